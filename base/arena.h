@@ -1,0 +1,34 @@
+// Memory that is handed out piece by piece and freed at once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace tandem::base {
+
+/// Threads: Allocate by one at a time; size_bytes from any. Lifetime: what it returns lives as long
+/// as the arena.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// `size` bytes, aligned to `alignment` (a power of two of at most 16).
+  char* Allocate(size_t size, size_t alignment = 8);
+  /// A copy of `bytes`.
+  std::string_view Copy(std::string_view bytes);
+  /// Bytes taken from the system so far.
+  size_t size_bytes() const { return size_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t left_ = 0;
+  std::atomic<size_t> size_bytes_{0};  // Relaxed: a figure for accounting, orders nothing.
+};
+
+}  // namespace tandem::base

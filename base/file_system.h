@@ -1,0 +1,110 @@
+// The one seam to files. Everything that the engine reads or writes passes through these classes:
+// POSIX and io_uring implement them for real disks, the tests' simulated disk for crashes and faults.
+//
+// Durability, as every implementation must provide it: bytes written are durable only after a
+// successful DataSync of their file; a name created or removed in a directory is durable only after
+// Directory::Sync; closing a file syncs nothing. After a failed DataSync nothing on that file counts
+// as durable, and a later success does not change that. There is no rename.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/status.h"
+
+namespace tandem::base {
+
+/// An open file. Threads: reads from any thread; writes, syncs and truncation by one at a time.
+class File {
+ public:
+  virtual ~File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  /// Reads up to buffer.size() bytes at `offset`; fewer only at the end of the file. Returns the
+  /// count. Interrupted and short reads are continued inside. Errors: kIoError.
+  virtual Result<size_t> Read(uint64_t offset, std::span<char> buffer) = 0;
+  /// Writes all of `data` at `offset`. Errors: kIoError, kNoSpace (part may have been written).
+  virtual Status Write(uint64_t offset, std::string_view data) = 0;
+  /// Makes content and size durable. Errors: kIoError, kNoSpace; see the head of this file.
+  virtual Status DataSync() = 0;
+  virtual Result<uint64_t> Size() = 0;
+  virtual Status Truncate(uint64_t size_bytes) = 0;
+  /// Reserves disk space up to `size_bytes` without changing the file's size. Advice: where the
+  /// file system has no such call the result is OK. Errors: kNoSpace, kIoError.
+  virtual Status Preallocate(uint64_t size_bytes) = 0;
+  /// The name it was opened by, for messages; relative to its directory.
+  virtual const std::string& name() const = 0;
+
+ protected:
+  File() = default;
+};
+
+/// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.
+struct IoRequest {
+  enum class Kind : uint8_t { kRead, kWrite, kDataSync };
+  Kind kind = Kind::kRead;
+  File* file = nullptr;
+  uint64_t offset = 0;
+  std::span<char> buffer;   ///< Read into, or written from. Unused by kDataSync.
+  uint64_t tag = 0;         ///< The caller's own mark.
+  Status status;            ///< Set on completion.
+  size_t transferred = 0;   ///< Set on completion: bytes read or written; short only at file end.
+};
+
+/// Operations in flight of one thread. Short, interrupted and refused-for-now (EAGAIN) operations
+/// are continued inside. Threads: one at a time.
+class IoQueue {
+ public:
+  virtual ~IoQueue() = default;
+  /// Starts every request; more than `depth` wait inside for their turn.
+  virtual void Submit(std::span<IoRequest* const> requests) = 0;
+  /// Blocks for the next completed request, in any order; nullptr when none is outstanding.
+  virtual IoRequest* Wait() = 0;
+};
+
+enum class OpenMode : uint8_t { kReadOnly, kReadWrite };
+
+/// An open directory; all names are relative to it, contain no '/', and links are never followed.
+class Directory {
+ public:
+  virtual ~Directory() = default;
+  /// Creates a new file, mode 0600, open for reading and writing. Errors: kAlreadyExists, ...
+  virtual Result<std::unique_ptr<File>> Create(const std::string& name) = 0;
+  /// Errors: kNotFound; kIoError (also for a link, a directory or another special file).
+  virtual Result<std::unique_ptr<File>> Open(const std::string& name, OpenMode mode) = 0;
+  virtual Status Remove(const std::string& name) = 0;
+  /// Names of the regular entries in it, in no order.
+  virtual Result<std::vector<std::string>> List() = 0;
+  /// Makes the names created and removed so far durable.
+  virtual Status Sync() = 0;
+  /// Takes the exclusive lock of the directory until the Directory is destroyed. Errors: kBusy with
+  /// the holder's process id; a handle inherited through fork does not hold the lock.
+  virtual Status Lock() = 0;
+  /// Bytes that an unprivileged writer can still use here.
+  virtual Result<uint64_t> FreeSpace() = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  /// Opens `path`. With `create` it makes the directory (mode 0700; parents must exist) and syncs
+  /// its parent when it does not exist. Errors: kNotFound, kIoError.
+  virtual Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) = 0;
+  /// A queue for at most `depth` operations in flight.
+  virtual std::unique_ptr<IoQueue> NewQueue(uint32_t depth) = 0;
+  /// "posix", "io_uring", ...: for statistics and messages.
+  virtual std::string_view name() const = 0;
+};
+
+/// A FileSystem over POSIX calls; its queues run each operation at Submit.
+std::unique_ptr<FileSystem> NewPosixFileSystem();
+/// A FileSystem whose queues are io_uring rings. Where rings are refused it is the POSIX one, and
+/// `*fallback_reason` (when not null) says why in one line; it is left empty otherwise.
+std::unique_ptr<FileSystem> NewUringFileSystem(std::string* fallback_reason);
+
+}  // namespace tandem::base

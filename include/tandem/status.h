@@ -1,0 +1,102 @@
+// The outcome of an operation. Status says what went wrong and what the caller can do about it;
+// Result<T> is a value or a Status. Neither throws; an OK Status costs no allocation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace tandem {
+
+/// Each code tells the caller what to do; the message tells a person what happened and where.
+enum class StatusCode : uint8_t {
+  kOk = 0,
+  kInvalidArgument,  ///< The call can never succeed as made; fix the argument.
+  kNotFound,         ///< A named thing (table, family, index, database) does not exist.
+  kAlreadyExists,    ///< A named thing exists already.
+  kCorruption,       ///< Bytes on disk are not what was written; the message names file and offset.
+  kIoError,          ///< The operating system refused a read, write or sync.
+  kNoSpace,          ///< The disk is full; the write may be repeated when space returns.
+  kOutOfMemory,      ///< An allocation failed.
+  kBusy,             ///< Held by somebody else, or the write would have to wait.
+  kConflict,         ///< The write contradicts data already there.
+  kOverBudget,       ///< The query would pass the budget it was given.
+  kCancelled,        ///< The caller asked to stop.
+  kUnsupported,      ///< This build does not know a version, feature or size of the data.
+  kReadOnly,         ///< The database accepts no writes; the message says why.
+  kClosed,           ///< The database that the object belongs to was closed.
+};
+
+/// The name of a code as in the enumeration, without the `k`: "NotFound".
+std::string_view StatusCodeName(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;  ///< OK.
+  Status(StatusCode code, std::string message)
+      : state_(std::make_shared<const State>(State{code, std::move(message)})) {}
+
+  static Status InvalidArgument(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
+  static Status NotFound(std::string m) { return {StatusCode::kNotFound, std::move(m)}; }
+  static Status AlreadyExists(std::string m) { return {StatusCode::kAlreadyExists, std::move(m)}; }
+  static Status Corruption(std::string m) { return {StatusCode::kCorruption, std::move(m)}; }
+  static Status IoError(std::string m) { return {StatusCode::kIoError, std::move(m)}; }
+  static Status NoSpace(std::string m) { return {StatusCode::kNoSpace, std::move(m)}; }
+  static Status OutOfMemory(std::string m) { return {StatusCode::kOutOfMemory, std::move(m)}; }
+  static Status Busy(std::string m) { return {StatusCode::kBusy, std::move(m)}; }
+  static Status Conflict(std::string m) { return {StatusCode::kConflict, std::move(m)}; }
+  static Status OverBudget(std::string m) { return {StatusCode::kOverBudget, std::move(m)}; }
+  static Status Cancelled(std::string m) { return {StatusCode::kCancelled, std::move(m)}; }
+  static Status Unsupported(std::string m) { return {StatusCode::kUnsupported, std::move(m)}; }
+  static Status ReadOnly(std::string m) { return {StatusCode::kReadOnly, std::move(m)}; }
+  static Status Closed(std::string m) { return {StatusCode::kClosed, std::move(m)}; }
+
+  bool ok() const { return state_ == nullptr; }
+  StatusCode code() const { return state_ == nullptr ? StatusCode::kOk : state_->code; }
+  /// Empty for OK. Lifetime: as long as this Status or a copy of it.
+  std::string_view message() const { return state_ == nullptr ? "" : std::string_view(state_->message); }
+  /// "OK", or "NotFound: table 'x' does not exist".
+  std::string ToString() const;
+
+  /// Drops the status on purpose; `reason` is for the reader of the code.
+  void Ignore(std::string_view reason) const { (void)reason; }
+
+ private:
+  struct State {
+    StatusCode code;
+    std::string message;
+  };
+  std::shared_ptr<const State> state_;
+};
+
+/// A value, or the Status that explains why there is none. Members are spelled as in std::expected.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  /// Requires: `status` is not OK.
+  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {}
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  /// Requires: !has_value().
+  const Status& error() const { return std::get<1>(state_); }
+  /// The error, or OK when there is a value.
+  Status status() const { return has_value() ? Status() : error(); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+}  // namespace tandem
