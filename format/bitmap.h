@@ -1,0 +1,37 @@
+// A bitmap over the rows of a file: one bit an ordinal, with a rank directory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: const methods from any.
+class Bitmap {
+ public:
+  Bitmap() = default;
+  /// `size` bits, all clear or all set.
+  explicit Bitmap(uint32_t size, bool value = false);
+
+  uint32_t size() const { return size_; }
+  bool Test(uint32_t bit) const { return (words_[bit >> 6] >> (bit & 63)) & 1; }
+  void Set(uint32_t bit) { words_[bit >> 6] |= uint64_t{1} << (bit & 63); }
+  void Clear(uint32_t bit) { words_[bit >> 6] &= ~(uint64_t{1} << (bit & 63)); }
+  uint32_t CountOnes() const;
+  bool all() const { return CountOnes() == size_; }
+  /// u64[], bits beyond size() are zero.
+  std::span<const uint64_t> words() const { return words_; }
+  std::span<uint64_t> mutable_words() { return words_; }
+
+ private:
+  uint32_t size_ = 0;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,67 @@
+// Blocks: the unit that is checksummed, compressed, read and cached. A section is a run of blocks.
+//
+// Block header, 32 bytes, little-endian, at a multiple of 8 of the file:
+//   OFFSET SIZE FIELD        MEANING
+//        0    8 checksum     XXH3-64 of bytes 8 up to the payload's end, seeded by ChecksumSeed
+//        8    4 stored size  bytes of the payload as stored, at most 16 MiB + 64 KiB
+//       12    4 raw size     bytes of the payload decompressed, at most 16 MiB
+//       16    1 kind         BlockKind
+//       17    1 codec        0 none, 1 zstd
+//       18    2 flags        by kind
+//       20    4 count        by kind: rows, entries, ...
+//       24    4 first        by kind: first ordinal or position, ...
+//       28    4 zero         must be 0
+// The payload follows; zeros pad it to the next multiple of 8.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tandem::format {
+
+inline constexpr size_t kBlockHeaderBytes = 32;
+inline constexpr size_t kBlockAlignment = 8;
+inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
+
+/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering columns,
+/// value filters) are reserved.
+enum class BlockKind : uint8_t {
+  kRows = 1,
+  kBlockIndex = 5,
+  kBlockIndexTop = 6,
+  kDictionary = 7,
+  kKeyHashes = 8,
+  kBitmap = 9,
+  kFilter = 10,
+  kIndexLeaf = 11,
+  kIndexDirectory = 12,
+  kPostings = 13,
+  kSchema = 14,
+  kStatistics = 15,
+  kDigests = 16,
+  kSectionTable = 17,
+};
+
+/// Where a block lies; `stored_bytes` includes the header but not the padding.
+struct BlockHandle {
+  uint64_t offset = 0;
+  uint32_t stored_bytes = 0;
+  bool operator==(const BlockHandle&) const = default;
+};
+
+/// A block in memory: checksum verified, decompressed.
+struct Block {
+  BlockKind kind{};
+  uint16_t flags = 0;
+  uint32_t count = 0;
+  uint32_t first = 0;
+  uint32_t raw_bytes = 0;
+  std::unique_ptr<char[]> data;
+  std::string_view raw() const { return {data.get(), raw_bytes}; }
+};
+/// Pins the block: it lives while somebody holds the reference.
+using BlockRef = std::shared_ptr<const Block>;
+
+}  // namespace tandem::format

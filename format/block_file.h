@@ -1,0 +1,45 @@
+// Reading the blocks of one file: one read, checksum, decompression, cache.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "format/block.h"
+#include "format/block_cache.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: any.
+class BlockFile {
+ public:
+  /// `cache` may be null: nothing is kept then. It must outlive this object.
+  BlockFile(std::unique_ptr<base::File> file, FileNumber number, FileId id, BlockCache* cache);
+
+  /// The block at `handle`, from the cache or the file. Errors: kIoError; kCorruption with file,
+  /// offset, expected and found (bounds, checksum, kind, sizes, decompression).
+  Result<BlockRef> Read(BlockHandle handle, BlockKind expected) const;
+  /// The block when it is cached, else nullptr. No I/O.
+  BlockRef Cached(BlockHandle handle) const;
+  /// Verifies, decompresses and caches `stored` (handle.stored_bytes bytes that the caller read).
+  Result<BlockRef> Admit(BlockHandle handle, BlockKind expected, std::string_view stored) const;
+  /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
+  Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
+
+  base::File& file() const { return *file_; }
+  FileNumber number() const { return number_; }
+  const FileId& id() const { return id_; }
+  /// A kCorruption that names this file and `offset`.
+  Status Corrupt(uint64_t offset, std::string_view what) const;
+
+ private:
+  std::unique_ptr<base::File> file_;
+  FileNumber number_;
+  FileId id_;
+  BlockCache* cache_;
+};
+
+}  // namespace tandem::format

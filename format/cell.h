@@ -1,0 +1,33 @@
+// A cell in memory and the order of the cells of a row, the same in memstores, files and merges.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "format/types.h"
+
+namespace tandem::format {
+
+/// Numbers are on disk.
+enum class CellKind : uint8_t { kPut = 0, kDeleteCell = 1, kDeleteColumn = 2, kDeleteFamily = 3 };
+
+/// Lifetime: the views belong to whoever made the cell (a block, an arena, a batch).
+struct Cell {
+  CellKind kind = CellKind::kPut;
+  FamilyId family;
+  std::string_view qualifier;  ///< Empty for kDeleteFamily (and a legal name of a column).
+  int64_t timestamp = 0;       ///< Microseconds since 1970, or the user's own.
+  SequenceNumber sequence;
+  std::string_view value;      ///< Empty unless kPut.
+};
+
+/// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp
+/// descending; sequence descending; kind.
+bool CellLess(const Cell& a, const Cell& b);
+
+/// Whether both cells belong to the same column (family and qualifier; neither a DeleteFamily).
+inline bool SameColumn(const Cell& a, const Cell& b) {
+  return a.family == b.family && a.qualifier == b.qualifier;
+}
+
+}  // namespace tandem::format

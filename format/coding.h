@@ -1,0 +1,53 @@
+// Encoding of the primitives that ByteReader decodes: little-endian integers, shortest-form varints.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tandem::format {
+
+template <typename T>
+inline void AppendFixed(std::string* out, T value) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  out->append(bytes, sizeof(T));
+}
+inline void AppendU8(std::string* out, uint8_t value) { AppendFixed(out, value); }
+inline void AppendU16(std::string* out, uint16_t value) { AppendFixed(out, value); }
+inline void AppendU32(std::string* out, uint32_t value) { AppendFixed(out, value); }
+inline void AppendU64(std::string* out, uint64_t value) { AppendFixed(out, value); }
+
+/// Stores `value` at `offset` of bytes that are there already.
+template <typename T>
+inline void StoreAt(std::string* out, size_t offset, T value) {
+  std::memcpy(out->data() + offset, &value, sizeof(T));
+}
+
+inline void AppendVarint(std::string* out, uint64_t value) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+inline void AppendLengthPrefixed(std::string* out, std::string_view bytes) {
+  AppendVarint(out, bytes.size());
+  out->append(bytes);
+}
+/// Signed to unsigned so that small magnitudes stay small.
+inline uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+inline int64_t UnZigZag(uint64_t value) {
+  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
+/// The first eight bytes as a big-endian number, zero-padded: compares like the bytes, up to ties.
+inline uint64_t KeyHead(std::string_view bytes) {
+  uint64_t head = 0;
+  std::memcpy(&head, bytes.data(), bytes.size() < 8 ? bytes.size() : 8);
+  return __builtin_bswap64(head);
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,35 @@
+// What the rows of a file mean for its indexes: the pure function from the cells of one row to its
+// index entries (rules 6 to 8). Flush, compaction, verification and tests all ask here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/cell.h"
+#include "format/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+struct IndexEntry {
+  std::string key;       ///< Encoded by AppendIndexKey.
+  bool current = false;  ///< The newest Put of the row that no marker of this file hides.
+};
+
+/// What one index has to know about one row of a file.
+struct RowIndexFacts {
+  std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that is
+                                    ///< current is not repeated as older.
+  bool present = false;             ///< The row has a Put of the column here.
+  bool touched = false;             ///< Any cell or marker of the row concerns the column.
+};
+
+/// Fills `*facts` (replaced) for a single-column index. Requires: `cells` is one row as the file
+/// holds it, sorted by CellLess. Errors: kCorruption when a stored value does not fit the type.
+Status FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
+
+/// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).
+bool IsCleanRow(std::span<const Cell> cells);
+
+}  // namespace tandem::format

@@ -1,0 +1,62 @@
+// A table as the catalog stores it, and its codec. The record stands in the manifest and, so that a
+// file can be read alone, in the schema section of every store file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/types.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Bytes of the random secret that keys a table's row hashes (XXH3_64bits_withSecret).
+inline constexpr size_t kHashSecretBytes = 192;
+
+struct FamilyRecord {
+  FamilyId id;
+  FamilyOptions options;
+};
+
+struct IndexColumnRecord {
+  FamilyId family;
+  std::string qualifier;
+  ColumnType type = ColumnType::kBytes;
+  bool descending = false;
+};
+
+/// Numbers are on disk.
+enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3 };
+
+struct IndexRecord {
+  IndexId id;
+  std::string name;
+  IndexState state = IndexState::kReady;
+  std::vector<IndexColumnRecord> columns;
+};
+
+struct TableRecord {
+  TableId id;
+  std::string name;
+  std::array<char, kHashSecretBytes> hash_secret{};
+  std::vector<FamilyRecord> families;
+  std::vector<IndexRecord> indexes;
+
+  /// nullptr when there is none of that name (or id).
+  const FamilyRecord* FindFamily(std::string_view family_name) const;
+  const IndexRecord* FindIndex(std::string_view index_name) const;
+  const IndexRecord* FindIndex(IndexId index) const;
+};
+
+/// Appends the record's bytes; see schema.cc for the table of fields.
+void EncodeTable(const TableRecord& table, std::string* out);
+/// Errors: kCorruption (bounds, counts, names, ids that repeat), kUnsupported (an unknown critical
+/// field or type).
+Result<TableRecord> DecodeTable(std::string_view bytes);
+
+}  // namespace tandem::format

@@ -1,0 +1,131 @@
+// An open store file: rows by key and by ordinal, key hashes, filter, index sections. Opening reads
+// the header, the footer, the section table and the statistics; everything else is loaded when first
+// used.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "format/bitmap.h"
+#include "format/block_file.h"
+#include "format/cell.h"
+#include "format/index_section.h"
+#include "format/row_block.h"
+#include "format/schema.h"
+#include "format/section_writer.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Smallest and largest timestamp of the Puts of one column.
+struct ColumnTimes {
+  FamilyId family;
+  std::string qualifier;
+  int64_t min_timestamp = 0;
+  int64_t max_timestamp = 0;
+};
+
+/// What a file says about its rows; also part of its record in the manifest.
+struct FileStatistics {
+  uint32_t rows = 0;
+  uint32_t clean_rows = 0;
+  uint64_t cells = 0;
+  uint64_t deletes = 0;       ///< Markers of all kinds.
+  uint64_t raw_bytes = 0;     ///< Keys, qualifiers and values as the user wrote them.
+  SequenceNumber min_sequence, max_sequence;
+  int64_t min_timestamp = 0, max_timestamp = 0;
+  std::string min_key, max_key;
+  /// Per column that an index covers, and per family with a TTL (empty qualifier list entry with
+  /// `qualifier` = "" and the family's bounds over all its Puts).
+  std::vector<ColumnTimes> column_times;
+  std::vector<ColumnTimes> family_times;
+};
+
+/// A section's place in the block index of the data section.
+struct DataBlock {
+  BlockHandle handle;
+  uint32_t first = 0;  ///< Ordinal of its first row.
+  uint32_t count = 0;  ///< Rows.
+};
+
+/// What the manifest knows and the file must agree with; zero fields are not compared (a file
+/// opened by itself, by `dump` or `verify`).
+struct ExpectedFile {
+  FileNumber number;
+  uint64_t size_bytes = 0;
+  std::optional<FileId> id;
+};
+
+/// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
+class StoreFile {
+ public:
+  /// Errors: kCorruption (anything that does not agree), kUnsupported (version, feature), kIoError.
+  static Result<std::shared_ptr<StoreFile>> Open(std::unique_ptr<base::File> file,
+                                                 const ExpectedFile& expected, BlockCache* cache);
+
+  FileNumber number() const;
+  const FileId& id() const;
+  uint64_t size_bytes() const;
+  const TableRecord& table() const;         ///< As it was when the file was written.
+  const std::string& region_start() const;  ///< Start key of the region that wrote it.
+  const FileStatistics& statistics() const;
+  const std::vector<SectionEntry>& sections() const;
+  uint32_t row_count() const;
+  bool all_clean() const;  ///< Every row is clean (rule 7).
+  const BlockFile& blocks() const;
+
+  /// The data blocks in order. Loaded on first use.
+  Result<uint32_t> BlockCount();
+  /// Requires: `block` < BlockCount(), loaded.
+  DataBlock BlockAt(uint32_t block) const;
+  /// The block that holds `ordinal`. Requires: ordinal < row_count(), block index loaded. `hint` is
+  /// where the search starts (a block at or before the answer): ascending look-ups gallop.
+  uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
+  /// The parsed rows of a block, read or from the cache.
+  Result<RowBlockRef> ReadRows(uint32_t block);
+  /// The same over bytes that the caller read (see BlockFile::Admit).
+  Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
+  /// nullptr without I/O when the block is not cached.
+  RowBlockRef CachedRows(uint32_t block);
+  /// As ReadRows, but past the cache.
+  Result<RowBlockRef> ReadRowsUncached(uint32_t block);
+
+  /// Decodes the name dictionary on first use; every decode of cells needs it.
+  Result<const Dictionary*> Names();
+
+  /// First ordinal whose key is >= `key`; row_count() when there is none. Reads at most one block.
+  Result<uint32_t> LowerBound(std::string_view key);
+  /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
+  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
+  Result<std::optional<Ordinal>> FindByHash(std::string_view key, uint64_t hash);
+  /// False: the row is certainly not here. Loads the filter on first use.
+  Result<bool> MayContain(uint64_t hash);
+  /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
+  Result<std::span<const uint64_t>> KeyHashes();
+  /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
+  Result<const Bitmap*> CleanRows();
+
+  /// nullptr when the file has no section for that index. Opened on first use.
+  Result<IndexSection*> Index(IndexId index);
+
+  /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
+  /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
+  bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
+
+  ~StoreFile();
+
+ private:
+  struct Parts;
+  explicit StoreFile(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,56 @@
+// How a table is declared: families of columns, and secondary indexes over them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tandem {
+
+/// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339 or
+/// integer microseconds), the Be types eight big-endian bytes (bool: one). The stored value is never
+/// changed; a put whose value does not fit is refused. Numbers are on disk.
+enum class ColumnType : uint8_t {
+  kBytes = 1,
+  kText = 2,  ///< Valid UTF-8, compared as bytes.
+  kInt64 = 3,
+  kUint64 = 4,
+  kDouble = 5,  ///< No NaN; -0 is 0.
+  kBool = 6,
+  kTimestamp = 7,
+  kInt64Be = 19,
+  kUint64Be = 20,
+  kDoubleBe = 21,
+  kBoolBe = 22,
+  kTimestampBe = 23,
+};
+
+enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
+
+struct FamilyOptions {
+  std::string name;
+  uint32_t max_versions = 1;  ///< Newest versions of a column that are kept; at least 1.
+  int64_t ttl_micros = 0;     ///< A cell vanishes when its timestamp + this has passed; 0: never.
+  Compression compression = Compression::kZstd;
+  uint32_t block_size_bytes = 8192;  ///< Raw size at which a row block is closed; 512 to 1 MiB.
+};
+
+struct IndexColumn {
+  std::string family;  ///< Empty: the table's first family.
+  std::string qualifier;
+  ColumnType type = ColumnType::kBytes;
+  bool descending = false;
+};
+
+struct IndexOptions {
+  std::string name;
+  std::vector<IndexColumn> columns;  ///< Exactly one.
+};
+
+struct TableOptions {
+  std::string name;
+  std::vector<FamilyOptions> families;  ///< Exactly one (kFamiliesMax).
+  std::vector<IndexOptions> indexes;
+};
+
+}  // namespace tandem
