@@ -13,8 +13,9 @@
 
 namespace tandem::engine {
 
-/// An executor of `thread_count` threads. Its destructor waits for the jobs that run, drops those that
-/// do not yet, and joins. `clock` outlives it. Errors: kOutOfMemory when a thread cannot be started.
+/// An executor of `thread_count` threads. Its destructor waits for the jobs that run, drops those
+/// that do not yet, and joins. `clock` outlives it. Errors: kOutOfMemory when a thread cannot be
+/// started.
 Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, base::Clock* clock);
 
 /// Schedules jobs that never run after Stop, so that they may refer to what is destroyed then.

@@ -31,7 +31,8 @@ struct BatchOperation {
   BatchKind kind = BatchKind::kPut;
   std::string_view table, row, family;  ///< An empty family is the table's first.
   std::optional<int64_t> timestamp;
-  std::vector<ColumnValue> columns;  ///< One or more for puts, one for deletes of a column, else none.
+  std::vector<ColumnValue>
+      columns;  ///< One or more for puts, one for deletes of a column, else none.
 };
 
 /// Walks the operations of a batch in the order in which they were made.

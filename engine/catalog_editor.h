@@ -1,5 +1,5 @@
-// Changes of the catalog, one after the other: each is built from the state that the one before left,
-// committed to the manifest, and then published to readers.
+// Changes of the catalog, one after the other: each is built from the state that the one before
+// left, committed to the manifest, and then published to readers.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,7 @@ class CatalogEditor {
   /// `last_sequence` tells the last sequence assigned. All outlive this.
   CatalogEditor(Storage* storage, TimeSource* time, Health* health,
                 std::function<format::SequenceNumber()> last_sequence)
-      : storage_(storage),
-        time_(time),
-        health_(health),
-        last_sequence_(std::move(last_sequence)) {}
+      : storage_(storage), time_(time), health_(health), last_sequence_(std::move(last_sequence)) {}
 
   struct Change {
     /// Fills in the edit (its counters are the present ones). Errors end the change.
@@ -32,9 +29,9 @@ class CatalogEditor {
     /// database turns read-only: what is open would not be what the catalog says.
     std::function<void()> publish;
   };
-  /// Waits for its turn, then prepares, commits and publishes. With every edit go the last timestamp,
-  /// the last sequence and the clock's high mark. An edit without a change of its own is not
-  /// committed. Errors: those of `prepare` and of Storage::CommitEdits.
+  /// Waits for its turn, then prepares, commits and publishes. With every edit go the last
+  /// timestamp, the last sequence and the clock's high mark. An edit without a change of its own is
+  /// not committed. Errors: those of `prepare` and of Storage::CommitEdits.
   Status Commit(const Change& change) EXCLUDES(mutex_);
 
  private:

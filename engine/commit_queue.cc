@@ -21,8 +21,8 @@ constexpr int64_t kBufferedDelayMicros = 90'000;
 }  // namespace
 
 struct CommitQueue::Request {
-  WritePlan* plan = nullptr;                        // A batch, or
-  const std::function<Status()>* alone = nullptr;   // a task.
+  WritePlan* plan = nullptr;                       // A batch, or
+  const std::function<Status()>* alone = nullptr;  // a task.
   Durability durability = Durability::kMemory;
   Request* next = nullptr;
   // Written by the leader and read by the owner, both under the queue's mutex.
@@ -110,9 +110,8 @@ CommitQueue::Group CommitQueue::TakeGroup() {
 }
 
 Status CommitQueue::Lead(const Group& group) {
-  return Guarded([&] {
-    return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group);
-  });
+  return Guarded(
+      [&] { return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group); });
 }
 
 void CommitQueue::Finish(const Group& group, const Status& status) {
@@ -189,8 +188,8 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
 // The group is in the log: what cannot be applied now cannot be taken back either. It stays
 // invisible, and the database accepts no more.
 Status CommitQueue::Apply(const LogGroup& frame) {
-  const Status status = Guarded(
-      [&] { return parts_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
+  const Status status =
+      Guarded([&] { return parts_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
   if (!status.ok()) parts_.health->TurnReadOnly("applying a logged group", status);
   return status;
 }

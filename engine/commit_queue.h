@@ -7,8 +7,8 @@
 // across its I/O.
 //
 // How far a group is logged before it is applied is decided by the highest level in it: kMemory not
-// at all, kBuffered into the buffer (a timer writes it), kWritten into the operating system, kSynced
-// onto the disk; the latter two take with them what was buffered before.
+// at all, kBuffered into the buffer (a timer writes it), kWritten into the operating system,
+// kSynced onto the disk; the latter two take with them what was buffered before.
 #pragma once
 
 #include <atomic>
@@ -50,10 +50,11 @@ class CommitQueue {
   /// `last`: no sequence at or below it is assigned.
   CommitQueue(CommitParts parts, format::SequenceNumber last);
 
-  /// Commits the plan's batch and returns when it reached its level and is visible. Errors: kReadOnly,
-  /// kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes.
+  /// Commits the plan's batch and returns when it reached its level and is visible. Errors:
+  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes.
   Status Commit(WritePlan* plan, Durability durability);
-  /// Runs `task` as a group of its own: nothing is committed meanwhile, everything before is applied.
+  /// Runs `task` as a group of its own: nothing is committed meanwhile, everything before is
+  /// applied.
   Status RunAlone(const std::function<Status()>& task);
   /// Makes every logged operation up to `sequence` durable.
   Status SyncThrough(format::SequenceNumber sequence);

@@ -66,8 +66,7 @@ Result<Compactor::Output> Compactor::Merge(const Region& region, const RegionVer
   }
   const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
-  options.table = std::shared_ptr<const format::TableRecord>(version.memstores.back(),
-                                                             &region.table());
+  options.table = region.shared_table();
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled_;
@@ -75,13 +74,12 @@ Result<Compactor::Output> Compactor::Merge(const Region& region, const RegionVer
   ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
   const format::FileNumber number = created.number;
   const auto merge = [&]() -> Result<Output> {
-    format::StoreFileWriter writer(std::move(created.file),
-                                   {.number = number,
-                                    .id = created.id,
-                                    .database = work_.database,
-                                    .table = &region.table(),
-                                    .region_start = region.start_key(),
-                                    .alignment = work_.section_alignment});
+    format::StoreFileWriter writer(std::move(created.file), {.number = number,
+                                                             .id = created.id,
+                                                             .database = work_.database,
+                                                             .table = &region.table(),
+                                                             .region_start = region.start_key(),
+                                                             .alignment = work_.section_alignment});
     ASSIGN_OR_RETURN(const compaction::MergeResult result,
                      compaction::MergeFiles(inputs, options, &writer));
     if (result.empty) return Output();

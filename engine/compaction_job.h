@@ -26,11 +26,12 @@ class Compactor {
 
   /// Whether the region has so many runs that it should be compacted.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
-  /// Merges all files of the region into one, whatever their number. Errors: kUnsupported when a row
-  /// passes kRowBytesMax (the inputs stay), kCancelled, kReadOnly, kCorruption, kIoError, kNoSpace.
+  /// Merges all files of the region into one, whatever their number. Errors: kUnsupported when a
+  /// row passes kRowBytesMax (the inputs stay), kCancelled, kReadOnly, kCorruption, kIoError,
+  /// kNoSpace.
   Status Compact(Region& region) EXCLUDES(mutex_);
-  /// Compact, when it is due by now. A region where it fails for anything but space or memory is left
-  /// alone from then on.
+  /// Compact, when it is due by now. A region where it fails for anything but space or memory is
+  /// left alone from then on.
   Status CompactIfDue(Region& region) EXCLUDES(mutex_);
   /// Ends merges that run, and those that begin later, with kCancelled.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }

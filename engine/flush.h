@@ -68,7 +68,8 @@ class Flusher {
   const FileWork work_;
   CommitQueue* queue_;
   base::Mutex mutex_;
-  /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the edit.
+  /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
+  /// edit.
   std::map<const Memstore*, Output> finished_ GUARDED_BY(mutex_);
 };
 

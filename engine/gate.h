@@ -1,5 +1,5 @@
-// A gate that many pass and one closes: calls and background jobs enter and leave; whoever closes it
-// waits until nobody is inside, and nobody enters afterwards.
+// A gate that many pass and one closes: calls and background jobs enter and leave; whoever closes
+// it waits until nobody is inside, and nobody enters afterwards.
 #pragma once
 
 #include <atomic>

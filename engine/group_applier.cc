@@ -1,4 +1,5 @@
-// Operations are routed by key at their own sequence; a table stays at hand while operations name it.
+// Operations are routed by key at their own sequence; a table stays at hand while operations name
+// it.
 #include "engine/group_applier.h"
 
 #include <algorithm>

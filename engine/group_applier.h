@@ -20,8 +20,8 @@ class GroupApplier {
 
   /// Applies the operations of a group that this process encoded.
   Status Apply(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
-  /// Applies what a log holds: everything is checked as a write would be, and operations that are in
-  /// files are skipped. Errors: kCorruption.
+  /// Applies what a log holds: everything is checked as a write would be, and operations that are
+  /// in files are skipped. Errors: kCorruption.
   Status Replay(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
 
   /// Regions that took operations since the last call.

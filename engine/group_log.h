@@ -1,9 +1,9 @@
-// The log as the commit leader uses it: groups are buffered, written and synced in the order of their
-// sequences.
+// The log as the commit leader uses it: groups are buffered, written and synced in the order of
+// their sequences.
 //
-// Buffered groups are kept here, not in the storage's buffer: when the disk is full the storage drops
-// what it could not write, but a buffered group was acknowledged and has to reach the log before
-// anything later does (prefix property D2).
+// Buffered groups are kept here, not in the storage's buffer: when the disk is full the storage
+// drops what it could not write, but a buffered group was acknowledged and has to reach the log
+// before anything later does (prefix property D2).
 //
 // A full disk (kNoSpace) fails the group at hand; the segment is then sealed at its last good frame
 // and the next group begins a new one. Any other failure, and any failed sync, turns the database
@@ -39,11 +39,12 @@ class GroupLog {
   /// All outlive this. `last`: of the operations that are in the log already.
   GroupLog(Storage* storage, SegmentLedger* segments, Health* health, format::SequenceNumber last);
 
-  /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has to
-  /// be written first; the group is then not kept.
+  /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
+  /// to be written first; the group is then not kept.
   Status Buffer(LogGroup group);
-  /// Gives everything buffered and then `group` to the operating system. Errors: kNoSpace (`group` is
-  /// not in the log, what was buffered still waits), kIoError and others (read-only from now on).
+  /// Gives everything buffered and then `group` to the operating system. Errors: kNoSpace (`group`
+  /// is not in the log, what was buffered still waits), kIoError and others (read-only from now
+  /// on).
   Status Write(const LogGroup& group);
   /// Write of nothing but what was buffered.
   Status WriteBuffered();
@@ -60,9 +61,7 @@ class GroupLog {
   }
   /// Bytes in all segments that are still needed. Threads: any.
   uint64_t log_bytes() const { return log_bytes_.load(std::memory_order_relaxed); }
-  void UpdateLogBytes() {
-    log_bytes_.store(storage_->log_bytes(), std::memory_order_relaxed);
-  }
+  void UpdateLogBytes() { log_bytes_.store(storage_->log_bytes(), std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kBufferedBytesMax = 1 << 20;

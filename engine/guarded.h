@@ -1,4 +1,5 @@
-// Where allocation failures stop: at the edge of the API and of background jobs they become a Status.
+// Where allocation failures stop: at the edge of the API and of background jobs they become a
+// Status.
 #pragma once
 
 #include <new>

@@ -1,5 +1,5 @@
-// Whether the database accepts writes, and where it tells what happens to it. It turns read-only for
-// good when a durable promise cannot be kept any more; a full disk is a state that passes.
+// Whether the database accepts writes, and where it tells what happens to it. It turns read-only
+// for good when a durable promise cannot be kept any more; a full disk is a state that passes.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,8 @@ class Health {
  private:
   const std::function<void(std::string_view)> log_;
   mutable base::Mutex mutex_;
-  std::atomic<bool> read_only_{false};  // Release after the reason stands; acquire before it is read.
+  std::atomic<bool> read_only_{
+      false};  // Release after the reason stands; acquire before it is read.
   std::string reason_ GUARDED_BY(mutex_);
   Status disk_full_ GUARDED_BY(mutex_);
 };

@@ -29,8 +29,8 @@ struct Chain {
 MemCell* CopyCell(const format::Cell& cell, base::Arena* arena) {
   CHECK(cell.qualifier.size() <= std::numeric_limits<uint16_t>::max());
   CHECK(cell.value.size() <= std::numeric_limits<uint32_t>::max());
-  char* memory =
-      arena->Allocate(sizeof(MemCell) + cell.qualifier.size() + cell.value.size(), alignof(MemCell));
+  char* memory = arena->Allocate(sizeof(MemCell) + cell.qualifier.size() + cell.value.size(),
+                                 alignof(MemCell));
   auto* copy = new (memory) MemCell;
   copy->sequence = cell.sequence;
   copy->timestamp = cell.timestamp;

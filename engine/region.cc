@@ -7,8 +7,8 @@
 
 namespace tandem::engine {
 
-Region::Region(const format::RegionRecord& record,
-               std::shared_ptr<const format::TableRecord> table, uint64_t memstore_bytes)
+Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
+               uint64_t memstore_bytes)
     : id_(record.id),
       table_(std::move(table)),
       start_key_(record.start_key),

@@ -26,6 +26,7 @@ class Region {
 
   format::RegionId id() const { return id_; }
   const format::TableRecord& table() const { return *table_; }
+  const std::shared_ptr<const format::TableRecord>& shared_table() const { return table_; }
   const std::string& start_key() const { return start_key_; }
   const std::string& end_key() const { return end_key_; }
 
@@ -36,8 +37,8 @@ class Region {
 
   /// The memstore that takes writes. Threads: the commit leader.
   Memstore* active() { return active_.get(); }
-  /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing when
-  /// it is empty. Returns whether it did. Threads: the commit leader.
+  /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing
+  /// when it is empty. Returns whether it did. Threads: the commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
 
   /// Memstores that wait for their flush.
@@ -63,9 +64,7 @@ class Region {
 
  private:
   std::shared_ptr<Memstore> NewMemstore() const;
-  bool& busy(Work work) REQUIRES(mutex_) {
-    return work == Work::kFlush ? flushing_ : compacting_;
-  }
+  bool& busy(Work work) REQUIRES(mutex_) { return work == Work::kFlush ? flushing_ : compacting_; }
 
   const format::RegionId id_;
   const std::shared_ptr<const format::TableRecord> table_;

@@ -9,10 +9,9 @@
 namespace tandem::engine {
 
 Region& Table::RegionOf(std::string_view row) const {
-  const auto after = std::upper_bound(regions.begin(), regions.end(), row,
-                                      [](std::string_view key, const std::shared_ptr<Region>& r) {
-                                        return key < r->start_key();
-                                      });
+  const auto after = std::upper_bound(
+      regions.begin(), regions.end(), row,
+      [](std::string_view key, const std::shared_ptr<Region>& r) { return key < r->start_key(); });
   return **std::prev(after);
 }
 

@@ -1,5 +1,5 @@
-// DeleteCell becomes cells (rule 3): it reads what the row shows and writes the marker, the cut below
-// the versions that count, and the version that it reveals.
+// DeleteCell becomes cells (rule 3): it reads what the row shows and writes the marker, the cut
+// below the versions that count, and the version that it reveals.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A Bloom filter over the rows of a memstore, blocked (Putze, Sanders, Singler 2007): all probes of a
-// row fall into one cache line.
+// A Bloom filter over the rows of a memstore, blocked (Putze, Sanders, Singler 2007): all probes of
+// a row fall into one cache line.
 //
 // Threads: one adds, any number ask. Words are relaxed: a reader that may see a row learned its
 // sequence through a release store made after the row's bits were set.

@@ -1,5 +1,5 @@
-// Which sealed log segments hold operations up to which sequence: a segment goes when every operation
-// in it is in a store file.
+// Which sealed log segments hold operations up to which sequence: a segment goes when every
+// operation in it is in a store file.
 #pragma once
 
 #include <vector>

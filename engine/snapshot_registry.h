@@ -1,6 +1,6 @@
-// Which sequences somebody still reads at. A reader takes the visible sequence and registers it in one
-// step; a merge takes the list and its time in one step; so a merge never drops what a reader needs
-// (rule 25).
+// Which sequences somebody still reads at. A reader takes the visible sequence and registers it in
+// one step; a merge takes the list and its time in one step; so a merge never drops what a reader
+// needs (rule 25).
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,8 @@ class SnapshotRegistry : public std::enable_shared_from_this<SnapshotRegistry> {
     bool keeps_time_ = false;      ///< So is its time.
   };
 
-  /// Registers the visible sequence for one read, which takes its time after it pinned its versions.
+  /// Registers the visible sequence for one read, which takes its time after it pinned its
+  /// versions.
   std::shared_ptr<const Registration> RegisterRead() EXCLUDES(mutex_);
   /// Registers the visible sequence and the present time for a snapshot, whose reads all use both.
   std::shared_ptr<const Registration> RegisterSnapshot() EXCLUDES(mutex_);
@@ -73,7 +74,7 @@ class SnapshotRegistry : public std::enable_shared_from_this<SnapshotRegistry> {
   TimeSource* time_;
   std::atomic<uint64_t> visible_{0};  // Release by the commit leader, acquire by readers.
   mutable base::Mutex mutex_;
-  std::vector<Entry> entries_ GUARDED_BY(mutex_);            // Ascending.
+  std::vector<Entry> entries_ GUARDED_BY(mutex_);  // Ascending.
   std::multiset<int64_t> snapshot_times_ GUARDED_BY(mutex_);
 };
 

@@ -12,8 +12,7 @@ namespace {
 
 class StoredFile final : public LiveFile {
  public:
-  StoredFile(std::shared_ptr<format::StoreFile> store, StoreFiles* files,
-             format::BlockCache* cache)
+  StoredFile(std::shared_ptr<format::StoreFile> store, StoreFiles* files, format::BlockCache* cache)
       : store_(std::move(store)), files_(files), cache_(cache) {}
 
   ~StoredFile() override {
@@ -73,8 +72,7 @@ Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& rec
                               std::to_string(record.rows) + ", found " +
                               std::to_string(store->row_count()));
   }
-  return std::shared_ptr<LiveFile>(
-      std::make_shared<StoredFile>(std::move(store), this, &cache_));
+  return std::shared_ptr<LiveFile>(std::make_shared<StoredFile>(std::move(store), this, &cache_));
 }
 
 void StoreFiles::Discard(format::FileNumber number) {

@@ -7,8 +7,7 @@ namespace tandem::engine {
 
 void TimeSource::RaiseHigh(int64_t micros) {
   int64_t high = high_.load(std::memory_order_relaxed);
-  while (high < micros &&
-         !high_.compare_exchange_weak(high, micros, std::memory_order_acq_rel)) {
+  while (high < micros && !high_.compare_exchange_weak(high, micros, std::memory_order_acq_rel)) {
   }
 }
 

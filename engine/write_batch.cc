@@ -1,5 +1,6 @@
-// WriteBatch: operations are appended in the encoding of engine/batch_operations.h. Memory for a whole
-// operation is reserved before its first byte, so a failed allocation leaves no half operation.
+// WriteBatch: operations are appended in the encoding of engine/batch_operations.h. Memory for a
+// whole operation is reserved before its first byte, so a failed allocation leaves no half
+// operation.
 #include "tandem/write_batch.h"
 
 #include "engine/batch_operations.h"
@@ -49,7 +50,8 @@ void WriteBatch::Put(std::string_view table, std::string_view row, std::string_v
 void WriteBatch::PutColumns(std::string_view table, std::string_view row, std::string_view family,
                             std::span<const ColumnValue> columns,
                             std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kPut), table, row, family, timestamp}, ColumnsBytesMax(columns));
+  Begin({static_cast<uint8_t>(BatchKind::kPut), table, row, family, timestamp},
+        ColumnsBytesMax(columns));
   format::AppendVarint(&bytes_, columns.size());
   for (const ColumnValue& column : columns) {
     format::AppendLengthPrefixed(&bytes_, column.qualifier);
@@ -59,21 +61,22 @@ void WriteBatch::PutColumns(std::string_view table, std::string_view row, std::s
 
 void WriteBatch::DeleteCell(std::string_view table, std::string_view row, std::string_view family,
                             std::string_view qualifier, std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteCell), table, row, family, timestamp}, PrefixedBytesMax(qualifier));
+  Begin({static_cast<uint8_t>(BatchKind::kDeleteCell), table, row, family, timestamp},
+        PrefixedBytesMax(qualifier));
   format::AppendVarint(&bytes_, 1);
   format::AppendLengthPrefixed(&bytes_, qualifier);
 }
 
-void WriteBatch::DeleteColumn(std::string_view table, std::string_view row,
-                              std::string_view family, std::string_view qualifier,
+void WriteBatch::DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
+                              std::string_view qualifier, std::optional<int64_t> timestamp) {
+  Begin({static_cast<uint8_t>(BatchKind::kDeleteColumn), table, row, family, timestamp},
+        PrefixedBytesMax(qualifier));
+  format::AppendVarint(&bytes_, 1);
+  format::AppendLengthPrefixed(&bytes_, qualifier);
+}
+
+void WriteBatch::DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
                               std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteColumn), table, row, family, timestamp}, PrefixedBytesMax(qualifier));
-  format::AppendVarint(&bytes_, 1);
-  format::AppendLengthPrefixed(&bytes_, qualifier);
-}
-
-void WriteBatch::DeleteFamily(std::string_view table, std::string_view row,
-                              std::string_view family, std::optional<int64_t> timestamp) {
   Begin({static_cast<uint8_t>(BatchKind::kDeleteFamily), table, row, family, timestamp}, 0);
   format::AppendVarint(&bytes_, 0);
 }

@@ -25,8 +25,8 @@ Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables,
     if (no_wait) return Status::Busy(reason);
     const Status disk_full = parts_.health->disk_full();
     if (!disk_full.ok()) {
-      return Status::NoSpace(reason + ", and that waits for disk space: " +
-                             std::string(disk_full.message()));
+      return Status::NoSpace(
+          reason + ", and that waits for disk space: " + std::string(disk_full.message()));
     }
     if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
     RETURN_IF_ERROR(WaitForFlush());
@@ -62,10 +62,17 @@ Status WriteGate::WaitForFlush() {
     base::MutexLock lock(mutex_);
     (void)changed_.WaitFor(mutex_, kLookAgainMicros);
   }
+  Look();
   return parts_.health->CheckWritable();
 }
 
 void WriteGate::Update() {
+  Look();
+  base::MutexLock lock(mutex_);
+  changed_.NotifyAll();
+}
+
+void WriteGate::Look() {
   uint64_t bytes = 0;
   size_t waiting_max = 0;
   for (const auto& region : parts_.regions->regions()) {
@@ -74,8 +81,6 @@ void WriteGate::Update() {
   }
   memstore_bytes_.store(bytes, std::memory_order_relaxed);
   waiting_max_.store(waiting_max, std::memory_order_relaxed);
-  base::MutexLock lock(mutex_);
-  changed_.NotifyAll();
 }
 
 }  // namespace tandem::engine

@@ -30,14 +30,16 @@ class WriteGate {
   /// What `parts` points to outlives this.
   explicit WriteGate(const Parts& parts) : parts_(parts) {}
 
-  /// Returns when a write to the tables may go on. Errors: kReadOnly; kBusy with the reason (`no_wait`,
-  /// or nobody is left who could flush); kNoSpace when what it waits for waits for disk space.
+  /// Returns when a write to the tables may go on. Errors: kReadOnly; kBusy with the reason
+  /// (`no_wait`, or nobody is left who could flush); kNoSpace when what it waits for waits for disk
+  /// space.
   Status Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait);
   /// Looks at the memstores anew and wakes those that wait: to be called whenever a memstore was
   /// switched or flushed, or the database's health changed.
   void Update() EXCLUDES(mutex_);
 
  private:
+  void Look();
   /// Why a write has to wait; empty: it need not.
   std::string ReasonToWait(const std::vector<std::shared_ptr<const Table>>& tables) const;
   Status WaitForFlush() EXCLUDES(mutex_);

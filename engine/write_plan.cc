@@ -1,5 +1,5 @@
-// Planning walks the batch once. When it meets a DeleteCell it starts again and keeps the operations
-// instead of encoding them.
+// Planning walks the batch once. When it meets a DeleteCell it starts again and keeps the
+// operations instead of encoding them.
 #include "engine/write_plan.h"
 
 #include <algorithm>
@@ -101,8 +101,8 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
   RETURN_IF_ERROR(FindTable(operation_.table));
   if (operation_.row.empty()) return Status::InvalidArgument("a row key is empty");
   if (operation_.row.size() > kRowKeyBytesMax) {
-    return Status::InvalidArgument(LimitText("row key " + Quote(operation_.row),
-                                             operation_.row.size(), kRowKeyBytesMax));
+    return Status::InvalidArgument(
+        LimitText("row key " + Quote(operation_.row), operation_.row.size(), kRowKeyBytesMax));
   }
   RETURN_IF_ERROR(CountRowBytes());
   planned->table = table_->record->id;
@@ -184,9 +184,8 @@ Status Planner::CountRowBytes() {
     bytes += kCellOverheadBytes + column.qualifier.size() + column.value.size();
   }
   if (bytes <= kRowBytesPerBatchMax) return Status();
-  return Status::InvalidArgument(
-      LimitText("what one batch changes in row " + Quote(operation_.row), bytes,
-                kRowBytesPerBatchMax));
+  return Status::InvalidArgument(LimitText("what one batch changes in row " + Quote(operation_.row),
+                                           bytes, kRowBytesPerBatchMax));
 }
 
 std::string Planner::Where(std::string_view qualifier) const {
