@@ -51,10 +51,10 @@ struct IoRequest {
   Kind kind = Kind::kRead;
   File* file = nullptr;
   uint64_t offset = 0;
-  std::span<char> buffer;  ///< Read into, or written from. Unused by kDataSync.
-  uint64_t tag = 0;        ///< The caller's own mark.
-  Status status;           ///< Set on completion.
-  size_t transferred = 0;  ///< Set on completion: bytes read or written; short only at file end.
+  std::span<char> buffer{};  ///< Read into, or written from. Unused by kDataSync.
+  uint64_t tag = 0;          ///< The caller's own mark.
+  Status status{};           ///< Set on completion.
+  size_t transferred = 0;    ///< Set on completion: bytes read or written; short only at file end.
 };
 
 /// Operations in flight of one thread. Short, interrupted and refused-for-now (EAGAIN) operations
