@@ -25,8 +25,8 @@ inline constexpr size_t kBlockHeaderBytes = 32;
 inline constexpr size_t kBlockAlignment = 8;
 inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 
-/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering columns,
-/// value filters) are reserved.
+/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering
+/// columns, value filters) are reserved.
 enum class BlockKind : uint8_t {
   kRows = 1,
   kBlockIndex = 5,

@@ -36,6 +36,8 @@ class BlockFile {
   Status Corrupt(uint64_t offset, std::string_view what) const;
 
  private:
+  BlockRef Keep(BlockHandle handle, BlockRef block) const;
+
   std::unique_ptr<base::File> file_;
   FileNumber number_;
   FileId id_;
