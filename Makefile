@@ -51,7 +51,7 @@ TEST_FOLDERS = $(filter-out support,$(patsubst test/%/,%,$(sort $(dir $(wildcard
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 SUPPORT_OBJECTS = $(patsubst %.cc,$(BUILD)/obj/%.o,$(wildcard test/support/*.cc))
 .SECONDEXPANSION:
-$(BUILD)/test_%: $$(patsubst %.cc,$(BUILD)/obj/%.o,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/test_%: $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard test/$$*/*.cc)))) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TEST_LIBS) -lfmt
 
 test: $(TEST_PROGRAMS)
