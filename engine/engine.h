@@ -1,0 +1,38 @@
+// The engine behind tandem::Database: it wires storage, memstores, commit, background work and reads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/environment.h"
+#include "tandem/database.h"
+
+namespace tandem::engine {
+
+/// See Database for the meaning of each call.
+class Engine {
+ public:
+  /// `environment` outlives the engine.
+  static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options,
+                                              const Tuning& tuning, const Environment& environment);
+  virtual ~Engine() = default;
+  virtual Status Close() = 0;
+  virtual Status CreateTable(const TableOptions& options) = 0;
+  virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
+  virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
+                                         std::string_view row) = 0;
+  virtual Result<Cursor> Scan(const ReadOptions&, std::string_view table, const ScanOptions&) = 0;
+  virtual Result<Cursor> Query(const ReadOptions&, std::string_view table, const Predicate&,
+                               const QueryOptions&) = 0;
+  virtual Result<uint64_t> Count(const ReadOptions&, std::string_view table, const Predicate&,
+                                 const QueryOptions&) = 0;
+  virtual Result<Explanation> Explain(const ReadOptions&, std::string_view table, const Predicate&,
+                                      const QueryOptions&) = 0;
+  virtual Result<Snapshot> TakeSnapshot() = 0;
+  virtual Status Flush(std::string_view table) = 0;
+  virtual Status Compact(std::string_view table) = 0;
+  virtual Result<VerifyReport> Verify(bool deep) = 0;
+  virtual DatabaseInfo Info() = 0;
+};
+
+}  // namespace tandem::engine

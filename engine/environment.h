@@ -1,0 +1,31 @@
+// What the engine reaches the world through. A test hands in its own and owns every outcome.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "base/file_system.h"
+#include "base/random.h"
+
+namespace tandem::engine {
+
+/// Not owned; must outlive the engine.
+struct Environment {
+  base::FileSystem* file_system = nullptr;
+  base::Clock* clock = nullptr;
+  base::RandomSource* random = nullptr;
+  base::Executor* executor = nullptr;
+};
+
+/// Sizes that tests make small; derived from Options::memory_bytes otherwise.
+struct Tuning {
+  uint64_t memstore_bytes = 64 << 20;     ///< A memstore is switched when it passes this.
+  uint64_t memstores_total_bytes = 128 << 20;  ///< All memstores together; writers wait above it.
+  uint64_t block_cache_bytes = 512 << 20;
+  uint64_t log_segment_bytes = 64 << 20;  ///< A segment is rolled when it passes this.
+  uint32_t section_alignment = 4096;      ///< Of store files; 64 in tests.
+  uint32_t compaction_runs = 8;           ///< A region with this many runs is compacted.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,90 @@
+// The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, cells chained newest first
+// under their row, the first eight bytes of the key in the node; per index an append buffer; a Bloom
+// filter over the rows. One writer (the commit leader), any number of readers, no locks: a node or
+// cell is published by a release store of the pointer that makes it reachable, readers load it with
+// acquire.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "format/cell.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "index/append_buffer.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// A row of a memstore. Lifetime: the memstore's.
+struct MemRow;
+
+/// Threads: Apply by one at a time; everything else from any thread at any time.
+class Memstore {
+ public:
+  /// `table` outlives the memstore: names the indexes whose buffers are kept and the row secret.
+  /// `expected_bytes` sizes the filter.
+  Memstore(std::shared_ptr<const format::TableRecord> table, uint64_t expected_bytes);
+  ~Memstore();
+
+  /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's buffer.
+  /// Requires: values fit their indexes (checked at Write); sequences never fall from call to call.
+  void Apply(std::string_view row, std::span<const format::Cell> cells);
+
+  bool empty() const;
+  uint64_t row_count() const;
+  uint64_t size_bytes() const;
+  /// Bounds of the sequences applied. Requires: !empty().
+  format::SequenceNumber min_sequence() const;
+  format::SequenceNumber max_sequence() const;
+  /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
+  int64_t min_timestamp() const;
+
+  /// nullptr when the row is not here.
+  const MemRow* Find(std::string_view row) const;
+  /// False: the row is certainly not here.
+  bool MayContain(uint64_t row_hash) const;
+  static std::string_view Key(const MemRow* row);
+  /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into the
+  /// arena.
+  static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
+                    std::vector<format::Cell>* out);
+
+  /// Walks rows in key order; rows added meanwhile may or may not be seen.
+  class Iterator {
+   public:
+    explicit Iterator(const Memstore* memstore) : memstore_(memstore) {}
+    void SeekToFirst();
+    void SeekToLast();
+    void Seek(std::string_view key);         ///< First row >= key.
+    void SeekBefore(std::string_view key);   ///< Last row < key.
+    void Next();
+    void Previous();
+    bool valid() const { return row_ != nullptr; }
+    const MemRow* row() const { return row_; }
+    std::string_view key() const { return Memstore::Key(row_); }
+
+   private:
+    const Memstore* memstore_;
+    const MemRow* row_ = nullptr;
+  };
+
+  /// The rows with an entry of the i-th index of the table in `range` and sequence <= max_sequence, as
+  /// MemRow pointers, perhaps repeated.
+  void CollectIndex(size_t index, const format::KeyRange& range, format::SequenceNumber max_sequence,
+                    std::vector<const MemRow*>* rows) const;
+
+  const format::TableRecord& table() const { return *table_; }
+
+ private:
+  struct Parts;
+  std::shared_ptr<const format::TableRecord> table_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,52 @@
+// The read side of the engine: everything that turns a TableView into rows, counts and explanations.
+// It knows nothing of commits, logs or background work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "engine/view.h"
+#include "tandem/database.h"
+
+namespace tandem::engine {
+
+/// What a Cursor stands on. Threads: one at a time.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// False at the end. Errors: kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  virtual Result<bool> Next(RowView* row) = 0;
+};
+
+/// Gives queues for batches of reads; one a cursor.
+struct ReadContext {
+  base::FileSystem* file_system = nullptr;
+};
+
+Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
+                                  std::string_view row);
+Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
+                                            const ReadOptions& options, const ScanOptions& scan);
+Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
+                                             const ReadOptions& options, const Predicate& predicate,
+                                             const QueryOptions& query);
+Result<uint64_t> CountRows(const ReadContext& context, TableView view, const ReadOptions& options,
+                           const Predicate& predicate, const QueryOptions& query);
+Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
+                                 const ReadOptions& options, const Predicate& predicate,
+                                 const QueryOptions& query);
+
+/// The cells of a row over all sources of the view at the latest sequence, markers included, sorted by
+/// CellLess: what DeleteCell decides on (rule 3).
+Result<std::vector<format::Cell>> AllCellsOfRow(const TableView& view, std::string_view row,
+                                                std::vector<std::shared_ptr<const void>>* pins);
+
+/// The oracle over one view (see reliability.md's "The oracle"): files against their checksums and
+/// statistics; with `deep` every index entry against the rows both ways, digests, forward = reverse =
+/// point reads. Findings are appended.
+Status VerifyView(const TableView& view, bool deep, VerifyReport* report);
+
+}  // namespace tandem::engine

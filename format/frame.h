@@ -1,0 +1,86 @@
+// Frames: the chained records of the log and of the manifest. Each frame's checksum covers its place
+// (file id, offset) and its predecessor's checksum, so a frame that was moved, replayed or left over
+// from another file does not verify.
+//
+// Frame header, 48 bytes, little-endian, at a multiple of 8:
+//   OFFSET SIZE FIELD           MEANING
+//        0    8 checksum        XXH3-64 of bytes 8 up to the payload's end, seeded by ChecksumSeed
+//        8    8 previous        checksum of the frame before; of the file header for the first
+//       16    8 first sequence  log: of its first operation; manifest: number of the edit
+//       24    8 durable mark    sequence (edit) known to be durable when this was written
+//       32    8 timestamp       log: of its first batch, microseconds; manifest: 0
+//       40    4 length          of the payload, at most kFramePayloadBytesMax
+//       44    4 count           log: sequences in the group; manifest: 1
+// The payload follows; zeros pad it to the next multiple of 8 and are verified.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "format/types.h"
+#include "tandem/limits.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr size_t kFrameHeaderBytes = 48;
+inline constexpr size_t kFrameAlignment = 8;
+inline constexpr size_t kFramePayloadBytesMax = kBatchBytesMax + 1024 * 1024;
+
+struct Frame {
+  uint64_t previous = 0;
+  uint64_t first_sequence = 0;
+  uint64_t durable_mark = 0;
+  int64_t timestamp = 0;
+  uint32_t count = 0;
+  std::string_view payload;
+};
+
+/// Bytes of a frame with its padding.
+constexpr uint64_t FrameBytes(uint64_t payload_bytes) {
+  return (kFrameHeaderBytes + payload_bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
+}
+
+/// Appends the frame as it stands at `offset` of the file `id`, and returns its checksum.
+/// Requires: payload.size() <= kFramePayloadBytesMax.
+uint64_t EncodeFrame(const FileId& id, uint64_t offset, const Frame& frame, std::string* out);
+
+struct DecodedFrame {
+  Frame frame;  ///< `payload` points into the reader's buffer.
+  uint64_t checksum = 0;
+  uint64_t offset = 0;
+};
+
+/// Reads the frames of one file front to back in bounded memory, and searches for later good frames
+/// behind a bad one. Threads: one at a time.
+class FrameReader {
+ public:
+  /// Reads from `offset` up to `limit` (the file's size, or the length that somebody vouches for).
+  FrameReader(base::File* file, FileId id, uint64_t offset, uint64_t limit);
+
+  /// The next frame; nullopt where the bytes are not a good frame or the limit is reached (ask
+  /// offset() == limit()). The chain is the caller's to check: compare frame.previous. Errors: kIoError.
+  /// Lifetime: the frame is valid until the next call.
+  Result<std::optional<DecodedFrame>> Next();
+  /// Tries each multiple of 8 from offset() on for a good frame, whatever its predecessor is.
+  Result<std::optional<DecodedFrame>> FindNext();
+  uint64_t offset() const { return offset_; }
+  uint64_t limit() const { return limit_; }
+  /// Why the bytes at offset() are no frame: expected and found, for messages.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  Result<std::optional<DecodedFrame>> DecodeAt(uint64_t offset);
+
+  base::File* file_;
+  FileId id_;
+  uint64_t offset_;
+  uint64_t limit_;
+  std::string buffer_;
+  std::string reason_;
+};
+
+}  // namespace tandem::format

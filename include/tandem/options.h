@@ -1,0 +1,73 @@
+// Options of a database and of single calls.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+class Snapshot;
+
+enum class IoBackend : uint8_t {
+  kAuto,  ///< io_uring where the kernel allows it, otherwise POSIX, with one log line.
+  kPosix,
+  kUring, ///< As kAuto; states the wish in the log line.
+};
+
+struct Options {
+  bool create_if_missing = false;
+  bool read_only = false;  ///< Writes not a byte, works beside a live writer and on a read-only mount.
+  uint64_t memory_bytes = 640ull << 20;  ///< Budget: memstores take a fifth, the block cache the rest. 8 MiB or more.
+  uint32_t background_threads = 2;  ///< 1 to 64.
+  IoBackend io = IoBackend::kAuto;
+  /// Receives one line per event worth telling (recovery, fallback, background errors); keys and
+  /// values never appear in it. Called from any thread.
+  std::function<void(std::string_view line)> log;
+};
+
+/// When a write is acknowledged, which is also when it becomes visible.
+enum class Durability : uint8_t {
+  kMemory,    ///< Not logged: lost when the process ends before a flush.
+  kBuffered,  ///< In the log's buffer, handed to the operating system within 100 ms.
+  kWritten,   ///< In the operating system: survives the death of the process.
+  kSynced,    ///< On the disk: survives power loss.
+};
+
+struct WriteOptions {
+  Durability durability = Durability::kWritten;
+  bool no_wait = false;  ///< kBusy with the reason instead of waiting when flushes fall behind.
+};
+
+/// A column asked for. An empty family is the table's first.
+struct ColumnName {
+  std::string family;
+  std::string qualifier;
+};
+
+struct ReadOptions {
+  const Snapshot* snapshot = nullptr;  ///< nullptr: the latest state.
+  std::vector<ColumnName> columns;     ///< Empty: all. A row with none of them is not returned by Get and Scan.
+  uint32_t versions = 1;               ///< Newest versions of each column, at most the family's.
+};
+
+struct ScanOptions {
+  std::string start;               ///< First key, inclusive; empty: from the first row.
+  std::string end;                 ///< Exclusive; empty: to the last row.
+  std::string prefix;              ///< Only keys that start with it; combines with start and end.
+  bool reverse = false;
+  uint64_t limit = 0;              ///< 0: no limit.
+};
+
+struct QueryOptions {
+  std::string order_by;            ///< An index: rows by its value, then key. Rows without a value do not appear. Empty: by key.
+  bool descending = false;         ///< With order_by: largest value first.
+  uint64_t limit = 0;              ///< 0: no limit.
+  std::string use_index;           ///< Empty: the planner chooses.
+  bool no_index = false;           ///< Scan and filter.
+};
+
+}  // namespace tandem

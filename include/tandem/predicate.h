@@ -1,0 +1,69 @@
+// What a query asks for, as a tree built by the functions below or parsed from text that reads like
+// SQL's WHERE: `section = 'games' AND size BETWEEN 1000000 AND 2000000 AND NOT maintainer IS NULL`.
+//
+// Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND b,
+// [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name, family:name,
+// or "quoted" (a doubled quote stands for one); without a family it is in the table's first. `_row`
+// is the row key. A value is 'text' (a doubled quote stands for one), x'hex', a number, TRUE or FALSE.
+// Keywords in any case.
+//
+// Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
+// comparison with an absent column is false; NOT turns true into false and false into true.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/status.h"
+
+namespace tandem {
+
+/// A value type; copies are deep.
+class Predicate {
+ public:
+  enum class Kind : uint8_t {
+    kTrue,       ///< Every row.
+    kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual,  // values[0]
+    kBetween,    ///< values[0] <= column <= values[1]
+    kIn,         ///< column equals one of values
+    kPrefix,     ///< column starts with values[0]; bytes and text only
+    kIsNull, kIsNotNull,
+    kAnd, kOr,   ///< Over children, one or more.
+    kNot,        ///< Of children[0].
+  };
+
+  Predicate() = default;  ///< Every row.
+  static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
+  static Predicate Equal(std::string column, std::string value);
+  static Predicate Between(std::string column, std::string low, std::string high);
+  static Predicate And(std::vector<Predicate> children);
+  static Predicate Or(std::vector<Predicate> children);
+  static Predicate Not(Predicate child);
+
+  /// Errors: kInvalidArgument "at position N: expected ..., found ...", N from 1 in bytes.
+  static Result<Predicate> Parse(std::string_view text);
+  /// Text that Parse reads back.
+  std::string ToString() const;
+
+  Kind kind() const { return kind_; }
+  /// "name" or "family:name" as given; kRowKeyColumn for the row key. Names with special characters
+  /// are stored plain here.
+  const std::string& family() const { return family_; }  ///< Empty: the table's first.
+  const std::string& qualifier() const { return qualifier_; }
+  bool is_row_key() const { return is_row_key_; }
+  /// As the user wrote them: text of a value of the column's type.
+  const std::vector<std::string>& values() const { return values_; }
+  const std::vector<Predicate>& children() const { return children_; }
+
+ private:
+  friend class PredicateParser;
+  Kind kind_ = Kind::kTrue;
+  bool is_row_key_ = false;
+  std::string family_, qualifier_;
+  std::vector<std::string> values_;
+  std::vector<Predicate> children_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,55 @@
+// Rows as reads return them: a view while a cursor stands on it, or a copy that owns its bytes.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+/// One visible version of one column.
+struct Cell {
+  std::string_view family;
+  std::string_view qualifier;
+  int64_t timestamp = 0;  ///< Microseconds since 1970, or the writer's own.
+  std::string_view value;
+};
+
+/// A row while a cursor stands on it. Cells are sorted by family, qualifier, newest first.
+/// Lifetime: until the cursor moves or is destroyed.
+class RowView {
+ public:
+  RowView() = default;
+  RowView(std::string_view key, std::span<const Cell> cells) : key_(key), cells_(cells) {}
+  std::string_view key() const { return key_; }
+  std::span<const Cell> cells() const { return cells_; }
+  /// The newest value of a column; nullopt when the row has none (or it was not asked for).
+  std::optional<std::string_view> Find(std::string_view family, std::string_view qualifier) const;
+
+ private:
+  std::string_view key_;
+  std::span<const Cell> cells_;
+};
+
+/// A row that owns its bytes. Move-only.
+class Row {
+ public:
+  explicit Row(const RowView& view);
+  std::string_view key() const { return view().key(); }
+  std::span<const Cell> cells() const { return cells_; }
+  std::optional<std::string_view> Find(std::string_view family, std::string_view qualifier) const {
+    return view().Find(family, qualifier);
+  }
+  RowView view() const { return {std::string_view(bytes_.get(), key_bytes_), cells_}; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  size_t key_bytes_ = 0;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,56 @@
+// A list of changes that become visible together or not at all, over any rows and tables of one
+// database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tandem {
+
+struct ColumnValue {
+  std::string_view qualifier;
+  std::string_view value;
+};
+
+/// Names and limits are checked by Database::Write, which refuses the whole batch. Each call is one
+/// operation: later ones win over earlier ones. Timestamps that are not given are the engine's: one
+/// per batch, microseconds, strictly rising. Threads: one at a time.
+class WriteBatch {
+ public:
+  /// One version of one column. An empty `family` is the table's first.
+  void Put(std::string_view table, std::string_view row, std::string_view family,
+           std::string_view qualifier, std::string_view value,
+           std::optional<int64_t> timestamp = std::nullopt);
+  /// Several columns of one row and family as one operation; qualifiers must differ.
+  void PutColumns(std::string_view table, std::string_view row, std::string_view family,
+                  std::span<const ColumnValue> columns,
+                  std::optional<int64_t> timestamp = std::nullopt);
+  /// The version of exactly `timestamp`; without one, the newest. Reveals the version below.
+  void DeleteCell(std::string_view table, std::string_view row, std::string_view family,
+                  std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
+  /// Every version at or below `timestamp` (default: the batch's own) that was written before.
+  void DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
+                    std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
+  void DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
+                    std::optional<int64_t> timestamp = std::nullopt);
+  void DeleteRow(std::string_view table, std::string_view row,
+                 std::optional<int64_t> timestamp = std::nullopt);
+
+  void Clear();
+  size_t operation_count() const { return operations_; }
+  size_t size_bytes() const { return bytes_.size(); }
+  /// The operations in the encoding of write_batch.cc, for the engine.
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  void Begin(uint8_t kind, std::string_view table, std::string_view row, std::string_view family,
+             std::optional<int64_t> timestamp);
+
+  std::string bytes_;
+  size_t operations_ = 0;
+};
+
+}  // namespace tandem

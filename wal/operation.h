@@ -1,0 +1,74 @@
+// Operations as the log carries them: data only, no index entry. A batch is a list of operations on
+// rows; each operation takes one place in the order of sequences.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/byte_reader.h"
+#include "format/cell.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::wal {
+
+/// Encodes one batch. Cells without a timestamp take the batch's, which is known at commit.
+class BatchEncoder {
+ public:
+  void BeginOperation(format::TableId table, std::string_view row);
+  /// Adds a cell to the operation begun last. `cell.sequence` is ignored; `timestamp` nullopt: the
+  /// batch's.
+  void AddCell(const format::Cell& cell, std::optional<int64_t> timestamp);
+  uint32_t operation_count() const { return operations_; }
+  /// The batch's bytes: complete after every operation.
+  const std::string& bytes() const { return bytes_; }
+  void Clear();
+
+ private:
+  std::string bytes_;
+  uint32_t operations_ = 0;
+  // The cell count of the operation begun last is patched in place; see operation.cc.
+  size_t count_at_ = 0;
+  uint32_t cells_ = 0;
+};
+
+/// One decoded operation. Lifetime: views point into the decoded bytes.
+struct Operation {
+  format::TableId table;
+  std::string_view row;
+  format::SequenceNumber sequence;
+  std::vector<format::Cell> cells;
+};
+
+/// Appends one batch to the payload of a group (its operation count, length and bytes).
+void AppendBatch(const BatchEncoder& batch, std::string* payload);
+
+/// Walks the operations of a group's payload in order: batch i has the timestamp of the group + i,
+/// operations count up from the group's first sequence.
+class GroupReader {
+ public:
+  GroupReader(std::string_view payload, format::SequenceNumber first_sequence, int64_t timestamp);
+  /// False at the end or when malformed; then status() tells which.
+  bool Next(Operation* operation);
+  /// kCorruption when the bytes are malformed. `sequences()` is the number of operations read.
+  const Status& status() const { return status_; }
+  uint32_t sequences() const { return sequences_; }
+  uint32_t batches() const { return batches_; }
+
+ private:
+  bool BeginBatch();
+
+  format::ByteReader payload_;
+  format::ByteReader batch_{std::string_view()};
+  uint32_t left_in_batch_ = 0;
+  uint64_t next_sequence_;
+  int64_t timestamp_;
+  uint32_t sequences_ = 0;
+  uint32_t batches_ = 0;
+  Status status_;
+};
+
+}  // namespace tandem::wal
