@@ -46,7 +46,7 @@ Header ReadHeader(std::string_view stored) {
 // Sizes and checksum: what has to hold before any other field is believed.
 Status CheckBytes(const BlockPlace& place, const Header& header, std::string_view stored) {
   const auto corrupt = [&](std::string_view what, uint64_t expected, uint64_t found) {
-    return CorruptionAt(place.file_name, place.offset, Mismatch(what, expected, found));
+    return CorruptionAt(*place.file_name, place.offset, Mismatch(what, expected, found));
   };
   if (header.stored_bytes != stored.size() - kBlockHeaderBytes) {
     return corrupt("stored size of block", stored.size() - kBlockHeaderBytes, header.stored_bytes);
@@ -65,7 +65,7 @@ Status CheckBytes(const BlockPlace& place, const Header& header, std::string_vie
 
 Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expected) {
   const auto corrupt = [&](std::string_view what, uint64_t wanted, uint64_t found) {
-    return CorruptionAt(place.file_name, place.offset, Mismatch(what, wanted, found));
+    return CorruptionAt(*place.file_name, place.offset, Mismatch(what, wanted, found));
   };
   if (header.kind != static_cast<uint8_t>(expected)) {
     return corrupt("kind of block", static_cast<uint8_t>(expected), header.kind);
@@ -82,6 +82,10 @@ Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expe
 }
 
 }  // namespace
+
+Status Block::Corrupt(std::string_view what) const {
+  return CorruptionAt(file_name == nullptr ? std::string_view("block") : *file_name, offset, what);
+}
 
 uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
                      std::string* out) {
@@ -110,7 +114,7 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
 
 Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::string_view stored) {
   if (stored.size() < kBlockHeaderBytes) {
-    return CorruptionAt(place.file_name, place.offset,
+    return CorruptionAt(*place.file_name, place.offset,
                         Mismatch("size of block, at least", kBlockHeaderBytes, stored.size()));
   }
   const Header header = ReadHeader(stored);
@@ -123,6 +127,8 @@ Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::s
   block->count = header.count;
   block->first = header.first;
   block->raw_bytes = header.raw_bytes;
+  block->file_name = place.file_name;
+  block->offset = place.offset;
   block->data = std::make_unique_for_overwrite<char[]>(header.raw_bytes);
   const std::string_view payload = stored.substr(kBlockHeaderBytes);
   if (header.codec == static_cast<uint8_t>(Codec::kNone)) {
@@ -131,7 +137,7 @@ Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::s
   }
   const Status status = Decompress(payload, {block->data.get(), header.raw_bytes});
   if (status.code() == StatusCode::kCorruption) {
-    return CorruptionAt(place.file_name, place.offset, status.message());
+    return CorruptionAt(*place.file_name, place.offset, status.message());
   }
   RETURN_IF_ERROR(status);
   return BlockRef(std::move(block));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,8 @@ struct BlockContent {
 
 /// Where a block lies, for its checksum and for messages.
 struct BlockPlace {
-  std::string_view file_name;
-  const FileId& file;
+  std::shared_ptr<const std::string> file_name;
+  FileId file;
   uint64_t offset = 0;
 };
 

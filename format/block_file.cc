@@ -11,7 +11,11 @@ namespace tandem::format {
 
 BlockFile::BlockFile(std::unique_ptr<base::File> file, FileNumber number, FileId id,
                      BlockCache* cache)
-    : file_(std::move(file)), number_(number), id_(id), cache_(cache) {}
+    : file_(std::move(file)),
+      name_(std::make_shared<const std::string>(file_->name())),
+      number_(number),
+      id_(id),
+      cache_(cache) {}
 
 Result<BlockRef> BlockFile::Read(BlockHandle handle, BlockKind expected) const {
   if (BlockRef block = Cached(handle); block != nullptr) {
@@ -32,8 +36,7 @@ Result<BlockRef> BlockFile::Admit(BlockHandle handle, BlockKind expected,
   if (stored.size() != handle.stored_bytes) {
     return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, stored.size()));
   }
-  ASSIGN_OR_RETURN(BlockRef block,
-                   DecodeBlock({file_->name(), id_, handle.offset}, expected, stored));
+  ASSIGN_OR_RETURN(BlockRef block, DecodeBlock({name_, id_, handle.offset}, expected, stored));
   return Keep(handle, std::move(block));
 }
 
@@ -52,11 +55,11 @@ Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected)
   if (size != handle.stored_bytes) {
     return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, size));
   }
-  return DecodeBlock({file_->name(), id_, handle.offset}, expected, {buffer.get(), size});
+  return DecodeBlock({name_, id_, handle.offset}, expected, {buffer.get(), size});
 }
 
 Status BlockFile::Corrupt(uint64_t offset, std::string_view what) const {
-  return CorruptionAt(file_->name(), offset, what);
+  return CorruptionAt(*name_, offset, what);
 }
 
 BlockRef BlockFile::Keep(BlockHandle handle, BlockRef block) const {

@@ -39,6 +39,7 @@ class BlockFile {
   BlockRef Keep(BlockHandle handle, BlockRef block) const;
 
   std::unique_ptr<base::File> file_;
+  std::shared_ptr<const std::string> name_;
   FileNumber number_;
   FileId id_;
   BlockCache* cache_;
