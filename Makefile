@@ -50,8 +50,9 @@ $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 TEST_FOLDERS = $(filter-out support,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 SUPPORT_OBJECTS = $(patsubst %.cc,$(BUILD)/obj/%.o,$(wildcard test/support/*.cc))
+.PRECIOUS: $(BUILD)/obj/%.o
 .SECONDEXPANSION:
-$(BUILD)/test_%: $$(patsubst %.cc,$(BUILD)/obj/%.o,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/test_%: $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard test/$$*/*.cc)))) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TEST_LIBS) -lfmt
 
 test: $(TEST_PROGRAMS)

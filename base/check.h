@@ -7,8 +7,9 @@ namespace tandem::base {
 [[noreturn]] void CheckFailed(const char* file, int line, const char* condition);
 }  // namespace tandem::base
 
-#define CHECK(condition) \
-  (static_cast<bool>(condition) ? void() : ::tandem::base::CheckFailed(__FILE__, __LINE__, #condition))
+#define CHECK(condition)                 \
+  (static_cast<bool>(condition) ? void() \
+                                : ::tandem::base::CheckFailed(__FILE__, __LINE__, #condition))
 
 #ifdef NDEBUG
 #define DCHECK(condition) (true ? void() : void(condition))

@@ -1,10 +1,11 @@
 // The one seam to files. Everything that the engine reads or writes passes through these classes:
-// POSIX and io_uring implement them for real disks, the tests' simulated disk for crashes and faults.
+// POSIX and io_uring implement them for real disks, the tests' simulated disk for crashes and
+// faults.
 //
 // Durability, as every implementation must provide it: bytes written are durable only after a
 // successful DataSync of their file; a name created or removed in a directory is durable only after
-// Directory::Sync; closing a file syncs nothing. After a failed DataSync nothing on that file counts
-// as durable, and a later success does not change that. There is no rename.
+// Directory::Sync; closing a file syncs nothing. After a failed DataSync nothing on that file
+// counts as durable, and a later success does not change that. There is no rename.
 #pragma once
 
 #include <cstdint>
@@ -50,11 +51,15 @@ struct IoRequest {
   Kind kind = Kind::kRead;
   File* file = nullptr;
   uint64_t offset = 0;
-  std::span<char> buffer;   ///< Read into, or written from. Unused by kDataSync.
-  uint64_t tag = 0;         ///< The caller's own mark.
-  Status status;            ///< Set on completion.
-  size_t transferred = 0;   ///< Set on completion: bytes read or written; short only at file end.
+  std::span<char> buffer{};  ///< Read into, or written from. Unused by kDataSync.
+  uint64_t tag = 0;          ///< The caller's own mark.
+  Status status{};           ///< Set on completion.
+  size_t transferred = 0;    ///< Set on completion: bytes read or written; short only at file end.
 };
+
+/// Runs `request` from its beginning through its file's own calls, on this thread, and sets its
+/// outcome.
+void RunRequest(IoRequest& request);
 
 /// Operations in flight of one thread. Short, interrupted and refused-for-now (EAGAIN) operations
 /// are continued inside. Threads: one at a time.
@@ -68,6 +73,10 @@ class IoQueue {
 };
 
 enum class OpenMode : uint8_t { kReadOnly, kReadWrite };
+
+/// Whether `name` can name a file in a Directory: not empty, ".", ".." or with a '/' or NUL in it.
+/// Errors: kInvalidArgument.
+Status CheckFileName(const std::string& name);
 
 /// An open directory; all names are relative to it, contain no '/', and links are never followed.
 class Directory {
@@ -85,6 +94,9 @@ class Directory {
   /// Takes the exclusive lock of the directory until the Directory is destroyed. Errors: kBusy with
   /// the holder's process id; a handle inherited through fork does not hold the lock.
   virtual Status Lock() = 0;
+  /// Whether this process took the lock through this object and still has it; false in a child that
+  /// inherited the object through fork.
+  virtual bool HoldsLock() const = 0;
   /// Bytes that an unprivileged writer can still use here.
   virtual Result<uint64_t> FreeSpace() = 0;
 };
@@ -92,9 +104,10 @@ class Directory {
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
-  /// Opens `path`. With `create` it makes the directory (mode 0700; parents must exist) and syncs
-  /// its parent when it does not exist. Errors: kNotFound, kIoError.
-  virtual Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) = 0;
+  /// Opens `path`. With `create` it makes the directory when it does not exist (mode 0700; parents
+  /// must exist) and syncs its parent. Errors: kNotFound, kIoError.
+  virtual Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path,
+                                                           bool create) = 0;
   /// A queue for at most `depth` operations in flight.
   virtual std::unique_ptr<IoQueue> NewQueue(uint32_t depth) = 0;
   /// "posix", "io_uring", ...: for statistics and messages.

@@ -39,7 +39,9 @@ class [[nodiscard]] Status {
   Status(StatusCode code, std::string message)
       : state_(std::make_shared<const State>(State{code, std::move(message)})) {}
 
-  static Status InvalidArgument(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
+  static Status InvalidArgument(std::string m) {
+    return {StatusCode::kInvalidArgument, std::move(m)};
+  }
   static Status NotFound(std::string m) { return {StatusCode::kNotFound, std::move(m)}; }
   static Status AlreadyExists(std::string m) { return {StatusCode::kAlreadyExists, std::move(m)}; }
   static Status Corruption(std::string m) { return {StatusCode::kCorruption, std::move(m)}; }
@@ -57,7 +59,9 @@ class [[nodiscard]] Status {
   bool ok() const { return state_ == nullptr; }
   StatusCode code() const { return state_ == nullptr ? StatusCode::kOk : state_->code; }
   /// Empty for OK. Lifetime: as long as this Status or a copy of it.
-  std::string_view message() const { return state_ == nullptr ? "" : std::string_view(state_->message); }
+  std::string_view message() const {
+    return state_ == nullptr ? "" : std::string_view(state_->message);
+  }
   /// "OK", or "NotFound: table 'x' does not exist".
   std::string ToString() const;
 

@@ -1,0 +1,56 @@
+// The arena's blocks: small at first so that a small arena is cheap, doubling up to a limit. What
+// does not fit well into a block gets one of its own, and the current block stays in use.
+#include "base/arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace tandem::base {
+namespace {
+
+constexpr size_t kAlignmentMax = 16;
+constexpr size_t kFirstBlockBytes = 4096;
+// 256 KiB: one allocation in thousands reaches the system, and little is left unused at the end.
+constexpr size_t kBlockDoublings = 6;
+
+static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= kAlignmentMax, "blocks start aligned");
+
+size_t NextBlockBytes(size_t block_count) {
+  return kFirstBlockBytes << std::min(block_count, kBlockDoublings);
+}
+
+}  // namespace
+
+char* Arena::Allocate(size_t size, size_t alignment) {
+  DCHECK(alignment != 0 && alignment <= kAlignmentMax && (alignment & (alignment - 1)) == 0);
+  const size_t padding = -reinterpret_cast<uintptr_t>(next_) & (alignment - 1);
+  if (next_ != nullptr && padding <= left_ && size <= left_ - padding) {
+    char* bytes = next_ + padding;
+    next_ = bytes + size;
+    left_ -= padding + size;
+    return bytes;
+  }
+  const size_t usual_bytes = NextBlockBytes(blocks_.size());
+  const bool alone = size > usual_bytes / 4;
+  const size_t block_bytes = alone ? size : usual_bytes;
+  blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_bytes));
+  size_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
+  char* block = blocks_.back().get();
+  if (!alone) {
+    next_ = block + size;
+    left_ = block_bytes - size;
+  }
+  return block;
+}
+
+std::string_view Arena::Copy(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  char* copy = Allocate(bytes.size(), 1);
+  std::memcpy(copy, bytes.data(), bytes.size());
+  return {copy, bytes.size()};
+}
+
+}  // namespace tandem::base

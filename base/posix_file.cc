@@ -1,0 +1,124 @@
+// One file over pread, pwrite, fdatasync, ftruncate and fallocate.
+#include "base/posix_file.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace tandem::base {
+namespace {
+
+// Repeats a call that transfers nothing (sync, truncate, ...) while it is interrupted. Returns 0 or
+// the errno.
+template <typename Call>
+int Repeat(Call call) {
+  for (int attempt = 0;; ++attempt) {
+    if (call() == 0) return 0;
+    const int error = errno;
+    if (!IsTransient(error) || attempt == kFruitlessAttemptsMax) return error;
+    sched_yield();
+  }
+}
+
+// Repeats `call(done)`, which transfers what it can from `done` on, up to `size` bytes or a return
+// of 0. Returns 0 or the errno; `done` is what was transferred in either case.
+template <typename Call>
+int Transfer(size_t size, size_t& done, Call call) {
+  int fruitless = 0;
+  while (done < size) {
+    const ssize_t count = call(done);
+    if (count > 0) {
+      done += static_cast<size_t>(count);
+      fruitless = 0;
+      continue;
+    }
+    if (count == 0) return 0;
+    const int error = errno;
+    if (!IsTransient(error) || ++fruitless > kFruitlessAttemptsMax) return error;
+    sched_yield();
+  }
+  return 0;
+}
+
+StatusCode CodeOf(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return StatusCode::kNoSpace;
+    case ENOENT:
+      return StatusCode::kNotFound;
+    case EEXIST:
+      return StatusCode::kAlreadyExists;
+    default:
+      return StatusCode::kIoError;
+  }
+}
+
+}  // namespace
+
+bool IsTransient(int error) { return error == EINTR || error == EAGAIN; }
+
+Status PosixError(std::string_view action, std::string_view name, int error) {
+  std::string message = "cannot ";
+  message.append(action).append(" '").append(name).append("': ");
+  message += std::generic_category().message(error);
+  return Status(CodeOf(error), std::move(message));
+}
+
+std::string ActionAt(std::string_view verb, uint64_t offset) {
+  return std::string(verb) + " at offset " + std::to_string(offset) + " of";
+}
+
+Descriptor::~Descriptor() {
+  if (is_open()) close(fd_);
+}
+
+Result<size_t> PosixFile::Read(uint64_t offset, std::span<char> buffer) {
+  size_t done = 0;
+  const int error = Transfer(buffer.size(), done, [&](size_t from) {
+    return pread(fd(), buffer.data() + from, buffer.size() - from,
+                 static_cast<off_t>(offset + from));
+  });
+  if (error != 0) return PosixError(ActionAt("read", offset + done), name_, error);
+  return done;
+}
+
+Status PosixFile::Write(uint64_t offset, std::string_view data) {
+  size_t done = 0;
+  const int error = Transfer(data.size(), done, [&](size_t from) {
+    return pwrite(fd(), data.data() + from, data.size() - from, static_cast<off_t>(offset + from));
+  });
+  if (error != 0) return PosixError(ActionAt("write", offset + done), name_, error);
+  if (done < data.size()) return PosixError(ActionAt("write", offset + done), name_, EIO);
+  return Status();
+}
+
+Status PosixFile::DataSync() {
+  const int error = Repeat([&] { return fdatasync(fd()); });
+  return error == 0 ? Status() : PosixError("sync", name_, error);
+}
+
+Result<uint64_t> PosixFile::Size() {
+  struct stat attributes {};
+  if (fstat(fd(), &attributes) != 0) return PosixError("get the size of", name_, errno);
+  return static_cast<uint64_t>(attributes.st_size);
+}
+
+Status PosixFile::Truncate(uint64_t size_bytes) {
+  const int error = Repeat([&] { return ftruncate(fd(), static_cast<off_t>(size_bytes)); });
+  return error == 0 ? Status() : PosixError("truncate", name_, error);
+}
+
+Status PosixFile::Preallocate(uint64_t size_bytes) {
+  if (size_bytes == 0) return Status();
+  const int error = Repeat(
+      [&] { return fallocate(fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size_bytes)); });
+  const bool is_unknown_here = error == EOPNOTSUPP || error == ENOSYS;
+  return error == 0 || is_unknown_here ? Status() : PosixError("reserve space for", name_, error);
+}
+
+}  // namespace tandem::base

@@ -1,0 +1,176 @@
+// Directories over POSIX calls, and a queue that runs each request when it is submitted. Every name
+// is opened relative to the directory's descriptor without following links.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <deque>
+
+#include "base/file_system.h"
+#include "base/posix_file.h"
+#include "base/posix_lock.h"
+#include "base/status_macros.h"
+
+namespace tandem::base {
+namespace {
+
+constexpr mode_t kFileMode = 0600;
+constexpr mode_t kDirectoryMode = 0700;
+
+int OpenAt(int directory_fd, const char* name, int flags) {
+  int fd;
+  int attempt = 0;
+  do {
+    fd = openat(directory_fd, name, flags | O_CLOEXEC, kFileMode);
+  } while (fd < 0 && errno == EINTR && ++attempt < kFruitlessAttemptsMax);
+  return fd;
+}
+
+Status SyncDescriptor(int fd, const std::string& path) {
+  for (int attempt = 0; fsync(fd) != 0; ++attempt) {
+    const int error = errno;
+    if (!IsTransient(error) || attempt == kFruitlessAttemptsMax) {
+      return PosixError("sync the directory", path, error);
+    }
+  }
+  return Status();
+}
+
+class PosixDirectory final : public Directory {
+ public:
+  PosixDirectory(Descriptor descriptor, std::string path)
+      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+
+  Result<std::unique_ptr<File>> Create(const std::string& name) override;
+  Result<std::unique_ptr<File>> Open(const std::string& name, OpenMode mode) override;
+  Status Remove(const std::string& name) override;
+  Result<std::vector<std::string>> List() override;
+  Status Sync() override { return SyncDescriptor(fd(), path_); }
+  Status Lock() override { return lock_.Acquire(fd(), path_); }
+  bool HoldsLock() const override { return lock_.is_held(); }
+  Result<uint64_t> FreeSpace() override;
+
+ private:
+  int fd() const { return descriptor_.fd(); }
+  bool IsRegular(const dirent& entry) const;
+
+  Descriptor descriptor_;
+  std::string path_;
+  DirectoryLock lock_;
+};
+
+Result<std::unique_ptr<File>> PosixDirectory::Create(const std::string& name) {
+  RETURN_IF_ERROR(CheckFileName(name));
+  Descriptor file(OpenAt(fd(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
+  if (!file.is_open()) return PosixError("create", name, errno);
+  return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(file), name));
+}
+
+Result<std::unique_ptr<File>> PosixDirectory::Open(const std::string& name, OpenMode mode) {
+  RETURN_IF_ERROR(CheckFileName(name));
+  // Without O_NONBLOCK the open of a named pipe would wait for its other end.
+  const int access = mode == OpenMode::kReadOnly ? O_RDONLY : O_RDWR;
+  Descriptor file(OpenAt(fd(), name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return PosixError("open", name, errno);
+  struct stat attributes {};
+  if (fstat(file.fd(), &attributes) != 0) return PosixError("open", name, errno);
+  if (!S_ISREG(attributes.st_mode)) {
+    return Status::IoError("cannot open '" + name + "': it is not a regular file");
+  }
+  // Rings take O_NONBLOCK as a wish for EAGAIN instead of a wait.
+  if (fcntl(file.fd(), F_SETFL, 0) != 0) return PosixError("open", name, errno);
+  return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(file), name));
+}
+
+Status PosixDirectory::Remove(const std::string& name) {
+  RETURN_IF_ERROR(CheckFileName(name));
+  return unlinkat(fd(), name.c_str(), 0) == 0 ? Status() : PosixError("remove", name, errno);
+}
+
+bool PosixDirectory::IsRegular(const dirent& entry) const {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_REG;
+  struct stat attributes {};
+  return fstatat(fd(), entry.d_name, &attributes, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(attributes.st_mode);
+}
+
+Result<std::vector<std::string>> PosixDirectory::List() {
+  // A descriptor of its own, because the position in the directory belongs to the descriptor.
+  const int list_fd = OpenAt(fd(), ".", O_RDONLY | O_DIRECTORY);
+  if (list_fd < 0) return PosixError("list", path_, errno);
+  std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(list_fd), &closedir);
+  if (stream == nullptr) {
+    const int error = errno;
+    close(list_fd);
+    return PosixError("list", path_, error);
+  }
+  std::vector<std::string> names;
+  while (true) {
+    errno = 0;
+    const dirent* entry = readdir(stream.get());
+    if (entry == nullptr) break;
+    if (IsRegular(*entry)) names.emplace_back(entry->d_name);
+  }
+  if (errno != 0) return PosixError("list", path_, errno);
+  return names;
+}
+
+Result<uint64_t> PosixDirectory::FreeSpace() {
+  struct statvfs figures {};
+  if (fstatvfs(fd(), &figures) != 0) return PosixError("get the free space of", path_, errno);
+  return uint64_t{figures.f_bavail} * figures.f_frsize;
+}
+
+// Runs requests as they come; only their order of arrival is kept.
+class PosixQueue final : public IoQueue {
+ public:
+  void Submit(std::span<IoRequest* const> requests) override {
+    for (IoRequest* request : requests) {
+      RunRequest(*request);
+      done_.push_back(request);
+    }
+  }
+
+  IoRequest* Wait() override {
+    if (done_.empty()) return nullptr;
+    IoRequest* request = done_.front();
+    done_.pop_front();
+    return request;
+  }
+
+ private:
+  std::deque<IoRequest*> done_;
+};
+
+// Makes the name of the directory durable. An existing directory is synced too, because an earlier
+// process may have ended between making and syncing it; there a parent that we may not read is
+// left.
+Status SyncParent(int directory_fd, const std::string& path, bool is_new) {
+  Descriptor parent(OpenAt(directory_fd, "..", O_RDONLY | O_DIRECTORY));
+  if (parent.is_open()) return SyncDescriptor(parent.fd(), path + "/..");
+  return is_new ? PosixError("open the parent of", path, errno) : Status();
+}
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) override {
+    const bool is_new = create && mkdir(path.c_str(), kDirectoryMode) == 0;
+    if (create && !is_new && errno != EEXIST) return PosixError("create directory", path, errno);
+    Descriptor directory(OpenAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY));
+    if (!directory.is_open()) return PosixError("open directory", path, errno);
+    if (create) RETURN_IF_ERROR(SyncParent(directory.fd(), path, is_new));
+    return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(directory), path));
+  }
+
+  std::unique_ptr<IoQueue> NewQueue(uint32_t) override { return std::make_unique<PosixQueue>(); }
+  std::string_view name() const override { return "posix"; }
+};
+
+}  // namespace
+
+std::unique_ptr<FileSystem> NewPosixFileSystem() { return std::make_unique<PosixFileSystem>(); }
+
+}  // namespace tandem::base

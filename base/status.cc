@@ -1,0 +1,50 @@
+// The text forms of the public Status.
+#include "tandem/status.h"
+
+namespace tandem {
+
+std::string_view StatusCodeName(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return "Ok";
+    case StatusCode::kInvalidArgument:
+      return "InvalidArgument";
+    case StatusCode::kNotFound:
+      return "NotFound";
+    case StatusCode::kAlreadyExists:
+      return "AlreadyExists";
+    case StatusCode::kCorruption:
+      return "Corruption";
+    case StatusCode::kIoError:
+      return "IoError";
+    case StatusCode::kNoSpace:
+      return "NoSpace";
+    case StatusCode::kOutOfMemory:
+      return "OutOfMemory";
+    case StatusCode::kBusy:
+      return "Busy";
+    case StatusCode::kConflict:
+      return "Conflict";
+    case StatusCode::kOverBudget:
+      return "OverBudget";
+    case StatusCode::kCancelled:
+      return "Cancelled";
+    case StatusCode::kUnsupported:
+      return "Unsupported";
+    case StatusCode::kReadOnly:
+      return "ReadOnly";
+    case StatusCode::kClosed:
+      return "Closed";
+  }
+  return "Unknown";
+}
+
+std::string Status::ToString() const {
+  if (ok()) return "OK";
+  std::string text(StatusCodeName(code()));
+  text += ": ";
+  text += message();
+  return text;
+}
+
+}  // namespace tandem
