@@ -102,4 +102,11 @@ CatalogEdit FullEdit(const Catalog& catalog);
 /// table that overlap or leave a gap, counters that shrink).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
+// The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.
+/// As ApplyEdit, but after an error the catalog is half changed, and of what does not fit it finds
+/// only ids and counters.
+Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog);
+/// What must hold of every catalog. Errors: kCorruption, as ApplyEdit.
+Status CheckCatalog(const Catalog& catalog);
+
 }  // namespace tandem::format

@@ -53,6 +53,10 @@ struct TableRecord {
   const IndexRecord* FindIndex(IndexId index) const;
 };
 
+/// Whether tables, families and indexes may be called so: 1 to kNameBytesMax bytes, no control
+/// characters.
+bool IsValidName(std::string_view name);
+
 /// Appends the record's bytes; see schema.cc for the table of fields.
 void EncodeTable(const TableRecord& table, std::string* out);
 /// Errors: kCorruption (bounds, counts, names, ids that repeat), kUnsupported (an unknown critical

@@ -1,0 +1,324 @@
+// The codec of table records. A record is a list of fields (format/fields.h); a family, an index
+// and an index column are records of their own, nested as a field's bytes. Every field below
+// occurs; those marked * once per element of the list, in the list's order.
+//
+//   RECORD        TAG  FIELD        BYTES
+//   table           1  id           varint u32
+//                   3  name         1 to 255 bytes, no control characters
+//                   5  hash secret  192 bytes
+//                   7  family *     family record, 1 to kFamiliesMax
+//                   9  index *      index record, 0 to kIndexesMax
+//   family          1  id           varint u8
+//                   3  name         as above
+//                   5  max versions varint u32, at least 1
+//                   7  TTL          varint, microseconds, below 2^63; 0: never
+//                   9  compression  varint: 0 none, 1 zstd
+//                  11  block size   varint, 512 to 1,048,576
+//   index           1  id           varint u32
+//                   3  name         as above
+//                   5  state        varint: 1 building, 2 ready, 3 dropping
+//                   7  column *     column record, exactly one
+//   column          1  family       varint u8, an id of the table's families
+//                   3  qualifier    0 to 2,048 bytes
+//                   5  type         varint, a number of ColumnType
+//                   7  descending   varint: 0 or 1
+//
+// Example: the column record (family 0, qualifier "n", int64, ascending) is
+//   01 01 00  03 01 6e  05 01 03  07 01 00
+#include "format/schema.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "format/fields.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+enum TableTag : uint64_t { kTableId = 1, kTableName = 3, kSecret = 5, kFamily = 7, kIndex = 9 };
+enum FamilyTag : uint64_t {
+  kFamilyId = 1,
+  kFamilyName = 3,
+  kMaxVersions = 5,
+  kTtl = 7,
+  kCompression = 9,
+  kBlockSize = 11
+};
+enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7 };
+enum ColumnTag : uint64_t { kColumnFamily = 1, kQualifier = 3, kType = 5, kDescending = 7 };
+
+constexpr uint32_t kBlockSizeMin = 512;
+constexpr uint32_t kBlockSizeMax = 1 << 20;
+constexpr size_t kIndexColumnsMax = 1;
+
+bool IsKnownType(uint64_t type) { return (type >= 1 && type <= 7) || (type >= 19 && type <= 23); }
+
+Status TooMany(std::string_view what, size_t max) {
+  return Status::Unsupported("table record: more than " + std::to_string(max) + " " +
+                             std::string(what));
+}
+
+std::string NameField(FieldReader* fields) {
+  const std::string_view name = fields->Bytes();
+  if (!IsValidName(name)) fields->FailCorrupt("expected a name of 1 to 255 bytes");
+  return std::string(name);
+}
+
+std::string EncodeFamily(const FamilyRecord& family) {
+  std::string out;
+  AppendNumberField(&out, kFamilyId, family.id.value);
+  AppendField(&out, kFamilyName, family.options.name);
+  AppendNumberField(&out, kMaxVersions, family.options.max_versions);
+  AppendNumberField(&out, kTtl, static_cast<uint64_t>(family.options.ttl_micros));
+  AppendNumberField(&out, kCompression, static_cast<uint64_t>(family.options.compression));
+  AppendNumberField(&out, kBlockSize, family.options.block_size_bytes);
+  return out;
+}
+
+Compression CompressionField(FieldReader* fields) {
+  const uint64_t value = fields->Number(UINT64_MAX);
+  if (value > static_cast<uint64_t>(Compression::kZstd)) {
+    fields->Fail(
+        Status::Unsupported("family record: unknown compression " + std::to_string(value)));
+    return Compression::kNone;
+  }
+  return static_cast<Compression>(value);
+}
+
+Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
+  FieldReader fields(bytes, "family record");
+  FamilyRecord family;
+  FamilyOptions& options = family.options;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kFamilyId:
+        family.id = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        break;
+      case kFamilyName:
+        options.name = NameField(&fields);
+        break;
+      case kMaxVersions:
+        options.max_versions = static_cast<uint32_t>(fields.Number(UINT32_MAX));
+        if (options.max_versions == 0) fields.FailCorrupt("expected at least 1 version, found 0");
+        break;
+      case kTtl:
+        options.ttl_micros = static_cast<int64_t>(fields.Number(INT64_MAX));
+        break;
+      case kCompression:
+        options.compression = CompressionField(&fields);
+        break;
+      case kBlockSize:
+        options.block_size_bytes = static_cast<uint32_t>(fields.Number(kBlockSizeMax));
+        if (options.block_size_bytes < kBlockSizeMin) fields.FailCorrupt("expected at least 512");
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(
+      fields.Finish({kFamilyId, kFamilyName, kMaxVersions, kTtl, kCompression, kBlockSize}));
+  return family;
+}
+
+std::string EncodeColumn(const IndexColumnRecord& column) {
+  std::string out;
+  AppendNumberField(&out, kColumnFamily, column.family.value);
+  AppendField(&out, kQualifier, column.qualifier);
+  AppendNumberField(&out, kType, static_cast<uint64_t>(column.type));
+  AppendNumberField(&out, kDescending, column.descending ? 1 : 0);
+  return out;
+}
+
+ColumnType TypeField(FieldReader* fields) {
+  const uint64_t value = fields->Number(UINT64_MAX);
+  if (!IsKnownType(value)) {
+    fields->Fail(Status::Unsupported("column record: unknown type " + std::to_string(value)));
+    return ColumnType::kBytes;
+  }
+  return static_cast<ColumnType>(value);
+}
+
+Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
+  FieldReader fields(bytes, "column record");
+  IndexColumnRecord column;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kColumnFamily:
+        column.family = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        break;
+      case kQualifier:
+        column.qualifier = std::string(fields.Bytes());
+        if (column.qualifier.size() > kQualifierBytesMax) fields.FailCorrupt("is too long");
+        break;
+      case kType:
+        column.type = TypeField(&fields);
+        break;
+      case kDescending:
+        column.descending = fields.Number(1) == 1;
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
+  return column;
+}
+
+std::string EncodeIndex(const IndexRecord& index) {
+  std::string out;
+  AppendNumberField(&out, kIndexId, index.id.value);
+  AppendField(&out, kIndexName, index.name);
+  AppendNumberField(&out, kState, static_cast<uint64_t>(index.state));
+  for (const IndexColumnRecord& column : index.columns) {
+    AppendField(&out, kColumn, EncodeColumn(column));
+  }
+  return out;
+}
+
+IndexState StateField(FieldReader* fields) {
+  const uint64_t value = fields->Number(UINT64_MAX);
+  if (value == 0) fields->FailCorrupt("expected a state, found 0");
+  if (value > static_cast<uint64_t>(IndexState::kDropping)) {
+    fields->Fail(Status::Unsupported("index record: unknown state " + std::to_string(value)));
+    return IndexState::kReady;
+  }
+  return static_cast<IndexState>(value);
+}
+
+void AddColumn(FieldReader* fields, IndexRecord* index) {
+  if (index->columns.size() == kIndexColumnsMax) {
+    return fields->Fail(TooMany("columns of one index", kIndexColumnsMax));
+  }
+  Result<IndexColumnRecord> column = DecodeColumn(fields->Repeated());
+  if (!column) return fields->Fail(column.error());
+  index->columns.push_back(std::move(*column));
+}
+
+Result<IndexRecord> DecodeIndex(std::string_view bytes) {
+  FieldReader fields(bytes, "index record");
+  IndexRecord index;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kIndexId:
+        index.id = IndexId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
+      case kIndexName:
+        index.name = NameField(&fields);
+        break;
+      case kState:
+        index.state = StateField(&fields);
+        break;
+      case kColumn:
+        AddColumn(&fields, &index);
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kIndexId, kIndexName, kState, kColumn}));
+  return index;
+}
+
+void AddFamily(FieldReader* fields, TableRecord* table) {
+  if (table->families.size() == kFamiliesMax) {
+    return fields->Fail(TooMany("families", kFamiliesMax));
+  }
+  Result<FamilyRecord> family = DecodeFamily(fields->Repeated());
+  if (!family) return fields->Fail(family.error());
+  for (const FamilyRecord& other : table->families) {
+    if (other.id == family->id || other.options.name == family->options.name) {
+      return fields->FailCorrupt("a family's id or name repeats");
+    }
+  }
+  table->families.push_back(std::move(*family));
+}
+
+bool HasFamily(const TableRecord& table, FamilyId id) {
+  return std::any_of(table.families.begin(), table.families.end(),
+                     [id](const FamilyRecord& family) { return family.id == id; });
+}
+
+void AddIndex(FieldReader* fields, TableRecord* table) {
+  if (table->indexes.size() == kIndexesMax) return fields->Fail(TooMany("indexes", kIndexesMax));
+  Result<IndexRecord> index = DecodeIndex(fields->Repeated());
+  if (!index) return fields->Fail(index.error());
+  if (table->FindIndex(index->id) != nullptr || table->FindIndex(index->name) != nullptr) {
+    return fields->FailCorrupt("an index's id or name repeats");
+  }
+  for (const IndexColumnRecord& column : index->columns) {
+    if (!HasFamily(*table, column.family)) {
+      return fields->FailCorrupt("an index's column lies in a family that does not exist");
+    }
+  }
+  table->indexes.push_back(std::move(*index));
+}
+
+}  // namespace
+
+bool IsValidName(std::string_view name) {
+  const auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; };
+  return !name.empty() && name.size() <= kNameBytesMax &&
+         std::none_of(name.begin(), name.end(), is_control);
+}
+
+const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
+  for (const FamilyRecord& family : families) {
+    if (family.options.name == family_name) return &family;
+  }
+  return nullptr;
+}
+
+const IndexRecord* TableRecord::FindIndex(std::string_view index_name) const {
+  for (const IndexRecord& index : indexes) {
+    if (index.name == index_name) return &index;
+  }
+  return nullptr;
+}
+
+const IndexRecord* TableRecord::FindIndex(IndexId index_id) const {
+  for (const IndexRecord& index : indexes) {
+    if (index.id == index_id) return &index;
+  }
+  return nullptr;
+}
+
+void EncodeTable(const TableRecord& table, std::string* out) {
+  AppendNumberField(out, kTableId, table.id.value);
+  AppendField(out, kTableName, table.name);
+  AppendField(out, kSecret, {table.hash_secret.data(), table.hash_secret.size()});
+  for (const FamilyRecord& family : table.families) AppendField(out, kFamily, EncodeFamily(family));
+  for (const IndexRecord& index : table.indexes) AppendField(out, kIndex, EncodeIndex(index));
+}
+
+Result<TableRecord> DecodeTable(std::string_view bytes) {
+  FieldReader fields(bytes, "table record");
+  TableRecord table;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kTableId:
+        table.id = TableId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
+      case kTableName:
+        table.name = NameField(&fields);
+        break;
+      case kSecret: {
+        const std::string_view secret = fields.FixedBytes(kHashSecretBytes);
+        std::copy(secret.begin(), secret.end(), table.hash_secret.begin());
+        break;
+      }
+      case kFamily:
+        AddFamily(&fields, &table);
+        break;
+      case kIndex:
+        AddIndex(&fields, &table);
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kTableId, kTableName, kSecret, kFamily}));
+  return table;
+}
+
+}  // namespace tandem::format
