@@ -23,7 +23,7 @@ struct BlockContent {
   uint16_t flags = 0;
   uint32_t count = 0;
   uint32_t first = 0;
-  std::string_view raw;
+  std::string_view raw = {};
   Compression compression = Compression::kNone;
 };
 

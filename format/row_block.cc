@@ -31,6 +31,56 @@ KeyTail ReadKeyTail(ByteReader* row) {
   return key;
 }
 
+// The column of the cell that a pass over a row stands at.
+struct Column {
+  std::string_view name;  // Without data before the first column.
+  bool wanted = true;
+
+  bool known() const { return name.data() != nullptr; }
+  template <bool kAll>
+  void Read(const Projection& columns, ByteReader* row) {
+    const uint64_t id = row->Varint();
+    if (id - 1 < columns.names().size()) {
+      name = columns.names().Name(static_cast<uint32_t>(id));
+      if constexpr (!kAll) wanted = columns.WantsId(static_cast<uint32_t>(id));
+    } else {
+      if (id != 0) row->Fail();
+      name = row->Bytes(row->VarintUpTo(kQualifierBytesMax));
+      if constexpr (!kAll) wanted = columns.WantsName(name);
+    }
+  }
+};
+
+// Timestamp and sequence of the cell that a pass over a row stands at.
+class Versions {
+ public:
+  // Reads the row's flags and shared deltas.
+  Versions(uint64_t base_timestamp, uint64_t base_sequence, ByteReader* row)
+      : base_timestamp_(base_timestamp), base_sequence_(base_sequence), row_flags_(row->U8()) {
+    timestamp_ = base_timestamp_ + ((row_flags_ & kRowOneTimestamp) != 0 ? row->Varint() : 0);
+    sequence_ = base_sequence_ + ((row_flags_ & kRowOneSequence) != 0 ? row->Varint() : 0);
+  }
+  bool sound() const { return (row_flags_ & ~kRowFlagsKnown) == 0; }
+  // Reads the deltas of the next cell, as far as it has its own.
+  void Read(uint8_t cell_flags, ByteReader* row) {
+    if ((row_flags_ & kRowOneTimestamp) == 0 && (cell_flags & kCellSameTimestamp) == 0) {
+      timestamp_ = base_timestamp_ + row->Varint();
+    }
+    if ((row_flags_ & kRowOneSequence) == 0 && (cell_flags & kCellSameSequence) == 0) {
+      sequence_ = base_sequence_ + row->Varint();
+    }
+  }
+  int64_t timestamp() const { return static_cast<int64_t>(timestamp_); }
+  SequenceNumber sequence() const { return SequenceNumber(sequence_); }
+
+ private:
+  uint64_t base_timestamp_;
+  uint64_t base_sequence_;
+  uint8_t row_flags_;
+  uint64_t timestamp_;
+  uint64_t sequence_;
+};
+
 }  // namespace
 
 Result<RowBlockRef> RowBlock::Parse(BlockRef block, FamilyId family) {
@@ -155,42 +205,27 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
                              std::vector<Cell>* out) const {
   ByteReader row(RowBytes(slot));
   (void)ReadKeyTail(&row);
-  const uint8_t row_flags = row.U8();
-  const bool one_timestamp = (row_flags & kRowOneTimestamp) != 0;
-  const bool one_sequence = (row_flags & kRowOneSequence) != 0;
-  bool sound = (row_flags & ~kRowFlagsKnown) == 0;
-  uint64_t timestamp = base_timestamp_ + (one_timestamp ? row.Varint() : 0);
-  uint64_t sequence = base_sequence_ + (one_sequence ? row.Varint() : 0);
-  std::string_view name;  // Without data before the first column.
-  bool wanted = true;
+  Versions versions(base_timestamp_, base_sequence_, &row);
+  bool sound = versions.sound();
+  Column column;
   do {
     const uint8_t flags = row.U8();
     const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);
     sound &= (flags & kCellFlagsUnknown) == 0 && kind <= CellKind::kDeleteFamily;
-    if ((flags & kCellSameColumn) != 0) {
-      sound &= name.data() != nullptr && kind != CellKind::kDeleteFamily;
-    } else if (kind != CellKind::kDeleteFamily) {
-      const uint64_t id = row.Varint();
-      if (id - 1 < columns.names().size()) {
-        name = columns.names().Name(static_cast<uint32_t>(id));
-        if constexpr (!kAll) wanted = columns.WantsId(static_cast<uint32_t>(id));
-      } else {
-        sound &= id == 0;
-        name = row.Bytes(row.VarintUpTo(kQualifierBytesMax));
-        if constexpr (!kAll) wanted = columns.WantsName(name);
-      }
+    if (kind == CellKind::kDeleteFamily) {
+      // Nothing may stand before these markers that belongs to a column.
+      sound &= !column.known() && (flags & kCellSameColumn) == 0;
+    } else if ((flags & kCellSameColumn) != 0) {
+      sound &= column.known();
     } else {
-      sound &= name.data() == nullptr;
+      column.Read<kAll>(columns, &row);
     }
-    if (!one_timestamp && (flags & kCellSameTimestamp) == 0) {
-      timestamp = base_timestamp_ + row.Varint();
-    }
-    if (!one_sequence && (flags & kCellSameSequence) == 0) sequence = base_sequence_ + row.Varint();
+    versions.Read(flags, &row);
     const std::string_view value =
         kind == CellKind::kPut ? row.LengthPrefixed() : std::string_view();
-    if (kAll || wanted) {
+    if (kAll || column.wanted) {
       out->push_back(
-          {kind, family_, name, static_cast<int64_t>(timestamp), SequenceNumber(sequence), value});
+          {kind, family_, column.name, versions.timestamp(), versions.sequence(), value});
     }
   } while (row.remaining() > 0);
   if (row.ok() && sound) return {};
