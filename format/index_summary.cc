@@ -7,12 +7,12 @@
 //        u64,
 //                        distinct values u64, digest sum low u64, high u64
 // The count of a digest is the number of entries.
+#include <algorithm>
 #include <cstring>
 
 #include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
-#include "format/corruption.h"
 #include "format/find_section.h"
 #include "format/hash.h"
 #include "format/index_section_writer.h"
@@ -22,7 +22,6 @@ namespace tandem::format {
 namespace {
 
 constexpr size_t kSummaryBytes = 72;
-constexpr size_t kHeaderBytes = 8;
 
 Hash128 EntryHash(std::string_view key, std::string_view row_key) {
   // The usual entry is hashed from the stack.
@@ -71,6 +70,16 @@ bool ReadSummary(ByteReader* reader, IndexSummary* summary) {
          summary->older_values <= summary->older_entries;
 }
 
+bool DecodeSummaries(std::string_view bytes, std::vector<IndexSummary>* summaries) {
+  ByteReader reader(bytes);
+  const size_t count = reader.U32();
+  const bool zero = reader.U32() == 0;
+  if (!zero || reader.remaining() != count * kSummaryBytes) return false;
+  summaries->resize(count);
+  return std::all_of(summaries->begin(), summaries->end(),
+                     [&](IndexSummary& summary) { return ReadSummary(&reader, &summary); });
+}
+
 }  // namespace
 
 void IndexDigest::Add(std::string_view key, std::string_view row_key) {
@@ -105,20 +114,11 @@ Result<std::vector<IndexSummary>> ReadSummaries(const BlockFile& file,
                                                 const std::vector<SectionEntry>& sections) {
   const SectionEntry* section = FindSection(sections, SectionKind::kDigests, 0);
   if (section == nullptr) return Status::Corruption(file.file().name() + ": no section of digests");
-  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeStream(file, *section, BlockKind::kDigests));
-  ByteReader reader(bytes);
-  const uint64_t count = reader.U32();
-  const bool zero = reader.U32() == 0;
-  if (!zero || bytes.size() != kHeaderBytes + count * kSummaryBytes) {
-    return file.Corrupt(
-        section->offset,
-        Mismatch("bytes of digests", kHeaderBytes + count * kSummaryBytes, bytes.size()));
-  }
-  std::vector<IndexSummary> summaries(count);
-  for (IndexSummary& summary : summaries) {
-    if (!ReadSummary(&reader, &summary)) {
-      return file.Corrupt(section->offset, "digests break their layout");
-    }
+  const Result<std::string> bytes = ReadWholeStream(file, *section, BlockKind::kDigests);
+  if (!bytes.has_value()) return bytes.error();
+  std::vector<IndexSummary> summaries;
+  if (!DecodeSummaries(*bytes, &summaries)) {
+    return file.Corrupt(section->offset, "digests break their layout");
   }
   return summaries;
 }

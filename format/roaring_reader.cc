@@ -137,7 +137,7 @@ bool ReadRoaringList(ListBounds bounds, std::string_view bytes, std::vector<uint
   if (!ReadHeaders(&reader, &headers) || bounds.count > bounds.row_count) return false;
   const size_t before = out->size();
   out->resize(before + bounds.count);
-  OrdinalSink sink(std::span(*out).subspan(before));
+  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
   uint64_t next_base = 0;
   for (uint32_t i = 0; i < headers.count; ++i) {
     const Container container = headers.At(i);
