@@ -1,63 +1,141 @@
 # Tandem's build. `make demo` and `make test` work on a fresh Debian 12: they install what is missing.
 #
 #   make            the program build/tandem and both libraries
-#   make test       every test          make demo     the main job on real data
-#   make asan tsan  the tests under a sanitizer
-#   make analyze    clang's thread-safety analysis
-#   make tidy       include direction, sizes, bans
+#   make demo       the main job on real data
+#   make test       every test               make tidy      the rules of the house
+#   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
+#   make bench      Tandem beside RocksDB    make clean
 #
-# BUILD, CXX, OPT and SANITIZE may be set; each combination deserves a BUILD folder of its own.
+# BUILD, CXX, OPT, SANITIZE and DEBUG may be set; each combination deserves a BUILD folder of its own.
 
 BUILD ?= build
 OPT ?= -O2
 AR = ar
-HARDENING = -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
-  -fstack-clash-protection -fcf-protection -fPIC
-WARNINGS = -Wall -Wextra -Werror
-CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 $(WARNINGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -D_GLIBCXX_ASSERTIONS -fPIC,$(HARDENING)) \
-  $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
+# V=1 shows the commands.
+Q = $(if $(V),,@)
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
+  rapidjson-dev
+PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
+PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev
+INSTALL = @tools/house/dependencies.sh
+
+HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
+  -fstack-clash-protection -fcf-protection
+SANITIZING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -Wall -Wextra -Werror \
+  $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
 LIBS = -lzstd -lxxhash -luring -lroaring -lpthread
 
-LIBRARY_FOLDERS = base format wal index compaction engine
-LIBRARY_SOURCES = $(foreach folder,$(LIBRARY_FOLDERS),$(wildcard $(folder)/*.cc))
-LIBRARY_OBJECTS = $(LIBRARY_SOURCES:%.cc=$(BUILD)/obj/%.o)
-TOOL_SOURCES = $(wildcard tools/tandem/*.cc)
-TOOL_OBJECTS = $(TOOL_SOURCES:%.cc=$(BUILD)/obj/%.o)
-TOOL_LIBRARY_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
-TEST_SOURCES = $(wildcard test/*.cc test/*/*.cc)
-TEST_OBJECTS = $(TEST_SOURCES:%.cc=$(BUILD)/obj/%.o)
-TEST_LIBS = -lboost_unit_test_framework
+objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
+LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
+TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
+# The tests call the program's verbs in process: everything but its main().
+TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
+SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
+BENCH_OBJECTS = $(call objects,$(wildcard tools/bench/*.cc))
 
-.PHONY: all test clean
-all: $(BUILD)/tandem $(BUILD)/libtandem.a $(BUILD)/libtandem.so
+# One test program a folder, so that a change links only its own: build/test_format, ...
+TEST_FOLDERS = $(filter-out support,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
+
+.PHONY: all everything programs test-programs test demo asan tsan analyze tidy bench clean
+all:
+	$(INSTALL) $(PACKAGES_BUILD)
+	@$(MAKE) --no-print-directory programs
+programs: $(BUILD)/tandem $(BUILD)/libtandem.a $(BUILD)/libtandem.so
+test-programs: $(TEST_PROGRAMS)
+
+test:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory programs test-programs
+	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_PROGRAMS)
+
+demo: all
+	@$(BUILD)/tandem demo
+
+# The sanitizers run every test program, the long ones with fewer operations.
+asan:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined OPT=-O1 sanitized
+tsan:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
+.PHONY: sanitized
+sanitized: $(BUILD)/tandem $(TEST_PROGRAMS)
+	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(TEST_PROGRAMS)
+
+# Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
+ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
+analyze:
+	$(INSTALL) $(PACKAGES_BUILD) clang-16
+	@$(MAKE) --no-print-directory analyzed
+.PHONY: analyzed
+analyzed: $(ANALYZED)
+	@echo "analyze: $(words $(ANALYZED)) files, no finding"
+build-analyze/%.ok: %.cc
+	@mkdir -p $(@D)
+	@clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I. -Iinclude -MMD -MP \
+	  -MF $(@:.ok=.d) -MT $@ $<
+	@touch $@
+
+HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/bench test/support,$(wildcard $(folder)/*.h))
+tidy:
+	$(INSTALL) $(PACKAGES_TEST)
+	@tools/house/tidy.py
+	@$(MAKE) --no-print-directory tidy-headers
+.PHONY: tidy-headers
+tidy-headers: $(HEADERS:%=build-tidy/%.ok)
+	@echo "tidy: $(words $(HEADERS)) headers compile alone"
+build-tidy/%.ok: %
+	@mkdir -p $(@D)
+	@$(CXX) -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-pragma-once-outside-header -I. -Iinclude -MMD -MP \
+	  -MF $(@:.ok=.d) -MT $@ -x c++ $<
+	@touch $@
+
+bench:
+	$(INSTALL) $(PACKAGES_BENCH)
+	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
+	@$(BUILD)/tandem_bench
+
+clean:
+	rm -rf build build-*
 
 $(BUILD)/obj/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
+	@echo "  CXX $<"
+	$(Q)$(CXX) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
+# CLI11 is slow to compile and runs once a process.
+$(BUILD)/obj/tools/tandem/command_line.o: OPT = -O0
+$(BUILD)/obj/tools/tandem/command_line.o: HARDENING = -D_GLIBCXX_ASSERTIONS -fstack-protector-strong
 
 $(BUILD)/libtandem.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
-
+	@echo "  AR $@"
+	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libtandem.so: $(LIBRARY_OBJECTS)
-	$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
-
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
 $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+$(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb
 
-# One test program a folder, so that a change in one links only its own: build/test_format ...
-TEST_FOLDERS = $(filter-out support,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
-TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
-SUPPORT_OBJECTS = $(patsubst %.cc,$(BUILD)/obj/%.o,$(wildcard test/support/*.cc))
+# Objects that only a pattern rule names stay.
+.SECONDARY:
 .SECONDEXPANSION:
-$(BUILD)/test_%: $$(addprefix $(BUILD)/obj/,$$(addsuffix .o,$$(basename $$(wildcard test/$$*/*.cc)))) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TEST_LIBS) -lfmt
+$(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# The tests of the program link its verbs.
+$(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
 
-test: $(TEST_PROGRAMS)
-	@for program in $(TEST_PROGRAMS); do $$program || exit 1; done
-
-clean:
-	rm -rf $(BUILD)
-
--include $(LIBRARY_OBJECTS:.o=.d) $(TOOL_OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
+-include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

@@ -51,11 +51,15 @@ struct IoRequest {
   Kind kind = Kind::kRead;
   File* file = nullptr;
   uint64_t offset = 0;
-  std::span<char> buffer;  ///< Read into, or written from. Unused by kDataSync.
-  uint64_t tag = 0;        ///< The caller's own mark.
-  Status status;           ///< Set on completion.
-  size_t transferred = 0;  ///< Set on completion: bytes read or written; short only at file end.
+  std::span<char> buffer{};  ///< Read into, or written from. Unused by kDataSync.
+  uint64_t tag = 0;          ///< The caller's own mark.
+  Status status{};           ///< Set on completion.
+  size_t transferred = 0;    ///< Set on completion: bytes read or written; short only at file end.
 };
+
+/// Runs `request` from its beginning through its file's own calls, on this thread, and sets its
+/// outcome.
+void RunRequest(IoRequest& request);
 
 /// Operations in flight of one thread. Short, interrupted and refused-for-now (EAGAIN) operations
 /// are continued inside. Threads: one at a time.
@@ -69,6 +73,10 @@ class IoQueue {
 };
 
 enum class OpenMode : uint8_t { kReadOnly, kReadWrite };
+
+/// Whether `name` can name a file in a Directory: not empty, ".", ".." or with a '/' or NUL in it.
+/// Errors: kInvalidArgument.
+Status CheckFileName(const std::string& name);
 
 /// An open directory; all names are relative to it, contain no '/', and links are never followed.
 class Directory {

@@ -121,24 +121,4 @@ Status PosixFile::Preallocate(uint64_t size_bytes) {
   return error == 0 || is_unknown_here ? Status() : PosixError("reserve space for", name_, error);
 }
 
-void RunOnThisThread(IoRequest& request) {
-  request.transferred = 0;
-  switch (request.kind) {
-    case IoRequest::Kind::kRead: {
-      Result<size_t> count = request.file->Read(request.offset, request.buffer);
-      request.status = count.status();
-      if (count.has_value()) request.transferred = *count;
-      break;
-    }
-    case IoRequest::Kind::kWrite:
-      request.status =
-          request.file->Write(request.offset, {request.buffer.data(), request.buffer.size()});
-      if (request.status.ok()) request.transferred = request.buffer.size();
-      break;
-    case IoRequest::Kind::kDataSync:
-      request.status = request.file->DataSync();
-      break;
-  }
-}
-
 }  // namespace tandem::base

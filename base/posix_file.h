@@ -1,5 +1,5 @@
 // Files over POSIX calls, and what the POSIX and the io_uring back end share: the descriptor's
-// owner, error texts, and the run of one queued request on the caller's thread.
+// owner, error texts, and which errors ask for a repetition.
 #pragma once
 
 #include <memory>
@@ -64,8 +64,5 @@ class PosixFile final : public File {
   Descriptor descriptor_;
   std::string name_;
 };
-
-/// Runs `request` from its beginning through its file's own calls, and sets its outcome.
-void RunOnThisThread(IoRequest& request);
 
 }  // namespace tandem::base

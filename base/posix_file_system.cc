@@ -20,13 +20,6 @@ namespace {
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
 
-Status CheckName(const std::string& name) {
-  const bool is_plain = !name.empty() && name != "." && name != ".." &&
-                        name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-  if (is_plain) return Status();
-  return Status::InvalidArgument("'" + name + "' is not the name of a file in a directory");
-}
-
 int OpenAt(int directory_fd, const char* name, int flags) {
   int fd;
   int attempt = 0;
@@ -70,14 +63,14 @@ class PosixDirectory final : public Directory {
 };
 
 Result<std::unique_ptr<File>> PosixDirectory::Create(const std::string& name) {
-  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckFileName(name));
   Descriptor file(OpenAt(fd(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
   if (!file.is_open()) return PosixError("create", name, errno);
   return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(file), name));
 }
 
 Result<std::unique_ptr<File>> PosixDirectory::Open(const std::string& name, OpenMode mode) {
-  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckFileName(name));
   // Without O_NONBLOCK the open of a named pipe would wait for its other end.
   const int access = mode == OpenMode::kReadOnly ? O_RDONLY : O_RDWR;
   Descriptor file(OpenAt(fd(), name.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -93,7 +86,7 @@ Result<std::unique_ptr<File>> PosixDirectory::Open(const std::string& name, Open
 }
 
 Status PosixDirectory::Remove(const std::string& name) {
-  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckFileName(name));
   return unlinkat(fd(), name.c_str(), 0) == 0 ? Status() : PosixError("remove", name, errno);
 }
 
@@ -136,7 +129,7 @@ class PosixQueue final : public IoQueue {
  public:
   void Submit(std::span<IoRequest* const> requests) override {
     for (IoRequest* request : requests) {
-      RunOnThisThread(*request);
+      RunRequest(*request);
       done_.push_back(request);
     }
   }

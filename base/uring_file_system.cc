@@ -119,7 +119,7 @@ void UringQueue::Start(IoRequest* request) {
   request->transferred = 0;
   const bool is_empty = request->kind != IoRequest::Kind::kDataSync && request->buffer.empty();
   if (is_empty || dynamic_cast<PosixFile*>(request->file) == nullptr) {
-    RunOnThisThread(*request);
+    RunRequest(*request);
     done_.push_back(request);
     return;
   }
@@ -230,7 +230,7 @@ void UringQueue::Finish(uint32_t slot_index) {
 }
 
 void UringQueue::FinishByPosix(uint32_t slot_index) {
-  RunOnThisThread(*slots_[slot_index].request);
+  RunRequest(*slots_[slot_index].request);
   Finish(slot_index);
 }
 

@@ -2,8 +2,8 @@
 // postings through ordinal maps.
 //
 // A row that lies in one input only, is clean there and cannot have expired keeps all its cells, so
-// its postings are copied through the map old ordinal -> new ordinal. Every other row is merged cell
-// by cell and its entries are collected anew. Digests are inherited for copied rows.
+// its postings are copied through the map old ordinal -> new ordinal. Every other row is merged
+// cell by cell and its entries are collected anew. Digests are inherited for copied rows.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ struct MergeOptions {
   std::shared_ptr<const format::TableRecord> table;
   std::vector<format::SequenceNumber> snapshots;  ///< Registered when the merge began.
   int64_t now_micros = 0;
-  /// Whether an older source outside the merge may hold the row; null: there is none (the merge holds
-  /// every older source).
+  /// Whether an older source outside the merge may hold the row; null: there is none (the merge
+  /// holds every older source).
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
 };
@@ -42,8 +42,9 @@ struct MergeResult {
   uint64_t rows_in = 0, rows_out = 0, rows_copied = 0, cells_in = 0, cells_out = 0;
 };
 
-/// Merges `inputs` (oldest first, contiguous in sequence order) into `writer` and finishes it. Errors:
-/// kUnsupported when a merged row passes kRowBytesMax, kCorruption, kIoError, kNoSpace, kCancelled.
+/// Merges `inputs` (oldest first, contiguous in sequence order) into `writer` and finishes it.
+/// Errors: kUnsupported when a merged row passes kRowBytesMax, kCorruption, kIoError, kNoSpace,
+/// kCancelled.
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
                                format::StoreFileWriter* writer);
 

@@ -1,14 +1,10 @@
-// A bitmap over the rows of a file: one bit an ordinal, with a rank directory.
+// A bitmap over the rows of a file in memory: one bit an ordinal. Its form on disk, with a rank
+// directory, is in bitmap_section.h.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
-
-#include "tandem/status.h"
 
 namespace tandem::format {
 

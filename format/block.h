@@ -19,14 +19,16 @@
 #include <string>
 #include <string_view>
 
+#include "tandem/status.h"
+
 namespace tandem::format {
 
 inline constexpr size_t kBlockHeaderBytes = 32;
 inline constexpr size_t kBlockAlignment = 8;
 inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 
-/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering columns,
-/// value filters) are reserved.
+/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering
+/// columns, value filters) are reserved.
 enum class BlockKind : uint8_t {
   kRows = 1,
   kBlockIndex = 5,
@@ -59,7 +61,12 @@ struct Block {
   uint32_t first = 0;
   uint32_t raw_bytes = 0;
   std::unique_ptr<char[]> data;
+  std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
+  uint64_t offset = 0;
+
   std::string_view raw() const { return {data.get(), raw_bytes}; }
+  /// A kCorruption that names the file, the block's offset and what is wrong with its content.
+  Status Corrupt(std::string_view what) const;
 };
 /// Pins the block: it lives while somebody holds the reference.
 using BlockRef = std::shared_ptr<const Block>;

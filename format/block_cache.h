@@ -18,8 +18,9 @@ class BlockCache {
 
   /// nullptr when it is not there.
   BlockRef Find(FileNumber file, uint64_t offset);
-  /// Puts the block in, evicting others; returns the block that is in the cache afterwards (another
-  /// thread's, when that one came first).
+  /// Puts the block in, evicting others (a block larger than a shard's budget stays outside);
+  /// returns the block that is in the cache afterwards (another thread's, when that one came
+  /// first).
   BlockRef Insert(FileNumber file, uint64_t offset, BlockRef block);
   /// Forgets every block of `file`.
   void EraseFile(FileNumber file);
@@ -28,6 +29,8 @@ class BlockCache {
  private:
   struct Shard;
   static constexpr size_t kShards = 16;
+  Shard& ShardOf(FileNumber file, uint64_t offset) const;
+
   std::unique_ptr<Shard[]> shards_;
 };
 

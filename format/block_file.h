@@ -36,7 +36,10 @@ class BlockFile {
   Status Corrupt(uint64_t offset, std::string_view what) const;
 
  private:
+  BlockRef Keep(BlockHandle handle, BlockRef block) const;
+
   std::unique_ptr<base::File> file_;
+  std::shared_ptr<const std::string> name_;
   FileNumber number_;
   FileId id_;
   BlockCache* cache_;

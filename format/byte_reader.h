@@ -96,8 +96,8 @@ class ByteReader {
   bool ok_ = true;
 };
 
-/// Reads T (an integer) at `offset` of `bytes`. Requires: offset + sizeof(T) <= bytes.size(); for hot
-/// paths over arrays whose bounds were checked when the block was parsed.
+/// Reads T (an integer) at `offset` of `bytes`. Requires: offset + sizeof(T) <= bytes.size(); for
+/// hot paths over arrays whose bounds were checked when the block was parsed.
 template <typename T>
 inline T LoadAt(std::string_view bytes, size_t offset) {
   T value;

@@ -18,7 +18,7 @@ struct Cell {
   std::string_view qualifier;  ///< Empty for kDeleteFamily (and a legal name of a column).
   int64_t timestamp = 0;       ///< Microseconds since 1970, or the user's own.
   SequenceNumber sequence;
-  std::string_view value;      ///< Empty unless kPut.
+  std::string_view value;  ///< Empty unless kPut.
 };
 
 /// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp

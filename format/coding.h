@@ -1,4 +1,5 @@
-// Encoding of the primitives that ByteReader decodes: little-endian integers, shortest-form varints.
+// Encoding of the primitives that ByteReader decodes: little-endian integers, shortest-form
+// varints.
 #pragma once
 
 #include <cstdint>

@@ -21,6 +21,21 @@ uint64_t RowHash(std::string_view row_key, std::span<const char> secret);
 /// The seed of a checksum: XXH3-64(file id) xor offset * 0x9E3779B97F4A7C15.
 uint64_t ChecksumSeed(const FileId& file, uint64_t offset);
 
+/// XXH3-64, seed 0, over bytes that come in pieces.
+class StreamingHash64 {
+ public:
+  StreamingHash64();
+  ~StreamingHash64();
+  /// Starts anew.
+  void Reset();
+  void Add(std::string_view bytes);
+  uint64_t Finish() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// XXH3-128 over bytes that come in pieces.
 class StreamingHash128 {
  public:

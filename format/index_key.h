@@ -1,8 +1,19 @@
 // Index keys: the order-preserving, self-delimiting encoding of an indexed value.
 //
-// Per column a tag (1 absent, 2 present) and the value: bytes and text with 0x00 as 0x00 0xFF, ended
-// by 0x00 0x01; integers sign-flipped big-endian; doubles in total order; bool one byte; timestamps
-// as int64 microseconds. A descending column has all its bytes inverted.
+// Each column has one part; the parts stand one after the other. All numbers are big-endian:
+//   OFFSET SIZE FIELD  MEANING
+//        0    1 tag    1 absent (the part ends here), 2 present
+//        1    - value  bytes, text: the bytes, 0x00 as 0x00 0xFF, ended by 0x00 0x01
+//                      int64, timestamp (microseconds since 1970): 8 bytes, the sign bit flipped
+//                      uint64: 8 bytes
+//                      double: 8 bytes, the sign bit flipped when positive, else all bits; no NaN,
+//                      no -0
+//                      bool: 1 byte, 0 or 1
+// A `_be` type has the encoding of its twin. A descending column has all its bytes inverted. A
+// value encodes to at most kIndexKeyBytesMax, its tag included.
+//
+// Examples: text "a" is 02 61 00 01, descending fd 9e ff fe; int64 -1 is 02 7f ff ff ff ff ff ff
+// ff.
 #pragma once
 
 #include <optional>
@@ -15,8 +26,9 @@
 
 namespace tandem::format {
 
-/// Appends the encoding of a stored value (nullopt: absent). Errors: kInvalidArgument when the value
-/// does not fit the type or encodes to more than kIndexKeyBytesMax; the message names type and value.
+/// Appends the encoding of a stored value (nullopt: absent). Errors: kInvalidArgument when the
+/// value does not fit the type or encodes to more than kIndexKeyBytesMax; the message names type
+/// and value, and `*out` is as it was.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out);
 /// Decodes one column's part and advances `*key` past it; nullopt: absent. Yields the value in its
@@ -24,13 +36,17 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
 /// are). Errors: kCorruption.
 Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,
                                                   std::string_view* key);
-/// The key of the smallest value that does not start with `prefix` (bytes and text, as encoded keys
-/// [low, high) of all values that start with it).
+
+/// The encoded keys [low, high).
 struct KeyRange {
   std::string low;                  ///< First encoded key in the range.
   std::optional<std::string> high;  ///< First encoded key after it; nullopt: none.
+
+  bool Contains(std::string_view key) const {
+    return key >= std::string_view(low) && (!high.has_value() || key < std::string_view(*high));
+  }
 };
-/// Requires: the column is bytes or text.
+/// The keys of all values that start with `prefix`. Requires: the column is bytes or text.
 KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix);
 /// Exactly the keys equal to `key`.
 KeyRange EqualRange(std::string key);

@@ -1,6 +1,11 @@
 // The section of one index in one store file: a current and an older part, each with value leaves,
 // a directory with cumulative counts and postings of ordinals; bitmaps of the rows present and
-// touched; a digest. Byte tables stand in index_leaf.h and postings.h.
+// touched; a digest. Byte tables stand in index_leaf.h, index_directory.h, postings.h and, for the
+// digests, in index_summary.cc.
+//
+// Sections of an index, each owned by its id: for every part with entries its leaves, its postings
+// (unless no value has more than kSmallListMax rows) and its directory; then present and touched.
+// Touched has no bytes and the flag kSectionFlagEqual where it equals present.
 #pragma once
 
 #include <cstdint>
@@ -53,16 +58,20 @@ class IndexValueCursor {
   virtual Status Previous() = 0;
   virtual bool valid() const = 0;
   virtual std::string_view key() const = 0;
-  virtual uint32_t count() const = 0;            ///< Rows with this value.
-  virtual uint64_t entries_before() const = 0;   ///< Cumulative count up to this value, exclusive.
+  virtual uint32_t count() const = 0;           ///< Rows with this value.
+  virtual uint64_t entries_before() const = 0;  ///< Cumulative count up to this value, exclusive.
   /// Appends the ordinals of this value, ascending.
   virtual Status AppendOrdinals(std::vector<uint32_t>* out) = 0;
+  /// A hint for prefetching: the only ordinal of the value `steps` further, where that is at hand
+  /// without I/O; it may be out of range.
+  virtual std::optional<uint32_t> OrdinalAhead(uint32_t steps) const = 0;
 };
 
 /// Threads: any; cursors by one at a time. Everything is loaded on first use through the cache.
 class IndexSection {
  public:
-  /// `file` outlives the section. nullptr when the table has no section of that index. Errors: kCorruption.
+  /// `file` outlives the section. nullptr when the table has no section of that index. Errors:
+  /// kCorruption.
   static Result<std::unique_ptr<IndexSection>> Open(const BlockFile& file,
                                                     const std::vector<SectionEntry>& sections,
                                                     IndexId index, uint32_t row_count);
@@ -75,6 +84,8 @@ class IndexSection {
   virtual Status AppendOrdinals(IndexPart part, const KeyRange& range,
                                 std::vector<uint32_t>* out) = 0;
   virtual std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) = 0;
+  /// As NewCursor, but reading past the cache: for merges, which read all of a section once.
+  virtual std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) = 0;
   /// Rows that have a Put of the column; rows that any cell or marker of the column concerns.
   virtual Result<const Bitmap*> Present() = 0;
   virtual Result<const Bitmap*> Touched() = 0;

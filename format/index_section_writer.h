@@ -1,5 +1,5 @@
-// Writing the section of one index: entries are collected while rows are written, or merged from the
-// sections of input files through ordinal maps, or both, and come out sorted by (key, ordinal).
+// Writing the section of one index: entries are collected while rows are written, or merged from
+// the sections of input files through ordinal maps, or both, and come out sorted by (key, ordinal).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace tandem::format {
 
-/// The ordinal map of a merge input: new ordinal by old one, or kNotCopied for a row whose entries do
-/// not survive as they are (dropped, or merged with others and collected anew).
+/// The ordinal map of a merge input: new ordinal by old one, or kNotCopied for a row whose entries
+/// do not survive as they are (dropped, or merged with others and collected anew).
 inline constexpr uint32_t kNotCopied = 0xffff'ffff;
 
 /// Collects the entries of one index of one file and writes its section.
@@ -35,9 +35,9 @@ class IndexSectionWriter {
   /// The row `cells` of an input file whose entries are NOT copied: takes them out of the digest of
   /// that input, which AddSection adds as a whole.
   Status SubtractRow(std::string_view row_key, std::span<const Cell> cells);
-  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added now.
-  /// Lifetime: `section` and `map` must live until Write returned. Maps of different inputs have
-  /// disjoint images and each keeps the order.
+  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added
+  /// now. Lifetime: `section` and `map` must live until Write returned. Maps of different inputs
+  /// have disjoint images and each keeps the order.
   void AddSection(IndexSection* section, std::span<const uint32_t> map);
 
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has

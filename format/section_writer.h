@@ -9,23 +9,23 @@
 
 #include "base/file_system.h"
 #include "format/block.h"
+#include "format/block_codec.h"
 #include "format/hash.h"
 #include "format/types.h"
-#include "tandem/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
-/// Numbers are on disk.
+/// A bitmap's sections are written and read by bitmap_section.h. Numbers are on disk.
 enum class SectionKind : uint16_t {
   kSchema = 1,
-  kDictionary = 2,      ///< Owner: family.
-  kData = 3,            ///< Owner: family.
-  kBlockIndex = 4,      ///< Owner: family.
+  kDictionary = 2,  ///< Owner: family.
+  kData = 3,        ///< Owner: family.
+  kBlockIndex = 4,  ///< Owner: family.
   kKeyHashes = 5,
   kCleanRows = 6,
   kFilter = 7,
-  kIndexLeaves = 8,     ///< Owner: index; so are the next four. Flag bit 0: the older part.
+  kIndexLeaves = 8,  ///< Owner: index; so are the next four. Flag bit 0: the older part.
   kIndexPostings = 9,
   kIndexDirectory = 10,
   kIndexPresent = 11,
@@ -34,10 +34,10 @@ enum class SectionKind : uint16_t {
   kDigests = 14,
 };
 
-inline constexpr uint32_t kSectionFlagOlder = 1;    ///< The older part of an index.
-inline constexpr uint32_t kSectionFlagFull = 2;     ///< A bitmap without bytes: every bit is set.
-inline constexpr uint32_t kSectionFlagEqual = 4;    ///< Touched without bytes: equal to present.
-inline constexpr uint32_t kSectionFlagEmpty = 8;    ///< A bitmap without bytes: no bit is set.
+inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.
+inline constexpr uint32_t kSectionFlagFull = 2;   ///< A bitmap without bytes: every bit is set.
+inline constexpr uint32_t kSectionFlagEqual = 4;  ///< Touched without bytes: equal to present.
+inline constexpr uint32_t kSectionFlagEmpty = 8;  ///< A bitmap without bytes: no bit is set.
 
 struct SectionEntry {
   SectionKind kind{};
@@ -49,20 +49,11 @@ struct SectionEntry {
   uint64_t checksum = 0;    ///< XXH3-64 of the section's bytes.
 };
 
-struct BlockContent {
-  BlockKind kind{};
-  uint16_t flags = 0;
-  uint32_t count = 0;
-  uint32_t first = 0;
-  std::string_view raw;
-  Compression compression = Compression::kNone;
-};
-
-/// Threads: one at a time.
+/// After an error the writer is of no more use. Threads: one at a time.
 class SectionWriter {
  public:
-  /// `file` is empty and outlives the writer; sections start at multiples of `alignment` (a power of
-  /// two, 64 or more).
+  /// `file` is empty and outlives the writer; sections start at multiples of `alignment` (a power
+  /// of two, 64 or more).
   SectionWriter(base::File* file, FileId id, uint32_t alignment);
 
   /// Appends bytes that belong to no block (the file header, the footer).
@@ -72,18 +63,24 @@ class SectionWriter {
   /// Requires: a section is open, raw.size() <= kBlockRawBytesMax.
   Result<BlockHandle> Append(const BlockContent& content);
   Status End(uint64_t count);
+  /// Appends a block that belongs to no section at the next alignment. Requires: none is open.
+  Result<BlockHandle> AppendAlone(const BlockContent& content);
   /// Pads with zeros to a multiple of `alignment`.
   Status PadTo(uint32_t alignment);
   /// Writes out what is buffered.
   Status Flush();
 
   uint64_t offset() const { return offset_; }
+  uint32_t alignment() const { return alignment_; }
+  const FileId& id() const { return id_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
   /// XXH3-128 of every byte so far.
   Hash128 hash() const { return hash_.Finish(); }
 
  private:
-  Status Emit(std::string_view bytes);
+  Result<BlockHandle> EmitBlock(const BlockContent& content);
+  Status Emitted(size_t size);
+  Status Pad(uint32_t alignment);
 
   base::File* file_;
   FileId id_;
@@ -91,9 +88,9 @@ class SectionWriter {
   uint64_t offset_ = 0;   ///< Of the next byte.
   uint64_t flushed_ = 0;  ///< Bytes given to the file.
   std::string buffer_;
-  std::string compressed_;
+  std::string scratch_;  // For compression.
   StreamingHash128 hash_;
-  std::string section_bytes_state_;
+  StreamingHash64 section_hash_;
   std::vector<SectionEntry> sections_;
   bool open_ = false;
 };

@@ -29,6 +29,8 @@ void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> fam
 struct Retention {
   std::span<const FamilyRecord> families;
   std::span<const SequenceNumber> snapshots;  ///< Registered snapshots, in any order.
+  /// Not above the `now` of any read to come, registered snapshots included: what expired at it is
+  /// gone for good.
   int64_t now_micros = 0;
   bool older_sources_may_hold_row = false;  ///< A source outside the merge, older by sequence.
 };

@@ -1,0 +1,34 @@
+// What every FileSystem shares.
+#include "base/file_system.h"
+
+namespace tandem::base {
+
+Status CheckFileName(const std::string& name) {
+  const bool is_plain = !name.empty() && name != "." && name != ".." &&
+                        name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+  if (is_plain) return Status();
+  return Status::InvalidArgument("'" + name + "' is not the name of a file in a directory");
+}
+
+void RunRequest(IoRequest& request) {
+  request.status = Status();
+  request.transferred = 0;
+  switch (request.kind) {
+    case IoRequest::Kind::kRead: {
+      Result<size_t> count = request.file->Read(request.offset, request.buffer);
+      request.status = count.status();
+      if (count.has_value()) request.transferred = *count;
+      break;
+    }
+    case IoRequest::Kind::kWrite:
+      request.status =
+          request.file->Write(request.offset, {request.buffer.data(), request.buffer.size()});
+      if (request.status.ok()) request.transferred = request.buffer.size();
+      break;
+    case IoRequest::Kind::kDataSync:
+      request.status = request.file->DataSync();
+      break;
+  }
+}
+
+}  // namespace tandem::base

@@ -1,0 +1,228 @@
+// One row at a time:
+//   1. Gather: the sources that stand on the smallest key give its cells and move on.
+//   2. Retain: the cells of all of them, sorted, pass the retention rules.
+//   3. Write: a row of one source that kept every cell has the entries it had, because entries are
+//   a
+//      function of the cells; its postings come with the source's section, through the ordinal map.
+//      Any other row is collected from its cells, and what it was in each source is taken out of
+//      the digest that comes with that source's section.
+// A source of which only a part is merged, or that lacks a section, gives no sections: its rows are
+// all collected.
+#include "compaction/merge.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "compaction/loser_tree.h"
+#include "format/cell.h"
+#include "format/hash.h"
+#include "format/row_stream.h"
+#include "format/visibility.h"
+
+namespace tandem::compaction {
+namespace {
+
+struct Source {
+  explicit Source(const MergeInput& input) : rows(input.file, input.low, input.high) {}
+  format::RowStream rows;
+  bool gives_sections = false;
+  std::vector<uint32_t> map;  ///< New ordinal by old one; filled when it gives sections.
+};
+
+/// A source's part of the row being merged: cells_[begin, end).
+struct Part {
+  Source* source = nullptr;
+  uint32_t ordinal = 0;
+  size_t begin = 0, end = 0;
+};
+
+bool HasMarker(std::span<const format::Cell> cells) {
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const format::Cell& cell) { return cell.kind != format::CellKind::kPut; });
+}
+
+class Merger {
+ public:
+  Merger(std::span<const MergeInput> inputs, const MergeOptions& options,
+         format::StoreFileWriter* writer)
+      : inputs_(inputs),
+        options_(options),
+        writer_(writer),
+        forgets_sequences_(options.older_may_contain == nullptr && options.snapshots.empty()) {}
+
+  Result<MergeResult> Run();
+
+ private:
+  Status OpenSource(const MergeInput& input);
+  Status GatherRow();
+  Status RetainRow();
+  Status WriteRow();
+  Status TakeOutOfDigests(const Part& part);
+  Status CheckCancelled();
+  bool ComesBefore(size_t a, size_t b) const;
+
+  struct Before {
+    const Merger* merger;
+    bool operator()(size_t a, size_t b) const { return merger->ComesBefore(a, b); }
+  };
+
+  std::span<const MergeInput> inputs_;
+  const MergeOptions& options_;
+  format::StoreFileWriter* writer_;
+  const bool forgets_sequences_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::optional<LoserTree<Before>> tree_;
+  uint64_t blocks_checked_ = 0;
+  MergeResult result_;
+
+  // The row being merged.
+  std::string key_;
+  std::vector<Part> parts_;
+  std::vector<format::Cell> cells_;   ///< Of all parts, one after the other.
+  std::vector<format::Cell> sorted_;  ///< The same in the order of cells.
+  std::vector<format::Cell> retained_;
+};
+
+Result<MergeResult> Merger::Run() {
+  for (const MergeInput& input : inputs_) RETURN_IF_ERROR(OpenSource(input));
+  tree_.emplace(sources_.size(), Before{this});
+  while (sources_[tree_->top()]->rows.valid()) {
+    RETURN_IF_ERROR(CheckCancelled());
+    RETURN_IF_ERROR(GatherRow());
+    RETURN_IF_ERROR(RetainRow());
+    RETURN_IF_ERROR(WriteRow());
+  }
+  if (writer_->row_count() == 0) {
+    result_.empty = true;
+    return std::move(result_);
+  }
+  auto min = format::kSequenceMax;
+  auto max = format::SequenceNumber(0);
+  for (const MergeInput& input : inputs_) {
+    min = std::min(min, input.file->statistics().min_sequence);
+    max = std::max(max, input.file->statistics().max_sequence);
+  }
+  writer_->WidenSequences(min, max);
+  ASSIGN_OR_RETURN(result_.summary, writer_->Finish());
+  return std::move(result_);
+}
+
+Status Merger::OpenSource(const MergeInput& input) {
+  sources_.push_back(std::make_unique<Source>(input));
+  Source* source = sources_.back().get();
+  RETURN_IF_ERROR(source->rows.Next());
+  std::vector<format::IndexSection*> sections;
+  for (const format::IndexRecord& index : options_.table->indexes) {
+    ASSIGN_OR_RETURN(format::IndexSection* const section, input.file->Index(index.id));
+    if (section != nullptr) sections.push_back(section);
+  }
+  if (input.low > 0 || input.high < input.file->row_count()) return Status();
+  if (sections.size() < options_.table->indexes.size()) return Status();
+  source->gives_sections = true;
+  source->map.assign(input.file->row_count(), format::kNotCopied);
+  for (size_t i = 0; i < sections.size(); ++i)
+    writer_->index(i).AddSection(sections[i], source->map);
+  return Status();
+}
+
+bool Merger::ComesBefore(size_t a, size_t b) const {
+  const format::RowStream& left = sources_[a]->rows;
+  const format::RowStream& right = sources_[b]->rows;
+  if (!left.valid() || !right.valid()) return left.valid() || (!right.valid() && a < b);
+  const int order = left.key().compare(right.key());
+  return order < 0 || (order == 0 && a < b);
+}
+
+Status Merger::CheckCancelled() {
+  if (options_.cancelled == nullptr) return Status();
+  uint64_t blocks = 0;
+  for (const auto& source : sources_) blocks += source->rows.blocks_read();
+  if (blocks == blocks_checked_) return Status();
+  blocks_checked_ = blocks;
+  // Relaxed: the flag orders nothing, it only has to be seen at some time.
+  if (!options_.cancelled->load(std::memory_order_relaxed)) return Status();
+  return Status::Cancelled("the merge was asked to stop");
+}
+
+Status Merger::GatherRow() {
+  parts_.clear();
+  cells_.clear();
+  key_ = sources_[tree_->top()]->rows.key();
+  do {
+    Source* source = sources_[tree_->top()].get();
+    const size_t begin = cells_.size();
+    RETURN_IF_ERROR(source->rows.Cells(&cells_));
+    parts_.push_back({source, source->rows.ordinal(), begin, cells_.size()});
+    RETURN_IF_ERROR(source->rows.Next());
+    tree_->Replay();
+  } while (sources_[tree_->top()]->rows.valid() && sources_[tree_->top()]->rows.key() == key_);
+  ++result_.rows_in;
+  result_.cells_in += cells_.size();
+  return Status();
+}
+
+Status Merger::RetainRow() {
+  std::span<const format::Cell> row = cells_;
+  if (parts_.size() > 1) {
+    sorted_ = cells_;
+    std::sort(sorted_.begin(), sorted_.end(), format::CellLess);
+    row = sorted_;
+  }
+  format::Retention retention{options_.table->families, options_.snapshots, options_.now_micros,
+                              false};
+  if (options_.older_may_contain != nullptr && HasMarker(row)) {
+    ASSIGN_OR_RETURN(
+        retention.older_sources_may_hold_row,
+        options_.older_may_contain(format::RowHash(key_, options_.table->hash_secret)));
+  }
+  retained_.clear();
+  format::RetainCells(row, retention, &retained_);
+  return Status();
+}
+
+Status Merger::WriteRow() {
+  const bool copied =
+      parts_.size() == 1 && parts_[0].source->gives_sections && retained_.size() == cells_.size();
+  if (!retained_.empty()) {
+    if (forgets_sequences_) {
+      for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
+    }
+    ASSIGN_OR_RETURN(
+        const format::Ordinal ordinal,
+        writer_->AddRow(key_, retained_,
+                        copied ? format::RowEntries::kCopied : format::RowEntries::kCollect));
+    if (copied) parts_[0].source->map[parts_[0].ordinal] = ordinal.value;
+    ++result_.rows_out;
+    result_.rows_copied += copied ? 1 : 0;
+    result_.cells_out += retained_.size();
+  }
+  if (copied) return Status();
+  for (const Part& part : parts_) {
+    if (part.source->gives_sections) RETURN_IF_ERROR(TakeOutOfDigests(part));
+  }
+  return Status();
+}
+
+Status Merger::TakeOutOfDigests(const Part& part) {
+  const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
+  for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
+    RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
+                               format::StoreFileWriter* writer) {
+  if (inputs.empty()) {
+    MergeResult result;
+    result.empty = true;
+    return result;
+  }
+  return Merger(inputs, options, writer).Run();
+}
+
+}  // namespace tandem::compaction

@@ -1,0 +1,73 @@
+// Building the block index of a data section: for each row block its place, its first ordinal, and
+// a separator, the shortest key that is above every key before the block and not above its first
+// key.
+//
+// The section is a run of pieces (blocks of kind kBlockIndex; first = number of the first entry;
+// count = entries, 1 to 1,024; not compressed); the section's count is the number of entries. With
+// n entries:
+//   OFFSET  SIZE   FIELD           MEANING
+//        0     2   prefix length   p, of the common prefix of the piece's separators
+//        2     6   zero
+//        8    8n   heads           eight separator bytes after the prefix, zero-padded, read as a
+//                                  big-endian number (stored little-endian)
+//     8+8n    8n   offsets         of the row blocks; they tile the data section
+//    8+16n    4n   stored sizes    of the row blocks, with header, without padding
+//    8+20n    4n   firsts          first ordinals; the first of all is 0
+//    8+24n    4n   key ends        end of each separator's rest, counted from the heap's start
+//    8+28n     p   prefix
+//        +         heap            the separators' rests (what follows the prefix), one after the
+//        other
+// A piece ends after 1,024 entries or when its separators pass 1 MiB. The separator of the file's
+// first block is its first key.
+//
+// Example: blocks of 100 and 120 bytes at 128 and 232; rows 0 to 2 from "ab" on, rows 3 on from
+// "b":
+//   00 00  00 00 00 00 00 00
+//   00 00 00 00 00 00 62 61   00 00 00 00 00 00 00 62   heads "ab", "b"
+//   80 00 00 00 00 00 00 00   E8 00 00 00 00 00 00 00   offsets
+//   64 00 00 00  78 00 00 00                            stored sizes
+//   00 00 00 00  03 00 00 00                            firsts
+//   02 00 00 00  03 00 00 00                            key ends
+//   61 62  62                                           heap
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/block.h"
+#include "format/section_writer.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr uint32_t kBlockIndexPieceEntriesMax = 1024;
+inline constexpr size_t kBlockIndexFixedBytes = 8;
+inline constexpr size_t kBlockIndexEntryBytes = 28;
+
+/// Threads: one at a time.
+class BlockIndexWriter {
+ public:
+  /// Adds the next row block. `key_before` is the key of the row before it (empty: there is none).
+  void Add(BlockHandle handle, Ordinal first, std::string_view key_before,
+           std::string_view first_key);
+  /// Writes the section.
+  Status Write(FamilyId owner, SectionWriter* out) const;
+
+ private:
+  struct Entry {
+    BlockHandle handle;
+    uint32_t first;
+    size_t separator_end;  // In separators_.
+  };
+  std::string_view Separator(size_t entry) const;
+  size_t PieceEnd(size_t begin) const;
+  std::string EncodePiece(size_t begin, size_t end) const;
+
+  std::vector<Entry> entries_;
+  std::string separators_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,67 @@
+// zstd over one context a thread; the only file that includes it.
+#include "format/compression.h"
+
+#include <zstd.h>
+
+#include <memory>
+
+namespace tandem::format {
+namespace {
+
+constexpr int kLevel = 1;
+
+struct FreeContext {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+// Contexts take 100 KiB to 1 MiB and longer to make than a block to (de)compress: each thread keeps
+// its own. nullptr when memory is short.
+ZSTD_CCtx* CompressionContext() {
+  static thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
+  if (context == nullptr) context.reset(ZSTD_createCCtx());
+  return context.get();
+}
+ZSTD_DCtx* DecompressionContext() {
+  static thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context;
+  if (context == nullptr) context.reset(ZSTD_createDCtx());
+  return context.get();
+}
+
+}  // namespace
+
+bool Compress(std::string_view raw, std::string* out) {
+  const size_t limit = raw.size() - raw.size() / 8;
+  if (limit == raw.size()) return false;  // Too short to become an eighth smaller.
+  ZSTD_CCtx* context = CompressionContext();
+  if (context == nullptr) return false;
+  out->resize(limit);
+  const size_t size =
+      ZSTD_compressCCtx(context, out->data(), out->size(), raw.data(), raw.size(), kLevel);
+  if (ZSTD_isError(size)) return false;  // Does not fit, or no memory.
+  out->resize(size);
+  return true;
+}
+
+Status Decompress(std::string_view stored, std::span<char> raw) {
+  const size_t frame = ZSTD_findFrameCompressedSize(stored.data(), stored.size());
+  if (ZSTD_isError(frame)) return Status::Corruption("zstd frame is malformed");
+  if (frame != stored.size()) {
+    return Status::Corruption("zstd frame: expected " + std::to_string(stored.size()) +
+                              " bytes, found " + std::to_string(frame));
+  }
+  ZSTD_DCtx* context = DecompressionContext();
+  if (context == nullptr) return Status::OutOfMemory("no memory for a zstd context");
+  const size_t size =
+      ZSTD_decompressDCtx(context, raw.data(), raw.size(), stored.data(), stored.size());
+  if (ZSTD_isError(size)) {
+    return Status::Corruption(std::string("zstd frame: ") + ZSTD_getErrorName(size));
+  }
+  if (size != raw.size()) {
+    return Status::Corruption("decompressed size: expected " + std::to_string(raw.size()) +
+                              ", found " + std::to_string(size));
+  }
+  return {};
+}
+
+}  // namespace tandem::format

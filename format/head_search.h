@@ -1,0 +1,34 @@
+// Binary search over fixed-width key heads without branches that depend on the data.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "format/byte_reader.h"
+
+namespace tandem::format {
+
+/// The first position in [0, count) of the u64 array at `at` of `bytes` that is >= `head`; `count`
+/// when there is none. Requires: the array lies within `bytes` and is sorted.
+inline uint32_t LowerBoundOfHeads(std::string_view bytes, size_t at, uint32_t count,
+                                  uint64_t head) {
+  if (count == 0) return 0;
+  uint32_t position = 0;
+  while (count > 1) {
+    const uint32_t half = count / 2;
+    const uint64_t probe = LoadAt<uint64_t>(bytes, at + size_t{8} * (position + half - 1));
+    position += probe < head ? half : 0;
+    count -= half;
+  }
+  return position + (LoadAt<uint64_t>(bytes, at + size_t{8} * position) < head ? 1 : 0);
+}
+
+/// The length of the longest common prefix.
+inline size_t CommonPrefix(std::string_view a, std::string_view b) {
+  const size_t limit = a.size() < b.size() ? a.size() : b.size();
+  size_t length = 0;
+  while (length < limit && a[length] == b[length]) ++length;
+  return length;
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,89 @@
+// One part (current or older) of an index section in a file: its directory, its leaves, and the
+// ordinals behind a value. Look-ups, ranges and cursors are built on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "format/block_file.h"
+#include "format/index_directory.h"
+#include "format/index_leaf.h"
+#include "format/index_section.h"
+#include "format/load_once.h"
+#include "format/postings.h"
+#include "format/section_writer.h"
+#include "format/stream_section.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// A leaf that agrees with its directory.
+struct LoadedLeaf {
+  IndexLeaf leaf;
+  uint32_t number = 0;
+  uint64_t offset = 0;  ///< In the file, for messages.
+};
+
+/// A value's place: a position in a leaf, which may be its value_count() in the last leaf.
+struct ValuePlace {
+  LoadedLeaf leaf;
+  uint32_t position = 0;
+};
+
+/// Threads: const methods from any. Lifetime: `file` outlives it.
+class IndexPartReader {
+ public:
+  using Through = StreamReader::Through;
+
+  /// `summary_entries` and `summary_values` are what the digests section says of this part.
+  struct Totals {
+    uint64_t entries = 0;
+    uint64_t values = 0;
+  };
+
+  /// Errors: kCorruption when the sections of the part are not all there, or there without entries.
+  static Result<std::unique_ptr<IndexPartReader>> Open(const BlockFile& file,
+                                                       const std::vector<SectionEntry>& sections,
+                                                       const IndexSummary& summary, IndexPart part,
+                                                       uint32_t row_count);
+
+  bool empty() const { return totals_.entries == 0; }
+  const Totals& totals() const { return totals_; }
+  /// The directory. Requires: !empty(). Errors: kCorruption, kIoError.
+  Result<const IndexDirectory*> Directory() const;
+  /// Leaf `number`. Requires: !empty(), number < leaf_count() of the directory.
+  Result<LoadedLeaf> Leaf(uint32_t number, Through through) const;
+  /// The place of the first value >= `key`. Requires: !empty().
+  Result<ValuePlace> Find(std::string_view key, Through through) const;
+  /// Entries of all values < `key`.
+  Result<uint64_t> EntriesBefore(std::string_view key) const;
+  /// Rows of the value at `position`. Errors: kCorruption.
+  Result<uint32_t> CountAt(const LoadedLeaf& leaf, uint32_t position) const;
+  /// A reader of this part's postings.
+  StreamReader Postings(Through through) const;
+  /// Appends the ordinals of the values at positions [begin, end) of `leaf`.
+  Status AppendOrdinals(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
+                        StreamReader* postings, std::vector<uint32_t>* out) const;
+  /// kCorruption for a leaf that breaks its layout.
+  Status BadLeaf(const LoadedLeaf& leaf) const;
+
+ private:
+  IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
+  Result<IndexDirectory> LoadDirectory() const;
+  Status AppendSingles(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
+                       std::vector<uint32_t>* out) const;
+  Status AppendValue(const LoadedLeaf& leaf, uint32_t position, StreamReader* postings,
+                     std::vector<uint32_t>* out) const;
+  Status AppendStreamList(const LoadedLeaf& leaf, ListBounds bounds, ByteReader* place_bytes,
+                          StreamReader* postings, std::vector<uint32_t>* out) const;
+
+  const BlockFile& file_;
+  uint32_t row_count_;
+  Totals totals_;
+  SectionEntry leaves_, postings_, directory_;
+  mutable LoadOnce<IndexDirectory> loaded_directory_;
+};
+
+}  // namespace tandem::format

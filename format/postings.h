@@ -1,0 +1,82 @@
+// Postings: the ordinals of the rows that have one value, ascending and distinct. Four forms, by
+// the count c and the rows of the file n:
+//
+//   c = 1                    the ordinal itself stands in the leaf as the value's reference
+//   2 to 64                  small list, in the leaf
+//   above 64 and above n/32  Roaring list, in the postings stream
+//   else                     blocked list, in the postings stream
+//
+// Small list: c varints, the first ordinal and then each gap - 1.
+//   Example, ordinals 5 6 300: 05 00 a5 02
+//
+// Blocked list, for b = (c + 127) / 128 blocks of 128 ordinals, the last of what is left:
+//   OFFSET SIZE FIELD    MEANING
+//        0   4b maxima   u32[]: the last ordinal of each block
+//       4b    b widths   u8[]: bits of each gap - 1 of the block, 0 to 32
+//       5b    - packed   per block its gaps - 1, lowest bits first, in (ordinals * width + 7) / 8
+//       bytes;
+//                        unused bits are 0
+//   The gap of the first ordinal is counted from the last one of the block before (from -1 in block
+//   0). Example, ordinals 3 4 8 (shown short; real lists are longer): 08 00 00 00 | 02 | 33 (gaps -
+//   1 are 3, 0, 3, in two bits each)
+//
+// Roaring list: the portable serialized form of a Roaring bitmap, public at
+// github.com/RoaringBitmap/RoaringFormatSpec, containers of arrays, bitsets and runs; without gaps
+// between containers. Written by CRoaring, read only by the checked reader here.
+//
+// Where a list stands in the postings stream is said by its place, in the leaf:
+//   form u8 (2 blocked, 3 Roaring), position in the stream varint, size in bytes varint
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/byte_reader.h"
+
+namespace tandem::format {
+
+inline constexpr uint32_t kSmallListMax = 64;        ///< Ordinals of a small list.
+inline constexpr uint32_t kPostingsBlockRows = 128;  ///< Ordinals of a block of a blocked list.
+
+/// Numbers are on disk.
+enum class ListForm : uint8_t { kBlocked = 2, kRoaring = 3 };
+
+/// A list in the postings stream.
+struct ListPlace {
+  ListForm form = ListForm::kBlocked;
+  uint64_t position = 0;
+  uint64_t size_bytes = 0;
+};
+
+/// What a list must be to be believed.
+struct ListBounds {
+  uint32_t count = 0;      ///< Ordinals in it.
+  uint32_t row_count = 0;  ///< Each is below.
+};
+
+/// The form of a list with more than kSmallListMax ordinals.
+inline ListForm FormOf(ListBounds bounds) {
+  return bounds.count > bounds.row_count / 32 ? ListForm::kRoaring : ListForm::kBlocked;
+}
+
+/// Requires of all encoders: `ordinals` is not empty, ascending, distinct.
+void AppendSmallList(std::span<const uint32_t> ordinals, std::string* out);
+void AppendBlockedList(std::span<const uint32_t> ordinals, std::string* out);
+void AppendRoaringList(std::span<const uint32_t> ordinals, std::string* out);
+void AppendListPlace(const ListPlace& place, std::string* out);
+
+/// The decoders append exactly bounds.count ordinals, ascending and below bounds.row_count, to
+/// `*out`; false when the bytes are anything else (`*out` then holds what it held, or more).
+/// A small list ends where its last varint ends; the other two fill their bytes.
+[[nodiscard]] bool ReadSmallList(ListBounds bounds, ByteReader* reader, std::vector<uint32_t>* out);
+[[nodiscard]] bool ReadBlockedList(ListBounds bounds, std::string_view bytes,
+                                   std::vector<uint32_t>* out);
+[[nodiscard]] bool ReadRoaringList(ListBounds bounds, std::string_view bytes,
+                                   std::vector<uint32_t>* out);
+/// False also when the size is more than any list within `bounds` can have.
+[[nodiscard]] bool ReadListPlace(ListBounds bounds, ByteReader* reader, ListPlace* place);
+
+}  // namespace tandem::format

@@ -1,0 +1,66 @@
+#include "format/row_stream.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block_codec.h"
+
+namespace tandem::format {
+
+RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high)
+    : file_(file),
+      next_(low),
+      end_(high),
+      file_name_(std::make_shared<const std::string>(file->blocks().file().name())) {}
+
+Status RowStream::Next() {
+  valid_ = false;
+  if (next_ >= end_) return Status();
+  if (!started_) {
+    RETURN_IF_ERROR(Start());
+    RETURN_IF_ERROR(LoadBlock());
+  } else if (next_ - block_->first() >= block_->row_count()) {
+    ++block_number_;
+    RETURN_IF_ERROR(LoadBlock());
+  }
+  std::swap(key_, previous_key_);
+  RETURN_IF_ERROR(block_->Key(next_ - block_->first(), &key_));
+  if (started_ && key_ <= previous_key_) {
+    return file_->blocks().Corrupt(file_->BlockAt(block_number_).handle.offset,
+                                   "row keys do not rise at ordinal " + std::to_string(next_));
+  }
+  started_ = valid_ = true;
+  ++next_;
+  return Status();
+}
+
+Status RowStream::Cells(std::vector<Cell>* out) const {
+  return block_->Cells(ordinal() - block_->first(), *names_, nullptr, out);
+}
+
+Status RowStream::Start() {
+  ASSIGN_OR_RETURN(names_, file_->Names());
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint32_t blocks, file_->BlockCount());
+  block_number_ = file_->BlockOf(Ordinal(next_));
+  const BlockHandle last = file_->BlockAt(file_->BlockOf(Ordinal(end_ - 1), block_number_)).handle;
+  window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
+  return Status();
+}
+
+Status RowStream::LoadBlock() {
+  const DataBlock place = file_->BlockAt(block_number_);
+  const uint64_t offset = place.handle.offset;
+  ASSIGN_OR_RETURN(const std::string_view stored, window_->Read(offset, place.handle.stored_bytes));
+  ASSIGN_OR_RETURN(BlockRef raw,
+                   DecodeBlock({file_name_, file_->id(), offset}, BlockKind::kRows, stored));
+  previous_block_ = std::move(block_);
+  ASSIGN_OR_RETURN(block_, RowBlock::Parse(std::move(raw), file_->table().families[0].id));
+  ++blocks_read_;
+  if (block_->first() != place.first || block_->row_count() != place.count) {
+    return file_->blocks().Corrupt(offset,
+                                   "a row block does not hold the rows that the index says");
+  }
+  return Status();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,78 @@
+// Status and Result: texts, sharing, and the two macros.
+#define BOOST_TEST_DYN_LINK
+#include "tandem/status.h"
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/status_macros.h"
+
+namespace tandem {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(StatusSuite)
+
+BOOST_AUTO_TEST_CASE(EveryCodeHasItsOwnName) {
+  std::set<std::string_view> names;
+  const int count = static_cast<int>(StatusCode::kClosed) + 1;
+  for (int code = 0; code < count; ++code) {
+    names.insert(StatusCodeName(static_cast<StatusCode>(code)));
+  }
+  BOOST_TEST(names.size() == static_cast<size_t>(count));
+  BOOST_TEST(names.count("Unknown") == 0u);
+  BOOST_TEST(StatusCodeName(StatusCode::kNoSpace) == "NoSpace");
+  BOOST_TEST(StatusCodeName(static_cast<StatusCode>(200)) == "Unknown");
+}
+
+BOOST_AUTO_TEST_CASE(TextHasCodeAndMessage) {
+  BOOST_TEST(Status().ToString() == "OK");
+  BOOST_TEST(Status::NotFound("table 'x' does not exist").ToString() ==
+             "NotFound: table 'x' does not exist");
+}
+
+BOOST_AUTO_TEST_CASE(CopiesShareTheMessage) {
+  const Status status = Status::Busy("held by process 7");
+  const Status copy = status;
+  BOOST_TEST(!copy.ok());
+  BOOST_TEST((copy.code() == StatusCode::kBusy));
+  BOOST_TEST(static_cast<const void*>(copy.message().data()) ==
+             static_cast<const void*>(status.message().data()));
+}
+
+Result<std::unique_ptr<int>> Half(int value) {
+  if (value % 2 != 0) return Status::InvalidArgument("odd");
+  return std::make_unique<int>(value / 2);
+}
+
+Result<int> Quarter(int value) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<int> half, Half(value));
+  ASSIGN_OR_RETURN(const std::unique_ptr<int> quarter, Half(*half));
+  return *quarter;
+}
+
+Status CheckQuarter(int value) {
+  RETURN_IF_ERROR(Quarter(value).status());
+  return Status();
+}
+
+BOOST_AUTO_TEST_CASE(MacrosPassValuesAndErrorsUp) {
+  BOOST_TEST(*Quarter(12) == 3);
+  BOOST_TEST(Quarter(6).error().message() == "odd");
+  BOOST_TEST(CheckQuarter(8).ok());
+  BOOST_TEST((CheckQuarter(7).code() == StatusCode::kInvalidArgument));
+}
+
+Result<std::vector<std::string>> Names() { return std::vector<std::string>(3, "a longer name"); }
+
+BOOST_AUTO_TEST_CASE(ATemporaryResultCanBeWalkedOver) {
+  int count = 0;
+  for (const std::string& name : *Names()) count += name == "a longer name";
+  BOOST_TEST(count == 3);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem

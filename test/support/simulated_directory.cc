@@ -1,0 +1,156 @@
+// Directory handles of a simulated disk: names, and the lock.
+#include <unistd.h>
+
+#include "base/status_macros.h"
+#include "test/support/simulated_file.h"
+#include "test/support/simulated_handles.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kUnlimitedSpace = uint64_t{1} << 40;
+
+class SimulatedDirectory final : public base::Directory {
+ public:
+  SimulatedDirectory(std::shared_ptr<SimulatedState> state, std::string path, uint64_t life)
+      : state_(std::move(state)), path_(std::move(path)), life_(life) {}
+  ~SimulatedDirectory() override;
+
+  Result<std::unique_ptr<base::File>> Create(const std::string& name) override;
+  Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override;
+  Status Remove(const std::string& name) override;
+  Result<std::vector<std::string>> List() override;
+  Status Sync() override;
+  Status Lock() override;
+  bool HoldsLock() const override;
+  Result<uint64_t> FreeSpace() override;
+
+ private:
+  // Counts the operation. Errors: injected ones; kIoError after a crash.
+  Status Admit(DiskOperation operation, const std::string& name);
+  Status CheckAlive() const REQUIRES(state_->mutex);
+  DirectoryImage& image() const REQUIRES(state_->mutex) { return *state_->image.Find(path_); }
+
+  const std::shared_ptr<SimulatedState> state_;
+  const std::string path_;
+  const uint64_t life_;
+};
+
+SimulatedDirectory::~SimulatedDirectory() {
+  base::MutexLock lock(state_->mutex);
+  if (image().lock_holder == this) image().lock_holder = nullptr;
+}
+
+Status SimulatedDirectory::CheckAlive() const {
+  if (life_ == state_->life) return Status();
+  return Status::IoError("directory '" + path_ + "' was opened before the machine stopped");
+}
+
+Status SimulatedDirectory::Admit(DiskOperation operation, const std::string& name) {
+  {
+    base::MutexLock lock(state_->mutex);
+    RETURN_IF_ERROR(CheckAlive());
+  }
+  return state_->control.Admit({.operation = operation, .name = name}).status;
+}
+
+Result<std::unique_ptr<base::File>> SimulatedDirectory::Create(const std::string& name) {
+  RETURN_IF_ERROR(base::CheckFileName(name));
+  RETURN_IF_ERROR(Admit(DiskOperation::kCreate, name));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  if (image().visible.count(name) != 0) {
+    return Status::AlreadyExists("cannot create '" + name + "': it exists");
+  }
+  std::shared_ptr<Inode> inode = state_->image.NewInode();
+  inode->is_linked = true;
+  image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = inode});
+  return std::unique_ptr<base::File>(
+      std::make_unique<SimulatedFile>(state_, std::move(inode), name, base::OpenMode::kReadWrite));
+}
+
+Result<std::unique_ptr<base::File>> SimulatedDirectory::Open(const std::string& name,
+                                                             base::OpenMode mode) {
+  RETURN_IF_ERROR(base::CheckFileName(name));
+  RETURN_IF_ERROR(Admit(DiskOperation::kOpen, name));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const auto found = image().visible.find(name);
+  if (found == image().visible.end()) {
+    return Status::NotFound("cannot open '" + name + "': it does not exist");
+  }
+  return std::unique_ptr<base::File>(
+      std::make_unique<SimulatedFile>(state_, found->second, name, mode));
+}
+
+Status SimulatedDirectory::Remove(const std::string& name) {
+  RETURN_IF_ERROR(base::CheckFileName(name));
+  RETURN_IF_ERROR(Admit(DiskOperation::kRemove, name));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const auto found = image().visible.find(name);
+  if (found == image().visible.end()) {
+    return Status::NotFound("cannot remove '" + name + "': it does not exist");
+  }
+  found->second->is_linked = false;
+  image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = nullptr});
+  return Status();
+}
+
+Result<std::vector<std::string>> SimulatedDirectory::List() {
+  RETURN_IF_ERROR(Admit(DiskOperation::kList, path_));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  std::vector<std::string> names;
+  for (const auto& [name, inode] : image().visible) names.push_back(name);
+  return names;
+}
+
+// A failed sync leaves the names as they were: a later one may make them durable.
+Status SimulatedDirectory::Sync() {
+  uint64_t last_effect = 0;
+  {
+    base::MutexLock lock(state_->mutex);
+    last_effect = state_->image.last_effect_id();
+  }
+  RETURN_IF_ERROR(Admit(DiskOperation::kDirectorySync, path_));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  image().Sync(last_effect);
+  return Status();
+}
+
+Status SimulatedDirectory::Lock() {
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const void*& holder = image().lock_holder;
+  if (holder != nullptr && holder != this) {
+    return Status::Busy("directory '" + path_ + "' is locked by this process, " +
+                        std::to_string(getpid()));
+  }
+  holder = this;
+  return Status();
+}
+
+bool SimulatedDirectory::HoldsLock() const {
+  base::MutexLock lock(state_->mutex);
+  return image().lock_holder == this;
+}
+
+Result<uint64_t> SimulatedDirectory::FreeSpace() {
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const auto budget = state_->control.space_budget();
+  if (!budget.has_value()) return kUnlimitedSpace;
+  const uint64_t used = state_->image.used_bytes();
+  return *budget > used ? *budget - used : 0;
+}
+
+}  // namespace
+
+std::unique_ptr<base::Directory> NewSimulatedDirectory(std::shared_ptr<SimulatedState> state,
+                                                       std::string path, uint64_t life) {
+  return std::make_unique<SimulatedDirectory>(std::move(state), std::move(path), life);
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,65 @@
+// A file system in memory for tests: it crashes, fails and fills up when a test says so. It
+// provides exactly the durability that base/file_system.h promises and nothing more: see
+// simulated_image.h.
+//
+//   SimulatedDisk disk;
+//   ... run the engine on it ...
+//   disk.control().PowerOffAt(17);              // The 17th operation from now never happens.
+//   ... the engine sees errors and stops ...
+//   disk.Crash({.kept = CrashPolicy::Kept::kRandom, .seed = seed});
+//   ... reopen the engine on it and compare ...
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "test/support/simulated_control.h"
+#include "test/support/simulated_image.h"
+
+namespace tandem::test {
+
+struct SimulatedState;
+
+/// Threads: any. Lifetime: handles and queues may outlive it.
+class SimulatedDisk final : public base::FileSystem {
+ public:
+  /// `seed` decides the order in which queues complete requests and which half a partly failed sync
+  /// leaves.
+  explicit SimulatedDisk(uint64_t seed = 1);
+  ~SimulatedDisk() override;
+
+  Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
+                                                         bool create) override;
+  std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override;
+  std::string_view name() const override { return "simulated"; }
+
+  /// Faults, power, space budget, trace and hook.
+  DiskControl& control();
+
+  /// A power cut and the restart after it: `policy` decides which pending effects survive, all
+  /// handles are dead (every operation on them is kIoError), locks are gone, the power is on again.
+  /// Injected faults, budget, trace and hook stay as they are.
+  void Crash(const CrashPolicy& policy);
+  /// The end of the process alone: handles are dead, locks are gone, pending effects stay pending.
+  void KillProcess();
+  /// A disk as Crash would leave this one, which goes on as it is. The copy has no faults, budget,
+  /// trace or hook. May be called from the hook.
+  std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;
+
+  /// The visible content of a file, without counting as an operation. Errors: kNotFound.
+  Result<std::string> Content(const std::string& path, const std::string& file) const;
+  /// Makes `content` the visible and the durable content of a file and its name durable, without
+  /// counting as an operation; creates what is missing. For damage and for planted files.
+  void SetContent(const std::string& path, const std::string& file, std::string_view content);
+  /// Removes a file durably, without counting as an operation. Errors: kNotFound.
+  Status RemoveDurably(const std::string& path, const std::string& file);
+  uint64_t used_bytes() const;
+
+ private:
+  std::shared_ptr<SimulatedState> state_;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,34 @@
+// The handles of a simulated disk: files, directories and queues over its shared state. Internal to
+// simulated_disk.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/file_system.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "test/support/simulated_control.h"
+#include "test/support/simulated_image.h"
+
+namespace tandem::test {
+
+/// Shared by the disk and all its handles. The control has a lock of its own and is never called
+/// with `mutex` held, because its hook may come back to the disk; reading the budget is the
+/// exception.
+struct SimulatedState {
+  explicit SimulatedState(uint64_t seed) : random(base::NewSeededRandom(seed)) {}
+
+  DiskControl control;
+  const std::unique_ptr<base::RandomSource> random;
+  base::Mutex mutex;
+  DiskImage image GUARDED_BY(mutex);
+  uint64_t life GUARDED_BY(mutex) = 1;  // Handles of earlier lives are dead.
+};
+
+std::unique_ptr<base::Directory> NewSimulatedDirectory(std::shared_ptr<SimulatedState> state,
+                                                       std::string path, uint64_t life);
+std::unique_ptr<base::IoQueue> NewSimulatedQueue(std::shared_ptr<SimulatedState> state,
+                                                 uint32_t depth);
+
+}  // namespace tandem::test

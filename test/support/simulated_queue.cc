@@ -1,0 +1,80 @@
+// Queues of a simulated disk. A request takes effect some time between Submit and its completion,
+// and requests complete in an order that the disk's seed decides. A sync covers only what was
+// written when it was submitted. Buffers of reads hold garbage until their completion.
+#include <algorithm>
+#include <vector>
+
+#include "test/support/simulated_file.h"
+#include "test/support/simulated_handles.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr char kGarbage = '\xdb';
+
+class SimulatedQueue final : public base::IoQueue {
+ public:
+  SimulatedQueue(std::shared_ptr<SimulatedState> state, uint32_t depth)
+      : state_(std::move(state)), depth_(std::max(depth, 1u)) {}
+  ~SimulatedQueue() override {
+    while (Wait() != nullptr) {
+    }
+  }
+
+  void Submit(std::span<base::IoRequest* const> requests) override;
+  base::IoRequest* Wait() override;
+
+ private:
+  struct Outstanding {
+    base::IoRequest* request;
+    uint64_t last_effect;  // At the time of Submit.
+  };
+
+  static void Complete(const Outstanding& outstanding);
+
+  const std::shared_ptr<SimulatedState> state_;
+  const size_t depth_;
+  std::vector<Outstanding> outstanding_;
+};
+
+void SimulatedQueue::Submit(std::span<base::IoRequest* const> requests) {
+  uint64_t last_effect = 0;
+  {
+    base::MutexLock lock(state_->mutex);
+    last_effect = state_->image.last_effect_id();
+  }
+  for (base::IoRequest* request : requests) {
+    const bool is_read = request->kind == base::IoRequest::Kind::kRead;
+    if (is_read) std::fill(request->buffer.begin(), request->buffer.end(), kGarbage);
+    outstanding_.push_back({request, last_effect});
+  }
+}
+
+base::IoRequest* SimulatedQueue::Wait() {
+  if (outstanding_.empty()) return nullptr;
+  const size_t in_flight = std::min(outstanding_.size(), depth_);
+  const auto chosen = outstanding_.begin() + state_->random->Next64() % in_flight;
+  const Outstanding outstanding = *chosen;
+  outstanding_.erase(chosen);
+  Complete(outstanding);
+  return outstanding.request;
+}
+
+void SimulatedQueue::Complete(const Outstanding& outstanding) {
+  base::IoRequest& request = *outstanding.request;
+  auto* file = dynamic_cast<SimulatedFile*>(request.file);
+  if (request.kind != base::IoRequest::Kind::kDataSync || file == nullptr) {
+    return base::RunRequest(request);
+  }
+  request.transferred = 0;
+  request.status = file->SyncUpTo(outstanding.last_effect);
+}
+
+}  // namespace
+
+std::unique_ptr<base::IoQueue> NewSimulatedQueue(std::shared_ptr<SimulatedState> state,
+                                                 uint32_t depth) {
+  return std::make_unique<SimulatedQueue>(std::move(state), depth);
+}
+
+}  // namespace tandem::test

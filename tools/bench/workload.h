@@ -1,0 +1,54 @@
+// Workload W1: indexed rows. Deterministic from a seed, the same bytes for every engine.
+//
+// A row has a key of 16 hexadecimal digits (a bijective mix of its number, so the load order is
+// random), and four columns: city (Zipf over 1,000 values), status (uniform over 10), ts (eight
+// big-endian bytes, rising with the number), payload (200 bytes, half of them compressible).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem::bench {
+
+struct W1Row {
+  std::string key, city, status, ts, payload;
+};
+
+class W1 {
+ public:
+  explicit W1(uint64_t rows);
+  uint64_t rows() const { return rows_; }
+  /// Row number `i`, 0-based. `*row` is overwritten; its strings keep their memory.
+  void Row(uint64_t i, W1Row* row) const;
+  std::string Key(uint64_t i) const;
+
+  struct Target {
+    const char* name;    ///< "0.01 %"
+    std::string column;  ///< "city" or "status"
+    std::string value;
+    uint64_t rows;  ///< Exactly so many rows have it.
+  };
+  /// The city values nearest to 0.01, 0.1 and 1 % of the rows, and a status for 10 %.
+  const std::vector<Target>& targets() const { return targets_; }
+
+ private:
+  uint32_t CityOf(uint64_t i) const;
+
+  uint64_t rows_;
+  std::vector<double> cumulative_;  ///< Of the Zipf distribution over cities.
+  std::vector<Target> targets_;
+};
+
+/// What every engine does with a row it returns: the sum of the lengths and the XOR of the first
+/// eight bytes of its values. Equal sums prove that equal rows were returned.
+struct Consumer {
+  uint64_t rows = 0, bytes = 0, mix = 0;
+  void Value(std::string_view value);
+};
+
+/// A repeatable 64-bit mix (splitmix64, Steele, Lea and Flood 2014).
+uint64_t Mix(uint64_t x);
+
+}  // namespace tandem::bench

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""The rules of the house that a script can prove: include direction, one includer per third-party
+header, sizes of files and functions, line length, banned calls. Prints one line a violation and
+exits 1 when there is any. Headers that do not compile alone are found by `make tidy` itself."""
+import os
+import re
+import subprocess
+import sys
+
+LIBRARY = ["base", "format", "wal", "index", "compaction", "engine"]
+# What each folder may include besides itself and include/tandem.
+BELOW = {
+    "include": [],
+    "base": [],
+    "format": ["base"],
+    "wal": ["base", "format"],
+    "index": ["base", "format"],
+    "compaction": ["base", "format"],
+    "engine": ["base", "format", "wal", "index", "compaction"],
+    "tools": ["base", "format", "wal", "index", "compaction", "engine"],
+    "test": ["base", "format", "wal", "index", "compaction", "engine", "tools"],
+}
+THIRD_PARTY = re.compile(r"^(zstd|xxhash|liburing|roaring/roaring|CLI/CLI|fmt/\w+|rapidjson/\w+)\.(h|hpp)$")
+FILE_LINES_MAX = 800
+FUNCTION_LINES_MAX = 70
+LINE_COLUMNS_MAX = 100
+
+# Pattern, what it is, and the files or folders in which it has its one place.
+BANS = [
+    (r"std::chrono::\w*_clock|\bclock_gettime\b|\bgettimeofday\b", "a clock",
+     ["base/clock.cc", "test/"]),
+    (r"\bsleep_for\b|\busleep\(|\bnanosleep\b", "a sleep", ["base/clock.cc", "test/"]),
+    (r"\bs?rand\(|std::random_device|\bgetrandom\b", "randomness", ["base/random.cc"]),
+    (r"std::mt19937", "randomness", ["test/"]),
+    (r"(?<![\w.>:])::open\(|\bopenat2?\(|\bfopen\(|std::[io]?fstream|std::filesystem|\bmkstemp\b",
+     "opening files", ["base/posix_", "tools/tandem/input", "tools/tandem/output", "tools/bench/", "test/"]),
+    (r"std::j?thread\b|\bpthread_create\b|std::async\b", "threads",
+     ["engine/background.cc", "engine/background.h", "tools/bench/", "test/"]),
+    (r"\bFIXME\b|\bTODO\b|\bXXX\b", "unfinished work", []),
+    (r"using namespace", "using namespace", []),
+]
+
+
+def sources():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True, text=True, check=True).stdout.split("\n")
+    return [p for p in listed if re.search(r"\.(h|cc)$", p) and os.path.exists(p)]
+
+
+def layer_of(path):
+    return path.split("/")[0]
+
+
+def check_includes(path, lines, report, includers):
+    layer = layer_of(path)
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        if not match:
+            continue
+        name = match.group(1)
+        if THIRD_PARTY.match(name):
+            includers.setdefault(name.split("/")[0], set()).add(path)
+        first = name.split("/")[0]
+        if first == "tandem" or first not in BELOW:
+            continue
+        if first != layer and first not in BELOW[layer]:
+            report(path, number, f"{layer}/ must not include {name}: includes point down only")
+
+
+def is_function_start(line):
+    text = line.strip()
+    if not text.endswith("{") or ")" not in text:
+        return False
+    return not re.match(r"(\}|if\b|for\b|while\b|switch\b|else\b|do\b|namespace\b|class\b|struct\b|enum\b|catch\b)", text)
+
+
+def check_functions(path, lines, report):
+    for start, line in enumerate(lines):
+        if not is_function_start(line):
+            continue
+        # A signature may span lines: the indentation that counts is that of the closing brace, which
+        # the formatter aligns with the first line of the statement.
+        first = start
+        while first > 0 and lines[first - 1].strip() and not re.search(r"[;{}:]\s*$|^\s*(#|//)", lines[first - 1]):
+            first -= 1
+        indent = re.match(r"\s*", lines[first]).group(0)
+        for end in range(start + 1, len(lines)):
+            if re.match(re.escape(indent) + r"\}", lines[end]):
+                if end - first + 1 > FUNCTION_LINES_MAX:
+                    report(path, first + 1, f"function of {end - first + 1} lines; at most {FUNCTION_LINES_MAX}")
+                break
+
+
+def check_text(path, lines, report):
+    if len(lines) > FILE_LINES_MAX:
+        report(path, len(lines), f"{len(lines)} lines; at most {FILE_LINES_MAX}")
+    if path.endswith(".h") and "#pragma once" not in lines:
+        report(path, 1, "no #pragma once")
+    if not lines or not lines[0].startswith("//"):
+        report(path, 1, "opens without a comment that says what it is")
+    for number, line in enumerate(lines, 1):
+        if len(line) > LINE_COLUMNS_MAX:
+            report(path, number, f"{len(line)} columns; at most {LINE_COLUMNS_MAX}")
+        code = re.sub(r'"(\\.|[^"\\])*"', '""', line).split("//")[0]
+        for pattern, what, places in BANS:
+            text = line if what == "unfinished work" else code
+            if re.search(pattern, text) and not any(path.startswith(p) for p in places):
+                report(path, number, f"{what} is banned here" + (f"; its place is {places[0]}" if places else ""))
+
+
+def main():
+    problems = []
+
+    def report(path, line, what):
+        problems.append(f"{path}:{line}: {what}")
+
+    includers = {}
+    for path in sources():
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        if lines and lines[-1] == "":
+            lines.pop()
+        check_text(path, lines, report)
+        check_functions(path, lines, report)
+        if layer_of(path) in BELOW:
+            check_includes(path, lines, report, includers)
+    for header, paths in sorted(includers.items()):
+        if len(paths) > 1:
+            report(sorted(paths)[0], 1, f"<{header}> is included by {len(paths)} files: {', '.join(sorted(paths))}")
+    print("\n".join(problems) if problems else "tidy: no violation", file=sys.stderr if problems else sys.stdout)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
