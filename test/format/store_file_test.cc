@@ -298,7 +298,10 @@ BOOST_AUTO_TEST_CASE(IndexSectionsAnswerForTheirColumns) {
   TableRecord table = PlainTable();
   test::AddTextIndex(&table, 4, "column7");
   test::AddTextIndex(&table, 9, "column2");
-  const Rows rows = RandomRows(14).Many(300);
+  Rows rows = RandomRows(14).Many(300);
+  for (auto& [key, row] : rows) {
+    for (OwnedCell& cell : row) cell.value.resize(std::min<size_t>(cell.value.size(), 500));
+  }
   const WrittenFile written = Written(table, rows);
   BOOST_TEST(written.summary.indexes.size() == 2u);
   const auto file = Opened(written);
