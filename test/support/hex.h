@@ -1,21 +1,14 @@
-<<<<<<< HEAD
 // Bytes as hexadecimal text, for golden tests: comments after '#' and white space do not count, so
 // that a test can annotate what each byte is.
 #pragma once
 
 #include <cctype>
 #include <cstdint>
-=======
-// Bytes as hexadecimal text, for goldens.
-#pragma once
-
->>>>>>> refs/heads/log
 #include <string>
 #include <string_view>
 
 namespace tandem::test {
 
-<<<<<<< HEAD
 /// "6B 31": upper case, one blank between bytes.
 inline std::string Hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -24,21 +17,10 @@ inline std::string Hex(std::string_view bytes) {
     if (!text.empty()) text.push_back(' ');
     text.push_back(kDigits[static_cast<uint8_t>(byte) >> 4]);
     text.push_back(kDigits[static_cast<uint8_t>(byte) & 15]);
-=======
-/// "01 AB": two capital digits a byte, one space between.
-inline std::string Hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string text;
-  for (char c : bytes) {
-    if (!text.empty()) text.push_back(' ');
-    text.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
-    text.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
->>>>>>> refs/heads/log
   }
   return text;
 }
 
-<<<<<<< HEAD
 /// The same text without comments and with one blank between bytes, to compare with Hex.
 inline std::string HexOf(std::string_view annotated) {
   std::string digits;
@@ -63,6 +45,4 @@ inline std::string FromHex(std::string_view annotated) {
   return bytes;
 }
 
-=======
->>>>>>> refs/heads/log
 }  // namespace tandem::test
