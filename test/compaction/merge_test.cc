@@ -173,7 +173,8 @@ void RequireSound(Bench* bench, const std::string& name) {
     BOOST_REQUIRE(format::VerifyBlocks(*file, &findings).ok());
     BOOST_REQUIRE(format::VerifyRows(file.get(), true, &findings).ok());
   }
-  BOOST_REQUIRE_MESSAGE(report.findings.empty(), report.findings.front());
+  BOOST_TEST_REQUIRE(report.findings == std::vector<std::string>(),
+                     boost::test_tools::per_element());
 }
 
 struct Trial {
