@@ -76,7 +76,11 @@ Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
     Extend(*found, chain);
   }
   const uint64_t end = reader->offset();
-  if (end < reader->limit()) RETURN_IF_ERROR(CheckGap(reader, file_name, *chain));
+  if (end < reader->limit()) {
+    RETURN_IF_ERROR(CheckGap(reader, file_name, *chain));
+  } else {
+    reader->set_reason("the bytes end here");
+  }
   return end;
 }
 

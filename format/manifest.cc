@@ -103,7 +103,8 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
   FrameReader reader(file, root.record.manifest.id, kFileHeaderBytes, size);
   const auto apply = [&](const Frame& frame) {
     const Status status = ApplyFrame(frame, &contents);
-    if (!status.ok()) return InFile(status, file->name(), reader.offset());
+    const uint64_t offset = reader.offset() - FrameBytes(frame.payload.size());
+    if (!status.ok()) return InFile(status, file->name(), offset);
     if (contents.last_edit == 1) contents.first_frame_end = reader.offset();
     return status;
   };
