@@ -64,8 +64,8 @@ ValueSet::ValueSet(std::vector<ValueInterval> intervals) {
 }
 
 bool ValueSet::Contains(std::string_view key) const {
-  // The last interval that starts at or before the key is the only one that can hold it: of two that
-  // meet at a key, neither holds it, else they would be one.
+  // The last interval that starts at or before the key is the only one that can hold it: of two
+  // that meet at a key, neither holds it, else they would be one.
   const auto after = std::partition_point(
       intervals_.begin(), intervals_.end(), [&](const ValueInterval& interval) {
         return !interval.low.has_value() || std::string_view(interval.low->key) <= key;
@@ -86,6 +86,14 @@ ValueSet ValueSet::Complement() const {
   }
   gaps.push_back(std::move(gap));
   return ValueSet(std::move(gaps));
+}
+
+ValueSet ValueSet::Intersect(const ValueSet& other) const {
+  // What is in both is what is not outside either.
+  std::vector<ValueInterval> outside = Complement().intervals_;
+  const ValueSet outside_other = other.Complement();
+  outside.insert(outside.end(), outside_other.intervals_.begin(), outside_other.intervals_.end());
+  return ValueSet(std::move(outside)).Complement();
 }
 
 }  // namespace tandem::engine
