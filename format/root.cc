@@ -137,6 +137,18 @@ Result<FileHeader> ReadHeader(std::string_view bytes, const std::string& name) {
   return header;
 }
 
+using Slots = std::array<std::optional<RootRecord>, 2>;
+
+Result<Slots> DecodeSlots(std::string_view bytes, const FileHeader& header,
+                          const std::string& name) {
+  Slots slots;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    ASSIGN_OR_RETURN(slots[i], DecodeSlot(bytes.substr(kSlotOffsets[i], kSlotBytes),
+                                          header.database, name, kSlotOffsets[i]));
+  }
+  return slots;
+}
+
 Status SyncRoot(base::File* file) {
   const Status status = file->DataSync();
   if (status.ok()) return status;
@@ -154,18 +166,19 @@ Status WriteSlot(base::File* file, const RootFile& root, size_t slot) {
 Result<RootFile> ReadRoot(base::File* file) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadWhole(file));
   ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(bytes, file->name()));
-  std::optional<RootFile> current;
-  for (size_t i = 0; i < kSlotOffsets.size(); ++i) {
-    const std::string_view slot = std::string_view(bytes).substr(kSlotOffsets[i], kSlotBytes);
-    ASSIGN_OR_RETURN(std::optional<RootRecord> record,
-                     DecodeSlot(slot, header.database, file->name(), kSlotOffsets[i]));
-    if (!record || (current && current->record.generation >= record->generation)) continue;
-    current = RootFile{header.database, std::move(*record), i, header.writable()};
-  }
-  if (!current) {
+  ASSIGN_OR_RETURN(Slots slots, DecodeSlots(bytes, header, file->name()));
+  if (!slots[0] && !slots[1]) {
     return CorruptionAt(file->name(), kSlotOffsets[0], "neither slot's checksum agrees");
   }
-  return std::move(*current);
+  const bool second = slots[1] && (!slots[0] || slots[1]->generation > slots[0]->generation);
+  const size_t current = second ? 1 : 0;
+  return RootFile{header.database, std::move(*slots[current]), current, header.writable()};
+}
+
+Result<std::array<std::optional<RootRecord>, 2>> ReadRootSlots(base::File* file) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWhole(file));
+  ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(bytes, file->name()));
+  return DecodeSlots(bytes, header, file->name());
 }
 
 Status CreateRoot(base::File* file, const RootFile& root) {

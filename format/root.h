@@ -3,7 +3,9 @@
 // with the higher generation counts; a clean close writes both. The byte table stands in root.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +46,9 @@ struct RootFile {
 };
 /// Errors: kCorruption (no valid slot, another length, ...), kUnsupported, kIoError.
 Result<RootFile> ReadRoot(base::File* file);
+/// Both slots as they stand, for tools that look at files; nullopt: its checksum does not agree, as
+/// a crash while it was written leaves it. Errors: as ReadRoot, but not that no slot is valid.
+Result<std::array<std::optional<RootRecord>, 2>> ReadRootSlots(base::File* file);
 /// Writes a new ROOT with both slots, synced. Requires: the file is empty.
 Status CreateRoot(base::File* file, const RootFile& root);
 /// Writes root->record into the slot that is not current, syncs and makes it current; with `both`,

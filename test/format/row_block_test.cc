@@ -195,11 +195,12 @@ BOOST_AUTO_TEST_CASE(ColumnsBeyondTheDictionaryStandInline) {
   const Encoded encoded = Encode(rows);
   BOOST_TEST(encoded.name_count == kDictionaryNamesMax);
   const Dictionary names = NamesOf(encoded);
-  CheckRows(*Parsed(encoded), names, rows);
+  const RowBlockRef block = Parsed(encoded);
+  CheckRows(*block, names, rows);
 
   const std::vector<std::string> columns = {"q0", "q4999", "q777"};
   std::vector<Cell> cells;
-  BOOST_REQUIRE(Parsed(encoded)->Cells(0, names, &columns, &cells).ok());
+  BOOST_REQUIRE(block->Cells(0, names, &columns, &cells).ok());
   BOOST_REQUIRE(cells.size() == 3u);
   BOOST_TEST(cells[1].value == "4999");
 }

@@ -1,5 +1,5 @@
-// Bytes as hex text, for golden tests: comments after '#' and white space do not count, so that a
-// test can annotate what each byte is.
+// Bytes as hexadecimal text, for golden tests: comments after '#' and white space do not count, so
+// that a test can annotate what each byte is.
 #pragma once
 
 #include <cctype>
@@ -28,33 +28,18 @@ inline std::string HexOf(std::string_view annotated) {
   for (const char c : annotated) {
     if (c == '#') comment = true;
     if (c == '\n') comment = false;
-    if (comment || c == ' ' || c == '\n') continue;
+    if (comment || std::isxdigit(static_cast<unsigned char>(c)) == 0) continue;
     if (digits.size() % 3 == 2) digits.push_back(' ');
-    digits.push_back(c);
+    digits.push_back(static_cast<char>(std::toupper(static_cast<unsigned char>(c))));
   }
   return digits;
 }
 
-/// "0a ff": two digits a byte, a blank between.
-inline std::string ToHex(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    if (!text.empty()) text += ' ';
-    text += kDigits[static_cast<uint8_t>(c) >> 4];
-    text += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return text;
-}
-
-/// The bytes of hexadecimal text; whatever is no digit separates.
-inline std::string FromHex(std::string_view text) {
-  std::string digits;
-  for (const char c : text) {
-    if (std::isxdigit(static_cast<unsigned char>(c))) digits += c;
-  }
+/// The bytes of such text.
+inline std::string FromHex(std::string_view annotated) {
+  const std::string digits = HexOf(annotated);
   std::string bytes;
-  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+  for (size_t i = 0; i + 1 < digits.size(); i += 3) {
     bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
   }
   return bytes;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <string>
 
 #include "base/clock.h"
 
@@ -31,6 +32,8 @@ struct Context {
   base::Clock* clock = nullptr;
   /// Set by a signal; ordering is relaxed, it guards nothing.
   const std::atomic<bool>* interrupted = nullptr;
+  /// How the program was called, for commands that it suggests.
+  std::string program = "tandem";
   /// Lines that the engine logs go to `err`.
   bool verbose = false;
 

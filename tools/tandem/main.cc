@@ -31,5 +31,6 @@ int main(int count, char** words) {
   context.err = stderr;
   context.clock = clock.get();
   context.interrupted = &interrupted;
+  if (count > 0) context.program = words[0];
   return tandem::tools::Run(std::vector<std::string>(words + (count > 0), words + count), context);
 }
