@@ -4,6 +4,7 @@
 // 2. A leaf becomes a set of values; literals become keys that compare as the column's values do.
 // 3. NOT wanders down: AND and OR change places, a leaf becomes the complement of itself.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -55,7 +56,7 @@ class Binder {
                                                                 : BoundNode::Kind::kOr;
         for (const Predicate& child : predicate.children()) {
           ASSIGN_OR_RETURN(BoundNode bound, Bind(child, negated));
-          node.children.push_back(std::move(bound));
+          Add(std::move(bound), &node);
         }
         return node;
       default:
@@ -71,6 +72,15 @@ class Binder {
   }
 
  private:
+  // A group within a group of its kind is one with it.
+  static void Add(BoundNode child, BoundNode* group) {
+    if (child.kind != group->kind) {
+      group->children.push_back(std::move(child));
+      return;
+    }
+    std::move(child.children.begin(), child.children.end(), std::back_inserter(group->children));
+  }
+
   Status BindLeaf(const Predicate& predicate, BoundLeaf* leaf) {
     const size_t count = predicate.values().size();
     if (predicate.kind() != Kind::kIn && count != ValuesNeeded(predicate.kind())) {

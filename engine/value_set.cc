@@ -88,4 +88,12 @@ ValueSet ValueSet::Complement() const {
   return ValueSet(std::move(gaps));
 }
 
+ValueSet ValueSet::Intersect(const ValueSet& other) const {
+  // What is in both is what is not outside either.
+  std::vector<ValueInterval> outside = Complement().intervals_;
+  const ValueSet outside_other = other.Complement();
+  outside.insert(outside.end(), outside_other.intervals_.begin(), outside_other.intervals_.end());
+  return ValueSet(std::move(outside)).Complement();
+}
+
 }  // namespace tandem::engine

@@ -32,6 +32,7 @@ class ValueSet {
 
   bool Contains(std::string_view key) const;
   ValueSet Complement() const;
+  ValueSet Intersect(const ValueSet& other) const;
   bool empty() const { return intervals_.empty(); }
   /// Ascending, disjoint, none empty.
   const std::vector<ValueInterval>& intervals() const { return intervals_; }

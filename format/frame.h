@@ -15,9 +15,9 @@
 //
 // Example: the payload "abc", sequence 7, durable mark 6, timestamp 1,000, count 1, behind a
 // checksum 0x1122334455667788, at offset 128 of the file with id 01 to 10 (hex)
-//   CB 5E 93 AD 1A 16 4A D6  88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00
-//   06 00 00 00 00 00 00 00  E8 03 00 00 00 00 00 00  03 00 00 00  01 00 00 00  61 62 63 00 00 00
-//   00 00
+//   20 B1 73 51 08 05 09 61  88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00
+//   06 00 00 00 00 00 00 00  E8 03 00 00 00 00 00 00  03 00 00 00  01 00 00 00
+//   61 62 63 00 00 00 00 00
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,11 @@ class PartCursor final : public IndexValueCursor {
   Status AppendOrdinals(std::vector<uint32_t>* out) override {
     return part_.AppendOrdinals(*leaf_, position_, position_ + 1, &postings_, out);
   }
+  std::optional<uint32_t> OrdinalAhead(uint32_t steps) const override {
+    const IndexLeaf& leaf = leaf_->leaf;
+    if (!leaf.all_single() || leaf.value_count() - position_ <= steps) return std::nullopt;
+    return leaf.Reference(position_ + steps);
+  }
 
  private:
   Status MoveTo(LoadedLeaf leaf, uint32_t position) {

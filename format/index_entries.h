@@ -21,8 +21,8 @@ struct IndexEntry {
 struct RowIndexFacts {
   std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that
                                     ///< is current is not repeated as older.
-  bool present = false;  ///< The row has a Put of the column here.
-  bool touched = false;  ///< Any cell or marker of the row concerns the column.
+  bool present = false;             ///< The row has a Put of the column here.
+  bool touched = false;             ///< Any cell or marker of the row concerns the column.
 };
 
 /// The cells of one row that concern one column.

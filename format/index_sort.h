@@ -12,13 +12,13 @@ struct CollectedEntry {
   const char* key = nullptr;
   uint32_t key_bytes = 0;
   uint32_t ordinal = 0;
-  uint64_t head = 0;  ///< Scratch of the sort.
+  uint64_t head = 0;  ///< Of the sort; afterwards equal in entries of equal keys.
 
   std::string_view key_view() const { return {key, key_bytes}; }
 };
 
-/// Sorts by key; entries of equal keys keep their order. Requires: no key is a proper prefix of
-/// another (index keys are self-delimiting).
+/// Sorts by key, and by ordinal where keys are equal. Requires: ordinals rise, and no key is a
+/// proper prefix of another (index keys are self-delimiting).
 void SortByKey(std::vector<CollectedEntry>* entries);
 
 }  // namespace tandem::format

@@ -39,7 +39,7 @@
 //   05 00 00 00 00 00 00 00   09 00 00 00 00 00 00 00   base timestamp, base sequence
 //   01 00 00 00 00 00 00 00                             prefix of 1 byte
 //   00 00 00 00 00 00 00 31   00 00 00 00 00 00 00 32   heads "1", "2"
-//   35 00 00 00  3D 00 00 00  47 00 00 00               rows at 53 and 61, end at 71
+//   35 00 00 00  3D 00 00 00  46 00 00 00               rows at 53 and 61, end at 70
 //   6B                                                  prefix "k"
 //   01 03 00 00  00 01 01 78                            1 byte of key; flags; deltas 0; Put a "x"
 //   01 07 00 00  02 01  00 02 00                        flags with markers; DeleteColumn a; Put b

@@ -48,7 +48,8 @@ void StatisticsCollector::AddRow(std::string_view key, std::span<const Cell> cel
     if (cell.kind != CellKind::kPut) ++statistics_.deletes;
     statistics_.min_timestamp = std::min(statistics_.min_timestamp, cell.timestamp);
     statistics_.max_timestamp = std::max(statistics_.max_timestamp, cell.timestamp);
-    WidenSequences(cell.sequence, cell.sequence);
+    // 0 is no place in the order of commits: a merge forgot it, and says what bounds hold.
+    if (cell.sequence.value != 0) WidenSequences(cell.sequence, cell.sequence);
   }
   AddColumnTimes(cells);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "format/block_codec.h"
@@ -72,15 +71,8 @@ class BlocksVerifier {
 };
 
 Status BlocksVerifier::Run() {
-  std::vector<SectionEntry> sections = file_.sections();
-  std::sort(sections.begin(), sections.end(),
-            [](const SectionEntry& a, const SectionEntry& b) { return a.offset < b.offset; });
   uint64_t end = kFileHeaderBytes;
-  for (const SectionEntry& section : sections) {
-    if (section.offset < end) {
-      findings_.AddAt(section.offset, "sections overlap");
-      continue;
-    }
+  for (const SectionEntry& section : file_.sections()) {  // Open checked that they rise.
     Status status = VerifyZeros(end, section.offset);
     if (status.ok()) status = VerifySection(section);
     if (!status.ok()) RETURN_IF_ERROR(findings_.AddError(status));
@@ -143,7 +135,11 @@ Status BlocksVerifier::VerifyZeros(uint64_t begin, uint64_t end) {
 }  // namespace
 
 Status VerifyBlocks(const StoreFile& file, Findings* findings) {
-  return BlocksVerifier(file, findings).Run();
+  RETURN_IF_ERROR(BlocksVerifier(file, findings).Run());
+  if (findings->count() > 0) return Status();
+  // What no section holds: header, section tables, footer and the padding between them.
+  const Status end = file.VerifyBytes().status();
+  return end.ok() ? end : findings->AddError(end);
 }
 
 }  // namespace tandem::format

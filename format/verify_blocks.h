@@ -7,9 +7,9 @@
 
 namespace tandem::format {
 
-/// Reads every byte of the sections once: each block decodes and is of a kind that its section has,
-/// each section has the checksum of the section table, padding is zero. Damage becomes findings.
-/// Errors: kOutOfMemory.
+/// Reads the whole file: each block decodes and is of a kind that its section has, each section has
+/// the checksum of the section table, padding is zero, both copies of the section table agree.
+/// Damage becomes findings. Errors: kOutOfMemory.
 Status VerifyBlocks(const StoreFile& file, Findings* findings);
 
 }  // namespace tandem::format

@@ -69,6 +69,8 @@ class SegmentWriter {
   SegmentEnd synced_end() const;
   uint64_t size_bytes() const;  ///< With what is buffered.
   bool sealed() const;          ///< After kNoSpace and after Close.
+  /// The error that ended the segment for good; OK while there was none, kNoSpace apart.
+  const Status& status() const;
   /// Cuts the preallocated rest off, so that the file has its exact length, and syncs.
   Status Close();
   ~SegmentWriter();

@@ -100,6 +100,7 @@ SegmentEnd SegmentWriter::end() const { return parts_->written; }
 SegmentEnd SegmentWriter::synced_end() const { return parts_->synced; }
 uint64_t SegmentWriter::size_bytes() const { return parts_->buffered.length_bytes; }
 bool SegmentWriter::sealed() const { return parts_->sealed; }
+const Status& SegmentWriter::status() const { return parts_->poison; }
 
 Status SegmentWriter::Close() {
   Parts& parts = *parts_;

@@ -1,5 +1,5 @@
-// A file in memory that holds the sections of one index, written by an IndexSectionWriter and opened
-// again.
+// A file in memory that holds the sections of one index, written by an IndexSectionWriter and
+// opened again.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct SectionFile {
   std::unique_ptr<format::IndexSection> section;
 };
 
-inline constexpr format::FileId kTestFileId{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+inline constexpr format::FileId kTestFileId{
+    {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
 
 /// Opens the section of index `id` in `file->bytes` by `file->sections`.
 inline Status OpenSection(uint32_t row_count, format::IndexId id, SectionFile* file,

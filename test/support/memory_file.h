@@ -1,5 +1,5 @@
-// A file that is a string, for tests of formats: no durability, no faults, and the test may read and
-// change its bytes.
+// A file that is a string, for tests of formats: no durability, no faults, and the test may read
+// and change its bytes.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,43 @@
+// Random choices of a test, all from one seed that is printed first. TANDEM_SEED repeats a run.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "base/random.h"
+
+namespace tandem::test {
+
+/// Threads: one.
+class TestRandom {
+ public:
+  /// `what` names the test in the printed line.
+  explicit TestRandom(const char* what) {
+    const char* given = std::getenv("TANDEM_SEED");
+    seed_ = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+    std::fprintf(stderr, "%s: TANDEM_SEED=%llu\n", what, static_cast<unsigned long long>(seed_));
+    source_ = base::NewSeededRandom(seed_);
+  }
+
+  uint64_t Next() { return source_->Next64(); }
+  /// 0 to n - 1. Requires: n > 0.
+  uint64_t Below(uint64_t n) { return Next() % n; }
+  /// True once in n times.
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+  /// Bytes of `alphabet`, 0 to `size_max` of them.
+  std::string Text(size_t size_max, std::string_view alphabet) {
+    std::string text(Below(size_max + 1), '\0');
+    for (char& c : text) c = alphabet[Below(alphabet.size())];
+    return text;
+  }
+
+ private:
+  uint64_t seed_ = 0;
+  std::unique_ptr<base::RandomSource> source_;
+};
+
+}  // namespace tandem::test
