@@ -11,6 +11,8 @@
 BUILD ?= build
 OPT ?= -O2
 AR = ar
+# V=1 shows the commands.
+Q = $(if $(V),,@)
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -105,28 +107,35 @@ clean:
 
 $(BUILD)/obj/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
+	@echo "  CXX $<"
+	$(Q)$(CXX) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
 # CLI11 is slow to compile and runs once a process.
 $(BUILD)/obj/tools/tandem/command_line.o: OPT = -O0
 $(BUILD)/obj/tools/tandem/command_line.o: HARDENING = -D_GLIBCXX_ASSERTIONS -fstack-protector-strong
 
 $(BUILD)/libtandem.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@echo "  AR $@"
+	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libtandem.so: $(LIBRARY_OBJECTS)
-	$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
 $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb
 
 # Objects that only a pattern rule names stay.
 .SECONDARY:
 .SECONDEXPANSION:
 $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
 
 -include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

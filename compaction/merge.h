@@ -1,9 +1,15 @@
 // Merging store files into one: rows by key through a loser tree, cells by the retention rules,
 // postings through ordinal maps.
 //
-// A row that lies in one input only, is clean there and cannot have expired keeps all its cells, so
-// its postings are copied through the map old ordinal -> new ordinal. Every other row is merged
-// cell by cell and its entries are collected anew. Digests are inherited for copied rows.
+// A row that lies in one input only and keeps all its cells (a clean row that has not expired
+// always does) has the entries it had, so its postings are copied through the map old ordinal ->
+// new ordinal and its share of the digests is inherited. Every other row is merged cell by cell and
+// its entries are collected anew.
+//
+// A merge that holds every older source, while nobody reads at an older sequence, leaves no marker
+// and one version a timestamp: the sequences of its cells decide nothing any more and become 0,
+// which makes rows smaller. Every later cell has a greater sequence, as before, and the bounds in
+// the file's statistics stay those of the inputs. Views that were pinned earlier read the inputs.
 #pragma once
 
 #include <atomic>
@@ -29,7 +35,7 @@ struct MergeInput {
 struct MergeOptions {
   std::shared_ptr<const format::TableRecord> table;
   std::vector<format::SequenceNumber> snapshots;  ///< Registered when the merge began.
-  int64_t now_micros = 0;
+  int64_t now_micros = 0;                         ///< Of format::Retention.
   /// Whether an older source outside the merge may hold the row; null: there is none (the merge
   /// holds every older source).
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;

@@ -24,6 +24,9 @@ class RowSource {
 /// Gives queues for batches of reads; one a cursor.
 struct ReadContext {
   base::FileSystem* file_system = nullptr;
+  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0: unknown,
+  /// scans always fill it.
+  uint64_t cache_bytes = 0;
 };
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
@@ -44,9 +47,11 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
 Result<std::vector<format::Cell>> AllCellsOfRow(const TableView& view, std::string_view row,
                                                 std::vector<std::shared_ptr<const void>>* pins);
 
-/// The oracle over one view (see reliability.md's "The oracle"): files against their checksums and
-/// statistics; with `deep` every index entry against the rows both ways, digests, forward = reverse =
-/// point reads. Findings are appended.
-Status VerifyView(const TableView& view, bool deep, VerifyReport* report);
+/// The oracle over one view (see reliability.md's "The oracle"): regions tile the key space, every file
+/// against its checksums, statistics and rows; with `deep` every index entry against the rows both
+/// ways, digests, forward = reverse = point reads, and each index's answers against a scan. Findings
+/// are appended; memory is bounded. Errors: what keeps it from looking (kOutOfMemory, kClosed).
+Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
+                  VerifyReport* report);
 
 }  // namespace tandem::engine

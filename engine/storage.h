@@ -19,8 +19,8 @@
 
 namespace tandem::engine {
 
-/// A new file of the store: its number (reserved in the manifest before it is given out), its id and
-/// the handle.
+/// A new file of the store: its number (reserved in the manifest before it is given out), its id
+/// and the handle.
 struct NewFile {
   format::FileNumber number;
   format::FileId id;
@@ -34,30 +34,37 @@ class Storage {
 
   // Verb 1: create. The name is not durable before the next CommitEdits that adds the file.
   virtual Result<NewFile> CreateFile() = 0;
-  // Verb 2: open a store file for reading. Errors: kCorruption when a file that the catalog names does
-  // not exist, kNotFound for any other.
+  // Verb 2: open a store file for reading. Errors: kCorruption when a file that the catalog names
+  // does not exist, kNotFound for any other.
   virtual Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) = 0;
 
   // Verb 3: the log. Append buffers; Write hands over to the operating system; Sync makes durable;
   // Roll seals the segment (written, synced, exact length) and starts one that the manifest knows.
+  // The frame's predecessor and durable mark are filled in here. A full disk fails the group since
+  // the last Write (kNoSpace) and later ones go on when there is space; any other failed write or
+  // sync fails every later call (kIoError, kReadOnly).
   virtual void AppendLog(const format::Frame& frame) = 0;
   virtual Status WriteLog() = 0;
   virtual Status SyncLog() = 0;
   virtual Status RollLog() = 0;
-  virtual uint64_t log_bytes() const = 0;          ///< In all segments that are still needed.
-  virtual uint64_t segment_bytes() const = 0;      ///< In the last one.
+  virtual uint64_t log_bytes() const = 0;      ///< In all segments that are still needed.
+  virtual uint64_t segment_bytes() const = 0;  ///< In the last one.
   virtual format::FileNumber current_segment() const = 0;
 
-  // Verb 4: commit catalog edits under an expected epoch: appended, synced (with the directory first,
-  // so that every file the edit adds has a durable name), then applied to catalog(). After an error
-  // the manifest is replaced by a new one before anything else is committed; when that fails too the
-  // storage refuses all further commits. Errors: kConflict (epoch), kIoError, kNoSpace, kReadOnly.
+  // Verb 4: commit catalog edits under an expected epoch: appended, synced (with the directory
+  // first, so that every file the edit adds has a durable name), then applied to catalog().
+  // Counters only grow: one that is smaller in the edit than in the catalog keeps its value;
+  // next_file_number is the storage's own. Files of segments that the edit removes are deleted
+  // here. After an error the manifest is replaced by a new one before anything else is committed;
+  // when that fails too the storage refuses all further commits, unless it was for lack of space.
+  // Errors: kConflict (epoch), kInvalidArgument (the edit does not fit the catalog), kIoError,
+  // kNoSpace, kReadOnly.
   virtual Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) = 0;
   /// A copy of the catalog as committed.
   virtual format::Catalog catalog() const = 0;
 
-  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, where the manifest's sync
-  // has to come first, at the next commit; a file that is gone already is fine.
+  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, where the manifest's
+  // sync has to come first, at the next commit; a file that is gone already is fine.
   virtual Status DeleteFile(format::FileNumber number) = 0;
 
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
@@ -69,8 +76,8 @@ struct OpenStorageOptions {
   base::RandomSource* random = nullptr;
   std::string path;
   bool create_if_missing = false;
-  bool read_only = false;               ///< Writes nothing, takes no lock, works beside a live writer.
-  uint64_t segment_bytes = 64 << 20;    ///< Preallocated per segment.
+  bool read_only = false;  ///< Writes nothing, takes no lock, works beside a live writer.
+  uint64_t segment_bytes = 64 << 20;  ///< Preallocated per segment.
 };
 
 struct OpenedStorage {
@@ -80,10 +87,10 @@ struct OpenedStorage {
 };
 
 /// Opens the database at `path`: lock (unless read-only), ROOT, manifest, then replays the log into
-/// `visit`. `begin` is called once with the catalog before the first frame. Unless read-only, what was
-/// replayed is then synced, ROOT says open, files that nothing names are removed and a new segment is
-/// begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid), kCorruption,
-/// kUnsupported, kIoError.
+/// `visit`. `begin` is called once with the catalog before the first frame. Unless read-only, what
+/// was replayed is then synced, ROOT says open, files that nothing names are removed and a new
+/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid),
+/// kCorruption, kUnsupported, kIoError.
 Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,
                                        const std::function<Status(const format::Frame&)>& visit);

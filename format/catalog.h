@@ -47,10 +47,10 @@ struct FileReference {
 struct RegionRecord {
   RegionId id;
   TableId table;
-  std::string start_key;               ///< Inclusive; empty: from the first key.
-  std::string end_key;                 ///< Exclusive; empty: to the last key.
-  SequenceNumber flushed_through;      ///< Every operation up to it is in `files`; replay skips them.
-  std::vector<FileReference> files;    ///< Oldest first, by sequence.
+  std::string start_key;             ///< Inclusive; empty: from the first key.
+  std::string end_key;               ///< Exclusive; empty: to the last key.
+  SequenceNumber flushed_through;    ///< Every operation up to it is in `files`; replay skips them.
+  std::vector<FileReference> files;  ///< Oldest first, by sequence.
 };
 
 struct SegmentRecord {
@@ -81,25 +81,25 @@ struct Catalog {
 /// One change of the catalog. The parts apply in this order.
 struct CatalogEdit {
   std::optional<CatalogCounters> counters;
-  std::vector<TableRecord> put_tables;        ///< New, or replacing the one of that id.
+  std::vector<TableRecord> put_tables;  ///< New, or replacing the one of that id.
   std::vector<TableId> remove_tables;
   std::vector<FileRecord> add_files;
-  std::vector<RegionRecord> put_regions;      ///< New, or replacing the one of that id.
+  std::vector<RegionRecord> put_regions;  ///< New, or replacing the one of that id.
   std::vector<RegionId> remove_regions;
-  std::vector<FileNumber> remove_files;       ///< No region may refer to them any more.
+  std::vector<FileNumber> remove_files;  ///< No region may refer to them any more.
   std::vector<SegmentRecord> add_segments;
-  std::vector<FileNumber> remove_segments;
+  std::vector<FileNumber> remove_segments;  ///< Oldest first: none older may stay.
 };
 
 void EncodeEdit(const CatalogEdit& edit, std::string* out);
 /// Errors: kCorruption, kUnsupported (unknown critical field).
 Result<CatalogEdit> DecodeEdit(std::string_view bytes);
-/// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id stand
-/// beside it.
+/// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id
+/// stand beside it.
 CatalogEdit FullEdit(const Catalog& catalog);
-/// Applies `edit` or leaves the catalog unchanged. Errors: kCorruption naming what does not fit (an id
-/// that exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions of a
-/// table that overlap or leave a gap, counters that shrink).
+/// Applies `edit` or leaves the catalog unchanged. Errors: kCorruption naming what does not fit (an
+/// id that exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions
+/// of a table that overlap or leave a gap, counters that shrink).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.

@@ -49,6 +49,26 @@ Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
   return RemoveFrom(&catalog->files, "file", edit.remove_files);
 }
 
+// Each segment vouches for the one before it, so they go oldest first.
+Status RemoveSegments(const std::vector<FileNumber>& numbers,
+                      std::vector<SegmentRecord>* segments) {
+  for (FileNumber number : numbers) {
+    const auto has_number = [number](const SegmentRecord& s) { return s.number == number; };
+    if (std::none_of(segments->begin(), segments->end(), has_number)) {
+      return Misfit("segment", number.value, "does not exist");
+    }
+  }
+  const auto is_removed = [&](const SegmentRecord& segment) {
+    return std::find(numbers.begin(), numbers.end(), segment.number) != numbers.end();
+  };
+  const auto kept = std::find_if_not(segments->begin(), segments->end(), is_removed);
+  if (std::any_of(kept, segments->end(), is_removed)) {
+    return Misfit("segment", kept->number.value, "is older than one that is removed");
+  }
+  segments->erase(segments->begin(), kept);
+  return Status();
+}
+
 Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
   std::vector<SegmentRecord>& segments = catalog->segments;
   for (const SegmentRecord& segment : edit.add_segments) {
@@ -57,13 +77,7 @@ Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
     }
     segments.push_back(segment);
   }
-  for (FileNumber number : edit.remove_segments) {
-    const auto it = std::find_if(segments.begin(), segments.end(),
-                                 [number](const SegmentRecord& s) { return s.number == number; });
-    if (it == segments.end()) return Misfit("segment", number.value, "does not exist");
-    segments.erase(it);
-  }
-  return Status();
+  return RemoveSegments(edit.remove_segments, &segments);
 }
 
 Status CheckFiles(const Catalog& catalog) {

@@ -19,7 +19,7 @@
 // Example: store file 5 with sections at multiples of 64, database id 01 to 10, file id 21 to 30
 // (hex)
 //   89 54 41 4E 44 45 4D 0A  04 06 01 00 80 00 00 00  00 (24 times)  01 02 .. 10
-//   05 00 00 00 00 00 00 00  21 22 .. 30  00 (40 times)  checksum
+//   05 00 00 00 00 00 00 00  21 22 .. 30  00 (40 times)  75 B7 4B 02 B9 E6 33 C9
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Frames: the chained records of the log and of the manifest. Each frame's checksum covers its place
-// (file id, offset) and its predecessor's checksum, so a frame that was moved, replayed or left over
-// from another file does not verify.
+// Frames: the chained records of the log and of the manifest. Each frame's checksum covers its
+// place (file id, offset) and its predecessor's checksum, so a frame that was moved, replayed or
+// left over from another file does not verify.
 //
 // Frame header, 48 bytes, little-endian, at a multiple of 8:
 //   OFFSET SIZE FIELD           MEANING
@@ -12,6 +12,12 @@
 //       40    4 length          of the payload, at most kFramePayloadBytesMax
 //       44    4 count           log: sequences in the group; manifest: 1
 // The payload follows; zeros pad it to the next multiple of 8 and are verified.
+//
+// Example: the payload "abc", sequence 7, durable mark 6, timestamp 1,000, count 1, behind a
+// checksum 0x1122334455667788, at offset 128 of the file with id 01 to 10 (hex)
+//   20 B1 73 51 08 05 09 61  88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00
+//   06 00 00 00 00 00 00 00  E8 03 00 00 00 00 00 00  03 00 00 00  01 00 00 00
+//   61 62 63 00 00 00 00 00
 #pragma once
 
 #include <cstdint>
@@ -41,7 +47,8 @@ struct Frame {
 
 /// Bytes of a frame with its padding.
 constexpr uint64_t FrameBytes(uint64_t payload_bytes) {
-  return (kFrameHeaderBytes + payload_bytes + kFrameAlignment - 1) / kFrameAlignment * kFrameAlignment;
+  return (kFrameHeaderBytes + payload_bytes + kFrameAlignment - 1) / kFrameAlignment *
+         kFrameAlignment;
 }
 
 /// Appends the frame as it stands at `offset` of the file `id`, and returns its checksum.
@@ -62,24 +69,30 @@ class FrameReader {
   FrameReader(base::File* file, FileId id, uint64_t offset, uint64_t limit);
 
   /// The next frame; nullopt where the bytes are not a good frame or the limit is reached (ask
-  /// offset() == limit()). The chain is the caller's to check: compare frame.previous. Errors: kIoError.
-  /// Lifetime: the frame is valid until the next call.
+  /// offset() == limit()). The chain is the caller's to check: compare frame.previous. Errors:
+  /// kIoError. Lifetime: the frame is valid until the next call.
   Result<std::optional<DecodedFrame>> Next();
-  /// Tries each multiple of 8 from offset() on for a good frame, whatever its predecessor is.
+  /// Tries each multiple of 8 from offset() on for a good frame, whatever its predecessor is. Bytes
+  /// made to look like frames cannot hold it up: after 4 GiB of checksums it finds none.
   Result<std::optional<DecodedFrame>> FindNext();
   uint64_t offset() const { return offset_; }
   uint64_t limit() const { return limit_; }
   /// Why the bytes at offset() are no frame: expected and found, for messages.
   const std::string& reason() const { return reason_; }
+  void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
   Result<std::optional<DecodedFrame>> DecodeAt(uint64_t offset);
+  std::optional<DecodedFrame> Verify(uint64_t offset, std::string_view bytes);
+  Result<std::string_view> View(uint64_t offset, uint64_t size);
+  bool CouldBeFrame(uint64_t offset, std::string_view header) const;
 
   base::File* file_;
   FileId id_;
   uint64_t offset_;
   uint64_t limit_;
-  std::string buffer_;
+  std::string buffer_;          // A window of the file ...
+  uint64_t buffer_offset_ = 0;  // ... that begins here.
   std::string reason_;
 };
 

@@ -30,15 +30,25 @@ uint64_t RowBytesBound(std::string_view key, std::span<const Cell> cells) {
 }
 
 size_t RowBlockWriter::SizeOf(std::string_view key, std::span<const Cell> cells) {
+  // Head, slot, key, flags and shared deltas; then flags, column, length, value and own deltas.
   size_t bytes = kHeadBytes + sizeof(uint32_t) + key.size() + 6;
-  for (const Cell& cell : cells) bytes += 3 + cell.value.size();
+  for (const Cell& cell : cells) {
+    bytes += 3 + cell.value.size();
+    if (cell.timestamp != cells[0].timestamp) bytes += 4;
+    if (cell.sequence != cells[0].sequence) bytes += 3;
+  }
   return bytes;
+}
+
+bool RowBlockWriter::Fits(std::string_view key, std::span<const Cell> cells) const {
+  return bytes_bound_ + RowBytesBound(key, cells) <= kBlockRawBytesMax;
 }
 
 void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
   DCHECK(!cells.empty() && (rows_.empty() || last_key() < key));
   DCHECK(std::is_sorted(cells.begin(), cells.end(), CellLess));
   size_bytes_ += SizeOf(key, cells);
+  bytes_bound_ += RowBytesBound(key, cells);
   rows_.push_back({heap_.size(), static_cast<uint32_t>(key.size()), cells_.size()});
   heap_.append(key);
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -94,6 +104,7 @@ uint16_t RowBlockWriter::Finish(std::string* raw) {
   rows_.clear();
   cells_.clear();
   size_bytes_ = kRowBlockFixedBytes;
+  bytes_bound_ = 0;
   flags_ = kRowBlockAllPuts | kRowBlockSingleVersions;
   base_timestamp_ = INT64_MAX;
   base_sequence_ = UINT64_MAX;

@@ -39,7 +39,7 @@
 //   05 00 00 00 00 00 00 00   09 00 00 00 00 00 00 00   base timestamp, base sequence
 //   01 00 00 00 00 00 00 00                             prefix of 1 byte
 //   00 00 00 00 00 00 00 31   00 00 00 00 00 00 00 32   heads "1", "2"
-//   35 00 00 00  3D 00 00 00  47 00 00 00               rows at 53 and 61, end at 71
+//   35 00 00 00  3D 00 00 00  46 00 00 00               rows at 53 and 61, end at 70
 //   6B                                                  prefix "k"
 //   01 03 00 00  00 01 01 78                            1 byte of key; flags; deltas 0; Put a "x"
 //   01 07 00 00  02 01  00 02 00                        flags with markers; DeleteColumn a; Put b
@@ -83,13 +83,14 @@ class RowBlockWriter {
   /// `names` outlives the writer and gets the columns.
   explicit RowBlockWriter(DictionaryBuilder* names) : names_(names) {}
 
-  /// Appends a row. Requires: keys rise; cells are sorted and at least one; RowBytesBound of a row
-  /// is within kRowBytesMax.
+  /// Whether the block stays within kBlockRawBytesMax with this row in it, whatever its deltas.
+  bool Fits(std::string_view key, std::span<const Cell> cells) const;
+  /// Appends a row. Requires: keys rise; cells are sorted and at least one; it fits.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
   /// About what the raw bytes will be.
   size_t size_bytes() const { return size_bytes_; }
-  /// About what `cells` would add to size_bytes().
+  /// About what the row would add to size_bytes().
   static size_t SizeOf(std::string_view key, std::span<const Cell> cells);
   std::string_view first_key() const { return KeyOf(rows_.front()); }
   std::string_view last_key() const { return KeyOf(rows_.back()); }
@@ -130,6 +131,7 @@ class RowBlockWriter {
   std::vector<Row> rows_;
   std::vector<PendingCell> cells_;
   size_t size_bytes_ = kRowBlockFixedBytes;
+  uint64_t bytes_bound_ = 0;  // Sum of RowBytesBound.
   uint16_t flags_ = kRowBlockAllPuts | kRowBlockSingleVersions;
   int64_t base_timestamp_ = INT64_MAX;
   uint64_t base_sequence_ = UINT64_MAX;

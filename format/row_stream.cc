@@ -17,9 +17,7 @@ Status RowStream::Next() {
   valid_ = false;
   if (next_ >= end_) return Status();
   if (!started_) {
-    ASSIGN_OR_RETURN(names_, file_->Names());
-    ASSIGN_OR_RETURN([[maybe_unused]] const uint32_t blocks, file_->BlockCount());
-    block_number_ = file_->BlockOf(Ordinal(next_));
+    RETURN_IF_ERROR(Start());
     RETURN_IF_ERROR(LoadBlock());
   } else if (next_ - block_->first() >= block_->row_count()) {
     ++block_number_;
@@ -40,15 +38,19 @@ Status RowStream::Cells(std::vector<Cell>* out) const {
   return block_->Cells(ordinal() - block_->first(), *names_, nullptr, out);
 }
 
+Status RowStream::Start() {
+  ASSIGN_OR_RETURN(names_, file_->Names());
+  ASSIGN_OR_RETURN([[maybe_unused]] const uint32_t blocks, file_->BlockCount());
+  block_number_ = file_->BlockOf(Ordinal(next_));
+  const BlockHandle last = file_->BlockAt(file_->BlockOf(Ordinal(end_ - 1), block_number_)).handle;
+  window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
+  return Status();
+}
+
 Status RowStream::LoadBlock() {
   const DataBlock place = file_->BlockAt(block_number_);
   const uint64_t offset = place.handle.offset;
-  if (offset < buffer_offset_ ||
-      offset + place.handle.stored_bytes > buffer_offset_ + buffer_.size()) {
-    RETURN_IF_ERROR(FillBuffer(block_number_));
-  }
-  const std::string_view stored =
-      std::string_view(buffer_).substr(offset - buffer_offset_, place.handle.stored_bytes);
+  ASSIGN_OR_RETURN(const std::string_view stored, window_->Read(offset, place.handle.stored_bytes));
   ASSIGN_OR_RETURN(BlockRef raw,
                    DecodeBlock({file_name_, file_->id(), offset}, BlockKind::kRows, stored));
   previous_block_ = std::move(block_);
@@ -58,26 +60,6 @@ Status RowStream::LoadBlock() {
     return file_->blocks().Corrupt(offset,
                                    "a row block does not hold the rows that the index says");
   }
-  return Status();
-}
-
-/// Reads `block` and the blocks behind it, up to kStreamReadBytes.
-Status RowStream::FillBuffer(uint32_t block) {
-  ASSIGN_OR_RETURN(const uint32_t blocks, file_->BlockCount());
-  const BlockHandle first = file_->BlockAt(block).handle;
-  uint64_t end = first.offset + first.stored_bytes;
-  for (uint32_t i = block + 1; i < blocks && file_->BlockAt(i).first < end_; ++i) {
-    const BlockHandle handle = file_->BlockAt(i).handle;
-    if (handle.offset + handle.stored_bytes - first.offset > kStreamReadBytes) break;
-    end = handle.offset + handle.stored_bytes;
-  }
-  buffer_offset_ = first.offset;
-  buffer_.resize(end - first.offset);
-  ASSIGN_OR_RETURN(const size_t count, file_->blocks().file().Read(first.offset, buffer_));
-  if (count < first.stored_bytes) {
-    return file_->blocks().Corrupt(first.offset, "the file ends within a row block");
-  }
-  buffer_.resize(count);
   return Status();
 }
 

@@ -5,20 +5,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "format/block_file.h"
 #include "format/cell.h"
+#include "format/file_window.h"
 #include "format/row_block.h"
 #include "format/store_file.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
-
-/// Bytes of one read. A block that is larger is read alone.
-inline constexpr uint32_t kStreamReadBytes = 1 << 20;
 
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class RowStream {
@@ -42,8 +41,8 @@ class RowStream {
   uint64_t blocks_read() const { return blocks_read_; }
 
  private:
+  Status Start();
   Status LoadBlock();
-  Status FillBuffer(uint32_t block);
 
   StoreFile* file_;
   uint32_t next_;  ///< Ordinal after the current row.
@@ -56,8 +55,7 @@ class RowStream {
   RowBlockRef block_;
   RowBlockRef previous_block_;  ///< Keeps the cells of the row before alive.
   std::shared_ptr<const std::string> file_name_;
-  std::string buffer_;  ///< Bytes of the file from buffer_offset_ on.
-  uint64_t buffer_offset_ = 0;
+  std::optional<FileWindow> window_;
   uint64_t blocks_read_ = 0;
 };
 

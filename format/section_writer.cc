@@ -40,6 +40,15 @@ Status SectionWriter::Begin(SectionKind kind, uint32_t owner, uint32_t flags) {
 
 Result<BlockHandle> SectionWriter::Append(const BlockContent& content) {
   CHECK(open_);
+  return EmitBlock(content);
+}
+
+Result<BlockHandle> SectionWriter::AppendAlone(const BlockContent& content) {
+  RETURN_IF_ERROR(PadTo(alignment_));
+  return EmitBlock(content);
+}
+
+Result<BlockHandle> SectionWriter::EmitBlock(const BlockContent& content) {
   BlockHandle handle;
   handle.offset = offset_;
   handle.stored_bytes = AppendBlock(content, ChecksumSeed(id_, offset_), &scratch_, &buffer_);

@@ -63,6 +63,8 @@ class SectionWriter {
   /// Requires: a section is open, raw.size() <= kBlockRawBytesMax.
   Result<BlockHandle> Append(const BlockContent& content);
   Status End(uint64_t count);
+  /// Appends a block that belongs to no section at the next alignment. Requires: none is open.
+  Result<BlockHandle> AppendAlone(const BlockContent& content);
   /// Pads with zeros to a multiple of `alignment`.
   Status PadTo(uint32_t alignment);
   /// Writes out what is buffered.
@@ -76,6 +78,7 @@ class SectionWriter {
   Hash128 hash() const { return hash_.Finish(); }
 
  private:
+  Result<BlockHandle> EmitBlock(const BlockContent& content);
   Status Emitted(size_t size);
   Status Pad(uint32_t alignment);
 

@@ -1,9 +1,15 @@
 // An open store file: rows by key and by ordinal, key hashes, filter, index sections. Opening reads
-// the header, the footer, the section table and the statistics; everything else is loaded when first
-// used.
+// the header, the footer, the section table, the schema and the statistics; everything else is
+// loaded when first used.
+//
+// Schema section: one block of kind kSchema; count 0; not compressed. Its raw bytes are the start
+// key of the region that wrote the file, as varint length and bytes, then the table's record
+// (EncodeTable). Key hashes section: blocks of kind kKeyHashes; first = first ordinal; count =
+// rows, 8,192 in all but the last; not compressed; the raw bytes are u64[count], the keyed hash of
+// each row (RowHash). The section's count is the number of rows, as is that of the data section.
+// One family's sections stand in a file; a file of a table with several is refused.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,10 +18,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mutex.h"
+#include "base/file_system.h"
 #include "format/bitmap.h"
 #include "format/block_file.h"
-#include "format/cell.h"
+#include "format/block_index.h"
+#include "format/file_statistics.h"
 #include "format/index_section.h"
 #include "format/row_block.h"
 #include "format/schema.h"
@@ -25,48 +32,24 @@
 
 namespace tandem::format {
 
-/// Smallest and largest timestamp of the Puts of one column.
-struct ColumnTimes {
-  FamilyId family;
-  std::string qualifier;
-  int64_t min_timestamp = 0;
-  int64_t max_timestamp = 0;
-};
-
-/// What a file says about its rows; also part of its record in the manifest.
-struct FileStatistics {
-  uint32_t rows = 0;
-  uint32_t clean_rows = 0;
-  uint64_t cells = 0;
-  uint64_t deletes = 0;       ///< Markers of all kinds.
-  uint64_t raw_bytes = 0;     ///< Keys, qualifiers and values as the user wrote them.
-  SequenceNumber min_sequence, max_sequence;
-  int64_t min_timestamp = 0, max_timestamp = 0;
-  std::string min_key, max_key;
-  /// Per column that an index covers, and per family with a TTL (empty qualifier list entry with
-  /// `qualifier` = "" and the family's bounds over all its Puts).
-  std::vector<ColumnTimes> column_times;
-  std::vector<ColumnTimes> family_times;
-};
-
-/// A section's place in the block index of the data section.
-struct DataBlock {
-  BlockHandle handle;
-  uint32_t first = 0;  ///< Ordinal of its first row.
-  uint32_t count = 0;  ///< Rows.
-};
+inline constexpr uint32_t kKeyHashesPerBlock = 8192;
 
 /// What the manifest knows and the file must agree with; zero fields are not compared (a file
 /// opened by itself, by `dump` or `verify`).
 struct ExpectedFile {
-  FileNumber number;
+  FileNumber number = {};
   uint64_t size_bytes = 0;
-  std::optional<FileId> id;
+  std::optional<FileId> id = {};
 };
 
 /// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
 class StoreFile {
+  struct Private {};
+  struct Parts;
+
  public:
+  StoreFile(Private, std::unique_ptr<Parts> parts);
+  ~StoreFile();
   /// Errors: kCorruption (anything that does not agree), kUnsupported (version, feature), kIoError.
   static Result<std::shared_ptr<StoreFile>> Open(std::unique_ptr<base::File> file,
                                                  const ExpectedFile& expected, BlockCache* cache);
@@ -82,9 +65,9 @@ class StoreFile {
   bool all_clean() const;  ///< Every row is clean (rule 7).
   const BlockFile& blocks() const;
 
-  /// The data blocks in order. Loaded on first use.
+  /// How many data blocks there are. Loads the block index on first use.
   Result<uint32_t> BlockCount();
-  /// Requires: `block` < BlockCount(), loaded.
+  /// Requires: `block` < BlockCount(), which was called.
   DataBlock BlockAt(uint32_t block) const;
   /// The block that holds `ordinal`. Requires: ordinal < row_count(), block index loaded. `hint` is
   /// where the search starts (a block at or before the answer): ascending look-ups gallop.
@@ -93,7 +76,9 @@ class StoreFile {
   Result<RowBlockRef> ReadRows(uint32_t block);
   /// The same over bytes that the caller read (see BlockFile::Admit).
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
-  /// nullptr without I/O when the block is not cached.
+  /// The same past the cache.
+  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored);
+  /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
   /// As ReadRows, but past the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block);
@@ -116,15 +101,20 @@ class StoreFile {
   /// nullptr when the file has no section for that index. Opened on first use.
   Result<IndexSection*> Index(IndexId index);
 
+  /// Reads the whole file past the cache: every section against its checksum, the bytes between
+  /// them against zero. Returns the XXH3-128 of the file. Errors: kCorruption, kIoError.
+  Result<Hash128> VerifyBytes() const;
+
   /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
   /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
 
-  ~StoreFile();
-
  private:
-  struct Parts;
-  explicit StoreFile(std::unique_ptr<Parts> parts);
+  static Status ReadSchema(Parts* parts);
+  static Status ReadStatistics(Parts* parts);
+  Status VerifyEnd() const;
+  Result<const BlockIndex*> Blocks() const;
+  Result<RowBlockRef> ParseRows(uint32_t block, BlockRef bytes) const;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,6 +1,26 @@
 // The write-ahead log: a chain of preallocated segments that are never overwritten or reused. The
 // writer appends frames to the last segment; the reader replays all segments and tells a torn tail
 // (the log ends there) from damage (kCorruption).
+//
+// A segment opens with the file header (format/file_header.h) and, little-endian:
+//
+//   OFFSET SIZE FIELD           MEANING
+//      128    8 length          of the predecessor; 0 when there is none
+//      136    8 last checksum   of the predecessor: of its last frame, or of its header
+//      144    8 last sequence   of the last operation in any earlier segment
+//      152    8 checksum        XXH3-64, seed 0, of bytes 0 to 151; the first frame's predecessor
+//      160    + frames          format/frame.h, to the end of the file
+//
+// A segment is synced, with its exact length, before its successor's header is written; so whatever
+// does not agree with a successor's header is damage. Example (hex), behind the first 128 bytes: a
+// predecessor of 256 bytes, checksum 0x1122334455667788, last sequence 9
+//   00 01 00 00 00 00 00 00  88 77 66 55 44 33 22 11  09 00 00 00 00 00 00 00  checksum
+//
+// A crash at this moment leaves            and replay
+//   a frame half written                     ends the log before it
+//   frames written, an earlier one lost      ends the log before the lost one
+//   a frame damaged that had been synced     says corruption, if a later frame survived
+//   a new segment without its catalog entry  never sees it; the file is removed
 #pragma once
 
 #include <cstdint>
@@ -18,30 +38,39 @@
 
 namespace tandem::wal {
 
+inline constexpr size_t kSegmentHeaderBytes = 160;
+
 /// The end of a segment that a successor's header vouches for.
 struct SegmentEnd {
   uint64_t length_bytes = 0;
-  uint64_t last_checksum = 0;
+  uint64_t last_checksum = 0;  ///< Of its last frame; of its header when there is none.
+  uint64_t last_sequence = 0;  ///< Of the last operation in this or any earlier segment.
 };
 
 /// Writes one segment. Threads: one at a time.
 class SegmentWriter {
  public:
-  /// Writes the header of a new segment (which names its predecessor's end; zeros for the first) and
-  /// syncs it. `preallocate_bytes` reserves space.
+  /// Writes the header of a new segment (which names its predecessor's end; zeros for the first)
+  /// and syncs it. `preallocate_bytes` reserves space.
   static Result<std::unique_ptr<SegmentWriter>> Create(std::unique_ptr<base::File> file,
                                                        const struct SegmentSpec& spec);
   /// Appends one frame to the buffer; `frame.previous` is filled in here.
   void Append(format::Frame frame);
-  /// Gives the buffer to the operating system. Errors: kNoSpace (the segment is cut back to its last
-  /// good frame, the frames since the last Write are gone and the segment takes no more), kIoError.
+  /// Gives the buffer to the operating system. Errors: kNoSpace (the segment is cut back to its
+  /// last good frame, the frames since the last Write are gone and the segment takes no more),
+  /// kIoError (nothing more is accepted, here or by any other call).
   Status Write();
-  /// Write, then makes it durable. Errors: as Write; after any failed sync nothing more is accepted.
+  /// Write, then makes it durable. Errors: as Write; after any failed sync nothing more is
+  /// accepted.
   Status Sync();
   /// Where the last frame that was written (not only buffered) ends.
   SegmentEnd end() const;
+  /// Where the last frame that is durable ends.
+  SegmentEnd synced_end() const;
   uint64_t size_bytes() const;  ///< With what is buffered.
-  bool sealed() const;          ///< After kNoSpace.
+  bool sealed() const;          ///< After kNoSpace and after Close.
+  /// The error that ended the segment for good; OK while there was none, kNoSpace apart.
+  const Status& status() const;
   /// Cuts the preallocated rest off, so that the file has its exact length, and syncs.
   Status Close();
   ~SegmentWriter();
@@ -60,16 +89,27 @@ struct SegmentSpec {
   uint64_t preallocate_bytes = 0;
 };
 
+/// Appends the header of a segment and returns its checksum.
+uint64_t AppendSegmentHeader(const SegmentSpec& spec, std::string* out);
+/// What a segment's header says (the reserve excepted), and its checksum. Errors: kCorruption,
+/// kUnsupported, kIoError.
+struct SegmentHeader {
+  SegmentSpec spec;
+  uint64_t checksum = 0;
+};
+Result<SegmentHeader> ReadSegmentHeader(base::File* file);
+
 /// What replay found.
 struct ReplayReport {
   uint64_t frames = 0;
   uint64_t operations = 0;
-  uint64_t last_sequence = 0;      ///< Of the last good frame's last operation; 0 when none.
+  uint64_t last_sequence = 0;  ///< Of the last good frame's last operation; 0 when none.
   int64_t last_timestamp = 0;
-  uint64_t durable_mark = 0;       ///< Highest seen in any frame.
-  uint64_t torn_bytes = 0;         ///< Behind the end of the log in its last segment, not zeros.
-  format::FileNumber last_segment; ///< Where the log ends ...
-  SegmentEnd end;                  ///< ... and at which byte.
+  uint64_t durable_mark = 0;        ///< Highest seen in any frame.
+  uint64_t torn_bytes = 0;          ///< Behind the end of the log in its last segment, not zeros.
+  format::FileNumber last_segment;  ///< Where the log ends ...
+  SegmentEnd end;                   ///< ... and at which byte.
+  std::vector<format::BoundFile> segments;  ///< Every segment with its end, in order.
 };
 
 /// One segment to replay. `bound` is set when ROOT says closed: length and checksum must agree.
@@ -78,11 +118,14 @@ struct ReplaySegment {
   format::FileId id;
   std::unique_ptr<base::File> file;
   const format::BoundFile* bound = nullptr;
+  uint64_t durable_bytes = 0;  ///< So many are known to have been durable: a log that ends before
+                               ///< them is damaged.
 };
 
-/// Gives each frame of the segments, in order, to `visit` and reports where the log ends. A bad frame
-/// that no later good frame's durable mark reaches is a torn tail; otherwise, and wherever a header,
-/// a chain link or a bound length does not agree, kCorruption with segment, offset, expected, found.
+/// Gives each frame of the segments, in order, to `visit` and reports where the log ends. A bad
+/// frame that no later good frame's durable mark reaches is a torn tail; otherwise, and wherever a
+/// header, a chain link or a bound length does not agree, kCorruption with segment, offset,
+/// expected, found.
 Result<ReplayReport> Replay(std::vector<ReplaySegment> segments, const format::DatabaseId& database,
                             const std::function<Status(const format::Frame&)>& visit);
 

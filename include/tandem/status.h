@@ -88,10 +88,11 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return has_value(); }
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  /// By value, so that what `for (auto& x : *F())` walks over lives as long as the loop.
+  T value() && { return std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   /// Requires: !has_value().

@@ -46,8 +46,12 @@ class WriteBatch {
   std::string_view bytes() const { return bytes_; }
 
  private:
-  void Begin(uint8_t kind, std::string_view table, std::string_view row, std::string_view family,
-             std::optional<int64_t> timestamp);
+  struct Head {
+    uint8_t kind = 0;
+    std::string_view table, row, family;
+    std::optional<int64_t> timestamp;
+  };
+  void Begin(const Head& head, size_t columns_bytes_max);
 
   std::string bytes_;
   size_t operations_ = 0;

@@ -6,12 +6,14 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "test/support/simulated_disk.h"
 
 namespace tandem::test {
 namespace {
 
 std::unique_ptr<base::FileSystem> NewBackEnd(const std::string& name) {
   if (name == "posix") return base::NewPosixFileSystem();
+  if (name == "simulated") return std::make_unique<SimulatedDisk>();
   std::string reason;
   auto file_system = base::NewUringFileSystem(&reason);
   if (reason.empty()) return file_system;
@@ -23,10 +25,10 @@ std::unique_ptr<base::FileSystem> NewBackEnd(const std::string& name) {
 
 }  // namespace
 
-RealDisk::RealDisk(const std::string& back_end) : file_system(NewBackEnd(back_end)) {
+TestDisk::TestDisk(const std::string& back_end) : file_system(NewBackEnd(back_end)) {
   skipped = file_system == nullptr;
   if (skipped) return;
-  auto opened = file_system->OpenDirectory(temporary.path(), false);
+  auto opened = file_system->OpenDirectory(temporary.path(), true);
   CHECK(opened.has_value());
   directory = std::move(*opened);
 }

@@ -1,4 +1,4 @@
-// The file systems for real disks, by name, so that one suite runs over each of them.
+// The file systems by name, so that one suite runs over each of them.
 #pragma once
 
 #include <unistd.h>
@@ -11,12 +11,13 @@
 
 namespace tandem::test {
 
-inline const char* const kBackEnds[] = {"posix", "io_uring"};
+inline const char* const kRealBackEnds[] = {"posix", "io_uring"};
+inline const char* const kBackEnds[] = {"posix", "io_uring", "simulated"};
 
-/// A back end over an empty directory of its own. `skipped` where rings are refused; the reason is
-/// printed once.
-struct RealDisk {
-  explicit RealDisk(const std::string& back_end);
+/// A back end over an empty directory of its own, in memory for the simulated one. `skipped` where
+/// rings are refused; the reason is printed once.
+struct TestDisk {
+  explicit TestDisk(const std::string& back_end);
 
   TemporaryDirectory temporary;
   std::unique_ptr<base::FileSystem> file_system;

@@ -1,4 +1,5 @@
-// Directories on real disks, over both back ends: names, links, modes, and the lock.
+// Directories: names, links, modes, and the lock. What has no meaning in memory runs on real disks
+// only.
 #define BOOST_TEST_DYN_LINK
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -34,8 +35,8 @@ mode_t ModeOf(const std::string& path) {
 
 BOOST_AUTO_TEST_SUITE(DirectorySuite)
 
-BOOST_DATA_TEST_CASE(ListHasTheFilesThatExist, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ListHasTheFilesThatExist, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(disk.directory->Create("b").has_value());
   BOOST_TEST(disk.directory->Create("a").has_value());
@@ -48,8 +49,8 @@ BOOST_DATA_TEST_CASE(ListHasTheFilesThatExist, kBackEnds) {
   BOOST_TEST((SortedNames(*disk.directory) == expected));
 }
 
-BOOST_DATA_TEST_CASE(ErrorsNameWhatIsMissingOrThere, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ErrorsNameWhatIsMissingOrThere, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(disk.directory->Create("f").has_value());
   BOOST_TEST(disk.directory->Create("f").error().code() == StatusCode::kAlreadyExists);
@@ -62,8 +63,8 @@ BOOST_DATA_TEST_CASE(ErrorsNameWhatIsMissingOrThere, kBackEnds) {
              StatusCode::kNotFound);
 }
 
-BOOST_DATA_TEST_CASE(NamesThatLeaveTheDirectoryAreRefused, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(NamesThatLeaveTheDirectoryAreRefused, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   for (const std::string& name :
        {std::string(), std::string("."), std::string(".."), std::string("a/b"),
@@ -76,8 +77,8 @@ BOOST_DATA_TEST_CASE(NamesThatLeaveTheDirectoryAreRefused, kBackEnds) {
   BOOST_TEST(disk.directory->Create(std::string(300, 'n')).error().code() == StatusCode::kIoError);
 }
 
-BOOST_DATA_TEST_CASE(LinksAreNeverFollowed, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(LinksAreNeverFollowed, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto target = *disk.directory->Create("target");
   BOOST_TEST(target->Write(0, "secret").ok());
@@ -92,8 +93,8 @@ BOOST_DATA_TEST_CASE(LinksAreNeverFollowed, kBackEnds) {
   BOOST_TEST((SortedNames(*disk.directory) == std::vector<std::string>{"target"}));
 }
 
-BOOST_DATA_TEST_CASE(OnlyRegularFilesOpen, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(OnlyRegularFilesOpen, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_REQUIRE(mkdir(disk.temporary.Path("folder").c_str(), 0700) == 0);
   BOOST_REQUIRE(mkfifo(disk.temporary.Path("pipe").c_str(), 0600) == 0);
@@ -105,8 +106,8 @@ BOOST_DATA_TEST_CASE(OnlyRegularFilesOpen, kBackEnds) {
   BOOST_TEST(disk.directory->Remove("folder").code() == StatusCode::kIoError);
 }
 
-BOOST_DATA_TEST_CASE(ModesAreNarrowUnderAnyUmask, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ModesAreNarrowUnderAnyUmask, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const mode_t before = umask(0);
   const std::string path = disk.temporary.Path("database");
@@ -118,8 +119,8 @@ BOOST_DATA_TEST_CASE(ModesAreNarrowUnderAnyUmask, kBackEnds) {
   BOOST_TEST(ModeOf(path + "/f") == 0600u);
 }
 
-BOOST_DATA_TEST_CASE(OpenDirectoryMakesOnlyWhenAsked, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(OpenDirectoryMakesOnlyWhenAsked, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const std::string path = disk.temporary.Path("database");
   BOOST_TEST(disk.file_system->OpenDirectory(path, false).error().code() == StatusCode::kNotFound);
@@ -131,8 +132,8 @@ BOOST_DATA_TEST_CASE(OpenDirectoryMakesOnlyWhenAsked, kBackEnds) {
              StatusCode::kIoError);
 }
 
-BOOST_DATA_TEST_CASE(ADirectoryFollowsItsInodeNotItsPath, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ADirectoryFollowsItsInodeNotItsPath, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const std::string path = disk.temporary.Path("database");
   const auto directory = *disk.file_system->OpenDirectory(path, true);
@@ -142,7 +143,7 @@ BOOST_DATA_TEST_CASE(ADirectoryFollowsItsInodeNotItsPath, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(ASecondLockInTheSameProcessIsBusy, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(!disk.directory->HoldsLock());
   BOOST_TEST(disk.directory->Lock().ok());
@@ -160,8 +161,8 @@ BOOST_DATA_TEST_CASE(ASecondLockInTheSameProcessIsBusy, kBackEnds) {
   BOOST_TEST(SortedNames(*second).empty());
 }
 
-BOOST_DATA_TEST_CASE(ALockInAnotherProcessIsBusyWithItsPid, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ALockInAnotherProcessIsBusyWithItsPid, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   int ready[2];
   BOOST_REQUIRE(pipe(ready) == 0);
@@ -187,8 +188,8 @@ BOOST_DATA_TEST_CASE(ALockInAnotherProcessIsBusyWithItsPid, kBackEnds) {
   close(ready[1]);
 }
 
-BOOST_DATA_TEST_CASE(AnInheritedHandleDoesNotHoldTheLock, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(AnInheritedHandleDoesNotHoldTheLock, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(disk.directory->Lock().ok());
   const std::string parent = std::to_string(getpid());
@@ -206,8 +207,8 @@ BOOST_DATA_TEST_CASE(AnInheritedHandleDoesNotHoldTheLock, kBackEnds) {
   BOOST_TEST(second->Lock().code() == StatusCode::kBusy);
 }
 
-BOOST_DATA_TEST_CASE(ALivingChildDoesNotKeepTheLock, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(ALivingChildDoesNotKeepTheLock, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(disk.directory->Lock().ok());
   const int child = fork();

@@ -1,4 +1,4 @@
-// Files on real disks, over both back ends.
+// Files, over every back end.
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -21,7 +21,7 @@ using base::OpenMode;
 BOOST_AUTO_TEST_SUITE(FileSuite)
 
 BOOST_DATA_TEST_CASE(BytesComeBackAsWritten, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("000001.log");
   BOOST_TEST(file->name() == "000001.log");
@@ -36,7 +36,7 @@ BOOST_DATA_TEST_CASE(BytesComeBackAsWritten, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(ReadIsShortOnlyAtTheEnd, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "0123456789").ok());
@@ -50,7 +50,7 @@ BOOST_DATA_TEST_CASE(ReadIsShortOnlyAtTheEnd, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(AGapReadsAsZeros, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(3, "x").ok());
@@ -58,7 +58,7 @@ BOOST_DATA_TEST_CASE(AGapReadsAsZeros, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(TruncateCutsAndExtends, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "abcdef").ok());
@@ -70,7 +70,7 @@ BOOST_DATA_TEST_CASE(TruncateCutsAndExtends, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(PreallocateKeepsTheSize, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "abc").ok());
@@ -79,8 +79,8 @@ BOOST_DATA_TEST_CASE(PreallocateKeepsTheSize, kBackEnds) {
   BOOST_TEST(ReadAll(*file) == "abc");
 }
 
-BOOST_DATA_TEST_CASE(WritesThroughAReadOnlyHandleNameTheFile, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(WritesThroughAReadOnlyHandleNameTheFile, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   BOOST_TEST(disk.directory->Create("000007.run").has_value());
   const auto file = *disk.directory->Open("000007.run", OpenMode::kReadOnly);
@@ -90,7 +90,7 @@ BOOST_DATA_TEST_CASE(WritesThroughAReadOnlyHandleNameTheFile, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(ARemovedFileStaysReadableThroughItsHandle, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "still here").ok());
@@ -99,7 +99,7 @@ BOOST_DATA_TEST_CASE(ARemovedFileStaysReadableThroughItsHandle, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(RandomWritesAgreeWithAString, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   constexpr uint64_t kSeed = 4711;
   BOOST_TEST_MESSAGE("seed " << kSeed);
@@ -140,8 +140,8 @@ class TinyDisk {
   bool is_mounted_;
 };
 
-BOOST_DATA_TEST_CASE(AFullDiskIsNoSpaceAndPasses, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(AFullDiskIsNoSpaceAndPasses, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   TinyDisk tiny(disk.temporary.path());
   if (!tiny.is_mounted()) return;

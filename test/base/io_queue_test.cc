@@ -1,4 +1,4 @@
-// Queues on real disks, over both back ends, and the fall back from rings to POSIX calls.
+// Queues, over every back end, and the fall back from rings to POSIX calls.
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -62,7 +62,7 @@ std::multiset<uint64_t> WaitAll(base::IoQueue& queue) {
 BOOST_AUTO_TEST_SUITE(IoQueueSuite)
 
 BOOST_DATA_TEST_CASE(AThousandRequestsOfDepthSixteenAllComeBackOnce, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   constexpr uint64_t kSeed = 99;
   BOOST_TEST_MESSAGE("seed " << kSeed);
@@ -91,7 +91,7 @@ BOOST_DATA_TEST_CASE(AThousandRequestsOfDepthSixteenAllComeBackOnce, kBackEnds) 
 }
 
 BOOST_DATA_TEST_CASE(WritesAndSyncsGoThroughTheQueue, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   constexpr size_t kPiece = 5000;
   const auto file = *disk.directory->Create("f");
@@ -119,7 +119,7 @@ BOOST_DATA_TEST_CASE(WritesAndSyncsGoThroughTheQueue, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(ReadsAreShortOnlyAtTheEndOfTheFile, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "0123456789").ok());
@@ -140,8 +140,8 @@ BOOST_DATA_TEST_CASE(ReadsAreShortOnlyAtTheEndOfTheFile, kBackEnds) {
   BOOST_TEST(reads[0].bytes.substr(0, 4) == "6789");
 }
 
-BOOST_DATA_TEST_CASE(OneFailureDoesNotTouchTheOthers, kBackEnds) {
-  RealDisk disk(sample);
+BOOST_DATA_TEST_CASE(OneFailureDoesNotTouchTheOthers, kRealBackEnds) {
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("000003.run");
   BOOST_TEST(file->Write(0, "0123456789").ok());
@@ -160,7 +160,7 @@ BOOST_DATA_TEST_CASE(OneFailureDoesNotTouchTheOthers, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(DestructionAwaitsWhatIsOutstanding, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   std::vector<Operation> writes;
@@ -173,7 +173,7 @@ BOOST_DATA_TEST_CASE(DestructionAwaitsWhatIsOutstanding, kBackEnds) {
 }
 
 BOOST_DATA_TEST_CASE(AQueueIsReusable, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, std::string(100, 'q')).ok());
@@ -213,7 +213,7 @@ class TwiceFile final : public File {
 };
 
 BOOST_DATA_TEST_CASE(FilesOfOtherKindsRunThroughTheirOwnCalls, kBackEnds) {
-  RealDisk disk(sample);
+  TestDisk disk(sample);
   if (disk.skipped) return;
   TwiceFile file;
   const auto queue = disk.file_system->NewQueue(1);
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(WithoutRingsTheFileSystemIsPosixAndSaysWhy) {
 }
 
 BOOST_AUTO_TEST_CASE(AQueueThatGetsNoRingWorksAllTheSame) {
-  RealDisk disk("io_uring");
+  TestDisk disk("io_uring");
   if (disk.skipped) return;
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(0, "0123456789").ok());

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "base/status_macros.h"
 
@@ -61,6 +62,14 @@ BOOST_AUTO_TEST_CASE(MacrosPassValuesAndErrorsUp) {
   BOOST_TEST(Quarter(6).error().message() == "odd");
   BOOST_TEST(CheckQuarter(8).ok());
   BOOST_TEST((CheckQuarter(7).code() == StatusCode::kInvalidArgument));
+}
+
+Result<std::vector<std::string>> Names() { return std::vector<std::string>(3, "a longer name"); }
+
+BOOST_AUTO_TEST_CASE(ATemporaryResultCanBeWalkedOver) {
+  int count = 0;
+  for (const std::string& name : *Names()) count += name == "a longer name";
+  BOOST_TEST(count == 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

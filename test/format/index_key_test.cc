@@ -21,7 +21,7 @@ namespace tandem::format {
 namespace {
 
 using test::TestRandom;
-using test::ToHex;
+using test::Hex;
 
 IndexColumnRecord Column(ColumnType type, bool descending = false) {
   return {FamilyId(0), "c", type, descending};
@@ -56,7 +56,7 @@ void CheckOrder(ColumnType type, const std::vector<std::string>& stored,
     for (const std::string& value : stored) keys.push_back(Encode(column, value));
     for (size_t i = 1; i < keys.size(); ++i) {
       const bool rises = keys[i - 1] < keys[i];
-      BOOST_TEST(rises != descending, ToHex(keys[i - 1]) << " and " << ToHex(keys[i]));
+      BOOST_TEST(rises != descending, Hex(keys[i - 1]) << " and " << Hex(keys[i]));
       BOOST_TEST(!keys[i].starts_with(keys[i - 1]));
       BOOST_TEST(!keys[i - 1].starts_with(keys[i]));
       const std::string followed = keys[i] + keys[i - 1] + "rest";
@@ -75,16 +75,16 @@ void CheckOrder(ColumnType type, const std::vector<std::string>& stored,
 BOOST_AUTO_TEST_SUITE(IndexKeySuite)
 
 BOOST_AUTO_TEST_CASE(BytesAreAsDocumented) {
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kText), "a")) == "02 61 00 01");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kText, true), "a")) == "fd 9e ff fe");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kBytes), std::string_view("a\0b", 3))) ==
-             "02 61 00 ff 62 00 01");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kInt64), "-1")) == "02 7f ff ff ff ff ff ff ff");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kUint64), "258")) == "02 00 00 00 00 00 00 01 02");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kDouble), "1")) == "02 bf f0 00 00 00 00 00 00");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kDouble), "-1")) == "02 40 0f ff ff ff ff ff ff");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kBool), "true")) == "02 01");
-  BOOST_TEST(ToHex(Encode(Column(ColumnType::kBool), std::nullopt)) == "01");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kText), "a")) == "02 61 00 01");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kText, true), "a")) == "FD 9E FF FE");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kBytes), std::string_view("a\0b", 3))) ==
+             "02 61 00 FF 62 00 01");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kInt64), "-1")) == "02 7F FF FF FF FF FF FF FF");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kUint64), "258")) == "02 00 00 00 00 00 00 01 02");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kDouble), "1")) == "02 BF F0 00 00 00 00 00 00");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kDouble), "-1")) == "02 40 0F FF FF FF FF FF FF");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kBool), "true")) == "02 01");
+  BOOST_TEST(Hex(Encode(Column(ColumnType::kBool), std::nullopt)) == "01");
 }
 
 BOOST_AUTO_TEST_CASE(BytesKeepTheirOrder) {
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(MalformedKeysAreCorruption) {
   for (const auto& [type, bytes] : malformed) {
     std::string_view key = bytes;
     BOOST_TEST(DecodeIndexKey(Column(type), &key).status().code() == StatusCode::kCorruption,
-               ToHex(bytes));
+               Hex(bytes));
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using test::FromHex;
 using test::TestRandom;
-using test::ToHex;
+using test::Hex;
 
 BlockRef MakeBlock(const BlockContent& content) {
   auto block = std::make_shared<Block>();
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(LeafIsAsDocumented) {
   builder.Add({std::string_view("\2a\0\1", 4), 1, 7, ""});
   builder.Add({std::string_view("\2b\0\1", 4), 2, 0, list});
   const BlockContent content = builder.Finish(5);
-  BOOST_TEST(ToHex(content.raw) == kLeafHex);
+  BOOST_TEST(Hex(content.raw) == kLeafHex);
   BOOST_TEST(content.count == 2u);
   BOOST_TEST(content.flags == 0);
   BOOST_TEST(builder.empty());
@@ -170,11 +170,11 @@ std::string ExampleDirectory() {
 }
 
 BOOST_AUTO_TEST_CASE(DirectoryIsAsDocumented) {
-  BOOST_TEST(ToHex(ExampleDirectory()) ==
+  BOOST_TEST(Hex(ExampleDirectory()) ==
              "04 00 00 00 00 00 00 00 06 00 00 00 00 00 00 00 02 00 00 00 02 00 00 00 "
              "00 10 00 00 00 00 00 00 68 10 00 00 00 00 00 00 "
              "00 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00 "
-             "64 00 00 00 3c 00 00 00 00 00 00 00 02 00 00 00 02 63");
+             "64 00 00 00 3C 00 00 00 00 00 00 00 02 00 00 00 02 63");
 }
 
 BOOST_AUTO_TEST_CASE(DirectoryFindsTheLeaf) {

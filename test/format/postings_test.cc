@@ -15,7 +15,7 @@ namespace {
 
 using test::FromHex;
 using test::TestRandom;
-using test::ToHex;
+using test::Hex;
 
 using Ordinals = std::vector<uint32_t>;
 
@@ -58,25 +58,25 @@ Ordinals RandomOrdinals(TestRandom* random, uint32_t row_count) {
 BOOST_AUTO_TEST_SUITE(PostingsSuite)
 
 BOOST_AUTO_TEST_CASE(ListsAreAsDocumented) {
-  BOOST_TEST(ToHex(Encode(Form::kSmall, {5, 6, 300})) == "05 00 a5 02");
-  BOOST_TEST(ToHex(Encode(Form::kBlocked, {3, 4, 8})) == "08 00 00 00 02 33");
+  BOOST_TEST(Hex(Encode(Form::kSmall, {5, 6, 300})) == "05 00 A5 02");
+  BOOST_TEST(Hex(Encode(Form::kBlocked, {3, 4, 8})) == "08 00 00 00 02 33");
   Ordinals two_blocks;
   for (uint32_t i = 0; i < 130; ++i) two_blocks.push_back(i * 2);
-  BOOST_TEST(ToHex(Encode(Form::kBlocked, two_blocks)) ==
-             "fe 00 00 00 02 01 00 00 01 01 fe ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff 03");
+  BOOST_TEST(Hex(Encode(Form::kBlocked, two_blocks)) ==
+             "FE 00 00 00 02 01 00 00 01 01 FE FF FF FF FF FF FF FF FF FF FF FF FF FF FF FF 03");
   std::string place;
   AppendListPlace({ListForm::kRoaring, 300, 5}, &place);
-  BOOST_TEST(ToHex(place) == "03 ac 02 05");
+  BOOST_TEST(Hex(place) == "03 AC 02 05");
 }
 
 BOOST_AUTO_TEST_CASE(RoaringListsAreOfThePublicForm) {
   // One array container: cookie 12346, 1 container; key 0, cardinality - 1; offset 16; values.
-  BOOST_TEST(ToHex(Encode(Form::kRoaring, {1, 5, 9})) ==
-             "3a 30 00 00 01 00 00 00 00 00 02 00 10 00 00 00 01 00 05 00 09 00");
+  BOOST_TEST(Hex(Encode(Form::kRoaring, {1, 5, 9})) ==
+             "3A 30 00 00 01 00 00 00 00 00 02 00 10 00 00 00 01 00 05 00 09 00");
   // One run container: cookie 12347, a byte of run flags, key and cardinality - 1, no offsets.
   Ordinals run;
   for (uint32_t i = 10; i < 110; ++i) run.push_back(i);
-  BOOST_TEST(ToHex(Encode(Form::kRoaring, run)) == "3b 30 00 00 01 00 00 63 00 01 00 0a 00 63 00");
+  BOOST_TEST(Hex(Encode(Form::kRoaring, run)) == "3B 30 00 00 01 00 00 63 00 01 00 0A 00 63 00");
 }
 
 BOOST_AUTO_TEST_CASE(EveryFormReadsWhatItWrote) {
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(NonsensePlacesAreRefused) {
   BOOST_TEST(!read("01 00 05"));
   BOOST_TEST(!read("04 00 05"));
   BOOST_TEST(!read("02 00"));
-  BOOST_TEST(!read("02 00 ff ff ff 7f"));
-  BOOST_TEST(!read("03 00 ff ff ff 7f"));
+  BOOST_TEST(!read("02 00 FF FF FF 7F"));
+  BOOST_TEST(!read("03 00 FF FF FF 7F"));
 }
 
 BOOST_AUTO_TEST_CASE(FormFollowsDensity) {

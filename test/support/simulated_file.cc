@@ -3,7 +3,6 @@
 #include "test/support/simulated_file.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/status_macros.h"
 
@@ -64,7 +63,7 @@ Result<size_t> SimulatedFile::Read(uint64_t offset, std::span<char> buffer) {
   const std::string& bytes = inode_->visible.bytes;
   if (offset >= bytes.size()) return size_t{0};
   const size_t count = std::min<uint64_t>(buffer.size(), bytes.size() - offset);
-  std::memcpy(buffer.data(), bytes.data() + offset, count);
+  std::copy_n(bytes.data() + offset, count, buffer.data());
   return count;
 }
 

@@ -1,0 +1,93 @@
+// The walk over one file: given the sorted ordinals of the rows that are needed, or a range of
+// them, it hands out their data blocks in file order, each once.
+//
+// 1. The next needed block is found by galloping through the block index from the one before.
+// 2. A cached block is used as it is. Blocks that are not cached are read together while the gap
+//    between them is at most kGapMax and the read stays within kReadMax.
+// 3. After the first block that is not cached the walk looks ahead: it keeps up to
+//    ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
+// 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
+// cache.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/read_queue.h"
+#include "engine/sources.h"
+#include "format/row_block.h"
+
+namespace tandem::engine {
+
+/// A block and the needed rows in it.
+struct WalkedBlock {
+  uint32_t block = 0;
+  format::RowBlockRef rows;
+  /// The needed ordinals; empty when the walk goes over a range.
+  std::span<const uint32_t> ordinals;
+  uint32_t low = 0, high = 0;  ///< The needed rows lie in [low, high).
+};
+
+struct WalkOptions {
+  bool admit = true;      ///< Blocks that are read enter the cache.
+  bool cautious = false;  ///< Look ahead little at first: the walk may end early.
+};
+
+/// Threads: one at a time. Lifetime: the queue, the source's file and the ordinals outlive it.
+class BlockWalk {
+ public:
+  static constexpr uint64_t kGapMax = 16 * 1024;
+  static constexpr uint64_t kReadMax = 1 << 20;
+
+  BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options = {});
+  ~BlockWalk();
+  BlockWalk(const BlockWalk&) = delete;
+  BlockWalk& operator=(const BlockWalk&) = delete;
+
+  /// The walk goes over these ordinals, sorted and unique.
+  void Start(std::span<const uint32_t> ordinals);
+  /// The walk goes over the rows [low, high).
+  void StartRange(uint32_t low, uint32_t high);
+
+  /// Puts the next block in `*block`; false at the end. Errors: kCorruption, kIoError.
+  Result<bool> Next(WalkedBlock* block);
+
+ private:
+  // A read of neighbouring blocks; freed when its last block was handed out.
+  struct Extent : QueuedRead {
+    uint32_t users = 0;
+  };
+  struct Ahead {
+    WalkedBlock block;
+    format::BlockHandle handle;
+    Extent* extent = nullptr;  // nullptr: block.rows is there.
+  };
+
+  bool FindNext();
+  void LookAhead();
+  void AddCached();
+  void AddExtent(std::vector<QueuedRead*>* started);
+  bool Joins(uint64_t start, uint64_t end) const;
+  Status Load(Ahead* ahead);
+
+  format::StoreFile* file_;
+  ReadQueue* queue_;
+  WalkOptions options_;
+  uint32_t block_count_ = 0;
+
+  std::span<const uint32_t> ordinals_;
+  size_t at_ = 0;                // Of the first ordinal that is not in next_ or before it.
+  uint32_t low_ = 0, high_ = 0;  // The rest of a range.
+  bool has_next_ = false;        // next_ is a needed block that is not in ahead_ yet.
+  Ahead next_;
+  uint32_t hint_ = 0;
+
+  size_t ahead_max_ = 1;
+  std::deque<Ahead> ahead_;
+  std::deque<std::unique_ptr<Extent>> extents_;
+};
+
+}  // namespace tandem::engine

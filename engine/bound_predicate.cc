@@ -1,0 +1,130 @@
+// Deciding a bound predicate on a row, and what it says about index keys.
+#include "engine/bound_predicate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+using Kind = BoundNode::Kind;
+
+bool NodeMayAcceptAbsent(const BoundNode& node) {
+  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.accepts_null;
+  const bool is_and = node.kind == Kind::kAnd;
+  for (const BoundNode& child : node.children) {
+    if (NodeMayAcceptAbsent(child) != is_and) return !is_and;
+  }
+  return is_and;
+}
+
+void AddNodeColumns(const BoundNode& node, std::vector<std::string>* qualifiers) {
+  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
+    qualifiers->push_back(node.leaf.column.qualifier);
+  }
+  for (const BoundNode& child : node.children) AddNodeColumns(child, qualifiers);
+}
+
+// The encoded key of a bound in an index. Bytes and text share an encoding; as bytes also the ends
+// of prefixes, which need not be UTF-8, encode.
+std::string Encode(const ValueBound& bound, format::IndexColumnRecord column) {
+  column.type = ComparesAsBytes(column.type) ? ColumnType::kBytes : TextType(column.type);
+  std::string key;
+  CHECK(format::AppendIndexKey(column, bound.literal, &key).ok());  // Bind has encoded it once.
+  return key;
+}
+
+// The range between two ends given in the order of the index.
+format::KeyRange Between(const std::optional<ValueBound>& low,
+                         const std::optional<ValueBound>& high,
+                         const format::IndexColumnRecord& column) {
+  format::KeyRange range = format::PresentRange(column);
+  if (low.has_value()) {
+    std::string key = Encode(*low, column);
+    // Every encoded key has a larger one after it: the one of an absent value in a descending
+    // column is the largest.
+    range.low = low->inclusive ? std::move(key) : *format::EqualRange(std::move(key)).high;
+  }
+  if (high.has_value()) {
+    std::string key = Encode(*high, column);
+    range.high = high->inclusive ? *format::EqualRange(std::move(key)).high : std::move(key);
+  }
+  return range;
+}
+
+}  // namespace
+
+ColumnType TextType(ColumnType type) {
+  switch (type) {
+    case ColumnType::kInt64Be:
+      return ColumnType::kInt64;
+    case ColumnType::kUint64Be:
+      return ColumnType::kUint64;
+    case ColumnType::kDoubleBe:
+      return ColumnType::kDouble;
+    case ColumnType::kBoolBe:
+      return ColumnType::kBool;
+    case ColumnType::kTimestampBe:
+      return ColumnType::kTimestamp;
+    default:
+      return type;
+  }
+}
+
+std::optional<std::string_view> FindValue(const format::IndexColumnRecord& column,
+                                          std::span<const format::Cell> cells) {
+  for (const format::Cell& cell : cells) {
+    if (cell.qualifier == column.qualifier && cell.family == column.family) return cell.value;
+  }
+  return std::nullopt;
+}
+
+std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
+                                       const format::IndexColumnRecord& column) {
+  std::vector<format::KeyRange> ranges;
+  for (const ValueInterval& interval : leaf.values.intervals()) {
+    ranges.push_back(column.descending ? Between(interval.high, interval.low, column)
+                                       : Between(interval.low, interval.high, column));
+  }
+  if (column.descending) std::reverse(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+void BoundPredicate::AddColumns(std::vector<std::string>* qualifiers) const {
+  AddNodeColumns(root_, qualifiers);
+}
+
+bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
+
+Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+  return Matches(root_, row, cells);
+}
+
+Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row,
+                                     std::span<const format::Cell> cells) {
+  if (node.kind != Kind::kLeaf) {
+    const bool is_and = node.kind == Kind::kAnd;
+    for (const BoundNode& child : node.children) {
+      ASSIGN_OR_RETURN(const bool matches, Matches(child, row, cells));
+      if (matches != is_and) return !is_and;
+    }
+    return is_and;
+  }
+  const BoundLeaf& leaf = node.leaf;
+  if (leaf.is_row_key) return leaf.values.Contains(row);
+  const std::optional<std::string_view> value = FindValue(leaf.column, cells);
+  if (!value.has_value()) return leaf.accepts_null;
+  if (ComparesAsBytes(leaf.column.type)) return leaf.values.Contains(*value);
+  scratch_.clear();
+  const Status status = format::AppendIndexKey(leaf.column, *value, &scratch_);
+  if (!status.ok()) {
+    return Status::Corruption("stored value of column '" + leaf.column.qualifier +
+                              "': " + std::string(status.message()));
+  }
+  return leaf.values.Contains(scratch_);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,138 @@
+// Collecting candidates. A file that the view sees whole is read by the current part of a section,
+// any other by both parts (rules 6 and 18).
+#include "engine/candidates.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/status_macros.h"
+#include "format/index_section.h"
+#include "index/ordinal_set.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::IndexPart;
+
+void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
+  const size_t begin = ordinals->size();
+  ordinals->resize(begin + (source.high - source.low));
+  std::iota(ordinals->begin() + static_cast<ptrdiff_t>(begin), ordinals->end(), source.low);
+}
+
+// Rule 18: rows that lack the column here, and those where its presence here says nothing.
+Status AddNulls(const FileSource& source, format::IndexSection* section,
+                std::vector<uint32_t>* ordinals) {
+  if (!source.may_settle) {
+    AddAll(source, ordinals);
+    return {};
+  }
+  ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
+  for (uint32_t ordinal = source.low; ordinal < source.high; ++ordinal) {
+    if (!present->Test(ordinal) || !source.IsSettledHere(ordinal)) ordinals->push_back(ordinal);
+  }
+  return {};
+}
+
+Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSection* section,
+               std::vector<uint32_t>* ordinals) {
+  for (const format::KeyRange& range : path.ranges) {
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, ordinals));
+    if (source.visible) continue;
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, ordinals));
+  }
+  return path.nulls ? AddNulls(source, section, ordinals) : Status();
+}
+
+void SortByKey(std::vector<const MemRow*>* rows) {
+  const auto less = [](const MemRow* a, const MemRow* b) {
+    return Memstore::Key(a) < Memstore::Key(b);
+  };
+  const auto equal = [](const MemRow* a, const MemRow* b) {
+    return a == b || Memstore::Key(a) == Memstore::Key(b);
+  };
+  // Equal pointers are common (a row for each entry) and cheaper to compare than keys.
+  std::sort(rows->begin(), rows->end());
+  rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
+  std::sort(rows->begin(), rows->end(), less);
+  rows->erase(std::unique(rows->begin(), rows->end(), equal), rows->end());
+}
+
+void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
+                     std::vector<const MemRow*>* out) {
+  Memstore::Iterator row(&memstore);
+  for (row.Seek(rows.low); row.valid(); row.Next()) {
+    if (rows.high.has_value() && row.key() >= *rows.high) return;
+    out->push_back(row.row());
+  }
+}
+
+}  // namespace
+
+Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
+  FileCandidates candidates{.ordinals = {}, .decided = access.exact};
+  for (const IndexPath& path : access.paths) {
+    ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
+    if (section == nullptr) {
+      candidates.ordinals.clear();
+      candidates.decided = false;
+      AddAll(source, &candidates.ordinals);
+      return candidates;
+    }
+    RETURN_IF_ERROR(AddPath(source, path, section, &candidates.ordinals));
+  }
+  if (source.low > 0 || source.high < source.file->row_count()) {
+    std::erase_if(candidates.ordinals,
+                  [&](uint32_t ordinal) { return ordinal < source.low || ordinal >= source.high; });
+  }
+  index::SortUnique(&candidates.ordinals, source.file->row_count());
+  return candidates;
+}
+
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
+                                              format::SequenceNumber sequence) {
+  std::vector<const MemRow*> rows;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    for (const IndexPath& path : access.paths) {
+      for (const format::KeyRange& range : path.ranges) {
+        memstore->CollectIndex(path.position, range, sequence, &rows);
+      }
+      if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, &rows);
+    }
+  }
+  SortByKey(&rows);
+  std::erase_if(rows,
+                [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
+  return rows;
+}
+
+std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster) {
+  std::vector<const MemRow*> rows;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    AddMemstoreRows(*memstore, cluster.rows, &rows);
+  }
+  SortByKey(&rows);
+  return rows;
+}
+
+Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
+  ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
+  if (section == nullptr) return uint64_t{source.high - source.low};
+  uint64_t entries = 0;
+  for (const format::KeyRange& range : path.ranges) {
+    ASSIGN_OR_RETURN(const uint64_t current, section->CountEntries(IndexPart::kCurrent, range));
+    entries += current;
+    if (source.visible) continue;
+    ASSIGN_OR_RETURN(const uint64_t older, section->CountEntries(IndexPart::kOlder, range));
+    entries += older;
+  }
+  if (path.nulls) {
+    const uint64_t rows = source.high - source.low;
+    ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
+    entries +=
+        source.may_settle ? std::min<uint64_t>(rows, present->size() - present->CountOnes()) : rows;
+  }
+  return entries;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,48 @@
+// From index conditions to the rows that may satisfy them, source by source. A row that satisfies
+// the conditions is a candidate of at least one source that holds it; a candidate may not satisfy
+// them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/sources.h"
+#include "format/index_key.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+/// What an index is asked for.
+struct IndexPath {
+  const format::IndexRecord* index = nullptr;
+  size_t position = 0;                   ///< Of the index in its table.
+  std::vector<format::KeyRange> ranges;  ///< Ascending, disjoint.
+  bool nulls = false;                    ///< Rows without the column too.
+};
+
+/// A way to the rows: those of all paths together.
+struct Access {
+  std::vector<IndexPath> paths;
+  bool exact = false;  ///< Being on a path is the whole condition, not a part of it.
+};
+
+struct FileCandidates {
+  std::vector<uint32_t> ordinals;  ///< Sorted, unique, within the source's bounds.
+  bool decided = false;            ///< A settled candidate satisfies the condition.
+};
+
+/// Errors: kCorruption, kIoError.
+Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access);
+
+/// One row of each key, by key. Whether they satisfy anything is to be decided on the merged row.
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
+                                              format::SequenceNumber sequence);
+
+/// Every row of the memstores.
+std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster);
+
+/// Entries of the access in the files of the cluster (exact); every row of a file without a section
+/// counts. Errors: kCorruption, kIoError.
+Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path);
+
+}  // namespace tandem::engine

@@ -1,0 +1,210 @@
+// The line is a list through the requests, which live on the stacks of their writers: joining it
+// allocates nothing and cannot fail.
+#include "engine/commit_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "engine/guarded.h"
+#include "engine/resolve_deletes.h"
+
+namespace tandem::engine {
+namespace {
+
+// A group takes no further batch beyond this: the first in it should not wait for a large frame.
+constexpr uint64_t kGroupBytesMax = 1 << 20;
+// kBuffered promises the operating system within 100 ms.
+constexpr int64_t kBufferedDelayMicros = 90'000;
+
+}  // namespace
+
+struct CommitQueue::Request {
+  WritePlan* plan = nullptr;                       // A batch, or
+  const std::function<Status()>* alone = nullptr;  // a task.
+  Durability durability = Durability::kMemory;
+  Request* next = nullptr;
+  // Written by the leader and read by the owner, both under the queue's mutex.
+  Status status;
+  bool done = false;
+  base::CondVar turn;  // The owner is done or may lead.
+
+  bool needs_own_group() const { return alone != nullptr || !plan->unresolved.empty(); }
+  uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
+};
+
+CommitQueue::CommitQueue(CommitParts parts, format::SequenceNumber last)
+    : parts_(std::move(parts)), last_sequence_(last.value) {}
+
+Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
+  Request request;
+  request.plan = plan;
+  request.durability = durability;
+  return Submit(&request);
+}
+
+Status CommitQueue::RunAlone(const std::function<Status()>& task) {
+  Request request;
+  request.alone = &task;
+  return Submit(&request);
+}
+
+Status CommitQueue::SyncThrough(format::SequenceNumber sequence) {
+  if (parts_.log->synced_through() >= sequence) return Status();
+  return RunAlone([this] {
+    RETURN_IF_ERROR(parts_.log->WriteBuffered());
+    return parts_.log->Sync();
+  });
+}
+
+Status CommitQueue::WriteBuffered() {
+  return RunAlone([this] { return parts_.log->WriteBuffered(); });
+}
+
+// A writer's whole way: wait in line until the group is done or this one is first and nobody leads;
+// then lead one group, which this one is the first of.
+Status CommitQueue::Submit(Request* request) {
+  if (JoinLine(request)) {
+    const Group group = TakeGroup();
+    Finish(group, Lead(group));
+    Guarded([this] {
+      parts_.after_group();
+      return Status();
+    }).Ignore("what could not be done for want of memory is done after the next group");
+    HandOver();
+  }
+  return request->status;
+}
+
+// True: this request leads. False: it is done.
+bool CommitQueue::JoinLine(Request* request) {
+  base::MutexLock lock(mutex_);
+  (line_last_ == nullptr ? line_first_ : line_last_->next) = request;
+  line_last_ = request;
+  while (!request->done && (leading_ || line_first_ != request)) request->turn.Wait(mutex_);
+  if (request->done) return false;
+  leading_ = true;
+  return true;
+}
+
+CommitQueue::Group CommitQueue::TakeGroup() {
+  base::MutexLock lock(mutex_);
+  Group group;
+  group.first = line_first_;
+  for (Request* request = line_first_; request != nullptr; request = request->next) {
+    const bool is_first = request == group.first;
+    if (!is_first && (request->needs_own_group() || group.first->needs_own_group() ||
+                      group.bytes + request->bytes() > kGroupBytesMax)) {
+      break;
+    }
+    group.last = request;
+    group.bytes += request->bytes();
+    group.batches += request->plan != nullptr ? 1 : 0;
+    group.durability = std::max(group.durability, request->durability);
+  }
+  line_first_ = group.last->next;
+  if (line_first_ == nullptr) line_last_ = nullptr;
+  group.last->next = nullptr;
+  return group;
+}
+
+Status CommitQueue::Lead(const Group& group) {
+  return Guarded(
+      [&] { return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group); });
+}
+
+void CommitQueue::Finish(const Group& group, const Status& status) {
+  base::MutexLock lock(mutex_);
+  for (Request* request = group.first; request != nullptr;) {
+    Request* next = request->next;  // A request may be gone once it is done.
+    request->status = status;
+    request->done = true;
+    request->turn.NotifyOne();
+    request = next;
+  }
+}
+
+void CommitQueue::HandOver() {
+  base::MutexLock lock(mutex_);
+  leading_ = false;
+  if (line_first_ != nullptr) line_first_->turn.NotifyOne();
+}
+
+// The protocol, front to back. A failure before the last step leaves nothing behind but unused
+// sequences, which are never assigned again.
+Status CommitQueue::CommitGroup(const Group& group) {
+  RETURN_IF_ERROR(parts_.health->CheckWritable());
+  ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
+  if (frame.count == 0) return Status();
+  RETURN_IF_ERROR(LogFrame(&frame, group.durability));
+  RETURN_IF_ERROR(Apply(frame));
+  parts_.snapshots->Publish(last_sequence());
+  return Status();
+}
+
+// Numbers the operations, gives the batches their timestamps and puts the payload together.
+Result<LogGroup> CommitQueue::Encode(const Group& group) {
+  LogGroup frame;
+  frame.first = format::SequenceNumber(last_sequence().value + 1);
+  frame.timestamp = parts_.time->AssignTimestamps(group.batches);
+  frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
+  for (Request* request = group.first; request != nullptr; request = request->next) {
+    WritePlan* plan = request->plan;
+    if (!plan->unresolved.empty()) RETURN_IF_ERROR(Resolve(plan, frame.first, frame.timestamp));
+    frame.count += plan->batch.operation_count();
+    wal::AppendBatch(plan->batch, &frame.payload);
+  }
+  last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
+  return frame;
+}
+
+Status CommitQueue::Resolve(WritePlan* plan, format::SequenceNumber first, int64_t timestamp) {
+  return ResolveDeletes({.first = first,
+                         .timestamp = timestamp,
+                         .now_micros = parts_.time->Now(),
+                         .view = parts_.latest_view},
+                        plan);
+}
+
+Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
+  switch (durability) {
+    case Durability::kMemory:
+      return Status();
+    case Durability::kBuffered:
+      // The payload is still needed to apply it.
+      RETURN_IF_ERROR(parts_.log->Buffer(*frame));
+      ScheduleBufferedWrite();
+      return Status();
+    case Durability::kWritten:
+      return parts_.log->Write(*frame);
+    case Durability::kSynced:
+      RETURN_IF_ERROR(parts_.log->Write(*frame));
+      return parts_.log->Sync();
+  }
+  return Status::InvalidArgument("unknown durability");
+}
+
+// The group is in the log: what cannot be applied now cannot be taken back either. It stays
+// invisible, and the database accepts no more.
+Status CommitQueue::Apply(const LogGroup& frame) {
+  const Status status =
+      Guarded([&] { return parts_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
+  if (!status.ok()) parts_.health->TurnReadOnly("applying a logged group", status);
+  return status;
+}
+
+void CommitQueue::ScheduleBufferedWrite() {
+  if (write_scheduled_) return;
+  write_scheduled_ = true;
+  parts_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
+    RunAlone([this] {
+      write_scheduled_ = false;
+      const Status status = parts_.log->WriteBuffered();
+      if (status.code() == StatusCode::kNoSpace) ScheduleBufferedWrite();
+      return status;
+    }).Ignore("a full disk is tried again, anything else turned the database read-only");
+  });
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,121 @@
+// The merge itself is compaction/merge; here is what comes before and after it.
+#include "engine/compaction_job.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "compaction/merge.h"
+#include "engine/guarded.h"
+#include "format/store_file_writer.h"
+
+namespace tandem::engine {
+namespace {
+
+size_t RunCount(const RegionVersion& version) {
+  std::set<uint32_t> runs;
+  for (const FileSlice& slice : version.files) runs.insert(slice.run);
+  return runs.size();
+}
+
+}  // namespace
+
+bool Compactor::IsDue(const Region& region) const {
+  {
+    base::MutexLock lock(mutex_);
+    if (given_up_.contains(region.id())) return false;
+  }
+  return RunCount(*region.version()) >= runs_max_;
+}
+
+Status Compactor::Compact(Region& region) {
+  WorkTurn turn(region, Region::Work::kCompaction);
+  return Guarded([&] { return CompactInTurn(region); });
+}
+
+Status Compactor::CompactIfDue(Region& region) {
+  WorkTurn turn(region, Region::Work::kCompaction);
+  if (!IsDue(region)) return Status();
+  const Status status = Guarded([&] { return CompactInTurn(region); });
+  const StatusCode code = status.code();
+  if (status.ok() || code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory ||
+      code == StatusCode::kCancelled || code == StatusCode::kReadOnly) {
+    return status;
+  }
+  base::MutexLock lock(mutex_);
+  given_up_.insert(region.id());
+  return status;
+}
+
+Status Compactor::CompactInTurn(Region& region) {
+  RETURN_IF_ERROR(work_.health->CheckWritable());
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  if (version->files.empty()) return Status();
+  ASSIGN_OR_RETURN(const Output output, Merge(region, *version));
+  RETURN_IF_ERROR(Install(region, *version, output));
+  for (const FileSlice& slice : version->files) StoreFiles::Retire(*slice.file);
+  return Status();
+}
+
+Result<Compactor::Output> Compactor::Merge(const Region& region, const RegionVersion& version) {
+  std::vector<compaction::MergeInput> inputs;
+  for (const FileSlice& slice : version.files) {
+    inputs.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
+  }
+  const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
+  compaction::MergeOptions options;
+  options.table = region.shared_table();
+  options.snapshots = point.snapshots;
+  options.now_micros = point.now_micros;
+  options.cancelled = &cancelled_;
+
+  ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
+  const format::FileNumber number = created.number;
+  const auto merge = [&]() -> Result<Output> {
+    format::StoreFileWriter writer(std::move(created.file), {.number = number,
+                                                             .id = created.id,
+                                                             .database = work_.database,
+                                                             .table = &region.table(),
+                                                             .region_start = region.start_key(),
+                                                             .alignment = work_.section_alignment});
+    ASSIGN_OR_RETURN(const compaction::MergeResult result,
+                     compaction::MergeFiles(inputs, options, &writer));
+    if (result.empty) return Output();
+    FinishedFile finished;
+    finished.record = RecordOf(number, created.id, region.table().id, result.summary);
+    ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
+    return Output(std::move(finished));
+  };
+  Result<Output> output = merge();
+  if (!output.has_value() || !output->has_value()) work_.files->Discard(number);
+  return output;
+}
+
+Status Compactor::Install(Region& region, const RegionVersion& before, const Output& output) {
+  const auto replace_inputs = [&](RegionVersion* version) {
+    const auto first = version->files.begin();
+    version->files.erase(first, first + static_cast<ptrdiff_t>(before.files.size()));
+    if (!output.has_value()) return;
+    version->files.insert(version->files.begin(), {.file = output->file,
+                                                   .low = 0,
+                                                   .high = output->record.rows,
+                                                   .run = before.files.back().run});
+  };
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    RegionVersion after = *region.version();
+    replace_inputs(&after);
+    if (output.has_value()) edit->add_files.push_back(output->record);
+    edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
+    for (const FileSlice& slice : before.files) {
+      edit->remove_files.push_back(slice.file->store().number());
+    }
+    return Status();
+  };
+  change.publish = [&] { region.Update(replace_inputs); };
+  return work_.editor->Commit(change);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,19 @@
+// From a table's declaration to its record in the catalog.
+#pragma once
+
+#include "base/random.h"
+#include "format/schema.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// The record of a new table, complete but for its id: families and indexes are numbered, the hash
+/// secret is drawn from `random`. Errors: kInvalidArgument (names, counts, ranges, an index over an
+/// unknown family); the message names what is wrong.
+Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
+                                            base::RandomSource* random);
+/// The declaration that a record was made from.
+TableOptions OptionsOf(const format::TableRecord& table);
+
+}  // namespace tandem::engine

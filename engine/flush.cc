@@ -1,0 +1,193 @@
+// The memstore is walked once; rows of which nothing survives are left out, and a file is created
+// with the first row that stays.
+#include "engine/flush.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/guarded.h"
+#include "format/hash.h"
+#include "format/store_file_writer.h"
+#include "format/visibility.h"
+
+namespace tandem::engine {
+namespace {
+
+// Writes the rows of one memstore.
+class MemstoreWriter {
+ public:
+  MemstoreWriter(const FileWork& work, const Region& region, const RegionVersion& version)
+      : work_(work),
+        region_(region),
+        version_(version),
+        retention_point_(work.snapshots->TakeRetentionPoint()) {}
+
+  Result<std::optional<FinishedFile>> Write(const Memstore& memstore);
+
+ private:
+  Status WriteRows(const Memstore& memstore);
+  Status WriteRow(std::string_view key);
+  Result<bool> OlderFilesMayHold(std::string_view key);
+  Status CreateFile();
+
+  const FileWork& work_;
+  const Region& region_;
+  const RegionVersion& version_;
+  const SnapshotRegistry::RetentionPoint retention_point_;
+  std::vector<format::Cell> cells_, kept_;
+  format::FileNumber number_;
+  format::FileId id_;
+  std::optional<format::StoreFileWriter> writer_;
+};
+
+Status MemstoreWriter::CreateFile() {
+  ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
+  number_ = created.number;
+  id_ = created.id;
+  writer_.emplace(std::move(created.file),
+                  format::StoreFileSpec{.number = number_,
+                                        .id = id_,
+                                        .database = work_.database,
+                                        .table = &region_.table(),
+                                        .region_start = region_.start_key(),
+                                        .alignment = work_.section_alignment});
+  return Status();
+}
+
+Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key) {
+  const uint64_t hash = format::RowHash(key, region_.table().hash_secret);
+  for (const FileSlice& slice : version_.files) {
+    ASSIGN_OR_RETURN(const bool may_contain, slice.file->store().MayContain(hash));
+    if (may_contain) return true;
+  }
+  return false;
+}
+
+Status MemstoreWriter::WriteRow(std::string_view key) {
+  format::Retention retention{.families = region_.table().families,
+                              .snapshots = retention_point_.snapshots,
+                              .now_micros = retention_point_.now_micros};
+  const bool has_marker = std::any_of(cells_.begin(), cells_.end(), [](const format::Cell& cell) {
+    return cell.kind != format::CellKind::kPut;
+  });
+  if (has_marker) {
+    ASSIGN_OR_RETURN(retention.older_sources_may_hold_row, OlderFilesMayHold(key));
+  }
+  kept_.clear();
+  format::RetainCells(cells_, retention, &kept_);
+  if (kept_.empty()) return Status();
+  if (!writer_.has_value()) RETURN_IF_ERROR(CreateFile());
+  return writer_->AddRow(key, kept_).status();
+}
+
+Status MemstoreWriter::WriteRows(const Memstore& memstore) {
+  Memstore::Iterator row(&memstore);
+  for (row.SeekToFirst(); row.valid(); row.Next()) {
+    cells_.clear();
+    Memstore::Cells(row.row(), format::kSequenceMax, &cells_);
+    if (!cells_.empty()) RETURN_IF_ERROR(WriteRow(row.key()));
+  }
+  return Status();
+}
+
+Result<std::optional<FinishedFile>> MemstoreWriter::Write(const Memstore& memstore) {
+  const auto write = [&]() -> Result<std::optional<FinishedFile>> {
+    RETURN_IF_ERROR(WriteRows(memstore));
+    if (!writer_.has_value()) return std::optional<FinishedFile>();
+    writer_->WidenSequences(memstore.min_sequence(), memstore.max_sequence());
+    ASSIGN_OR_RETURN(const format::StoreFileSummary summary, writer_->Finish());
+    FinishedFile finished;
+    finished.record = RecordOf(number_, id_, region_.table().id, summary);
+    ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
+    return std::optional<FinishedFile>(std::move(finished));
+  };
+  Result<std::optional<FinishedFile>> result = write();
+  if (!result.has_value() && writer_.has_value()) {
+    writer_.reset();
+    work_.files->Discard(number_);
+  }
+  return result;
+}
+
+}  // namespace
+
+Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
+  WorkTurn turn(region, Region::Work::kFlush);
+  return FlushWaiting(region, flushed);
+}
+
+Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
+  // A memstore that came to wait after the last look of whoever was flushing is seen by the loop.
+  while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
+    const Status status = Guarded([&] { return FlushWaiting(region, flushed); });
+    region.End(Region::Work::kFlush);
+    RETURN_IF_ERROR(status);
+  }
+  return Status();
+}
+
+Status Flusher::FlushWaiting(Region& region, const std::function<void()>& flushed) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region));
+    if (!had_one) return Status();
+    flushed();
+  }
+}
+
+Result<bool> Flusher::FlushOldest(Region& region) {
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  if (version->memstores.size() < 2) return false;
+  RETURN_IF_ERROR(work_.health->CheckWritable());
+  const Memstore& memstore = *version->memstores.front();
+  RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
+  ASSIGN_OR_RETURN(const Output output, FinishedBefore(region, *version));
+  RETURN_IF_ERROR(Install(region, memstore, output));
+  return true;
+}
+
+// The file of the oldest memstore, from an earlier attempt or written now.
+Result<Flusher::Output> Flusher::FinishedBefore(const Region& region,
+                                                const RegionVersion& version) {
+  const Memstore* memstore = version.memstores.front().get();
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = finished_.find(memstore);
+    if (found != finished_.end()) return found->second;
+  }
+  ASSIGN_OR_RETURN(Output output, MemstoreWriter(work_, region, version).Write(*memstore));
+  base::MutexLock lock(mutex_);
+  return finished_[memstore] = std::move(output);
+}
+
+Status Flusher::Install(Region& region, const Memstore& memstore, const Output& output) {
+  const auto add_file = [&output](RegionVersion* version) {
+    if (!output.has_value()) return;
+    uint32_t run = 0;
+    for (const FileSlice& slice : version->files) run = std::max(run, slice.run);
+    version->files.push_back(
+        {.file = output->file, .low = 0, .high = output->record.rows, .run = run + 1});
+  };
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    RegionVersion after = *region.version();
+    add_file(&after);
+    if (output.has_value()) edit->add_files.push_back(output->record);
+    edit->put_regions.push_back(RecordOf(region, after, memstore.max_sequence()));
+    return Status();
+  };
+  change.publish = [&] {
+    region.RaiseFlushedThrough(memstore.max_sequence());
+    region.Update([&](RegionVersion* version) {
+      add_file(version);
+      version->memstores.erase(version->memstores.begin());
+    });
+  };
+  RETURN_IF_ERROR(work_.editor->Commit(change));
+  base::MutexLock lock(mutex_);
+  finished_.erase(&memstore);
+  return Status();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,49 @@
+// Whether the database accepts writes, and where it tells what happens to it. It turns read-only
+// for good when a durable promise cannot be kept any more; a full disk is a state that passes.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class Health {
+ public:
+  /// `log` receives lines; may be empty.
+  explicit Health(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
+
+  /// Gives the line to the sink. Requires: no lock is held (the sink is the user's).
+  void Log(std::string_view line) const;
+
+  /// OK, or kReadOnly with the reason.
+  Status CheckWritable() const EXCLUDES(mutex_);
+  /// From now on every write fails with "WHAT: CAUSE". The first reason stays.
+  void TurnReadOnly(std::string_view what, const Status& cause) EXCLUDES(mutex_);
+  /// Refuses writes from the start, without a line in the log.
+  void OpenReadOnly() EXCLUDES(mutex_);
+  /// Empty while writes are accepted.
+  std::string read_only_reason() const EXCLUDES(mutex_);
+
+  /// The disk was too full for background work (kNoSpace), or has room again (OK).
+  void SetDiskFull(const Status& status) EXCLUDES(mutex_);
+  /// OK, or the last kNoSpace of background work.
+  Status disk_full() const EXCLUDES(mutex_);
+
+ private:
+  bool SetReason(std::string reason) EXCLUDES(mutex_);
+
+  const std::function<void(std::string_view)> log_;
+  mutable base::Mutex mutex_;
+  std::atomic<bool> read_only_{
+      false};  // Release after the reason stands; acquire before it is read.
+  std::string reason_ GUARDED_BY(mutex_);
+  Status disk_full_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine

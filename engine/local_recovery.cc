@@ -1,0 +1,156 @@
+// The reading half of recovery.
+#include "engine/local_recovery.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/storage.h"
+#include "format/corruption.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::FileNumber;
+
+// A writer changes ROOT or removes a file a few times a second at most; one attempt takes far less.
+constexpr int kAttemptsMax = 20;
+
+// Opens a file that ROOT or the manifest names: its absence is damage.
+Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const std::string& name,
+                                              base::OpenMode mode) {
+  Result<std::unique_ptr<base::File>> file = directory->Open(name, mode);
+  if (!file && file.error().code() == StatusCode::kNotFound) {
+    return Status::Corruption(name + ": the database names this file, but it does not exist");
+  }
+  return file;
+}
+
+Status ReadRootFile(base::Directory* directory, base::OpenMode mode, RecoveredFiles* files) {
+  Result<std::unique_ptr<base::File>> file = directory->Open(kRootName, mode);
+  if (!file && file.error().code() == StatusCode::kNotFound) {
+    return Status::NotFound("no database here: ROOT does not exist");
+  }
+  ASSIGN_OR_RETURN(files->root_file, std::move(file));
+  ASSIGN_OR_RETURN(files->root, format::ReadRoot(files->root_file.get()));
+  if (files->root.record.manifest.number.value == 0) {
+    return Status::NotFound("no database here: its creation was never finished");
+  }
+  return Status();
+}
+
+// What ROOT binds when closed is the newest segments of the catalog, all but those it has no room
+// for.
+Status BindSegments(RecoveredFiles* files) {
+  const std::vector<format::BoundFile>& bound = files->root.record.segments;
+  std::vector<wal::ReplaySegment>& segments = files->segments;
+  const size_t expected = std::min(segments.size(), format::kRootSegmentsMax);
+  if (bound.size() != expected) {
+    return format::CorruptionAt(kRootName, 4096,
+                                format::Mismatch("number of segments", expected, bound.size()));
+  }
+  for (size_t i = 0; i < bound.size(); ++i) {
+    wal::ReplaySegment& segment = segments[segments.size() - expected + i];
+    if (bound[i].number != segment.number || bound[i].id != segment.id) {
+      return format::CorruptionAt(
+          kRootName, 4096,
+          format::Mismatch("segment", segment.number.value, bound[i].number.value));
+    }
+    segment.bound = &bound[i];
+  }
+  return Status();
+}
+
+Status OpenSegments(base::Directory* directory, base::OpenMode mode, RecoveredFiles* files) {
+  for (const format::SegmentRecord& record : files->manifest.catalog.segments) {
+    wal::ReplaySegment segment;
+    segment.number = record.number;
+    segment.id = record.id;
+    ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
+    if (files->manifest.log.segment == record.number) {
+      segment.durable_bytes = files->manifest.log.length_bytes;
+    }
+    files->segments.push_back(std::move(segment));
+  }
+  return files->root.record.closed ? BindSegments(files) : Status();
+}
+
+// After a clean close no segment or manifest can be newer than those that ROOT binds: if one is,
+// then ROOT is an old one.
+Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredFiles& files) {
+  FileNumber newest = files.root.record.manifest.number;
+  for (const wal::ReplaySegment& segment : files.segments) {
+    newest = std::max(newest, segment.number);
+  }
+  for (const LocalFile& file : listing) {
+    const bool chained =
+        file.kind == LocalFileKind::kManifest || file.kind == LocalFileKind::kSegment;
+    if (chained && file.number > newest) {
+      return Status::Corruption(file.name +
+                                ": newer than ROOT, which says that the database is closed");
+    }
+  }
+  return Status();
+}
+
+Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
+  RecoveredFiles files;
+  RETURN_IF_ERROR(ReadRootFile(directory, mode, &files));
+  ASSIGN_OR_RETURN(files.manifest_file,
+                   OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
+  ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
+  RETURN_IF_ERROR(OpenSegments(directory, mode, &files));
+  ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
+  if (files.root.record.closed) RETURN_IF_ERROR(CheckNothingNewer(files.listing, files));
+  return files;
+}
+
+Status CheckStoreFilesExist(const RecoveredFiles& files) {
+  std::vector<FileNumber> found;
+  for (const LocalFile& file : files.listing) {
+    if (file.kind == LocalFileKind::kStore) found.push_back(file.number);
+  }
+  std::sort(found.begin(), found.end());
+  for (const auto& [number, record] : files.manifest.catalog.files) {
+    if (!std::binary_search(found.begin(), found.end(), number)) {
+      return Status::Corruption(StoreFileName(number) +
+                                ": the manifest names this file, but it does not exist");
+    }
+  }
+  return Status();
+}
+
+Status OpenStoreFiles(base::Directory* directory, RecoveredFiles* files) {
+  for (const auto& [number, record] : files->manifest.catalog.files) {
+    ASSIGN_OR_RETURN(files->store_files[number],
+                     OpenNamed(directory, StoreFileName(number), base::OpenMode::kReadOnly));
+  }
+  return Status();
+}
+
+Result<RecoveredFiles> RecoverForReadingOnce(base::Directory* directory) {
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
+  RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
+  return files;
+}
+
+}  // namespace
+
+Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite));
+  if (!files.root.writable) {
+    return Status::Unsupported("a later version made this database; this one can only read it");
+  }
+  RETURN_IF_ERROR(CheckStoreFilesExist(files));
+  return files;
+}
+
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory) {
+  for (int attempt = 1;; ++attempt) {
+    Result<RecoveredFiles> files = RecoverForReadingOnce(directory);
+    if (files || files.error().code() != StatusCode::kCorruption || attempt == kAttemptsMax) {
+      return files;
+    }
+  }
+}
+
+}  // namespace tandem::engine

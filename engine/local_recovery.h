@@ -1,0 +1,38 @@
+// Reading a local database up to its catalog, before any frame is replayed and without a write:
+// ROOT, the manifest, handles on every segment, and whether all named files are there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/file_system.h"
+#include "engine/local_files.h"
+#include "format/manifest.h"
+#include "format/root.h"
+#include "format/types.h"
+#include "tandem/status.h"
+#include "wal/log.h"
+
+namespace tandem::engine {
+
+/// Lifetime: `segments` point into `root`; moving the whole keeps them valid.
+struct RecoveredFiles {
+  std::unique_ptr<base::File> root_file;
+  format::RootFile root;
+  std::unique_ptr<base::File> manifest_file;
+  format::ManifestContents manifest;
+  std::vector<wal::ReplaySegment> segments;
+  /// Only for a reader beside a writer: handles outlive the names.
+  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files;
+  std::vector<LocalFile> listing;  ///< Only for the writer.
+};
+
+/// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
+/// kIoError.
+Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
+/// For a reader beside a writer: begins anew, a bounded number of times, when what it reads changes
+/// underneath. Every file is open afterwards. Errors: as above.
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
+
+}  // namespace tandem::engine

@@ -1,0 +1,282 @@
+// The writer's storage. Its start, after everything was read and replayed:
+// 1. ROOT says open, with file numbers reserved: before the first write to anything else.
+// 2. What was replayed is cut to its end and synced.
+// 3. The manifest goes on or, after a crash, begins anew.
+// 4. A new segment vouches for the end of the last.
+// 5. Files that nothing names are removed.
+// A crash anywhere in it leaves what was there before, and the next start repeats it.
+#include "engine/local_storage.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/local_files.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::Catalog;
+using format::CatalogEdit;
+using format::FileNumber;
+using format::LogMark;
+
+bool HasSegment(const Catalog& catalog, FileNumber number) {
+  return std::any_of(
+      catalog.segments.begin(), catalog.segments.end(),
+      [number](const format::SegmentRecord& segment) { return segment.number == number; });
+}
+
+CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
+                                 RecoveredFiles* files) {
+  CatalogKeeper::Parts parts;
+  parts.directory = directory;
+  parts.random = random;
+  parts.root_file = std::move(files->root_file);
+  parts.root = std::move(files->root);
+  parts.manifest_file = std::move(files->manifest_file);
+  parts.manifest = std::move(files->manifest);
+  return parts;
+}
+
+}  // namespace
+
+LocalStorage::Turn::Turn(LocalStorage* storage) : storage_(storage) {
+  base::MutexLock lock(storage_->mutex_);
+  while (storage_->turn_taken_) storage_->turn_free_.Wait(storage_->mutex_);
+  storage_->turn_taken_ = true;
+}
+
+LocalStorage::Turn::~Turn() {
+  base::MutexLock lock(storage_->mutex_);
+  storage_->turn_taken_ = false;
+  storage_->turn_free_.NotifyOne();
+}
+
+LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay)
+    : directory_(std::move(parts.directory)),
+      keeper_(KeeperParts(directory_.get(), parts.random, files)),
+      log_({.directory = directory_.get(),
+            .random = parts.random,
+            .database = keeper_.catalog()->database,
+            .segment_bytes = parts.segment_bytes,
+            .next_number =
+                [this](LogMark mark) {
+                  Turn turn(this);
+                  return keeper_.NextNumber(mark);
+                },
+            .add_segment = [this](const format::SegmentRecord& record,
+                                  LogMark mark) { return AddSegment(record, mark); }},
+           replay),
+      catalog_(keeper_.catalog()),
+      log_mark_(log_.mark()) {}
+
+Result<std::unique_ptr<Storage>> LocalStorage::Start(Parts parts, RecoveredFiles files,
+                                                     const wal::ReplayReport& replay) {
+  const bool was_closed = files.root.record.closed;
+  std::unique_ptr<LocalStorage> storage(new LocalStorage(std::move(parts), &files, replay));
+  RETURN_IF_ERROR(storage->Begin(was_closed, replay));
+  RETURN_IF_ERROR(storage->RemoveOrphans(files.listing));
+  return std::unique_ptr<Storage>(std::move(storage));
+}
+
+Status LocalStorage::Begin(bool was_closed, const wal::ReplayReport& replay) {
+  {
+    Turn turn(this);
+    RETURN_IF_ERROR(keeper_.MarkOpen());
+    RETURN_IF_ERROR(TrimSegments(was_closed, replay));
+    RETURN_IF_ERROR(keeper_.BeginManifest(was_closed, log_.mark()));
+  }
+  // A log without frames has nothing to replay again: its segments go as the new one comes.
+  if (replay.frames == 0) {
+    for (const format::BoundFile& segment : replay.segments) {
+      empty_segments_.push_back(segment.number);
+    }
+  }
+  return RollLog();
+}
+
+// Cuts what a crash left behind the segments' ends, and makes what was replayed durable. Segments
+// but the last were synced before their successor was begun.
+Status LocalStorage::TrimSegments(bool was_closed, const wal::ReplayReport& replay) {
+  if (was_closed) return Status();
+  for (const format::BoundFile& segment : replay.segments) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file,
+                     directory_->Open(SegmentName(segment.number), base::OpenMode::kReadWrite));
+    ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    const bool longer = size > segment.length_bytes;
+    if (longer) RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
+    if (longer || segment.number == replay.last_segment) RETURN_IF_ERROR(file->DataSync());
+  }
+  return Status();
+}
+
+Status LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
+  Turn turn(this);
+  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  for (const LocalFile& file : listing) {
+    const bool named =
+        (file.kind == LocalFileKind::kStore && catalog->files.contains(file.number)) ||
+        (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
+        (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
+    if (named) continue;
+    const Status status = directory_->Remove(file.name);
+    if (!status.ok() && status.code() != StatusCode::kNotFound) return status;
+  }
+  return Status();
+}
+
+// A process that inherited the storage through fork must not write: its parent does.
+Status LocalStorage::CheckOwner() const {
+  if (directory_->HoldsLock()) return Status();
+  return Status::Busy("the database belongs to another process");
+}
+
+Result<NewFile> LocalStorage::CreateFile() {
+  RETURN_IF_ERROR(CheckOwner());
+  NewFile file;
+  {
+    Turn turn(this);
+    Result<FileNumber> number = keeper_.NextNumber(log_mark());
+    Publish();
+    if (!number) return number.error();
+    file.number = *number;
+    file.id = keeper_.NewId();
+  }
+  ASSIGN_OR_RETURN(file.file, directory_->Create(StoreFileName(file.number)));
+  return file;
+}
+
+Result<std::unique_ptr<base::File>> LocalStorage::OpenFile(FileNumber number) {
+  const std::string name = StoreFileName(number);
+  Result<std::unique_ptr<base::File>> file = directory_->Open(name, base::OpenMode::kReadOnly);
+  if (!file && file.error().code() == StatusCode::kNotFound &&
+      shared_catalog()->files.contains(number)) {
+    return Status::Corruption(name + ": the manifest names this file, but it does not exist");
+  }
+  return file;
+}
+
+// Verb 3. After each call the manifest may tell what of the log is durable.
+Status LocalStorage::FinishLogCall(Status status) {
+  base::MutexLock lock(mutex_);
+  log_mark_ = log_.mark();
+  return status;
+}
+
+void LocalStorage::AppendLog(const format::Frame& frame) { log_.Append(frame); }
+
+Status LocalStorage::WriteLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return log_.Write();
+}
+
+Status LocalStorage::SyncLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return FinishLogCall(log_.Sync());
+}
+
+Status LocalStorage::RollLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return FinishLogCall(log_.Roll());
+}
+
+uint64_t LocalStorage::segment_bytes() const { return log_.segment_bytes(); }
+FileNumber LocalStorage::current_segment() const { return log_.current_segment(); }
+
+uint64_t LocalStorage::log_bytes() const {
+  uint64_t bytes = 0;
+  for (const format::SegmentRecord& segment : shared_catalog()->segments) {
+    bytes += segment.number == current_segment() ? segment_bytes()
+                                                 : log_.end_of(segment.number).length_bytes;
+  }
+  return bytes;
+}
+
+Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mark) {
+  Turn turn(this);
+  CatalogEdit edit;
+  edit.add_segments.push_back(record);
+  edit.remove_segments = empty_segments_;
+  const Status status = keeper_.Commit(edit, mark);
+  Publish();
+  RETURN_IF_ERROR(status);
+  for (FileNumber number : empty_segments_) {
+    RemoveFile(number).Ignore("nothing names it; the next open removes it");
+  }
+  empty_segments_.clear();
+  return Status();
+}
+
+Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
+  RETURN_IF_ERROR(CheckOwner());
+  Turn turn(this);
+  const uint64_t current = keeper_.catalog()->epoch;
+  if (epoch != current) {
+    return Status::Conflict("epoch " + std::to_string(epoch) + " is over; the epoch is " +
+                            std::to_string(current));
+  }
+  const Status status = keeper_.Commit(edit, log_mark());
+  Publish();
+  RETURN_IF_ERROR(status);
+  for (FileNumber number : edit.remove_segments) pending_deletes_.push_back(number);
+  // What was waiting for a settled manifest goes now.
+  for (FileNumber number : std::exchange(pending_deletes_, {})) {
+    RemoveFile(number).Ignore("nothing names it; the next open removes it");
+  }
+  return Status();
+}
+
+// Makes the keeper's catalog the one that everybody sees.
+void LocalStorage::Publish() {
+  std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  base::MutexLock lock(mutex_);
+  catalog_.swap(catalog);
+}
+
+std::shared_ptr<const Catalog> LocalStorage::shared_catalog() const {
+  base::MutexLock lock(mutex_);
+  return catalog_;
+}
+
+LogMark LocalStorage::log_mark() const {
+  base::MutexLock lock(mutex_);
+  return log_mark_;
+}
+
+Catalog LocalStorage::catalog() const { return *shared_catalog(); }
+
+Status LocalStorage::DeleteFile(FileNumber number) {
+  RETURN_IF_ERROR(CheckOwner());
+  Turn turn(this);
+  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  if (catalog->files.contains(number) || HasSegment(*catalog, number)) {
+    return Status::InvalidArgument("file " + std::to_string(number.value) +
+                                   " is still part of the database");
+  }
+  if (keeper_.settled()) return RemoveFile(number);
+  // A crash may show an edit that failed and names the file.
+  pending_deletes_.push_back(number);
+  return Status();
+}
+
+// Numbers are unique over all kinds, so at most one of the names exists.
+Status LocalStorage::RemoveFile(FileNumber number) {
+  for (const std::string& name : {StoreFileName(number), SegmentName(number)}) {
+    const Status status = directory_->Remove(name);
+    if (status.code() != StatusCode::kNotFound) return status;
+  }
+  return Status();
+}
+
+Status LocalStorage::CloseCleanly() {
+  RETURN_IF_ERROR(CheckOwner());
+  RETURN_IF_ERROR(log_.Close());
+  Turn turn(this);
+  std::vector<format::BoundFile> segments;
+  for (const format::SegmentRecord& segment : keeper_.catalog()->segments) {
+    segments.push_back(log_.end_of(segment.number));
+  }
+  return keeper_.Close(std::move(segments), log_.mark());
+}
+
+}  // namespace tandem::engine

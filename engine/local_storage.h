@@ -1,0 +1,105 @@
+// Storage in one directory of one process: glues the catalog's keeper, the log and the store files
+// together and lets any thread call them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/mutex.h"
+#include "engine/catalog_keeper.h"
+#include "engine/local_log.h"
+#include "engine/local_recovery.h"
+#include "engine/storage.h"
+
+namespace tandem::engine {
+
+class LocalStorage : public Storage {
+ public:
+  struct Parts {
+    std::unique_ptr<base::Directory> directory;  ///< Locked.
+    base::RandomSource* random = nullptr;
+    uint64_t segment_bytes = 0;
+  };
+  /// Takes over what was recovered and replayed: writes from here on. Errors: kIoError, kNoSpace.
+  static Result<std::unique_ptr<Storage>> Start(Parts parts, RecoveredFiles files,
+                                                const wal::ReplayReport& replay);
+
+  Result<NewFile> CreateFile() override;
+  Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) override;
+  void AppendLog(const format::Frame& frame) override;
+  Status WriteLog() override;
+  Status SyncLog() override;
+  Status RollLog() override;
+  uint64_t log_bytes() const override;
+  uint64_t segment_bytes() const override;
+  format::FileNumber current_segment() const override;
+  Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
+  format::Catalog catalog() const override;
+  Status DeleteFile(format::FileNumber number) override;
+  Status CloseCleanly() override;
+
+ private:
+  /// The right to use keeper_ and pending_deletes_, which is held across I/O; mutex_ is not.
+  class Turn {
+   public:
+    explicit Turn(LocalStorage* storage);
+    ~Turn();
+
+   private:
+    LocalStorage* const storage_;
+  };
+
+  LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay);
+  Status Begin(bool was_closed, const wal::ReplayReport& replay);
+  Status TrimSegments(bool was_closed, const wal::ReplayReport& replay);
+  Status RemoveOrphans(const std::vector<LocalFile>& listing);
+  Status AddSegment(const format::SegmentRecord& record, format::LogMark mark);
+  Status CheckOwner() const;
+  void Publish();
+  Status RemoveFile(format::FileNumber number);
+  Status FinishLogCall(Status status);
+  std::shared_ptr<const format::Catalog> shared_catalog() const;
+  format::LogMark log_mark() const;
+
+  const std::unique_ptr<base::Directory> directory_;
+  CatalogKeeper keeper_;                             // By the holder of the turn.
+  std::vector<format::FileNumber> pending_deletes_;  // By the holder of the turn.
+  std::vector<format::FileNumber> empty_segments_;   // Until the first segment of our own.
+  LocalLog log_;                                     // By the one who calls the log.
+
+  mutable base::Mutex mutex_;
+  base::CondVar turn_free_;
+  bool turn_taken_ GUARDED_BY(mutex_) = false;
+  std::shared_ptr<const format::Catalog> catalog_ GUARDED_BY(mutex_);
+  format::LogMark log_mark_ GUARDED_BY(mutex_);
+};
+
+/// A storage that only reads. The files of the catalog are open already.
+class ReadOnlyStorage : public Storage {
+ public:
+  ReadOnlyStorage(std::unique_ptr<base::Directory> directory, RecoveredFiles files)
+      : directory_(std::move(directory)), files_(std::move(files)) {}
+
+  Result<NewFile> CreateFile() override;
+  Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) override;
+  void AppendLog(const format::Frame&) override {}
+  Status WriteLog() override;
+  Status SyncLog() override;
+  Status RollLog() override;
+  uint64_t log_bytes() const override { return 0; }
+  uint64_t segment_bytes() const override { return 0; }
+  format::FileNumber current_segment() const override { return {}; }
+  Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
+  format::Catalog catalog() const override { return files_.manifest.catalog; }
+  Status DeleteFile(format::FileNumber number) override;
+  Status CloseCleanly() override { return Status(); }
+
+ private:
+  const std::unique_ptr<base::Directory> directory_;
+  const RecoveredFiles files_;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,240 @@
+// The memstore's parts put together: an operation goes to the skiplist, the filter and the append
+// buffers; what readers see at once is the row's newest cell, stored last.
+#include "engine/memstore.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "base/check.h"
+#include "engine/row_filter.h"
+#include "engine/row_skiplist.h"
+#include "format/hash.h"
+#include "format/index_key.h"
+
+namespace tandem::engine {
+namespace {
+
+// Rows are assumed this large when the filter is sized; smaller ones make it less sharp.
+constexpr uint64_t kRowBytesExpected = 128;
+
+// The cells of one operation, copied into the arena as one chain.
+struct Chain {
+  MemCell* newest = nullptr;
+  MemCell* oldest = nullptr;
+  uint64_t bytes = 0;
+};
+
+MemCell* CopyCell(const format::Cell& cell, base::Arena* arena) {
+  CHECK(cell.qualifier.size() <= std::numeric_limits<uint16_t>::max());
+  CHECK(cell.value.size() <= std::numeric_limits<uint32_t>::max());
+  char* memory = arena->Allocate(sizeof(MemCell) + cell.qualifier.size() + cell.value.size(),
+                                 alignof(MemCell));
+  auto* copy = new (memory) MemCell;
+  copy->sequence = cell.sequence;
+  copy->timestamp = cell.timestamp;
+  copy->value_bytes = static_cast<uint32_t>(cell.value.size());
+  copy->qualifier_bytes = static_cast<uint16_t>(cell.qualifier.size());
+  copy->family = cell.family.value;
+  copy->kind = static_cast<uint8_t>(cell.kind);
+  char* bytes = memory + sizeof(MemCell);
+  if (!cell.qualifier.empty()) std::memcpy(bytes, cell.qualifier.data(), cell.qualifier.size());
+  bytes += cell.qualifier.size();
+  if (!cell.value.empty()) std::memcpy(bytes, cell.value.data(), cell.value.size());
+  return copy;
+}
+
+Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
+  Chain chain;
+  for (const format::Cell& cell : cells) {
+    MemCell* copy = CopyCell(cell, arena);
+    copy->older = chain.newest;
+    chain.newest = copy;
+    if (chain.oldest == nullptr) chain.oldest = copy;
+    chain.bytes += sizeof(MemCell) + cell.qualifier.size() + cell.value.size();
+  }
+  return chain;
+}
+
+// The one writer's way to raise or lower a figure that readers look at. Release: whoever sees the
+// figure sees what it counts.
+template <typename T>
+void Publish(std::atomic<T>* figure, T value) {
+  figure->store(value, std::memory_order_release);
+}
+
+}  // namespace
+
+struct Memstore::Parts {
+  Parts(const format::TableRecord& table, uint64_t expected_bytes)
+      : expected_rows(expected_bytes / kRowBytesExpected),
+        rows(&arena),
+        buffers(table.indexes.size()) {}
+  ~Parts() { delete filter.load(std::memory_order_relaxed); }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  RowFilter* Filter();
+
+  void CountCells(std::span<const format::Cell> cells, uint64_t row_bytes);
+  void AddToIndexes(const format::TableRecord& table, const MemRow* row,
+                    std::span<const format::Cell> cells);
+
+  const uint64_t expected_rows;
+  base::Arena arena;
+  RowSkiplist rows;
+  // Made with the first row, so that an idle table costs nothing. Owned; release by the writer,
+  // acquire by readers.
+  std::atomic<RowFilter*> filter{nullptr};
+  std::vector<index::AppendBuffer> buffers;
+  std::string index_key;  // The writer's own, reused.
+
+  // Stored with release by the writer, loaded with acquire by anybody.
+  std::atomic<uint64_t> row_count{0};
+  std::atomic<uint64_t> largest_row_bytes{0};
+  std::atomic<uint64_t> min_sequence{0};  // 0: empty.
+  std::atomic<uint64_t> max_sequence{0};
+  std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
+};
+
+Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, uint64_t expected_bytes)
+    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, expected_bytes)) {}
+
+Memstore::~Memstore() = default;
+
+RowFilter* Memstore::Parts::Filter() {
+  RowFilter* present = filter.load(std::memory_order_relaxed);
+  if (present == nullptr) {
+    present = std::make_unique<RowFilter>(expected_rows).release();
+    filter.store(present, std::memory_order_release);
+  }
+  return present;
+}
+
+void Memstore::Parts::CountCells(std::span<const format::Cell> cells, uint64_t row_bytes) {
+  const uint64_t sequence = cells.front().sequence.value;
+  DCHECK(sequence >= max_sequence.load(std::memory_order_relaxed));
+  if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
+  Publish(&max_sequence, sequence);
+  int64_t oldest = min_timestamp.load(std::memory_order_relaxed);
+  for (const format::Cell& cell : cells) {
+    if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
+  }
+  Publish(&min_timestamp, oldest);
+  if (row_bytes > largest_row_bytes.load(std::memory_order_relaxed)) {
+    Publish(&largest_row_bytes, row_bytes);
+  }
+}
+
+void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRow* row,
+                                   std::span<const format::Cell> cells) {
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    const format::IndexColumnRecord& column = table.indexes[i].columns.front();
+    for (const format::Cell& cell : cells) {
+      if (cell.kind != format::CellKind::kPut || cell.family != column.family ||
+          cell.qualifier != column.qualifier) {
+        continue;
+      }
+      index_key.clear();
+      CHECK(format::AppendIndexKey(column, cell.value, &index_key).ok());
+      buffers[i].Append(index_key, row, cell.sequence);
+    }
+  }
+}
+
+// The order makes the operation visible at once: filter, buffers and figures say too much for a
+// moment, which readers settle by the row; the row's newest cell is stored last.
+void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
+  if (cells.empty()) return;
+  Parts& parts = *parts_;
+  const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
+  const Chain chain = CopyCells(cells, &parts.arena);
+  parts.Filter()->Add(hash);
+  const auto [row, is_new] = parts.rows.FindOrInsert(row_key, hash);
+  if (is_new) Publish(&parts.row_count, parts.row_count.load(std::memory_order_relaxed) + 1);
+  parts.AddToIndexes(*table_, row, cells);
+  chain.oldest->older = row->newest.load(std::memory_order_relaxed);
+  row->cell_bytes = static_cast<uint32_t>(
+      std::min<uint64_t>(row->cell_bytes + chain.bytes, std::numeric_limits<uint32_t>::max()));
+  parts.CountCells(cells, row->cell_bytes);
+  row->newest.store(chain.newest, std::memory_order_release);
+}
+
+bool Memstore::empty() const { return min_sequence().value == 0; }
+
+uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
+
+uint64_t Memstore::size_bytes() const {
+  uint64_t bytes = parts_->arena.size_bytes();
+  const RowFilter* filter = parts_->filter.load(std::memory_order_acquire);
+  if (filter != nullptr) bytes += filter->size_bytes();
+  for (const index::AppendBuffer& buffer : parts_->buffers) bytes += buffer.size_bytes();
+  return bytes;
+}
+
+uint64_t Memstore::largest_row_bytes() const {
+  return parts_->largest_row_bytes.load(std::memory_order_acquire);
+}
+
+format::SequenceNumber Memstore::min_sequence() const {
+  return format::SequenceNumber(parts_->min_sequence.load(std::memory_order_acquire));
+}
+
+format::SequenceNumber Memstore::max_sequence() const {
+  return format::SequenceNumber(parts_->max_sequence.load(std::memory_order_acquire));
+}
+
+int64_t Memstore::min_timestamp() const {
+  return parts_->min_timestamp.load(std::memory_order_acquire);
+}
+
+const MemRow* Memstore::Find(std::string_view row) const {
+  const MemRow* found = parts_->rows.AtOrAfter(row);
+  return found != nullptr && found->key() == row ? found : nullptr;
+}
+
+bool Memstore::MayContain(uint64_t row_hash) const {
+  const RowFilter* filter = parts_->filter.load(std::memory_order_acquire);
+  return filter != nullptr && filter->MayContain(row_hash);
+}
+
+std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
+
+void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,
+                     std::vector<format::Cell>* out) {
+  const size_t first = out->size();
+  for (const MemCell* cell = row->newest.load(std::memory_order_acquire); cell != nullptr;
+       cell = cell->older) {
+    if (cell->sequence > max_sequence) continue;
+    out->push_back({.kind = static_cast<format::CellKind>(cell->kind),
+                    .family = format::FamilyId(cell->family),
+                    .qualifier = cell->qualifier(),
+                    .timestamp = cell->timestamp,
+                    .sequence = cell->sequence,
+                    .value = cell->value()});
+  }
+  std::sort(out->begin() + static_cast<ptrdiff_t>(first), out->end(), format::CellLess);
+}
+
+void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
+                            format::SequenceNumber max_sequence,
+                            std::vector<const MemRow*>* rows) const {
+  std::vector<const void*> found;
+  parts_->buffers[index].Collect(range, max_sequence, &found);
+  rows->reserve(rows->size() + found.size());
+  for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+}
+
+void Memstore::Iterator::SeekToFirst() { row_ = memstore_->parts_->rows.First(); }
+void Memstore::Iterator::SeekToLast() { row_ = memstore_->parts_->rows.Last(); }
+void Memstore::Iterator::Seek(std::string_view key) {
+  row_ = memstore_->parts_->rows.AtOrAfter(key);
+}
+void Memstore::Iterator::SeekBefore(std::string_view key) {
+  row_ = memstore_->parts_->rows.Before(key);
+}
+void Memstore::Iterator::Next() { row_ = RowSkiplist::Next(row_); }
+void Memstore::Iterator::Previous() { row_ = memstore_->parts_->rows.Before(row_->key()); }
+
+}  // namespace tandem::engine

@@ -1,0 +1,103 @@
+// All rows of a cluster by merging its sources by key, forward or backward. The sources stand in a
+// heap, the one with the next key on top; a row that is in one source only and settled there is
+// returned as it stands.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/row_producer.h"
+#include "engine/source_scan.h"
+
+namespace tandem::engine {
+namespace {
+
+class MergeProducer final : public RowProducer {
+ public:
+  MergeProducer(ReadJob* job, const Cluster& cluster, bool reverse)
+      : RowProducer(job), reverse_(reverse) {
+    for (const FileSource& source : cluster.files) {
+      scans_.push_back(NewFileScan(job, source, reverse));
+    }
+    for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+      scans_.push_back(NewMemstoreScan(*job, *memstore, cluster.rows, reverse));
+    }
+  }
+
+  Result<bool> Next() override {
+    if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
+    while (!heap_.empty()) {
+      ASSIGN_OR_RETURN(const bool is_row, ReadRow());
+      if (is_row) return true;
+    }
+    return false;
+  }
+
+ private:
+  // Whether `a` comes after `b`: the order that keeps the next source on top of a heap.
+  bool IsAfter(const SourceScan* a, const SourceScan* b) const {
+    return reverse_ ? a->key() < b->key() : a->key() > b->key();
+  }
+  auto Order() const {
+    return [this](const SourceScan* a, const SourceScan* b) { return IsAfter(a, b); };
+  }
+
+  Status Begin() {
+    for (const std::unique_ptr<SourceScan>& scan : scans_) {
+      RETURN_IF_ERROR(scan->Next());
+      if (scan->valid()) heap_.push_back(scan.get());
+    }
+    std::make_heap(heap_.begin(), heap_.end(), Order());
+    return {};
+  }
+
+  // Whether the row on top is in that source alone.
+  bool IsAlone() const {
+    const std::string_view key = heap_[0]->key();
+    return (heap_.size() < 2 || heap_[1]->key() != key) &&
+           (heap_.size() < 3 || heap_[2]->key() != key);
+  }
+
+  Result<bool> ReadRow() {
+    row_.Begin();
+    key_.assign(heap_[0]->key());
+    const bool settled = IsAlone() && heap_[0]->IsSettledHere();
+    do {
+      SourceScan* scan = heap_[0];
+      RETURN_IF_ERROR(scan->Append(settled, row_.gathered()));
+      scan->Hold();
+      RETURN_IF_ERROR(scan->Next());
+      Sift();
+    } while (!settled && !heap_.empty() && heap_[0]->key() == key_);
+    return Accept(settled, /*decided=*/false);
+  }
+
+  // Puts the source on top, which has moved, in its place.
+  void Sift() {
+    if (!heap_[0]->valid()) {
+      std::swap(heap_.front(), heap_.back());
+      heap_.pop_back();
+    }
+    size_t at = 0;
+    while (true) {
+      size_t next = 2 * at + 1;
+      if (next >= heap_.size()) return;
+      if (next + 1 < heap_.size() && IsAfter(heap_[next], heap_[next + 1])) ++next;
+      if (!IsAfter(heap_[at], heap_[next])) return;
+      std::swap(heap_[at], heap_[next]);
+      at = next;
+    }
+  }
+
+  bool reverse_;
+  bool has_begun_ = false;
+  std::vector<std::unique_ptr<SourceScan>> scans_;
+  std::vector<SourceScan*> heap_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowProducer> NewMergeProducer(ReadJob* job, const Cluster& cluster, bool reverse) {
+  return std::make_unique<MergeProducer>(job, cluster, reverse);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,44 @@
+// The words of a predicate's text, with their places for error messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// The column that stands for the row key.
+inline constexpr std::string_view kRowKeyColumn = "_row";
+
+struct Token {
+  enum class Kind : uint8_t {
+    kName,        ///< As written, perhaps a keyword.
+    kQuotedName,  ///< "..." without its quotes.
+    kValue,       ///< 'text', x'hex' or a number; `text` is the value.
+    kSymbol,      ///< ( ) , : = != < <= > >=; `text` is the symbol, <> reads as !=.
+    kEnd,
+  };
+  Kind kind = Kind::kEnd;
+  std::string text;
+  size_t position = 1;  ///< Of its first byte, from 1.
+};
+
+/// The tokens of `text`, the last being kEnd. Errors: kInvalidArgument with the position.
+Result<std::vector<Token>> Tokenize(std::string_view text);
+
+/// Whether `token` is the keyword `word` (given in capitals), in any case.
+bool IsKeyword(const Token& token, std::string_view word);
+
+/// Whether `word` is a keyword, in any case.
+bool IsReserved(std::string_view word);
+
+/// Whether `name` may stand in a predicate without quotes and reads as a column.
+bool IsPlainName(std::string_view name);
+
+/// "at position N: expected `expected`, found ...".
+Status SyntaxError(const Token& found, std::string_view expected);
+
+}  // namespace tandem::engine

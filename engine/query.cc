@@ -1,0 +1,123 @@
+// Making a query ready, and its rows in key order.
+#include "engine/query.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/row_chain.h"
+
+namespace tandem::engine {
+namespace {
+
+// The most matches that are sorted where the index of the order could be walked instead.
+constexpr uint64_t kSortedMax = 1 << 17;
+
+// The rows of a chain up to a limit.
+class KeyOrderedSource final : public RowSource {
+ public:
+  explicit KeyOrderedSource(const Query& query)
+      : chain_(query.job.get(), query.plan.clusters,
+               query.plan.access.has_value() ? &*query.plan.access : nullptr),
+        left_(query.limit == 0 ? UINT64_MAX : query.limit) {}
+
+  Result<bool> Next(RowView* row) override {
+    if (left_ == 0) return false;
+    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    if (!is_row) return false;
+    --left_;
+    *row = chain_.row().Project(chain_.key());
+    return true;
+  }
+
+ private:
+  RowChain chain_;
+  uint64_t left_;
+};
+
+Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
+  const format::IndexRecord* index = table.FindIndex(options.order_by);
+  if (index == nullptr || index->state == format::IndexState::kDropping) {
+    return Status::NotFound("table '" + table.name + "' has no index '" + options.order_by + "'");
+  }
+  Ordering ordering{.index = index, .ranges = {}};
+  ordering.position = static_cast<size_t>(index - table.indexes.data());
+  ordering.backward = options.descending != index->columns[0].descending;
+  return ordering;
+}
+
+// Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
+// be walked.
+Result<std::optional<uint64_t>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
+  const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
+  uint64_t entries = 0;
+  for (const Cluster& cluster : plan.clusters) {
+    for (const FileSource& source : cluster.files) {
+      ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(ordering.index->id));
+      if (section == nullptr) return std::optional<uint64_t>();
+      ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
+      entries += count;
+    }
+  }
+  return std::optional(entries);
+}
+
+// Whether walking the index in order touches fewer entries than fetching all matches and sorting
+// them. With a limit the walk ends, on average, after limit / matches of the index.
+bool IsWalkCheaper(uint64_t ordered, const Query& query) {
+  const QueryPlan& plan = query.plan;
+  if (!plan.access.has_value() || plan.entries > kSortedMax) return true;
+  if (query.limit > 0 && query.limit < plan.entries) {
+    return static_cast<unsigned __int128>(ordered) * query.limit / plan.entries <= plan.entries;
+  }
+  return ordered <= plan.entries;
+}
+
+Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options, Query* query) {
+  Ordering& ordering = *query->ordering;
+  ordering.ranges = RangesUnder(predicate, *ordering.index);
+  const bool is_other_asked_for =
+      !options.use_index.empty() && options.use_index != options.order_by;
+  if (options.no_index || is_other_asked_for) return {};
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountOrdered(ordering, query->plan));
+  if (!entries.has_value()) return {};
+  ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(*entries, *query);
+  if (!ordering.walks_index) return {};
+  query->plan.access = Access{.paths = {}, .exact = false};
+  query->plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  query->plan.entries = *entries;
+  query->plan.reason = "in the order of the index";
+  return {};
+}
+
+}  // namespace
+
+Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
+  Query query{.job = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
+  ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
+  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
+  if (!request.returns_cells) shape.returned = shape.settled = shape.merged.emplace();
+  std::vector<std::string> columns;
+  predicate.AddColumns(&columns);
+  QueryOptions options = request.query;
+  if (!options.order_by.empty()) {
+    ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
+    columns.push_back(query.ordering->index->columns[0].qualifier);
+    if (options.use_index == options.order_by) options.use_index.clear();
+  }
+  shape.Decode(std::move(columns), predicate.MayAcceptAbsent());
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options));
+  if (query.ordering.has_value()) {
+    RETURN_IF_ERROR(PlanOrdering(predicate, request.query, &query));
+  }
+  query.job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
+  query.job->may_end_early = query.limit > 0;
+  if (!query.plan.rows_decide) query.job->predicate = std::move(predicate);
+  return query;
+}
+
+std::unique_ptr<RowSource> OpenQuery(const Query& query) {
+  if (query.ordering.has_value()) return OpenOrdered(query);
+  return std::make_unique<KeyOrderedSource>(query);
+}
+
+}  // namespace tandem::engine

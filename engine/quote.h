@@ -1,0 +1,12 @@
+// Names and keys in messages: printable, short, lossless up to the cut.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tandem::engine {
+
+/// `bytes` in single quotes with \xNN for what does not print; after 40 bytes "..." and the length.
+std::string Quote(std::string_view bytes);
+
+}  // namespace tandem::engine

@@ -1,0 +1,51 @@
+// The reader's storage: a catalog and open files, nothing that writes.
+#include "engine/local_storage.h"
+
+namespace tandem::engine {
+namespace {
+
+Status Refused() { return Status::ReadOnly("the database was opened to read only"); }
+
+// A handle of its own on a file that is open already.
+class SharedFile : public base::File {
+ public:
+  explicit SharedFile(std::shared_ptr<base::File> file) : file_(std::move(file)) {}
+
+  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
+    return file_->Read(offset, buffer);
+  }
+  Status Write(uint64_t, std::string_view) override { return Refused(); }
+  Status DataSync() override { return Refused(); }
+  Result<uint64_t> Size() override { return file_->Size(); }
+  Status Truncate(uint64_t) override { return Refused(); }
+  Status Preallocate(uint64_t) override { return Refused(); }
+  const std::string& name() const override { return file_->name(); }
+
+ private:
+  const std::shared_ptr<base::File> file_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<base::File>> ReadOnlyStorage::OpenFile(format::FileNumber number) {
+  const auto found = files_.store_files.find(number);
+  if (found == files_.store_files.end()) {
+    return Status::NotFound(StoreFileName(number) + " is not part of the database");
+  }
+  // A handle of the file system's own is faster where its queues know it; a file that the writer
+  // has removed meanwhile is read through the handle taken at the start. A number names one file
+  // for good.
+  Result<std::unique_ptr<base::File>> file =
+      directory_->Open(StoreFileName(number), base::OpenMode::kReadOnly);
+  if (file) return file;
+  return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
+}
+
+Result<NewFile> ReadOnlyStorage::CreateFile() { return Refused(); }
+Status ReadOnlyStorage::WriteLog() { return Refused(); }
+Status ReadOnlyStorage::SyncLog() { return Refused(); }
+Status ReadOnlyStorage::RollLog() { return Refused(); }
+Status ReadOnlyStorage::DeleteFile(format::FileNumber) { return Refused(); }
+Status ReadOnlyStorage::CommitEdits(uint64_t, const format::CatalogEdit&) { return Refused(); }
+
+}  // namespace tandem::engine

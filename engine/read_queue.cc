@@ -1,0 +1,42 @@
+// Starting reads and waiting for the one that is needed next.
+#include "engine/read_queue.h"
+
+#include "base/check.h"
+
+namespace tandem::engine {
+
+void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRead* read) {
+  read->kind = base::IoRequest::Kind::kRead;
+  read->file = file;
+  read->offset = offset;
+  read->bytes = std::make_unique_for_overwrite<char[]>(size);
+  read->buffer = {read->bytes.get(), size};
+  ++reads_;
+  bytes_ += size;
+}
+
+void ReadQueue::Start(std::span<QueuedRead* const> reads) {
+  if (reads.empty()) return;
+  if (queue_ == nullptr) queue_ = file_system_->NewQueue(kReadsMax);
+  starting_.assign(reads.begin(), reads.end());
+  for (QueuedRead* read : reads) read->is_done = false;
+  queue_->Submit(starting_);
+}
+
+Status ReadQueue::Finish(QueuedRead* read) {
+  while (!read->is_done) {
+    base::IoRequest* completed = queue_->Wait();
+    CHECK(completed != nullptr);  // The read that is waited for is outstanding.
+    static_cast<QueuedRead*>(completed)->is_done = true;
+  }
+  return read->status;
+}
+
+void ReadQueue::Release(QueuedRead* read) {
+  Finish(read).Ignore("whoever releases a read does not use its bytes");
+  --reads_;
+  bytes_ -= read->buffer.size();
+  read->bytes.reset();
+}
+
+}  // namespace tandem::engine

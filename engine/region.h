@@ -1,0 +1,102 @@
+// A region: a key range of a table, its memstores and its files. What readers see is one immutable
+// RegionVersion that is swapped whole (rule 24).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/memstore.h"
+#include "engine/view.h"
+#include "format/catalog.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+/// Threads: any, unless said otherwise.
+class Region {
+ public:
+  /// An empty region; files are added by Update. `memstore_bytes` is what a memstore is sized for.
+  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
+         uint64_t memstore_bytes);
+
+  format::RegionId id() const { return id_; }
+  const format::TableRecord& table() const { return *table_; }
+  const std::shared_ptr<const format::TableRecord>& shared_table() const { return table_; }
+  const std::string& start_key() const { return start_key_; }
+  const std::string& end_key() const { return end_key_; }
+
+  /// The version of this moment, pinned.
+  std::shared_ptr<const RegionVersion> version() const EXCLUDES(mutex_);
+  /// Replaces the version by what `change` makes of a copy of it. `change` does no I/O.
+  void Update(const std::function<void(RegionVersion*)>& change) EXCLUDES(mutex_);
+
+  /// The memstore that takes writes. Threads: the commit leader.
+  Memstore* active() { return active_.get(); }
+  /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing
+  /// when it is empty. Returns whether it did. Threads: the commit leader.
+  bool SwitchMemstore() EXCLUDES(mutex_);
+
+  /// Memstores that wait for their flush.
+  size_t waiting_memstores() const EXCLUDES(mutex_);
+  uint64_t memstore_bytes() const EXCLUDES(mutex_);
+  /// The oldest operation that no file holds; kSequenceMax when all are in files.
+  format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
+
+  /// Every operation up to it is in files. Raised with the version that says so.
+  format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
+  void RaiseFlushedThrough(format::SequenceNumber sequence) EXCLUDES(mutex_);
+
+  /// "region 3 of table 'x'", for messages.
+  std::string Describe() const;
+
+  /// Work of which only one at a time may go on in a region.
+  enum class Work : uint8_t { kFlush, kCompaction };
+  /// Waits until nobody does such work.
+  void Begin(Work work) EXCLUDES(mutex_);
+  /// False: somebody does already.
+  bool TryBegin(Work work) EXCLUDES(mutex_);
+  void End(Work work) EXCLUDES(mutex_);
+
+ private:
+  std::shared_ptr<Memstore> NewMemstore() const;
+  bool& busy(Work work) REQUIRES(mutex_) { return work == Work::kFlush ? flushing_ : compacting_; }
+
+  const format::RegionId id_;
+  const std::shared_ptr<const format::TableRecord> table_;
+  const std::string start_key_, end_key_;
+  const uint64_t memstore_bytes_;
+  std::shared_ptr<Memstore> active_;  // The commit leader's; also the version's last memstore.
+
+  mutable base::Mutex mutex_;
+  base::CondVar turn_;
+  std::shared_ptr<const RegionVersion> version_ GUARDED_BY(mutex_);
+  format::SequenceNumber flushed_through_ GUARDED_BY(mutex_);
+  bool flushing_ GUARDED_BY(mutex_) = false;
+  bool compacting_ GUARDED_BY(mutex_) = false;
+};
+
+/// Does a region's work for a scope.
+class WorkTurn {
+ public:
+  WorkTurn(Region& region, Region::Work work) : region_(region), work_(work) {
+    region_.Begin(work_);
+  }
+  ~WorkTurn() { region_.End(work_); }
+  WorkTurn(const WorkTurn&) = delete;
+  WorkTurn& operator=(const WorkTurn&) = delete;
+
+ private:
+  Region& region_;
+  const Region::Work work_;
+};
+
+/// The catalog's record of the region as `version` has it.
+format::RegionRecord RecordOf(const Region& region, const RegionVersion& version,
+                              format::SequenceNumber flushed_through);
+
+}  // namespace tandem::engine

@@ -1,0 +1,59 @@
+// The tables of an open database and their regions: found by name or id, routed to by key.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/region.h"
+#include "format/catalog.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+/// A table with its regions by start key, which tile the key space. Immutable.
+struct Table {
+  std::shared_ptr<const format::TableRecord> record;
+  std::vector<std::shared_ptr<Region>> regions;
+
+  /// The region that holds `row`.
+  Region& RegionOf(std::string_view row) const;
+};
+
+/// Threads: any.
+class RegionSet {
+ public:
+  /// `memstore_bytes`: what a memstore is sized for.
+  explicit RegionSet(uint64_t memstore_bytes) : memstore_bytes_(memstore_bytes) {}
+
+  /// Adds a table with empty regions. Requires: `regions` tile the key space.
+  void Add(const format::TableRecord& table, std::vector<format::RegionRecord> regions)
+      EXCLUDES(mutex_);
+
+  /// nullptr when there is none.
+  std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);
+  std::shared_ptr<const Table> Find(format::TableId id) const EXCLUDES(mutex_);
+  /// All, by id.
+  std::vector<std::shared_ptr<const Table>> tables() const EXCLUDES(mutex_);
+  std::vector<std::shared_ptr<Region>> regions() const EXCLUDES(mutex_);
+
+  /// Of all memstores of all regions.
+  uint64_t memstore_bytes() const EXCLUDES(mutex_);
+  /// The oldest operation that is not in a file yet; kSequenceMax when there is none.
+  format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
+
+ private:
+  const uint64_t memstore_bytes_;
+  mutable base::Mutex mutex_;
+  std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);
+};
+
+/// kNotFound "table 'NAME' does not exist".
+Status TableNotFound(std::string_view name);
+
+}  // namespace tandem::engine

@@ -1,0 +1,44 @@
+// Choosing the producer of each cluster.
+#include "engine/row_chain.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+
+Result<bool> RowChain::Next() {
+  while (true) {
+    if (producer_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool is_row, producer_->Next());
+      if (is_row) return true;
+      producer_.reset();
+    }
+    if (next_ == clusters_.size()) return false;
+    const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
+    ++next_;
+    ASSIGN_OR_RETURN(producer_, Open(clusters_[at]));
+  }
+}
+
+Result<std::unique_ptr<RowProducer>> RowChain::Open(const Cluster& cluster) {
+  if (access_ != nullptr) return OpenAccess(job_, cluster, *access_);
+  if (cluster.has_one_file() && !reverse_) {
+    return NewFileProducer(job_, cluster.files[0], std::nullopt);
+  }
+  return NewMergeProducer(job_, cluster, reverse_);
+}
+
+Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+                                                const Access& access) {
+  std::vector<FileCandidates> files;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
+    files.push_back(std::move(candidates));
+  }
+  if (cluster.has_one_file()) return NewFileProducer(job, cluster.files[0], std::move(files[0]));
+  return NewWindowProducer(job, cluster, std::move(files),
+                           MemstoreCandidates(cluster, access, job->view.point.sequence));
+}
+
+}  // namespace tandem::engine

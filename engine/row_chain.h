@@ -1,0 +1,43 @@
+// The rows of many clusters, one cluster after the other.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/row_producer.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: job, clusters and access outlive it.
+class RowChain {
+ public:
+  /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
+  /// all rows only.
+  RowChain(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
+           bool reverse = false)
+      : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
+
+  /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
+  /// kCorruption, kIoError.
+  Result<bool> Next();
+  /// Lifetime: until Next.
+  std::string_view key() const { return producer_->key(); }
+  RowAssembly& row() { return producer_->row(); }
+
+ private:
+  Result<std::unique_ptr<RowProducer>> Open(const Cluster& cluster);
+
+  ReadJob* job_;
+  std::span<const Cluster> clusters_;
+  const Access* access_;
+  bool reverse_;
+  size_t next_ = 0;  // Of the cluster to open.
+  std::unique_ptr<RowProducer> producer_;
+};
+
+/// A producer of the candidates that `access` leads to. Errors: kCorruption, kIoError.
+Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+                                                const Access& access);
+
+}  // namespace tandem::engine

@@ -1,0 +1,51 @@
+// The sources of a read: the slices of files and the memstores of a view that can hold what it asks
+// for, grouped into clusters. Sources of different clusters share no key, so a read goes through
+// the clusters one after the other in key order, and a file that nothing overlaps is read alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/view.h"
+#include "format/index_key.h"
+
+namespace tandem::engine {
+
+/// The rows [low, high) of a file, with what a view knows of them.
+struct FileSource {
+  std::shared_ptr<LiveFile> live;
+  format::StoreFile* file = nullptr;
+  uint32_t low = 0, high = 0;
+  bool visible = false;     ///< Every cell of the file has a sequence that the view sees.
+  bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
+  const format::Dictionary* names = nullptr;
+  const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
+
+  std::string_view min_key() const { return file->statistics().min_key; }
+  std::string_view max_key() const { return file->statistics().max_key; }
+  /// Whether the file holds nothing of the row that is hidden, expired or old.
+  bool IsSettledHere(uint32_t ordinal) const {
+    return may_settle && (clean == nullptr || clean->Test(ordinal));
+  }
+};
+
+/// Sources whose keys interleave.
+struct Cluster {
+  std::vector<FileSource> files;
+  std::vector<std::shared_ptr<const Memstore>> memstores;
+  format::KeyRange rows;  ///< What the read asks for; files are cut to it, memstores are not.
+
+  bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
+};
+
+/// The clusters of the rows in `rows`, in key order. Loads the block index and the names of each
+/// file. Errors: kCorruption, kIoError.
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
+
+/// Every row key.
+inline format::KeyRange AllRows() { return {}; }
+
+}  // namespace tandem::engine

@@ -1,0 +1,46 @@
+// The store files of an open database: they are created, opened, given to versions and, when no
+// version and no reader needs them any more, deleted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/health.h"
+#include "engine/storage.h"
+#include "engine/view.h"
+#include "format/block_cache.h"
+#include "format/catalog.h"
+#include "format/store_file_writer.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// What the catalog records of a finished file of `table`.
+format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
+                            format::TableId table, const format::StoreFileSummary& summary);
+
+/// Threads: any. Lifetime: outlives every LiveFile it opened.
+class StoreFiles {
+ public:
+  /// `storage` and `health` outlive this.
+  StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes)
+      : storage_(storage), health_(health), cache_(cache_bytes) {}
+
+  Result<NewFile> Create() { return storage_->CreateFile(); }
+  /// Errors: kCorruption when the file is not what the record says.
+  Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
+  /// Deletes a file that no catalog edit ever named.
+  void Discard(format::FileNumber number);
+  /// The catalog does not name `file` any more: it is deleted when its last reader lets go.
+  static void Retire(LiveFile& file);
+
+  uint64_t cache_size_bytes() const { return cache_.size_bytes(); }
+
+ private:
+  Storage* storage_;
+  Health* health_;
+  format::BlockCache cache_;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,31 @@
+// The high mark is one atomic that only rises.
+#include "engine/time_source.h"
+
+#include <algorithm>
+
+namespace tandem::engine {
+
+void TimeSource::RaiseHigh(int64_t micros) {
+  int64_t high = high_.load(std::memory_order_relaxed);
+  while (high < micros && !high_.compare_exchange_weak(high, micros, std::memory_order_acq_rel)) {
+  }
+}
+
+int64_t TimeSource::Now() {
+  RaiseHigh(clock_->WallMicros());
+  return high_.load(std::memory_order_acquire);
+}
+
+int64_t TimeSource::AssignTimestamps(uint32_t count) {
+  const int64_t first = std::max(Now(), last_timestamp() + 1);
+  last_timestamp_.store(first + count - 1, std::memory_order_release);
+  return first;
+}
+
+void TimeSource::Restore(int64_t last_timestamp, int64_t clock_high_micros) {
+  last_timestamp_.store(std::max(this->last_timestamp(), last_timestamp),
+                        std::memory_order_release);
+  RaiseHigh(clock_high_micros);
+}
+
+}  // namespace tandem::engine

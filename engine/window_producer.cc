@@ -1,0 +1,270 @@
+// The rows of a cluster of several sources, each block read at most once. Which rows lie in several
+// sources shows only when keys are known, so the candidates are read in windows, in key order:
+//
+// 1. Load: of each file the next blocks that hold candidates are pinned. The smallest last key
+// among
+//    the files that have more is the window's bound: every candidate up to it is at hand.
+// 2. Open: the candidates up to the bound become the window's items, settled as far as their own
+// file
+//    tells (rule 16).
+// 3. Meet: each item is looked for in the other sources, by filter, then by key and hash; no data
+//    block is read for that. Where it is found it becomes an extra item of that file, and none of
+//    the row's items is settled. Candidates of memstores are looked for in all files.
+// 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
+// that
+//    the file's walk has yet to hand out is never among them.
+// 5. Rows are handed out by merging the items by key.
+//
+// A row's absence from a source is certain; its presence is certain up to a collision of keyed
+// hashes.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/row_producer.h"
+#include "engine/window_file.h"
+#include "format/hash.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr size_t kBlocksMax = 64;         // Of each file in one window.
+constexpr size_t kMemstoreRowsMax = 256;  // In one window.
+
+class WindowProducer final : public RowProducer {
+ public:
+  WindowProducer(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
+                 std::vector<const MemRow*> memstore_rows);
+
+  Result<bool> Next() override;
+
+ private:
+  struct File {
+    std::unique_ptr<WindowFile> window;
+    std::vector<size_t> others;        // Files that can hold rows of this one.
+    std::span<const uint64_t> hashes;  // Of its rows.
+    size_t at = 0;                     // The next item.
+    std::string key;                   // Its key.
+
+    bool done() const { return at == window->items().size(); }
+    const WindowFile::Item& item() const { return window->items()[at]; }
+  };
+
+  Status OpenWindow();
+  Result<std::optional<std::string>> FindBound();
+  bool has_candidates() const;
+  Status MeetFiles(File* file);
+  Status MeetMemstoreRow(const MemRow* row);
+  Result<bool> Find(File* file, std::string_view key, uint64_t hash);
+  Status ReadKey(File* file);
+  void ChooseKey();
+  Result<bool> ReadRow();
+  Status GatherFrom(File* file);
+  void GatherMemstores();
+
+  const Cluster& cluster_;
+  std::span<const char> secret_;
+  std::vector<File> files_;
+  std::vector<const MemRow*> memstore_rows_;
+  size_t memstore_at_ = 0;   // The next of memstore_rows_.
+  size_t memstore_end_ = 0;  // Of the present window.
+  size_t blocks_ = 1;        // Of each file in the next window.
+  bool is_loaded_ = false;
+};
+
+WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
+                               std::vector<FileCandidates> candidates,
+                               std::vector<const MemRow*> memstore_rows)
+    : RowProducer(job),
+      cluster_(cluster),
+      secret_(job->view.table->hash_secret),
+      memstore_rows_(std::move(memstore_rows)) {
+  for (size_t i = 0; i < cluster.files.size(); ++i) {
+    const FileSource& source = cluster.files[i];
+    File& file = files_.emplace_back();
+    file.window = std::make_unique<WindowFile>(job, source, std::move(candidates[i]));
+    for (size_t j = 0; j < cluster.files.size(); ++j) {
+      const FileSource& other = cluster.files[j];
+      if (other.file != source.file && other.min_key() <= source.max_key() &&
+          other.max_key() >= source.min_key()) {
+        file.others.push_back(j);
+      }
+    }
+  }
+}
+
+Result<bool> WindowProducer::Next() {
+  while (true) {
+    const bool in_window =
+        memstore_at_ < memstore_end_ ||
+        std::any_of(files_.begin(), files_.end(), [](const File& file) { return !file.done(); });
+    if (!in_window) {
+      for (File& file : files_) file.window->Close();
+      if (!has_candidates()) return false;
+      RETURN_IF_ERROR(OpenWindow());
+      continue;
+    }
+    ASSIGN_OR_RETURN(const bool is_row, ReadRow());
+    if (is_row) return true;
+  }
+}
+
+bool WindowProducer::has_candidates() const {
+  return memstore_at_ < memstore_rows_.size() ||
+         std::any_of(files_.begin(), files_.end(),
+                     [](const File& file) { return file.window->has_candidates(); });
+}
+
+Status WindowProducer::OpenWindow() {
+  for (File& file : files_) {
+    if (!is_loaded_) {
+      ASSIGN_OR_RETURN(file.hashes, file.window->source().file->KeyHashes());
+    }
+    RETURN_IF_ERROR(file.window->Load(blocks_));
+  }
+  is_loaded_ = true;
+  blocks_ = std::min(blocks_ * 2, kBlocksMax);
+  ASSIGN_OR_RETURN(const std::optional<std::string> bound, FindBound());
+  for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
+  for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
+  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
+    const MemRow* row = memstore_rows_[memstore_end_];
+    if (bound.has_value() && Memstore::Key(row) > *bound) break;
+    RETURN_IF_ERROR(MeetMemstoreRow(row));
+  }
+  for (File& file : files_) {
+    RETURN_IF_ERROR(file.window->Complete());
+    file.at = 0;
+    RETURN_IF_ERROR(ReadKey(&file));
+  }
+  return {};
+}
+
+// Step 1: nullopt when everything that is left is at hand.
+Result<std::optional<std::string>> WindowProducer::FindBound() {
+  std::optional<std::string> bound;
+  std::string key;
+  for (File& file : files_) {
+    if (!file.window->has_more()) continue;
+    RETURN_IF_ERROR(file.window->LastLoadedKey(&key));
+    if (!bound.has_value() || key < *bound) bound = key;
+  }
+  if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
+    const std::string_view last =
+        Memstore::Key(memstore_rows_[memstore_at_ + kMemstoreRowsMax - 1]);
+    if (!bound.has_value() || last < *bound) bound = last;
+  }
+  return bound;
+}
+
+Status WindowProducer::MeetFiles(File* file) {
+  std::string key;
+  for (WindowFile::Item& item : file->window->items()) {
+    const uint64_t hash = file->hashes[item.ordinal];
+    bool has_key = false;
+    const auto read_key = [&] {
+      if (std::exchange(has_key, true)) return Status();
+      return file->window->Key(item.ordinal, &key);
+    };
+    for (const size_t other : file->others) {
+      ASSIGN_OR_RETURN(const bool may, files_[other].window->source().file->MayContain(hash));
+      if (!may) continue;
+      RETURN_IF_ERROR(read_key());
+      ASSIGN_OR_RETURN(const bool found, Find(&files_[other], key, hash));
+      if (found) item.settled = false;
+    }
+    for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
+      if (!item.settled) break;
+      if (!memstore->MayContain(hash)) continue;
+      RETURN_IF_ERROR(read_key());
+      item.settled = memstore->Find(key) == nullptr;
+    }
+  }
+  return {};
+}
+
+Status WindowProducer::MeetMemstoreRow(const MemRow* row) {
+  const std::string_view key = Memstore::Key(row);
+  const uint64_t hash = format::RowHash(key, secret_);
+  for (File& file : files_) {
+    const FileSource& source = file.window->source();
+    if (key < source.min_key() || key > source.max_key()) continue;
+    ASSIGN_OR_RETURN(const bool may, source.file->MayContain(hash));
+    if (may) RETURN_IF_ERROR(Find(&file, key, hash).status());
+  }
+  return {};
+}
+
+// Whether the file holds the row; then the row becomes an extra one of it.
+Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t hash) {
+  const FileSource& source = file->window->source();
+  ASSIGN_OR_RETURN(const std::optional<format::Ordinal> found, source.file->FindByHash(key, hash));
+  if (!found.has_value() || found->value < source.low || found->value >= source.high) return false;
+  file->window->AddExtra(found->value);
+  return true;
+}
+
+Status WindowProducer::ReadKey(File* file) {
+  return file->done() ? Status() : file->window->Key(file->item().ordinal, &file->key);
+}
+
+// Makes the smallest key that is next in any source the present one.
+void WindowProducer::ChooseKey() {
+  const std::string* smallest = nullptr;
+  for (const File& file : files_) {
+    if (!file.done() && (smallest == nullptr || file.key < *smallest)) smallest = &file.key;
+  }
+  if (memstore_at_ < memstore_end_) {
+    const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
+    if (smallest == nullptr || key <= *smallest) {
+      key_ = key;
+      ++memstore_at_;
+      return;
+    }
+  }
+  key_ = *smallest;
+}
+
+Result<bool> WindowProducer::ReadRow() {
+  ChooseKey();
+  row_.Begin();
+  bool settled = false, decided = false;
+  for (File& file : files_) {
+    if (file.done() || file.key != key_) continue;
+    settled = file.item().settled;  // Then no other source has the row.
+    decided = file.window->decided();
+    RETURN_IF_ERROR(GatherFrom(&file));
+    ++file.at;
+    RETURN_IF_ERROR(ReadKey(&file));
+  }
+  if (!settled) GatherMemstores();
+  return Accept(settled, decided);
+}
+
+Status WindowProducer::GatherFrom(File* file) {
+  const WindowFile::Item& item = file->item();
+  const format::RowBlock& rows = file->window->BlockOf(item.ordinal);
+  const FileColumns& columns = file->window->columns();
+  return rows.Cells(item.ordinal - rows.first(), item.settled ? columns.settled : columns.merged,
+                    row_.gathered());
+}
+
+void WindowProducer::GatherMemstores() {
+  if (cluster_.memstores.empty()) return;
+  const uint64_t hash = format::RowHash(key_, secret_);
+  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
+    if (!memstore->MayContain(hash)) continue;
+    const MemRow* row = memstore->Find(key_);
+    if (row != nullptr) Memstore::Cells(row, job_->view.point.sequence, row_.gathered());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
+                                               std::vector<FileCandidates> files,
+                                               std::vector<const MemRow*> memstore_rows) {
+  return std::make_unique<WindowProducer>(job, cluster, std::move(files), std::move(memstore_rows));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,86 @@
+// Writers look at two cached figures; only when one is high do they look at the regions.
+#include "engine/write_gate.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+// A region with this many memstores waiting slows writers down, or stops them.
+constexpr size_t kWaitingSlow = 2;
+constexpr size_t kWaitingStop = 4;
+constexpr int64_t kSlowMicros = 1000;
+// Waits end by themselves after this, to look again: nobody depends on a lost wake-up.
+constexpr int64_t kLookAgainMicros = 100'000;
+
+}  // namespace
+
+Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait) {
+  RETURN_IF_ERROR(parts_.health->CheckWritable());
+  for (bool waited = false;; waited = true) {
+    const std::string reason = ReasonToWait(tables);
+    if (reason.empty()) break;
+    if (no_wait) return Status::Busy(reason);
+    const Status disk_full = parts_.health->disk_full();
+    if (!disk_full.ok()) {
+      return Status::NoSpace(
+          reason + ", and that waits for disk space: " + std::string(disk_full.message()));
+    }
+    if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
+    RETURN_IF_ERROR(WaitForFlush());
+  }
+  if (!no_wait && waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) {
+    parts_.clock->SleepMicros(kSlowMicros);
+  }
+  return Status();
+}
+
+std::string WriteGate::ReasonToWait(const std::vector<std::shared_ptr<const Table>>& tables) const {
+  const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
+  if (bytes > parts_.memstores_total_bytes) {
+    return "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
+           std::to_string(parts_.memstores_total_bytes);
+  }
+  if (waiting_max_.load(std::memory_order_relaxed) < kWaitingStop) return {};
+  for (const auto& table : tables) {
+    for (const auto& region : table->regions) {
+      const size_t waiting = region->waiting_memstores();
+      if (waiting < kWaitingStop) continue;
+      return region->Describe() + " has " + std::to_string(waiting) +
+             " memstores waiting to be flushed";
+    }
+  }
+  return {};
+}
+
+Status WriteGate::WaitForFlush() {
+  if (parts_.executor->runs_inline()) {
+    parts_.executor->Drain();
+  } else {
+    base::MutexLock lock(mutex_);
+    (void)changed_.WaitFor(mutex_, kLookAgainMicros);
+  }
+  Look();
+  return parts_.health->CheckWritable();
+}
+
+void WriteGate::Update() {
+  Look();
+  base::MutexLock lock(mutex_);
+  changed_.NotifyAll();
+}
+
+void WriteGate::Look() {
+  uint64_t bytes = 0;
+  size_t waiting_max = 0;
+  for (const auto& region : parts_.regions->regions()) {
+    bytes += region->memstore_bytes();
+    waiting_max = std::max(waiting_max, region->waiting_memstores());
+  }
+  memstore_bytes_.store(bytes, std::memory_order_relaxed);
+  waiting_max_.store(waiting_max, std::memory_order_relaxed);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,56 @@
+#include "format/file_hash.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/status_macros.h"
+#include "format/corruption.h"
+#include "format/file_window.h"
+#include "format/findings.h"
+#include "format/hash.h"
+
+namespace tandem::format {
+namespace {
+
+std::string Hex(const Hash128& hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint64_t half : {hash.high, hash.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(half >> shift) & 15];
+  }
+  return text;
+}
+
+Result<Hash128> HashFile(base::File* file, uint64_t size_bytes) {
+  FileWindow window(file, size_bytes);
+  StreamingHash128 hash;
+  for (uint64_t offset = 0; offset < size_bytes;) {
+    const uint64_t piece = std::min(FileWindow::kReadBytes, size_bytes - offset);
+    ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(offset, piece));
+    hash.Add(bytes);
+    offset += piece;
+  }
+  return hash.Finish();
+}
+
+}  // namespace
+
+Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expected,
+                      VerifyReport* report) {
+  Findings findings(file->name(), report);
+  const Result<uint64_t> size = file->Size();
+  if (!size.has_value()) return findings.AddError(size.error());
+  if (*size != size_bytes) {
+    findings.Add(Mismatch("size in bytes, by the catalog", size_bytes, *size));
+    return Status();
+  }
+  const Result<Hash128> found = HashFile(file, size_bytes);
+  if (!found.has_value()) return findings.AddError(found.error());
+  if (*found != expected) {
+    findings.Add("hash of the whole file, by the catalog: expected " + Hex(expected) + ", found " +
+                 Hex(*found));
+  }
+  return Status();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,87 @@
+// The walk and its rule for gaps:
+// 1. A good frame must name the checksum of the one before it and sequences above it.
+// 2. The first bytes that are no frame start a gap at the last good sequence + 1.
+// 3. Each multiple of 8 behind it is tried. Frames found there are read for their durable mark
+// only:
+//    one that reaches the gap means that synced frames are damaged.
+// 4. Without such a frame the chain ends before the gap, and what was found is discarded.
+#include "format/frame_chain.h"
+
+#include "base/status_macros.h"
+#include "format/corruption.h"
+
+namespace tandem::format {
+namespace {
+
+uint64_t LastSequence(const Frame& frame) {
+  return frame.first_sequence + (frame.count == 0 ? 0 : frame.count - 1);
+}
+
+Status CheckLink(const DecodedFrame& found, std::string_view file_name, const FrameChain& chain) {
+  const Frame& frame = found.frame;
+  if (frame.previous != chain.last_checksum) {
+    return CorruptionAt(
+        file_name, found.offset,
+        Mismatch("checksum of the frame before", chain.last_checksum, frame.previous));
+  }
+  if (frame.first_sequence <= chain.last_sequence || LastSequence(frame) < frame.first_sequence) {
+    return CorruptionAt(
+        file_name, found.offset,
+        Mismatch("first sequence of frame: above", chain.last_sequence, frame.first_sequence));
+  }
+  if (frame.durable_mark >= frame.first_sequence) {
+    return CorruptionAt(
+        file_name, found.offset,
+        Mismatch("durable mark of frame: below", frame.first_sequence, frame.durable_mark));
+  }
+  return Status();
+}
+
+void Extend(const DecodedFrame& found, FrameChain* chain) {
+  chain->last_checksum = found.checksum;
+  chain->last_sequence = LastSequence(found.frame);
+  chain->last_timestamp = found.frame.timestamp;
+  if (found.frame.durable_mark > chain->durable_mark) {
+    chain->durable_mark = found.frame.durable_mark;
+  }
+  ++chain->frames;
+}
+
+// Searches behind the gap at reader->offset(). The reason for the gap stays in reader->reason().
+Status CheckGap(FrameReader* reader, std::string_view file_name, const FrameChain& chain) {
+  const uint64_t gap = reader->offset();
+  const std::string reason = reader->reason();
+  while (reader->offset() < reader->limit()) {
+    ASSIGN_OR_RETURN(const std::optional<DecodedFrame> later, reader->FindNext());
+    if (!later || later->frame.durable_mark <= chain.last_sequence) continue;
+    return CorruptionAt(file_name, gap,
+                        reason + "; the frame at offset " + std::to_string(later->offset) +
+                            " says that sequence " + std::to_string(later->frame.durable_mark) +
+                            " was durable, the last one found is " +
+                            std::to_string(chain.last_sequence));
+  }
+  reader->set_reason(reason);
+  return Status();
+}
+
+}  // namespace
+
+Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
+                             const std::function<Status(const Frame&)>& visit, FrameChain* chain) {
+  while (reader->offset() < reader->limit()) {
+    ASSIGN_OR_RETURN(const std::optional<DecodedFrame> found, reader->Next());
+    if (!found) break;
+    RETURN_IF_ERROR(CheckLink(*found, file_name, *chain));
+    RETURN_IF_ERROR(visit(found->frame));
+    Extend(*found, chain);
+  }
+  const uint64_t end = reader->offset();
+  if (end < reader->limit()) {
+    RETURN_IF_ERROR(CheckGap(reader, file_name, *chain));
+  } else {
+    reader->set_reason("the bytes end here");
+  }
+  return end;
+}
+
+}  // namespace tandem::format

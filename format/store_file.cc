@@ -1,0 +1,204 @@
+// The parts of an open store file, each loaded when first used and checked while it is loaded.
+#include "format/store_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/bitmap_section.h"
+#include "format/byte_reader.h"
+#include "format/corruption.h"
+#include "format/section_reader.h"
+#include "format/store_file_parts.h"
+
+namespace tandem::format {
+namespace {
+
+// The section holds two copies of one block; the second is read when the first is damaged.
+Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& section) {
+  SectionReader reader(file, section);
+  Result<BlockRef> block = reader.Next(BlockKind::kDictionary);
+  if (!block && block.error().code() == StatusCode::kCorruption) {
+    // They are alike, so the second one starts in the middle.
+    SectionEntry second = section;
+    second.size_bytes = section.size_bytes / 2;
+    second.offset += second.size_bytes;
+    SectionReader second_reader(file, second);
+    if (Result<BlockRef> copy = second_reader.Next(BlockKind::kDictionary); copy) block = copy;
+  }
+  if (!block) return block.error();
+  return Dictionary::Decode(*std::move(block));
+}
+
+Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(section.count);
+  SectionReader reader(file, section);
+  while (hashes.size() < section.count) {
+    ASSIGN_OR_RETURN(const BlockRef block, reader.Next(BlockKind::kKeyHashes));
+    const uint64_t count = std::min<uint64_t>(kKeyHashesPerBlock, section.count - hashes.size());
+    if (block->first != hashes.size() || block->count != count ||
+        block->raw_bytes != count * sizeof(uint64_t)) {
+      return block->Corrupt("block of key hashes breaks its layout");
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      hashes.push_back(LoadAt<uint64_t>(block->raw(), i * sizeof(uint64_t)));
+    }
+  }
+  if (!reader.done()) return file.Corrupt(reader.offset(), "key hashes have bytes left");
+  return hashes;
+}
+
+}  // namespace
+
+StoreFile::StoreFile(Private, std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+StoreFile::~StoreFile() = default;
+
+FileNumber StoreFile::number() const { return parts_->blocks.number(); }
+const FileId& StoreFile::id() const { return parts_->blocks.id(); }
+uint64_t StoreFile::size_bytes() const { return parts_->size_bytes; }
+const TableRecord& StoreFile::table() const { return parts_->table; }
+const std::string& StoreFile::region_start() const { return parts_->region_start; }
+const FileStatistics& StoreFile::statistics() const { return parts_->statistics; }
+const std::vector<SectionEntry>& StoreFile::sections() const { return parts_->sections; }
+uint32_t StoreFile::row_count() const { return parts_->statistics.rows; }
+bool StoreFile::all_clean() const {
+  return parts_->statistics.clean_rows == parts_->statistics.rows;
+}
+const BlockFile& StoreFile::blocks() const { return parts_->blocks; }
+
+Result<const BlockIndex*> StoreFile::Blocks() const {
+  Parts& parts = *parts_;
+  ASSIGN_OR_RETURN(const BlockIndex* index, parts.block_index.Get([&] {
+    const uint32_t family = parts.family.value;
+    return BlockIndex::Load(parts.blocks, parts.Section(SectionKind::kBlockIndex, family),
+                            parts.Section(SectionKind::kData, family), parts.statistics.rows);
+  }));
+  return index;
+}
+
+Result<uint32_t> StoreFile::BlockCount() {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  return index->size();
+}
+
+DataBlock StoreFile::BlockAt(uint32_t block) const {
+  return parts_->block_index.loaded()->At(block);
+}
+
+uint32_t StoreFile::BlockOf(Ordinal ordinal, uint32_t hint) const {
+  return parts_->block_index.loaded()->BlockOf(ordinal, hint);
+}
+
+Result<RowBlockRef> StoreFile::ParseRows(uint32_t block, BlockRef bytes) const {
+  ASSIGN_OR_RETURN(RowBlockRef rows, RowBlock::Parse(std::move(bytes), parts_->family));
+  const DataBlock place = BlockAt(block);
+  if (rows->first() != place.first || rows->row_count() != place.count) {
+    return parts_->blocks.Corrupt(place.handle.offset,
+                                  "row block does not hold the rows that the block index says");
+  }
+  return rows;
+}
+
+Result<RowBlockRef> StoreFile::ReadRows(uint32_t block) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(BlockRef bytes, parts_->blocks.Read(index->At(block).handle, BlockKind::kRows));
+  return ParseRows(block, std::move(bytes));
+}
+
+Result<RowBlockRef> StoreFile::AdmitRows(uint32_t block, std::string_view stored) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(BlockRef bytes,
+                   parts_->blocks.Admit(index->At(block).handle, BlockKind::kRows, stored));
+  return ParseRows(block, std::move(bytes));
+}
+
+Result<RowBlockRef> StoreFile::DecodeRows(uint32_t block, std::string_view stored) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(BlockRef bytes,
+                   parts_->blocks.Decode(index->At(block).handle, BlockKind::kRows, stored));
+  return ParseRows(block, std::move(bytes));
+}
+
+RowBlockRef StoreFile::CachedRows(uint32_t block) {
+  BlockRef bytes = parts_->blocks.Cached(BlockAt(block).handle);
+  if (bytes == nullptr || bytes->kind != BlockKind::kRows) return nullptr;
+  Result<RowBlockRef> rows = ParseRows(block, std::move(bytes));
+  return rows ? *std::move(rows) : nullptr;
+}
+
+Result<RowBlockRef> StoreFile::ReadRowsUncached(uint32_t block) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(BlockRef bytes,
+                   parts_->blocks.ReadUncached(index->At(block).handle, BlockKind::kRows));
+  return ParseRows(block, std::move(bytes));
+}
+
+Result<const Dictionary*> StoreFile::Names() {
+  ASSIGN_OR_RETURN(const Dictionary* names, parts_->names.Get([&] {
+    return ReadDictionary(parts_->blocks,
+                          parts_->Section(SectionKind::kDictionary, parts_->family.value));
+  }));
+  return names;
+}
+
+Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(const RowBlockRef rows, ReadRows(index->Find(key)));
+  return rows->first() + rows->LowerBound(key);
+}
+
+Result<std::optional<Ordinal>> StoreFile::FindByHash(std::string_view key, uint64_t hash) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  const DataBlock block = index->At(index->Find(key));
+  const auto begin = hashes.begin() + block.first;
+  const auto found = std::find(begin, begin + block.count, hash);
+  if (found == begin + block.count) return std::optional<Ordinal>();
+  return std::optional(Ordinal(static_cast<uint32_t>(found - hashes.begin())));
+}
+
+Result<bool> StoreFile::MayContain(uint64_t hash) {
+  ASSIGN_OR_RETURN(const BloomFilter* filter, parts_->filter.Get([&] {
+    return BloomFilter::Read(parts_->blocks, parts_->Section(SectionKind::kFilter));
+  }));
+  return filter->MayContain(hash);
+}
+
+Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
+  ASSIGN_OR_RETURN(const std::vector<uint64_t>* hashes, parts_->key_hashes.Get([&] {
+    return ReadKeyHashes(parts_->blocks, parts_->Section(SectionKind::kKeyHashes));
+  }));
+  return std::span<const uint64_t>(*hashes);
+}
+
+Result<const Bitmap*> StoreFile::CleanRows() {
+  ASSIGN_OR_RETURN(const Bitmap* clean, parts_->clean_rows.Get([&] {
+    return ReadBitmapSection(parts_->blocks, parts_->Section(SectionKind::kCleanRows), row_count());
+  }));
+  return clean;
+}
+
+Result<IndexSection*> StoreFile::Index(IndexId index) {
+  const auto found = parts_->indexes.find(index);
+  if (found == parts_->indexes.end()) return static_cast<IndexSection*>(nullptr);
+  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section, found->second.Get([&] {
+    return IndexSection::Open(parts_->blocks, parts_->sections, index, row_count());
+  }));
+  return section->get();
+}
+
+bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {
+  for (const FamilyRecord& family : families) {
+    const int64_t ttl = family.options.ttl_micros;
+    if (ttl <= 0) continue;
+    for (const ColumnTimes& times : parts_->statistics.family_times) {
+      // Without overflow: timestamp + ttl <= now.
+      const __int128 expires = static_cast<__int128>(times.min_timestamp) + ttl;
+      if (times.family == family.id && expires <= now_micros) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tandem::format

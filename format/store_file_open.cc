@@ -1,0 +1,191 @@
+// Opening a store file. Nothing is believed before what it depends on was verified:
+//
+// 1. The header names the file; it must be the one that the caller expects.
+// 2. The footer, at the end of a file of exactly the size that it states, places the section
+// tables.
+// 3. The section table (its second copy when the first is damaged) places the sections.
+// 4. Schema and statistics are read; the counts of rows that sections and statistics state must
+// agree.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/byte_reader.h"
+#include "format/corruption.h"
+#include "format/file_header.h"
+#include "format/footer.h"
+#include "format/section_reader.h"
+#include "format/section_table.h"
+#include "format/store_file_parts.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+Result<FileHeader> ReadHeader(base::File& file, const ExpectedFile& expected, uint64_t size) {
+  const std::string& name = file.name();
+  if (expected.size_bytes != 0 && size != expected.size_bytes) {
+    return CorruptionAt(name, 0, Mismatch("file size", expected.size_bytes, size));
+  }
+  if (size < kFileHeaderBytes + kFooterBytes) {
+    return CorruptionAt(name, 0,
+                        Mismatch("file size, at least", kFileHeaderBytes + kFooterBytes, size));
+  }
+  char bytes[kFileHeaderBytes];
+  ASSIGN_OR_RETURN(const size_t count, file.Read(0, bytes));
+  ASSIGN_OR_RETURN(const FileHeader header,
+                   DecodeFileHeader({bytes, count}, FileKind::kStore, name));
+  if (expected.number.value != 0 && header.number != expected.number) {
+    return CorruptionAt(name, 0,
+                        Mismatch("file number", expected.number.value, header.number.value));
+  }
+  if (expected.id.has_value() && header.id != *expected.id) {
+    return CorruptionAt(name, 0, "file id is not the one that the manifest names");
+  }
+  return header;
+}
+
+Result<Footer> ReadFooter(base::File& file, const FileHeader& header, uint64_t size) {
+  char bytes[kFooterBytes];
+  ASSIGN_OR_RETURN(const size_t count, file.Read(size - kFooterBytes, bytes));
+  if (count != kFooterBytes) {
+    return CorruptionAt(file.name(), size - kFooterBytes,
+                        Mismatch("bytes of footer", kFooterBytes, count));
+  }
+  ASSIGN_OR_RETURN(const Footer footer, DecodeFooter({bytes, count}, header.id, size, file.name()));
+  if (footer.number != header.number) {
+    return CorruptionAt(file.name(), size - kFooterBytes,
+                        Mismatch("file number", header.number.value, footer.number.value));
+  }
+  return footer;
+}
+
+Result<std::vector<SectionEntry>> ReadTable(const BlockFile& file, const Footer& footer,
+                                            uint64_t offset, uint32_t alignment) {
+  ASSIGN_OR_RETURN(const BlockRef block,
+                   file.ReadUncached({offset, footer.table_bytes}, BlockKind::kSectionTable));
+  if (block->count != footer.sections) {
+    return block->Corrupt(Mismatch("sections", footer.sections, block->count));
+  }
+  return DecodeSectionTable(*block, alignment, footer.table_offsets[0]);
+}
+
+// The tables and the footer follow one another without a gap that a section could hide in.
+Status CheckFooterPlaces(const BlockFile& file, const Footer& footer, uint32_t alignment) {
+  const uint64_t end_of_first = footer.table_offsets[0] + footer.table_bytes;
+  const uint64_t end_of_second = footer.table_offsets[1] + footer.table_bytes;
+  if (footer.table_offsets[0] > footer.file_size || footer.table_offsets[1] > footer.file_size ||
+      footer.table_offsets[1] != AlignUp(end_of_first, alignment) ||
+      footer.file_size != AlignUp(end_of_second, kBlockAlignment) + kFooterBytes) {
+    return file.Corrupt(footer.file_size - kFooterBytes, "section tables are out of place");
+  }
+  return {};
+}
+
+// The only block of a section that has one.
+Result<BlockRef> ReadOnlyBlock(const BlockFile& file, const SectionEntry& section, BlockKind kind) {
+  SectionReader reader(file, section);
+  ASSIGN_OR_RETURN(BlockRef block, reader.Next(kind));
+  if (!reader.done()) return file.Corrupt(reader.offset(), "section has more than one block");
+  return block;
+}
+
+Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sections,
+                     uint32_t family) {
+  constexpr SectionKind kOfFile[] = {SectionKind::kSchema, SectionKind::kStatistics,
+                                     SectionKind::kKeyHashes, SectionKind::kCleanRows,
+                                     SectionKind::kFilter};
+  constexpr SectionKind kOfFamily[] = {SectionKind::kData, SectionKind::kDictionary,
+                                       SectionKind::kBlockIndex};
+  const auto missing = [&](SectionKind kind) {
+    return file.Corrupt(
+        0, "section of kind " + std::to_string(static_cast<int>(kind)) + " is missing");
+  };
+  for (const SectionKind kind : kOfFile) {
+    if (FindSection(sections, kind) == nullptr) return missing(kind);
+  }
+  for (const SectionKind kind : kOfFamily) {
+    if (FindSection(sections, kind, family) == nullptr) return missing(kind);
+  }
+  return {};
+}
+
+}  // namespace
+
+const SectionEntry& StoreFile::Parts::Section(SectionKind kind, uint32_t owner) const {
+  return *FindSection(sections, kind, owner);
+}
+
+// Reads the start key of the region and the table's record.
+Status StoreFile::ReadSchema(Parts* parts) {
+  const SectionEntry* section = FindSection(parts->sections, SectionKind::kSchema);
+  if (section == nullptr) return parts->blocks.Corrupt(0, "the schema section is missing");
+  ASSIGN_OR_RETURN(const BlockRef block,
+                   ReadOnlyBlock(parts->blocks, *section, BlockKind::kSchema));
+  ByteReader reader(block->raw());
+  parts->region_start = reader.Bytes(reader.VarintUpTo(kRowKeyBytesMax));
+  if (!reader.ok()) return block->Corrupt("start key of the region is malformed");
+  Result<TableRecord> table = DecodeTable(reader.Bytes(reader.remaining()));
+  if (!table) {
+    return Status(table.error().code(),
+                  std::string(block->Corrupt(table.error().message()).message()));
+  }
+  parts->table = *std::move(table);
+  if (parts->table.families.size() != 1) {
+    return Status::Unsupported(*block->file_name + ": " +
+                               Mismatch("families", 1, parts->table.families.size()));
+  }
+  parts->family = parts->table.families[0].id;
+  for (const IndexRecord& index : parts->table.indexes) parts->indexes[index.id];
+  return {};
+}
+
+// Reads the statistics and compares what the sections say about the number of rows.
+Status StoreFile::ReadStatistics(Parts* parts) {
+  const BlockFile& file = parts->blocks;
+  RETURN_IF_ERROR(CheckSections(file, parts->sections, parts->family.value));
+  ASSIGN_OR_RETURN(
+      const BlockRef block,
+      ReadOnlyBlock(file, parts->Section(SectionKind::kStatistics), BlockKind::kStatistics));
+  ASSIGN_OR_RETURN(parts->statistics, DecodeStatistics(*block));
+  const uint64_t rows = parts->statistics.rows;
+  const SectionEntry& hashes = parts->Section(SectionKind::kKeyHashes);
+  const SectionEntry& clean = parts->Section(SectionKind::kCleanRows);
+  const SectionEntry& data = parts->Section(SectionKind::kData, parts->family.value);
+  if (hashes.count != rows || hashes.size_bytes / sizeof(uint64_t) < rows) {
+    return file.Corrupt(hashes.offset, Mismatch("key hashes", rows, hashes.count));
+  }
+  if (data.count != rows) {
+    return file.Corrupt(data.offset, Mismatch("rows of the data section", rows, data.count));
+  }
+  if (clean.count != parts->statistics.clean_rows) {
+    return file.Corrupt(clean.offset,
+                        Mismatch("clean rows", parts->statistics.clean_rows, clean.count));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> file,
+                                                   const ExpectedFile& expected,
+                                                   BlockCache* cache) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(*file, expected, size));
+  ASSIGN_OR_RETURN(const Footer footer, ReadFooter(*file, header, size));
+
+  auto parts = std::make_unique<Parts>(BlockFile(std::move(file), header.number, header.id, cache));
+  parts->size_bytes = size;
+  parts->footer = footer;
+  parts->alignment = uint32_t{1} << header.alignment_log2;
+  RETURN_IF_ERROR(CheckFooterPlaces(parts->blocks, footer, parts->alignment));
+  Result<std::vector<SectionEntry>> sections =
+      ReadTable(parts->blocks, footer, footer.table_offsets[0], parts->alignment);
+  if (!sections && sections.error().code() == StatusCode::kCorruption) {
+    sections = ReadTable(parts->blocks, footer, footer.table_offsets[1], parts->alignment);
+  }
+  if (!sections) return sections.error();
+  parts->sections = *std::move(sections);
+  RETURN_IF_ERROR(ReadSchema(parts.get()));
+  RETURN_IF_ERROR(ReadStatistics(parts.get()));
+  return std::make_shared<StoreFile>(Private(), std::move(parts));
+}
+
+}  // namespace tandem::format

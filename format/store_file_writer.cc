@@ -1,0 +1,266 @@
+// Writing a store file. Row blocks go out as they fill; what describes them (block index, hashes,
+// statistics, index entries) is collected beside them and follows at Finish.
+#include "format/store_file_writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/bitmap_section.h"
+#include "format/block_index_writer.h"
+#include "format/bloom_filter.h"
+#include "format/coding.h"
+#include "format/dictionary.h"
+#include "format/file_header.h"
+#include "format/footer.h"
+#include "format/hash.h"
+#include "format/row_block_writer.h"
+#include "format/section_table.h"
+#include "format/section_writer.h"
+#include "format/statistics_collector.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+// A section that is one uncompressed block.
+Status WriteOnlyBlock(SectionKind section, const BlockContent& content, uint64_t count,
+                      SectionWriter* out) {
+  RETURN_IF_ERROR(out->Begin(section, 0));
+  RETURN_IF_ERROR(out->Append(content).status());
+  return out->End(count);
+}
+
+}  // namespace
+
+struct StoreFileWriter::Parts {
+  Parts(std::unique_ptr<base::File> new_file, StoreFileSpec new_spec)
+      : file(std::move(new_file)),
+        spec(std::move(new_spec)),
+        out(file.get(), spec.id, spec.alignment),
+        rows(&names),
+        statistics(*spec.table) {}
+
+  const FamilyRecord& family() const { return spec.table->families[0]; }
+  Status Start();
+  Status CheckRow(std::string_view key, std::span<const Cell> cells) const;
+  Status EndBlock();
+  Status WriteDictionary();
+  Status WriteKeyHashes();
+  Status WriteFilter();
+  Status WriteSchema();
+  Status WriteStatistics();
+  Status WriteEnd();
+
+  std::unique_ptr<base::File> file;
+  StoreFileSpec spec;
+  SectionWriter out;
+  DictionaryBuilder names;
+  RowBlockWriter rows;
+  BlockIndexWriter block_index;
+  StatisticsCollector statistics;
+  std::vector<uint64_t> hashes;
+  std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
+  std::string raw;               // The row block being written.
+  std::string key_before_block;  // The last key of the block before the one in `rows`.
+};
+
+StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
+    : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
+  CHECK(parts_->spec.table->families.size() == 1);
+  for (const IndexRecord& index : parts_->spec.table->indexes) {
+    parts_->indexes.push_back(std::make_unique<IndexSectionWriter>(index));
+  }
+}
+
+StoreFileWriter::~StoreFileWriter() = default;
+
+uint32_t StoreFileWriter::row_count() const { return parts_->statistics.row_count(); }
+uint64_t StoreFileWriter::size_bytes() const { return parts_->out.offset(); }
+IndexSectionWriter& StoreFileWriter::index(size_t i) { return *parts_->indexes[i]; }
+void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
+  parts_->statistics.WidenSequences(min, max);
+}
+
+Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Cell> cells,
+                                        RowEntries entries) {
+  Parts& parts = *parts_;
+  RETURN_IF_ERROR(parts.CheckRow(key, cells));
+  const Ordinal ordinal(row_count());
+  if (ordinal.value == 0) RETURN_IF_ERROR(parts.Start());
+
+  // A row that fills a block by itself does not share one with smaller rows before it.
+  const uint32_t block_size = parts.family().options.block_size_bytes;
+  const bool large = RowBlockWriter::SizeOf(key, cells) >= block_size;
+  if (parts.rows.row_count() > 0 && (large || !parts.rows.Fits(key, cells))) {
+    RETURN_IF_ERROR(parts.EndBlock());
+  }
+  parts.rows.Add(key, cells);
+  parts.statistics.AddRow(key, cells);
+  parts.hashes.push_back(RowHash(key, parts.spec.table->hash_secret));
+  for (const auto& index : parts.indexes) {
+    RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, cells)
+                                                    : index->CopyRow(ordinal, cells));
+  }
+  if (parts.rows.size_bytes() >= block_size) RETURN_IF_ERROR(parts.EndBlock());
+  return ordinal;
+}
+
+// Whether a row with these lengths, order and families fits the file.
+Status StoreFileWriter::Parts::CheckRow(std::string_view key, std::span<const Cell> cells) const {
+  DCHECK(!cells.empty());
+  if (key.empty() || key.size() > kRowKeyBytesMax) {
+    return Status::InvalidArgument("a row key of " + std::to_string(key.size()) +
+                                   " bytes; the limit kRowKeyBytesMax is " +
+                                   std::to_string(kRowKeyBytesMax));
+  }
+  if (statistics.row_count() > 0 && key <= statistics.last_key()) {
+    return Status::Corruption(file->name() + ": row keys do not rise at row " +
+                              std::to_string(statistics.row_count()));
+  }
+  if (statistics.row_count() >= kRowsPerFileMax) {
+    return Status::Unsupported(file->name() + ": more than kRowsPerFileMax rows");
+  }
+  if (RowBytesBound(key, cells) > kRowBytesMax) {
+    return Status::Unsupported("a row of up to " + std::to_string(RowBytesBound(key, cells)) +
+                               " bytes; the limit kRowBytesMax is " + std::to_string(kRowBytesMax));
+  }
+  for (const Cell& cell : cells) {
+    if (cell.family != family().id) {
+      return Status::Unsupported("a cell of family " + std::to_string(cell.family.value) +
+                                 ": a file holds one family");
+    }
+    if (cell.qualifier.size() > kQualifierBytesMax) {
+      return Status::InvalidArgument("a qualifier passes kQualifierBytesMax");
+    }
+  }
+  return {};
+}
+
+// The header and the beginning of the data section.
+Status StoreFileWriter::Parts::Start() {
+  FileHeader header;
+  header.kind = FileKind::kStore;
+  header.alignment_log2 = static_cast<uint8_t>(std::countr_zero(spec.alignment));
+  header.database = spec.database;
+  header.number = spec.number;
+  header.id = spec.id;
+  std::string bytes;
+  AppendFileHeader(header, &bytes);
+  RETURN_IF_ERROR(out.AppendRaw(bytes));
+  return out.Begin(SectionKind::kData, family().id.value);
+}
+
+Status StoreFileWriter::Parts::EndBlock() {
+  const std::string first_key(rows.first_key());
+  std::string last_key(rows.last_key());
+  BlockContent content{.kind = BlockKind::kRows};
+  content.count = rows.row_count();
+  content.first = statistics.row_count() - rows.row_count();
+  content.compression = family().options.compression;
+  content.flags = rows.Finish(&raw);
+  content.raw = raw;
+  ASSIGN_OR_RETURN(const BlockHandle handle, out.Append(content));
+  block_index.Add(handle, Ordinal(content.first), key_before_block, first_key);
+  key_before_block = std::move(last_key);
+  return {};
+}
+
+Result<StoreFileSummary> StoreFileWriter::Finish() {
+  Parts& parts = *parts_;
+  CHECK(row_count() > 0);
+  SectionWriter* out = &parts.out;
+  if (parts.rows.row_count() > 0) RETURN_IF_ERROR(parts.EndBlock());
+  RETURN_IF_ERROR(out->End(row_count()));
+  RETURN_IF_ERROR(parts.WriteDictionary());
+  RETURN_IF_ERROR(parts.block_index.Write(parts.family().id, out));
+  RETURN_IF_ERROR(parts.WriteKeyHashes());
+  const Bitmap clean = parts.statistics.CleanRows();
+  RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
+  RETURN_IF_ERROR(parts.WriteFilter());
+
+  StoreFileSummary summary;
+  summary.statistics = parts.statistics.Statistics();
+  for (const auto& index : parts.indexes) {
+    ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
+    summary.indexes.push_back(std::move(section));
+  }
+  RETURN_IF_ERROR(parts.WriteStatistics());
+  RETURN_IF_ERROR(WriteSummaries(summary.indexes, out));
+  RETURN_IF_ERROR(parts.WriteSchema());
+  RETURN_IF_ERROR(parts.WriteEnd());
+  summary.size_bytes = out->offset();
+  summary.hash = out->hash();
+  return summary;
+}
+
+Status StoreFileWriter::Parts::WriteDictionary() {
+  const std::string bytes = names.Encode();
+  BlockContent content{.kind = BlockKind::kDictionary, .raw = bytes};
+  content.count = names.size();
+  RETURN_IF_ERROR(out.Begin(SectionKind::kDictionary, family().id.value));
+  for (int copy = 0; copy < 2; ++copy) RETURN_IF_ERROR(out.Append(content).status());
+  return out.End(names.size());
+}
+
+Status StoreFileWriter::Parts::WriteKeyHashes() {
+  RETURN_IF_ERROR(out.Begin(SectionKind::kKeyHashes, 0));
+  for (size_t first = 0; first < hashes.size(); first += kKeyHashesPerBlock) {
+    const size_t count = std::min<size_t>(kKeyHashesPerBlock, hashes.size() - first);
+    BlockContent content{.kind = BlockKind::kKeyHashes};
+    content.count = static_cast<uint32_t>(count);
+    content.first = static_cast<uint32_t>(first);
+    content.raw = {reinterpret_cast<const char*>(&hashes[first]), count * sizeof(uint64_t)};
+    RETURN_IF_ERROR(out.Append(content).status());
+  }
+  return out.End(hashes.size());
+}
+
+Status StoreFileWriter::Parts::WriteFilter() {
+  BloomFilter filter(hashes.size());
+  for (const uint64_t hash : hashes) filter.Add(hash);
+  return filter.Write(&out);
+}
+
+Status StoreFileWriter::Parts::WriteStatistics() {
+  std::string bytes;
+  AppendStatistics(statistics.Statistics(), &bytes);
+  BlockContent content{.kind = BlockKind::kStatistics, .raw = bytes};
+  content.count = statistics.row_count();
+  return WriteOnlyBlock(SectionKind::kStatistics, content, 1, &out);
+}
+
+Status StoreFileWriter::Parts::WriteSchema() {
+  std::string bytes;
+  AppendLengthPrefixed(&bytes, spec.region_start);
+  EncodeTable(*spec.table, &bytes);
+  const BlockContent content{.kind = BlockKind::kSchema, .raw = bytes};
+  return WriteOnlyBlock(SectionKind::kSchema, content, 1, &out);
+}
+
+// Section tables and footer, then everything to the disk.
+Status StoreFileWriter::Parts::WriteEnd() {
+  std::string table;
+  AppendSectionTable(out.sections(), &table);
+  BlockContent content{.kind = BlockKind::kSectionTable, .raw = table};
+  content.count = static_cast<uint32_t>(out.sections().size());
+  Footer footer;
+  footer.number = spec.number;
+  footer.sections = content.count;
+  for (uint32_t copy = 0; copy < 2; ++copy) {
+    content.first = copy;
+    ASSIGN_OR_RETURN(const BlockHandle handle, out.AppendAlone(content));
+    footer.table_offsets[copy] = handle.offset;
+    footer.table_bytes = handle.stored_bytes;
+  }
+  footer.file_size = out.offset() + kFooterBytes;
+  std::string bytes;
+  AppendFooter(footer, spec.id, &bytes);
+  RETURN_IF_ERROR(out.AppendRaw(bytes));
+  RETURN_IF_ERROR(out.Flush());
+  return file->DataSync();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,145 @@
+#include "format/verify_blocks.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "base/status_macros.h"
+#include "format/block_codec.h"
+#include "format/byte_reader.h"
+#include "format/corruption.h"
+#include "format/file_header.h"
+#include "format/file_window.h"
+#include "format/hash.h"
+
+namespace tandem::format {
+namespace {
+
+bool SectionHolds(SectionKind section, BlockKind block) {
+  switch (section) {
+    case SectionKind::kSchema:
+      return block == BlockKind::kSchema;
+    case SectionKind::kDictionary:
+      return block == BlockKind::kDictionary;
+    case SectionKind::kData:
+      return block == BlockKind::kRows;
+    case SectionKind::kBlockIndex:
+      return block == BlockKind::kBlockIndex || block == BlockKind::kBlockIndexTop;
+    case SectionKind::kKeyHashes:
+      return block == BlockKind::kKeyHashes;
+    case SectionKind::kCleanRows:
+    case SectionKind::kIndexPresent:
+    case SectionKind::kIndexTouched:
+      return block == BlockKind::kBitmap;
+    case SectionKind::kFilter:
+      return block == BlockKind::kFilter;
+    case SectionKind::kIndexLeaves:
+      return block == BlockKind::kIndexLeaf;
+    case SectionKind::kIndexPostings:
+      return block == BlockKind::kPostings;
+    case SectionKind::kIndexDirectory:
+      return block == BlockKind::kIndexDirectory;
+    case SectionKind::kStatistics:
+      return block == BlockKind::kStatistics;
+    case SectionKind::kDigests:
+      return block == BlockKind::kDigests;
+  }
+  return true;  // A section of a later version whose feature bit says that it may be ignored.
+}
+
+class BlocksVerifier {
+ public:
+  BlocksVerifier(const StoreFile& file, Findings* findings)
+      : file_(file),
+        findings_(*findings),
+        name_(std::make_shared<const std::string>(file.blocks().file().name())),
+        window_(&file.blocks().file(), file.size_bytes()) {}
+
+  Status Run();
+
+ private:
+  Status VerifySection(const SectionEntry& section);
+  /// Decodes the block at `at` of `section` and returns where the next one starts; its bytes go to
+  /// `*hash`.
+  Result<uint64_t> VerifyBlock(const SectionEntry& section, uint64_t at, StreamingHash64* hash);
+  Status VerifyZeros(uint64_t begin, uint64_t end);
+
+  const StoreFile& file_;
+  Findings& findings_;
+  std::shared_ptr<const std::string> name_;
+  FileWindow window_;
+};
+
+Status BlocksVerifier::Run() {
+  uint64_t end = kFileHeaderBytes;
+  for (const SectionEntry& section : file_.sections()) {  // Open checked that they rise.
+    Status status = VerifyZeros(end, section.offset);
+    if (status.ok()) status = VerifySection(section);
+    if (!status.ok()) RETURN_IF_ERROR(findings_.AddError(status));
+    end = section.offset + section.size_bytes;
+  }
+  return Status();
+}
+
+Status BlocksVerifier::VerifySection(const SectionEntry& section) {
+  StreamingHash64 hash;
+  const uint64_t end = section.offset + section.size_bytes;
+  for (uint64_t at = section.offset; at < end;) {
+    ASSIGN_OR_RETURN(at, VerifyBlock(section, at, &hash));
+  }
+  if (hash.Finish() != section.checksum) {
+    findings_.AddAt(section.offset, Mismatch("section checksum", section.checksum, hash.Finish()));
+  }
+  return Status();
+}
+
+Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64_t at,
+                                             StreamingHash64* hash) {
+  const uint64_t left = section.offset + section.size_bytes - at;
+  if (left < kBlockHeaderBytes) return CorruptionAt(*name_, at, "a section ends in a block header");
+  ASSIGN_OR_RETURN(const std::string_view header, window_.Read(at, kBlockHeaderBytes));
+  const uint64_t stored = kBlockHeaderBytes + uint64_t{LoadAt<uint32_t>(header, 8)};
+  const auto kind = static_cast<BlockKind>(header[16]);
+  const uint64_t padded = (stored + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  if (stored > kBlockHeaderBytes + kBlockStoredBytesMax || padded > left) {
+    return CorruptionAt(*name_, at, Mismatch("bytes of a block, at most", left, padded));
+  }
+  if (!SectionHolds(section.kind, kind)) {
+    findings_.AddAt(at, "a section of kind " + std::to_string(static_cast<int>(section.kind)) +
+                            " holds a block of kind " + std::to_string(static_cast<int>(kind)));
+  }
+  ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at, padded));
+  hash->Add(bytes);
+  const Result<BlockRef> block =
+      DecodeBlock({name_, file_.id(), at}, kind, bytes.substr(0, stored));
+  if (!block.has_value()) RETURN_IF_ERROR(findings_.AddError(block.error()));
+  const size_t nonzero = bytes.find_first_not_of('\0', stored);
+  if (nonzero != std::string_view::npos) findings_.AddAt(at + nonzero, "padding is not zero");
+  return at + padded;
+}
+
+Status BlocksVerifier::VerifyZeros(uint64_t begin, uint64_t end) {
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t piece = std::min(FileWindow::kReadBytes, end - at);
+    ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at, piece));
+    const size_t nonzero = bytes.find_first_not_of('\0');
+    if (nonzero != std::string_view::npos) {
+      findings_.AddAt(at + nonzero, "padding is not zero");
+      return Status();
+    }
+    at += piece;
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status VerifyBlocks(const StoreFile& file, Findings* findings) {
+  RETURN_IF_ERROR(BlocksVerifier(file, findings).Run());
+  if (findings->count() > 0) return Status();
+  // What no section holds: header, section tables, footer and the padding between them.
+  const Status end = file.VerifyBytes().status();
+  return end.ok() ? end : findings->AddError(end);
+}
+
+}  // namespace tandem::format

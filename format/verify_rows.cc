@@ -1,0 +1,242 @@
+#include "format/verify_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "format/hash.h"
+#include "format/index_entries.h"
+#include "format/row_stream.h"
+#include "format/verify_index.h"
+
+namespace tandem::format {
+namespace {
+
+/// Entries of all indexes together that are kept before they are compared.
+constexpr size_t kPendingEntriesMax = 1 << 20;
+
+struct Times {
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = std::numeric_limits<int64_t>::min();
+  void Add(int64_t timestamp) {
+    min = std::min(min, timestamp);
+    max = std::max(max, timestamp);
+  }
+  bool empty() const { return min > max; }
+};
+
+class RowsVerifier {
+ public:
+  RowsVerifier(StoreFile* file, bool deep, Findings* findings)
+      : file_(*file), deep_(deep), findings_(*findings) {}
+
+  Status Run();
+
+ private:
+  Status OpenParts();
+  Status VerifyRow(const RowStream& rows);
+  void CountCells(std::string_view key);
+  void VerifyDerived(uint32_t ordinal, uint64_t hash);
+  Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
+  Status CompareIndexes();
+  void CompareStatistics(std::string_view last_key);
+  void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
+
+  StoreFile& file_;
+  const bool deep_;
+  Findings& findings_;
+  std::span<const uint64_t> hashes_;
+  const Bitmap* clean_ = nullptr;
+  std::vector<std::unique_ptr<IndexVerifier>> indexes_;
+  std::vector<Cell> cells_;
+  FileStatistics found_;
+  std::string first_key_;
+  Times all_times_;
+  uint64_t min_sequence_ = kSequenceMax.value, max_sequence_ = 0;
+  std::map<uint8_t, Times> family_times_;
+  /// Of the columns that the statistics name.
+  std::map<std::pair<uint8_t, std::string>, Times, std::less<>> column_times_;
+};
+
+Status RowsVerifier::Run() {
+  RETURN_IF_ERROR(OpenParts());
+  RowStream rows(&file_, 0, file_.row_count());
+  std::string last_key;
+  while (true) {
+    RETURN_IF_ERROR(rows.Next());
+    if (!rows.valid()) break;
+    RETURN_IF_ERROR(VerifyRow(rows));
+    last_key = rows.key();
+    size_t pending = 0;
+    for (const auto& index : indexes_) pending += index->pending();
+    if (pending > kPendingEntriesMax) RETURN_IF_ERROR(CompareIndexes());
+  }
+  CompareStatistics(last_key);
+  RETURN_IF_ERROR(CompareIndexes());
+  for (const auto& index : indexes_) RETURN_IF_ERROR(index->Finish());
+  return Status();
+}
+
+Status RowsVerifier::OpenParts() {
+  for (const ColumnTimes& times : file_.statistics().column_times) {
+    column_times_[{times.family.value, times.qualifier}];
+  }
+  const Result<std::span<const uint64_t>> hashes = file_.KeyHashes();
+  if (hashes.has_value()) {
+    hashes_ = *hashes;
+  } else {
+    RETURN_IF_ERROR(findings_.AddError(hashes.error()));
+  }
+  const Result<const Bitmap*> clean = file_.CleanRows();
+  if (clean.has_value()) {
+    clean_ = *clean;
+  } else {
+    RETURN_IF_ERROR(findings_.AddError(clean.error()));
+  }
+  if (!deep_) return Status();
+  for (const IndexRecord& index : file_.table().indexes) {
+    const Result<IndexSection*> section = file_.Index(index.id);
+    if (!section.has_value()) {
+      RETURN_IF_ERROR(findings_.AddError(section.error()));
+    } else if (*section == nullptr) {
+      findings_.Add("index " + Quoted(index.name) + ": the file has no section of it");
+    } else {
+      indexes_.push_back(
+          std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
+    }
+  }
+  return Status();
+}
+
+Status RowsVerifier::VerifyRow(const RowStream& rows) {
+  const uint32_t ordinal = rows.ordinal();
+  const std::string name = "row " + std::to_string(ordinal);
+  cells_.clear();
+  RETURN_IF_ERROR(rows.Cells(&cells_));
+  if (cells_.empty()) findings_.Add(name + " has no cell");
+  if (std::adjacent_find(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) {
+        return !CellLess(a, b);
+      }) != cells_.end()) {
+    findings_.Add(name + ": its cells are not in order");
+  }
+  if (found_.rows == 0) first_key_ = rows.key();
+  CountCells(rows.key());
+  const uint64_t hash = RowHash(rows.key(), file_.table().hash_secret);
+  VerifyDerived(ordinal, hash);
+  if (!deep_) return Status();
+  RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
+  for (const auto& index : indexes_) {
+    RETURN_IF_ERROR(index->AddRow(ordinal, rows.key(), cells_));
+  }
+  return Status();
+}
+
+void RowsVerifier::CountCells(std::string_view key) {
+  ++found_.rows;
+  found_.clean_rows += IsCleanRow(cells_) ? 1 : 0;
+  found_.cells += cells_.size();
+  found_.raw_bytes += key.size();
+  for (const Cell& cell : cells_) {
+    found_.raw_bytes += cell.qualifier.size() + cell.value.size();
+    found_.deletes += cell.kind == CellKind::kPut ? 0 : 1;
+    all_times_.Add(cell.timestamp);
+    if (cell.sequence.value != 0) {  // 0: a merge forgot it (format-wide rule).
+      min_sequence_ = std::min(min_sequence_, cell.sequence.value);
+      max_sequence_ = std::max(max_sequence_, cell.sequence.value);
+    }
+    if (cell.kind != CellKind::kPut) continue;
+    family_times_[cell.family.value].Add(cell.timestamp);
+    const auto column =
+        column_times_.find(std::pair(cell.family.value, std::string(cell.qualifier)));
+    if (column != column_times_.end()) column->second.Add(cell.timestamp);
+  }
+  ++findings_.report()->rows;
+  findings_.report()->cells += cells_.size();
+}
+
+void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash) {
+  const std::string name = " of row " + std::to_string(ordinal);
+  if (hashes_.size() > ordinal) findings_.Compare("key hash" + name, hash, hashes_[ordinal]);
+  if (clean_ != nullptr && clean_->size() > ordinal) {
+    findings_.Compare("clean bit" + name, IsCleanRow(cells_), clean_->Test(ordinal));
+  }
+  const Result<bool> filtered = file_.MayContain(hash);
+  if (filtered.has_value() && !*filtered) findings_.Add("the filter lacks the key" + name);
+}
+
+Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
+  const std::string name = "row " + std::to_string(ordinal);
+  const Result<std::optional<Ordinal>> by_hash = file_.FindByHash(key, hash);
+  if (!by_hash.has_value()) {
+    RETURN_IF_ERROR(findings_.AddError(by_hash.error()));
+  } else if (*by_hash != Ordinal(ordinal)) {
+    findings_.Add(name + " is not found by its hash");
+  }
+  const Result<uint32_t> by_key = file_.LowerBound(key);
+  if (!by_key.has_value()) return findings_.AddError(by_key.error());
+  findings_.Compare("position of the key of " + name, ordinal, *by_key);
+  return Status();
+}
+
+Status RowsVerifier::CompareIndexes() {
+  for (const auto& index : indexes_) RETURN_IF_ERROR(index->CompareChunk());
+  return Status();
+}
+
+void RowsVerifier::CompareStatistics(std::string_view last_key) {
+  const FileStatistics& stated = file_.statistics();
+  findings_.Compare("rows, by the statistics", found_.rows, stated.rows);
+  findings_.Compare("rows, by the key hashes", found_.rows, hashes_.size());
+  findings_.Compare("clean rows, by the statistics", found_.clean_rows, stated.clean_rows);
+  findings_.Compare("cells, by the statistics", found_.cells, stated.cells);
+  findings_.Compare("deletes, by the statistics", found_.deletes, stated.deletes);
+  findings_.Compare("bytes as written, by the statistics", found_.raw_bytes, stated.raw_bytes);
+  if (first_key_ != stated.min_key || last_key != stated.max_key) {
+    findings_.Add("first and last key, by the statistics: expected " + Quoted(first_key_) +
+                  " and " + Quoted(last_key) + ", found " + Quoted(stated.min_key) + " and " +
+                  Quoted(stated.max_key));
+  }
+  // A merge keeps the bounds of its inputs, so those of the cells may lie within.
+  if (max_sequence_ != 0 &&
+      (min_sequence_ < stated.min_sequence.value || max_sequence_ > stated.max_sequence.value)) {
+    findings_.Add("sequences " + std::to_string(min_sequence_) + " to " +
+                  std::to_string(max_sequence_) + " pass the bounds of the statistics");
+  }
+  if (!all_times_.empty() &&
+      (all_times_.min != stated.min_timestamp || all_times_.max != stated.max_timestamp)) {
+    findings_.Add("timestamps are not within the statistics' bounds: expected " +
+                  std::to_string(all_times_.min) + " to " + std::to_string(all_times_.max) +
+                  ", found " + std::to_string(stated.min_timestamp) + " to " +
+                  std::to_string(stated.max_timestamp));
+  }
+  CompareTimes(stated.column_times, false);
+  CompareTimes(stated.family_times, true);
+}
+
+void RowsVerifier::CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family) {
+  for (const ColumnTimes& times : stated) {
+    const Times& found = by_family ? family_times_[times.family.value]
+                                   : column_times_[std::pair(times.family.value, times.qualifier)];
+    if (found.empty() || (found.min == times.min_timestamp && found.max == times.max_timestamp)) {
+      continue;
+    }
+    findings_.Add("timestamps of " +
+                  (by_family ? "a family" : "column " + Quoted(times.qualifier)) + ": expected " +
+                  std::to_string(found.min) + " to " + std::to_string(found.max) + ", found " +
+                  std::to_string(times.min_timestamp) + " to " +
+                  std::to_string(times.max_timestamp));
+  }
+}
+
+}  // namespace
+
+Status VerifyRows(StoreFile* file, bool deep, Findings* findings) {
+  const Status status = RowsVerifier(file, deep, findings).Run();
+  return status.ok() ? status : findings->AddError(status);
+}
+
+}  // namespace tandem::format

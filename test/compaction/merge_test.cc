@@ -1,0 +1,370 @@
+// Merged files against a naive merge: all rows of the inputs in a map, retention asked row by row,
+// and a file written from scratch. Both files must be the same to the byte, index sections and
+// digests included, whatever was copied through ordinal maps.
+#include "compaction/merge.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "format/hash.h"
+#include "format/row_stream.h"
+#include "format/verify_blocks.h"
+#include "format/verify_rows.h"
+#include "format/visibility.h"
+#include "test/support/print.h"
+#include "test/support/simulated_disk.h"
+
+namespace tandem::compaction {
+namespace {
+
+using format::Cell;
+using format::CellKind;
+using format::SequenceNumber;
+
+struct OwnedCell {
+  CellKind kind;
+  std::string qualifier;
+  int64_t timestamp;
+  uint64_t sequence;
+  std::string value;
+  Cell view() const {
+    return {kind, format::FamilyId(0), qualifier, timestamp, SequenceNumber(sequence), value};
+  }
+};
+using Rows = std::map<std::string, std::vector<OwnedCell>>;
+
+std::vector<Cell> Views(const std::vector<OwnedCell>& cells) {
+  std::vector<Cell> views;
+  for (const OwnedCell& cell : cells) views.push_back(cell.view());
+  std::sort(views.begin(), views.end(), format::CellLess);
+  return views;
+}
+
+/// A disk, a table and the store files of a trial.
+class Bench {
+ public:
+  explicit Bench(uint64_t seed) : random_(seed) {
+    directory_ = std::move(*disk_.OpenDirectory("db", true));
+    table_ = std::make_shared<format::TableRecord>();
+    table_->name = "t";
+    for (char& byte : table_->hash_secret) byte = static_cast<char>(Below(256));
+    format::FamilyRecord family;
+    family.options = {.name = "f",
+                      .max_versions = 1 + static_cast<uint32_t>(Below(3)),
+                      .ttl_micros = Below(2) == 0 ? 0 : 4 + static_cast<int64_t>(Below(4)),
+                      .compression = Below(2) == 0 ? Compression::kNone : Compression::kZstd,
+                      .block_size_bytes = 512};
+    table_->families.push_back(family);
+    AddIndex("text", "a", ColumnType::kText, false);
+    AddIndex("number", "n", ColumnType::kInt64, false);
+    AddIndex("falling", "a", ColumnType::kBytes, true);
+  }
+
+  uint64_t Below(uint64_t limit) { return random_() % limit; }
+  const std::shared_ptr<format::TableRecord>& table() const { return table_; }
+
+  void AddIndex(const std::string& name, const std::string& qualifier, ColumnType type,
+                bool descending) {
+    format::IndexRecord index;
+    index.id = format::IndexId(static_cast<uint32_t>(table_->indexes.size() + 1));
+    index.name = name;
+    index.columns.push_back({format::FamilyId(0), qualifier, type, descending});
+    table_->indexes.push_back(index);
+  }
+
+  /// Rows of random cells with sequences (through, through + operations].
+  Rows NewRows(uint64_t operations, uint64_t keys) {
+    Rows rows;
+    for (uint64_t i = 0; i < operations; ++i) {
+      auto& cells = rows["row" + std::to_string(1000000 + Below(keys))];
+      cells.push_back(NewCell(++sequence_));
+    }
+    return rows;
+  }
+  uint64_t sequence() const { return sequence_; }
+
+  std::unique_ptr<format::StoreFileWriter> NewWriter(const std::string& name,
+                                                     const format::TableRecord* table) {
+    format::StoreFileSpec spec;
+    spec.number = format::FileNumber(7);
+    spec.id.bytes.fill(9);
+    spec.table = table;
+    spec.region_start = "r";
+    spec.alignment = 64;
+    auto file = directory_->Create(name);
+    BOOST_REQUIRE(file.has_value());
+    return std::make_unique<format::StoreFileWriter>(std::move(*file), spec);
+  }
+
+  std::shared_ptr<format::StoreFile> Open(const std::string& name) {
+    auto file = directory_->Open(name, base::OpenMode::kReadOnly);
+    BOOST_REQUIRE(file.has_value());
+    auto store = format::StoreFile::Open(std::move(*file), {}, nullptr);
+    BOOST_REQUIRE_MESSAGE(store.has_value(), store.status().ToString());
+    return *store;
+  }
+
+  std::shared_ptr<format::StoreFile> Write(const std::string& name, const Rows& rows,
+                                           const format::TableRecord* table) {
+    auto writer = NewWriter(name, table);
+    for (const auto& [key, cells] : rows) {
+      BOOST_REQUIRE(writer->AddRow(key, Views(cells)).has_value());
+    }
+    const auto summary = writer->Finish();
+    BOOST_REQUIRE_MESSAGE(summary.has_value(), summary.status().ToString());
+    return Open(name);
+  }
+
+  std::string Content(const std::string& name) { return *disk_.Content("db", name); }
+
+ private:
+  OwnedCell NewCell(uint64_t sequence) {
+    const uint64_t kind = Below(12);
+    const int64_t timestamp = 1 + static_cast<int64_t>(Below(7));
+    constexpr const char* kQualifiers[] = {"", "a", "n", "z"};
+    const std::string qualifier = kQualifiers[Below(4)];
+    if (kind == 0) return {CellKind::kDeleteFamily, "", timestamp, sequence, ""};
+    if (kind == 1) return {CellKind::kDeleteColumn, qualifier, timestamp, sequence, ""};
+    if (kind == 2) return {CellKind::kDeleteCell, qualifier, timestamp, sequence, ""};
+    return {CellKind::kPut, qualifier, timestamp, sequence, std::to_string(Below(5))};
+  }
+
+  std::mt19937_64 random_;
+  test::SimulatedDisk disk_;
+  std::unique_ptr<base::Directory> directory_;
+  std::shared_ptr<format::TableRecord> table_;
+  uint64_t sequence_ = 0;
+};
+
+/// What the merge of `rows` has to hold, written from scratch; empty when no row survives.
+std::string NaiveMerge(Bench* bench, const Rows& rows, const MergeOptions& options,
+                       std::pair<SequenceNumber, SequenceNumber> bounds) {
+  auto writer = bench->NewWriter("naive", bench->table().get());
+  for (const auto& [key, owned] : rows) {
+    const std::vector<Cell> cells = Views(owned);
+    format::Retention retention{bench->table()->families, options.snapshots, options.now_micros};
+    if (options.older_may_contain != nullptr) {
+      retention.older_sources_may_hold_row =
+          *options.older_may_contain(format::RowHash(key, bench->table()->hash_secret));
+    }
+    std::vector<Cell> retained;
+    format::RetainCells(cells, retention, &retained);
+    if (options.older_may_contain == nullptr && options.snapshots.empty()) {
+      for (Cell& cell : retained) cell.sequence = SequenceNumber(0);
+    }
+    if (!retained.empty()) BOOST_REQUIRE(writer->AddRow(key, retained).has_value());
+  }
+  if (writer->row_count() == 0) return "";
+  writer->WidenSequences(bounds.first, bounds.second);
+  BOOST_REQUIRE(writer->Finish().has_value());
+  return bench->Content("naive");
+}
+
+void RequireSound(Bench* bench, const std::string& name) {
+  const auto file = bench->Open(name);
+  VerifyReport report;
+  {
+    format::Findings findings(name, &report);
+    BOOST_REQUIRE(format::VerifyBlocks(*file, &findings).ok());
+    BOOST_REQUIRE(format::VerifyRows(file.get(), true, &findings).ok());
+  }
+  BOOST_TEST_REQUIRE(report.findings == std::vector<std::string>(),
+                     boost::test_tools::per_element());
+}
+
+struct Trial {
+  uint64_t operations = 60;
+  uint64_t keys = 12;
+};
+
+/// Writes some files, merges a contiguous part of them and compares. Returns what the merge says.
+MergeResult RunTrial(uint64_t seed, const Trial& trial) {
+  Bench bench(seed);
+  format::TableRecord before_last_index = *bench.table();
+  before_last_index.indexes.pop_back();
+  const size_t files = 1 + bench.Below(4), first = bench.Below(files);
+  std::vector<std::shared_ptr<format::StoreFile>> inputs;
+  std::set<uint64_t> older_hashes;
+  Rows all;
+  SequenceNumber first_sequence;
+  for (size_t i = 0; i < files; ++i) {
+    if (i == first) first_sequence = SequenceNumber(bench.sequence() + 1);
+    const Rows rows = bench.NewRows(1 + bench.Below(trial.operations), trial.keys);
+    if (i < first) {
+      for (const auto& [key, cells] : rows) {
+        older_hashes.insert(format::RowHash(key, bench.table()->hash_secret));
+      }
+      continue;
+    }
+    // Now and then a file from before the last index was made.
+    const bool old = bench.Below(6) == 0;
+    inputs.push_back(bench.Write("input-" + std::to_string(i), rows,
+                                 old ? &before_last_index : bench.table().get()));
+    for (const auto& [key, cells] : rows) {
+      all[key].insert(all[key].end(), cells.begin(), cells.end());
+    }
+  }
+  MergeOptions options;
+  options.table = bench.table();
+  options.now_micros = static_cast<int64_t>(bench.Below(12));
+  for (uint64_t count = bench.Below(3); count > 0; --count) {
+    options.snapshots.emplace_back(bench.Below(bench.sequence() + 2));
+  }
+  if (first > 0 || bench.Below(3) == 0) {
+    options.older_may_contain = [&](uint64_t hash) -> Result<bool> {
+      return older_hashes.contains(hash) || hash % 5 == 0;  // Filters err on this side.
+    };
+  }
+  std::vector<MergeInput> merged;
+  for (const auto& file : inputs) merged.push_back({file.get(), 0, file->row_count()});
+
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result = MergeFiles(merged, options, writer.get());
+  BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
+  const std::string expected =
+      NaiveMerge(&bench, all, options, {first_sequence, SequenceNumber(bench.sequence())});
+  BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
+  BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
+  if (result->empty) return *result;
+  BOOST_REQUIRE_MESSAGE(bench.Content("merged") == expected, "seed " << seed << ": files differ");
+  BOOST_REQUIRE(result->summary.hash == format::HashOf128(expected));
+  BOOST_REQUIRE_EQUAL(result->summary.size_bytes, expected.size());
+  RequireSound(&bench, "merged");
+  return *result;
+}
+
+BOOST_AUTO_TEST_SUITE(merge)
+
+BOOST_AUTO_TEST_CASE(SmallFilesMergeLikeTheNaiveMerge) {
+  const uint64_t seed = std::random_device{}();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  uint64_t copied = 0, collected = 0, emptied = 0, dropped = 0;
+  for (uint64_t trial = 0; trial < 1500; ++trial) {
+    BOOST_TEST_INFO("seed " << seed + trial);
+    const MergeResult result = RunTrial(seed + trial, {});
+    copied += result.rows_copied;
+    collected += result.rows_out - result.rows_copied;
+    dropped += result.rows_in - result.rows_out;
+    emptied += result.empty ? 1 : 0;
+  }
+  BOOST_TEST(copied > 1000u);
+  BOOST_TEST(collected > 1000u);
+  BOOST_TEST(dropped > 100u);
+  BOOST_TEST(emptied > 0u);
+}
+
+// Long postings: blocked and Roaring lists, many blocks, several reads of the stream.
+BOOST_AUTO_TEST_CASE(LargerFilesMergeLikeTheNaiveMerge) {
+  const uint64_t seed = std::random_device{}();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  for (uint64_t trial = 0; trial < 6; ++trial) {
+    RunTrial(seed + trial, {.operations = 20000, .keys = 5000 + 30000 * (trial % 2)});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
+  for (uint64_t seed = 1; seed < 40; ++seed) {
+    Bench bench(seed);
+    const Rows rows = bench.NewRows(200, 60);
+    const auto file = bench.Write("input", rows, bench.table().get());
+    const auto low = static_cast<uint32_t>(bench.Below(rows.size()));
+    const auto high = low + static_cast<uint32_t>(bench.Below(rows.size() - low) + 1);
+    MergeOptions options;
+    options.table = bench.table();
+    auto writer = bench.NewWriter("merged", bench.table().get());
+    const auto result =
+        MergeFiles(std::vector<MergeInput>{{file.get(), low, high}}, options, writer.get());
+    BOOST_REQUIRE(result.has_value());
+    const Rows part(std::next(rows.begin(), low), std::next(rows.begin(), high));
+    const std::string expected =
+        NaiveMerge(&bench, part, options, {SequenceNumber(1), SequenceNumber(bench.sequence())});
+    BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
+    if (!expected.empty()) BOOST_REQUIRE(bench.Content("merged") == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(CleanRowsOfDisjointFilesAreAllCopied) {
+  Bench bench(3);
+  bench.table()->families[0].options.ttl_micros = 0;
+  Rows left, right;
+  uint64_t sequence = 0;
+  for (int i = 0; i < 500; ++i) {
+    (i % 3 == 0 ? left : right)["key" + std::to_string(1000 + i)] = {
+        {CellKind::kPut, "a", i, ++sequence, std::to_string(i % 7)},
+        {CellKind::kPut, "n", i, ++sequence, std::to_string(i)}};
+  }
+  const auto a = bench.Write("a", left, bench.table().get());
+  const auto b = bench.Write("b", right, bench.table().get());
+  MergeOptions options;
+  options.table = bench.table();
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result = MergeFiles(
+      std::vector<MergeInput>{{a.get(), 0, a->row_count()}, {b.get(), 0, b->row_count()}}, options,
+      writer.get());
+  BOOST_REQUIRE(result.has_value());
+  BOOST_TEST(result->rows_copied == 500u);
+  BOOST_TEST(result->rows_out == 500u);
+  BOOST_TEST(result->cells_out == 1000u);
+  RequireSound(&bench, "merged");
+}
+
+BOOST_AUTO_TEST_CASE(SequencesStayWhileSomebodyReadsAtThem) {
+  for (const bool snapshot : {false, true}) {
+    for (const bool older : {false, true}) {
+      Bench bench(1);
+      const auto file =
+          bench.Write("input", {{"k", {{CellKind::kPut, "a", 5, 44, "1"}}}}, bench.table().get());
+      MergeOptions options;
+      options.table = bench.table();
+      if (snapshot) options.snapshots.emplace_back(100);
+      if (older) options.older_may_contain = [](uint64_t) -> Result<bool> { return false; };
+      auto writer = bench.NewWriter("merged", bench.table().get());
+      BOOST_REQUIRE(MergeFiles(std::vector<MergeInput>{{file.get(), 0, 1}}, options, writer.get())
+                        .has_value());
+      const auto merged = bench.Open("merged");
+      format::RowStream rows(merged.get(), 0, 1);
+      std::vector<Cell> cells;
+      BOOST_REQUIRE(rows.Next().ok());
+      BOOST_REQUIRE(rows.Cells(&cells).ok());
+      BOOST_TEST(cells[0].sequence.value == (snapshot || older ? 44u : 0u));
+      BOOST_TEST(merged->statistics().min_sequence.value == 44u);
+      BOOST_TEST(merged->statistics().max_sequence.value == 44u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(CancelledMergeStops) {
+  Bench bench(1);
+  const auto file = bench.Write("input", bench.NewRows(5000, 2000), bench.table().get());
+  MergeOptions options;
+  options.table = bench.table();
+  const std::atomic<bool> cancelled{true};
+  options.cancelled = &cancelled;
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result = MergeFiles(std::vector<MergeInput>{{file.get(), 0, file->row_count()}},
+                                 options, writer.get());
+  BOOST_TEST(result.status().code() == StatusCode::kCancelled);
+}
+
+BOOST_AUTO_TEST_CASE(FilterErrorsEndTheMerge) {
+  Bench bench(1);
+  const auto file = bench.Write("input", {{"k", {{CellKind::kDeleteFamily, "", 5, 44, ""}}}},
+                                bench.table().get());
+  MergeOptions options;
+  options.table = bench.table();
+  options.older_may_contain = [](uint64_t) -> Result<bool> { return Status::IoError("filter"); };
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result =
+      MergeFiles(std::vector<MergeInput>{{file.get(), 0, 1}}, options, writer.get());
+  BOOST_TEST(result.status().code() == StatusCode::kIoError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::compaction

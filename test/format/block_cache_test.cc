@@ -1,0 +1,137 @@
+// The block cache: what it finds, what it forgets, and that it keeps its budget.
+#include "format/block_cache.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace tandem::format {
+namespace {
+
+BlockRef BlockOf(uint32_t size, uint32_t mark) {
+  auto block = std::make_shared<Block>();
+  block->kind = BlockKind::kRows;
+  block->raw_bytes = size;
+  block->first = mark;
+  block->data = std::make_unique<char[]>(size);
+  return block;
+}
+
+BOOST_AUTO_TEST_SUITE(BlockCacheTest)
+
+BOOST_AUTO_TEST_CASE(FindsWhatWasInserted) {
+  BlockCache cache(1 << 20);
+  BOOST_TEST(cache.Find(FileNumber(1), 128) == nullptr);
+  const BlockRef block = BlockOf(100, 1);
+  BOOST_TEST(cache.Insert(FileNumber(1), 128, block) == block);
+  BOOST_TEST(cache.Find(FileNumber(1), 128) == block);
+  BOOST_TEST(cache.Find(FileNumber(2), 128) == nullptr);
+  BOOST_TEST(cache.Find(FileNumber(1), 136) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(TheFirstOfTwoEqualInsertsStays) {
+  BlockCache cache(1 << 20);
+  const BlockRef block = cache.Insert(FileNumber(1), 128, BlockOf(100, 1));
+  BOOST_TEST(cache.Insert(FileNumber(1), 128, BlockOf(100, 2)) == block);
+}
+
+BOOST_AUTO_TEST_CASE(BudgetIsHeldAndContentsAreRight) {
+  constexpr size_t kBudget = 256 * 1024;
+  BlockCache cache(kBudget);
+  std::mt19937 random(7);
+  size_t hits = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t file = random() % 3;
+    const uint64_t offset = (random() % 400) * 8;
+    const uint32_t mark = static_cast<uint32_t>(file * 10000 + offset);
+    const BlockRef found = cache.Find(FileNumber(file), offset);
+    if (found != nullptr) {
+      ++hits;
+      BOOST_TEST(found->first == mark);
+    } else {
+      cache.Insert(FileNumber(file), offset, BlockOf(100 + random() % 3000, mark));
+    }
+    BOOST_TEST(cache.size_bytes() <= kBudget);
+  }
+  BOOST_TEST(cache.size_bytes() > kBudget / 2);
+  BOOST_TEST(hits > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(ABlockLargerThanItsShareStaysOutside) {
+  BlockCache cache(64 * 1024);
+  const BlockRef large = BlockOf(8 * 1024, 1);
+  BOOST_TEST(cache.Insert(FileNumber(1), 8, large) == large);
+  BOOST_TEST(cache.Find(FileNumber(1), 8) == nullptr);
+  BOOST_TEST(cache.size_bytes() == 0u);
+  BlockCache none(0);
+  none.Insert(FileNumber(1), 8, BlockOf(1, 1));
+  BOOST_TEST(none.size_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(AnErasedFileIsForgottenAndOthersStay) {
+  BlockCache cache(1 << 20);
+  for (uint64_t offset = 0; offset < 800; offset += 8) {
+    cache.Insert(FileNumber(1), offset, BlockOf(10, 1));
+    cache.Insert(FileNumber(2), offset, BlockOf(10, 2));
+  }
+  const size_t before = cache.size_bytes();
+  cache.EraseFile(FileNumber(1));
+  BOOST_TEST(cache.size_bytes() == before / 2);
+  for (uint64_t offset = 0; offset < 800; offset += 8) {
+    BOOST_TEST(cache.Find(FileNumber(1), offset) == nullptr);
+    BOOST_TEST(cache.Find(FileNumber(2), offset) != nullptr);
+  }
+  cache.EraseFile(FileNumber(2));
+  BOOST_TEST(cache.size_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(RecentlyUsedBlocksOutliveOthers) {
+  BlockCache cache(512 * 1024);
+  const auto use = [&] { return cache.Find(FileNumber(1), 0) != nullptr; };
+  cache.Insert(FileNumber(1), 0, BlockOf(1000, 0));
+  size_t lost = 0;
+  for (uint64_t i = 1; i < 5000; ++i) {
+    cache.Insert(FileNumber(2), i * 8, BlockOf(1000, 1));
+    if (!use()) ++lost;
+  }
+  BOOST_TEST(lost == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(PinnedBlocksOutliveTheCache) {
+  BlockRef pinned;
+  {
+    BlockCache cache(1 << 20);
+    pinned = cache.Insert(FileNumber(1), 0, BlockOf(1000, 5));
+  }
+  BOOST_TEST(pinned->first == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(ThreadsSeeOnlyRightBlocks) {
+  BlockCache cache(64 * 1024);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      for (int i = 0; i < 5000; ++i) {
+        const uint64_t offset = (random() % 200) * 8;
+        BlockRef block = cache.Find(FileNumber(1), offset);
+        if (block == nullptr) {
+          block = cache.Insert(FileNumber(1), offset, BlockOf(500, static_cast<uint32_t>(offset)));
+        }
+        if (block->first != offset) ++wrong;
+        if (i % 1000 == 0) cache.EraseFile(FileNumber(1));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  BOOST_TEST(wrong == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::format

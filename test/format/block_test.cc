@@ -1,0 +1,183 @@
+// Blocks and sections: the bytes of a block, and that no damaged block is believed.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <random>
+
+#include "format/block_codec.h"
+#include "format/block_file.h"
+#include "format/hash.h"
+#include "format/section_reader.h"
+#include "format/section_writer.h"
+#include "test/support/hex.h"
+#include "test/support/memory_file.h"
+#include "test/support/print.h"
+
+namespace tandem::format {
+namespace {
+
+constexpr FileId kId{{9, 8, 7}};
+
+BlockPlace PlaceAt(uint64_t offset) {
+  return {std::make_shared<const std::string>("store-1"), kId, offset};
+}
+
+std::string Encoded(const BlockContent& content, uint64_t offset) {
+  std::string bytes, scratch;
+  AppendBlock(content, ChecksumSeed(kId, offset), &scratch, &bytes);
+  return bytes;
+}
+
+BlockContent Sample(std::string_view raw, Compression compression = Compression::kNone) {
+  return {BlockKind::kKeyHashes, 0x0102, 7, 9, raw, compression};
+}
+
+// Changes one field and makes the checksum right again.
+template <typename T>
+std::string Patched(std::string bytes, size_t offset, T value) {
+  std::memcpy(bytes.data() + offset, &value, sizeof(value));
+  const uint64_t checksum = Hash64(std::string_view(bytes).substr(8), ChecksumSeed(kId, 64));
+  std::memcpy(bytes.data(), &checksum, sizeof(checksum));
+  return bytes;
+}
+
+StatusCode CodeOf(std::string_view bytes) {
+  return DecodeBlock(PlaceAt(64), BlockKind::kKeyHashes, bytes).status().code();
+}
+
+BOOST_AUTO_TEST_SUITE(BlockTest)
+
+BOOST_AUTO_TEST_CASE(HeaderBytesAreTheDocumentedOnes) {
+  const std::string bytes = Encoded(Sample("abc"), 64);
+  BOOST_TEST(test::Hex(bytes.substr(8)) == test::HexOf(R"(
+    03 00 00 00  03 00 00 00  # stored size, raw size
+    08 00  02 01              # kind, codec, flags
+    07 00 00 00  09 00 00 00  # count, first
+    00 00 00 00
+    61 62 63)"));
+  uint64_t checksum;
+  std::memcpy(&checksum, bytes.data(), sizeof(checksum));
+  BOOST_TEST(checksum == Hash64(bytes.substr(8), ChecksumSeed(kId, 64)));
+}
+
+BOOST_AUTO_TEST_CASE(DecodesWhatWasEncoded) {
+  std::mt19937 random(1);
+  for (const size_t size : {0, 1, 7, 8, 9, 100, 8192, 300000}) {
+    for (const bool repetitive : {false, true}) {
+      std::string raw(size, 'x');
+      if (!repetitive) {
+        for (char& byte : raw) byte = static_cast<char>(random());
+      }
+      for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+        const std::string bytes = Encoded(Sample(raw, compression), 64);
+        const bool smaller = bytes.size() < raw.size();
+        BOOST_TEST(smaller == (repetitive && size >= 100 && compression == Compression::kZstd));
+        const auto block = DecodeBlock(PlaceAt(64), BlockKind::kKeyHashes, bytes);
+        BOOST_REQUIRE(block.has_value());
+        BOOST_TEST(((*block)->raw() == raw));
+        BOOST_TEST((*block)->flags == 0x0102);
+        BOOST_TEST((*block)->count == 7u);
+        BOOST_TEST((*block)->first == 9u);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EveryFlippedBitIsCorruption) {
+  for (const std::string& raw : {std::string("some bytes"), std::string(200, 'z')}) {
+    const std::string bytes = Encoded(Sample(raw, Compression::kZstd), 64);
+    for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+      std::string bad = bytes;
+      bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+      BOOST_TEST(CodeOf(bad) == StatusCode::kCorruption);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(BlockOfAnotherPlaceFileOrKindIsCorruption) {
+  const std::string bytes = Encoded(Sample("abc"), 64);
+  BOOST_TEST(CodeOf(bytes) == StatusCode::kOk);
+  const auto code = [&](const BlockPlace& place, BlockKind kind) {
+    return DecodeBlock(place, kind, bytes).status().code();
+  };
+  BOOST_TEST(code(PlaceAt(72), BlockKind::kKeyHashes) == StatusCode::kCorruption);
+  BOOST_TEST(code(PlaceAt(64), BlockKind::kRows) == StatusCode::kCorruption);
+  const BlockPlace foreign{std::make_shared<const std::string>("store-1"), FileId{{1}}, 64};
+  BOOST_TEST(code(foreign, BlockKind::kKeyHashes) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_CASE(LiesUnderARightChecksumAreCorruption) {
+  const std::string plain = Encoded(Sample("abc"), 64);
+  const std::string packed = Encoded(Sample(std::string(200, 'z'), Compression::kZstd), 64);
+  for (const std::string& bytes :
+       {Patched(plain, 8, uint32_t{4}), Patched(plain, 12, uint32_t{4}),
+        Patched(plain, 12, uint32_t{2}), Patched(plain, 12, kBlockRawBytesMax + 1),
+        Patched(plain, 16, uint8_t{200}), Patched(plain, 17, uint8_t{2}),
+        Patched(plain, 17, uint8_t{1}), Patched(plain, 28, uint32_t{1}),
+        Patched(packed, 12, uint32_t{199}), Patched(packed, 12, uint32_t{201}),
+        Patched(packed, 12, kBlockRawBytesMax), Patched(packed, 17, uint8_t{0}),
+        Patched(packed, 40, uint8_t{0xff})}) {
+    BOOST_TEST(CodeOf(bytes) == StatusCode::kCorruption);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(MessageNamesFileOffsetExpectedAndFound) {
+  const auto block = DecodeBlock(PlaceAt(64), BlockKind::kRows, Encoded(Sample("abc"), 64));
+  BOOST_TEST(block.error().message() == "store-1: offset 64: kind of block: expected 1, found 8");
+}
+
+BOOST_AUTO_TEST_CASE(SectionsAreAlignedPaddedAndHashed) {
+  test::MemoryFile memory;
+  SectionWriter out(&memory, kId, 64);
+  BOOST_REQUIRE(out.AppendRaw("header").ok());
+  std::vector<BlockHandle> handles;
+  for (uint32_t section = 0; section < 3; ++section) {
+    BOOST_REQUIRE(out.Begin(SectionKind::kKeyHashes, section).ok());
+    for (uint32_t i = 0; i < section; ++i) {
+      const auto handle = out.Append(Sample(std::string(i + 1, 'b')));
+      BOOST_REQUIRE(handle.has_value());
+      handles.push_back(*handle);
+    }
+    BOOST_REQUIRE(out.End(section).ok());
+  }
+  BOOST_REQUIRE(out.Flush().ok());
+  const std::string& bytes = memory.bytes();
+  BOOST_TEST(bytes.size() == out.offset());
+  BOOST_TEST((HashOf128(bytes) == out.hash()));
+  for (const SectionEntry& section : out.sections()) {
+    BOOST_TEST(section.offset % 64 == 0u);
+    BOOST_TEST(section.checksum == Hash64(bytes.substr(section.offset, section.size_bytes)));
+  }
+  BOOST_TEST(out.sections()[2].size_bytes == 80u);
+  BlockFile file(std::make_unique<test::MemoryFile>(bytes), FileNumber(1), kId, nullptr);
+  SectionReader reader(file, out.sections()[2]);
+  for (const std::string raw : {"b", "bb"}) {
+    const auto block = reader.Next(BlockKind::kKeyHashes);
+    BOOST_REQUIRE(block.has_value());
+    BOOST_TEST((*block)->raw() == raw);
+  }
+  BOOST_TEST(reader.done());
+  BOOST_TEST(reader.Next(BlockKind::kKeyHashes).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(file.Read(handles[2], BlockKind::kKeyHashes).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(HandlesThatPointNowhereAreCorruption) {
+  BlockFile file(
+      std::make_unique<test::MemoryFile>(std::string(64, '\0') + Encoded(Sample("abc"), 64)),
+      FileNumber(1), kId, nullptr);
+  const auto code = [&](uint64_t offset, uint32_t size) {
+    return file.Read({offset, size}, BlockKind::kKeyHashes).status().code();
+  };
+  BOOST_TEST(code(64, 35) == StatusCode::kOk);
+  BOOST_TEST(code(64, 34) == StatusCode::kCorruption);
+  BOOST_TEST(code(64, 36) == StatusCode::kCorruption);
+  BOOST_TEST(code(64, 0) == StatusCode::kCorruption);
+  BOOST_TEST(code(64, 0xffffffff) == StatusCode::kCorruption);
+  BOOST_TEST(code(65, 35) == StatusCode::kCorruption);
+  BOOST_TEST(code(0xfffffffffffffff8, 40) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::format

@@ -1,0 +1,303 @@
+// Row blocks: their bytes, that every row comes back, that searches agree with std::lower_bound,
+// and that no content, however made, does more than fail.
+#include "format/row_block.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <set>
+
+#include "format/row_block_writer.h"
+#include "tandem/limits.h"
+#include "test/format/random_rows.h"
+#include "test/support/hex.h"
+#include "test/support/print.h"
+
+namespace tandem::format {
+namespace {
+
+using test::OwnedCell;
+using test::OwnedRow;
+using test::RandomRows;
+using test::Rows;
+
+// A buffer of exactly the block's size, so that a sanitizer sees each byte read beyond it.
+BlockRef BlockOf(BlockKind kind, std::string_view raw, uint32_t count, uint16_t flags = 0) {
+  auto block = std::make_shared<Block>();
+  block->kind = kind;
+  block->flags = flags;
+  block->count = count;
+  block->first = 100;
+  block->raw_bytes = static_cast<uint32_t>(raw.size());
+  block->data = std::make_unique<char[]>(raw.size());
+  std::memcpy(block->data.get(), raw.data(), raw.size());
+  return block;
+}
+
+struct Encoded {
+  std::string raw;
+  std::string names;
+  uint32_t count = 0;
+  uint32_t name_count = 0;
+  uint16_t flags = 0;
+};
+
+Encoded Encode(const Rows& rows) {
+  Encoded encoded;
+  DictionaryBuilder names;
+  RowBlockWriter writer(&names);
+  for (const auto& [key, row] : rows) writer.Add(key, test::Views(row));
+  encoded.count = writer.row_count();
+  encoded.flags = writer.Finish(&encoded.raw);
+  encoded.names = names.Encode();
+  encoded.name_count = names.size();
+  return encoded;
+}
+
+Dictionary NamesOf(const Encoded& encoded) {
+  auto names =
+      Dictionary::Decode(BlockOf(BlockKind::kDictionary, encoded.names, encoded.name_count));
+  BOOST_REQUIRE(names.has_value());
+  return *std::move(names);
+}
+
+RowBlockRef Parsed(const Encoded& encoded) {
+  auto block = RowBlock::Parse(BlockOf(BlockKind::kRows, encoded.raw, encoded.count, encoded.flags),
+                               FamilyId(0));
+  BOOST_REQUIRE(block.has_value());
+  return *std::move(block);
+}
+
+Rows ExampleRows() {
+  Rows rows;
+  rows["k1"] = {{CellKind::kPut, "a", 5, 9, "x"}};
+  rows["k2"] = {{CellKind::kDeleteColumn, "a", 5, 9, ""}, {CellKind::kPut, "b", 5, 9, ""}};
+  return rows;
+}
+
+void CheckRows(const RowBlock& block, const Dictionary& names, const Rows& rows) {
+  const Projection all(names);
+  std::vector<Cell> cells;
+  std::string key;
+  uint32_t slot = 0;
+  for (const auto& [expected_key, row] : rows) {
+    BOOST_REQUIRE(block.Key(slot, &key).ok());
+    BOOST_TEST(key == expected_key);
+    BOOST_TEST(*block.KeyEquals(slot, expected_key));
+    cells.clear();
+    BOOST_REQUIRE(block.Cells(slot, all, &cells).ok());
+    BOOST_TEST((test::Owned(cells) == row));
+    ++slot;
+  }
+  BOOST_TEST(slot == block.row_count());
+}
+
+BOOST_AUTO_TEST_SUITE(RowBlockTest)
+
+BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
+  const Encoded encoded = Encode(ExampleRows());
+  BOOST_TEST(test::Hex(encoded.raw) == test::HexOf(R"(
+    05 00 00 00 00 00 00 00  # base timestamp
+    09 00 00 00 00 00 00 00  # base sequence
+    01 00 00 00 00 00 00 00  # prefix length, zeros
+    00 00 00 00 00 00 00 31  # head "1"
+    00 00 00 00 00 00 00 32  # head "2"
+    35 00 00 00  3D 00 00 00  46 00 00 00  # slots: 53, 61, end 70
+    6B                       # prefix "k"
+    01 03 00 00              # key of 1 byte, one timestamp and sequence, deltas 0
+    00 01 01 78              # Put a "x"
+    01 07 00 00              # as above, has markers
+    02 01                    # DeleteColumn a
+    00 02 00                 # Put b "")"));
+  BOOST_TEST(encoded.flags == kRowBlockSingleVersions);
+  BOOST_TEST(test::Hex(encoded.names) == "01 61 01 62");
+}
+
+BOOST_AUTO_TEST_CASE(VersionsAndOwnDeltasHaveTheDocumentedBytes) {
+  Rows rows;
+  rows["key beyond the head"] = {{CellKind::kDeleteFamily, "", 7, 3, ""},
+                                 {CellKind::kPut, "a", 9, 3, "1"},
+                                 {CellKind::kPut, "a", 8, 4, "2"},
+                                 {CellKind::kPut, "b", 8, 4, "3"}};
+  const Encoded encoded = Encode(rows);
+  // The only row is its block's whole prefix.
+  BOOST_TEST(test::Hex(std::string_view(encoded.raw).substr(40 + 19)) == test::HexOf(R"(
+    00 0C            # nothing after the prefix; has markers, has versions
+    03 00 00         # DeleteFamily, timestamp + 0, sequence + 0
+    20 01 02 01 31   # sequence as before; column 1; timestamp + 2; "1"
+    08 01 01 01 32   # column as before; timestamp + 1; sequence + 1; "2"
+    30 02 01 33      # timestamp and sequence as before; column 2; "3")"));
+  BOOST_TEST(encoded.flags == 0);
+}
+
+BOOST_AUTO_TEST_CASE(RandomRowsComeBack) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      RandomRows random(seed);
+      const Rows rows = random.Many(1 + random.Below(80));
+      const Encoded encoded = Encode(rows);
+      CheckRows(*Parsed(encoded), NamesOf(encoded), rows);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SearchAgreesWithStdLowerBound) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      RandomRows random(seed);
+      const Rows rows = random.Many(1 + random.Below(200));
+      const Encoded encoded = Encode(rows);
+      const RowBlockRef block = Parsed(encoded);
+      for (int i = 0; i < 300; ++i) {
+        std::string key = random.Key();
+        if (i % 3 == 0) key = std::next(rows.begin(), random.Below(rows.size()))->first;
+        if (i % 9 == 0) key.push_back('\0');
+        if (i % 9 == 3) key.pop_back();
+        const auto expected = std::distance(rows.begin(), rows.lower_bound(key));
+        const uint32_t slot = block->LowerBound(key);
+        BOOST_TEST(slot == expected);
+        if (slot < block->row_count()) {
+          BOOST_TEST(*block->KeyEquals(slot, key) == (rows.count(key) == 1));
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ProjectionGivesTheWantedColumnsAndFamilyMarkers) {
+  const std::vector<std::string> columns = {"", "column12", "column5", "nowhere",
+                                            std::string(2048, 'q')};
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const Rows rows = RandomRows(seed).Many(50);
+    const Encoded encoded = Encode(rows);
+    const Dictionary names = NamesOf(encoded);
+    const RowBlockRef block = Parsed(encoded);
+    uint32_t slot = 0;
+    for (const auto& [key, row] : rows) {
+      OwnedRow expected;
+      for (const OwnedCell& cell : row) {
+        const bool wanted = std::count(columns.begin(), columns.end(), cell.qualifier) > 0;
+        if (wanted || cell.kind == CellKind::kDeleteFamily) expected.push_back(cell);
+      }
+      std::vector<Cell> cells;
+      BOOST_REQUIRE(block->Cells(slot++, names, &columns, &cells).ok());
+      BOOST_TEST((test::Owned(cells) == expected));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsBeyondTheDictionaryStandInline) {
+  Rows rows;
+  for (int i = 0; i < 5000; ++i) {
+    rows["wide"].push_back({CellKind::kPut, "q" + std::to_string(i), 1, 1, std::to_string(i)});
+  }
+  test::SortCells(&rows["wide"]);
+  const Encoded encoded = Encode(rows);
+  BOOST_TEST(encoded.name_count == kDictionaryNamesMax);
+  const Dictionary names = NamesOf(encoded);
+  const RowBlockRef block = Parsed(encoded);
+  CheckRows(*block, names, rows);
+
+  const std::vector<std::string> columns = {"q0", "q4999", "q777"};
+  std::vector<Cell> cells;
+  BOOST_REQUIRE(block->Cells(0, names, &columns, &cells).ok());
+  BOOST_REQUIRE(cells.size() == 3u);
+  BOOST_TEST(cells[1].value == "4999");
+}
+
+BOOST_AUTO_TEST_CASE(LongNamesFillTheDictionaryByBytes) {
+  DictionaryBuilder names;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = std::to_string(i) + std::string(2000, 'n');
+    BOOST_TEST(names.IdOf(name) == (i < 32 ? static_cast<uint32_t>(i + 1) : 0u));
+  }
+  BOOST_TEST(names.IdOf("short") == 33u);
+  BOOST_TEST(names.IdOf("7" + std::string(2000, 'n')) == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(RowStaysWithinItsBound) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    RandomRows random(seed);
+    Rows rows;
+    rows[random.Key()] = random.Row();
+    const auto& [key, row] = *rows.begin();
+    BOOST_TEST(Encode(rows).raw.size() <= RowBytesBound(key, test::Views(row)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EveryCutIsCorruption) {
+  const Encoded encoded = Encode(RandomRows(5).Many(8));
+  for (size_t size = 0; size < encoded.raw.size(); ++size) {
+    const auto block = RowBlock::Parse(
+        BlockOf(BlockKind::kRows, encoded.raw.substr(0, size), encoded.count), FamilyId(0));
+    BOOST_TEST(block.status().code() == StatusCode::kCorruption);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(FalseCountsAndFlagsAreCorruption) {
+  const Encoded encoded = Encode(ExampleRows());
+  const auto code = [&](uint32_t count, uint16_t flags) {
+    return RowBlock::Parse(BlockOf(BlockKind::kRows, encoded.raw, count, flags), FamilyId(0))
+        .status()
+        .code();
+  };
+  BOOST_TEST(code(2, 0) == StatusCode::kOk);
+  for (const uint32_t count : {0u, 1u, 3u, 0x20000000u, 0xffffffffu}) {
+    BOOST_TEST(code(count, 0) == StatusCode::kCorruption);
+  }
+  BOOST_TEST(code(2, 4) == StatusCode::kCorruption);
+}
+
+// Content that the checksum vouches for but that no writer made: it may decode to anything, but it
+// stays within the block and nothing but kCorruption comes back.
+BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
+  RandomRows random(11);
+  const Rows rows = random.Many(6);
+  const Encoded encoded = Encode(rows);
+  const Dictionary names = NamesOf(encoded);
+  const Projection all(names);
+  for (int trial = 0; trial < 20000; ++trial) {
+    Encoded forged = encoded;
+    for (uint64_t change = random.Below(4); change < 4; ++change) {
+      // Fixed part, heads and slots get their share beside the longer rows.
+      const size_t limit = random.Below(2) == 0 ? 130 : forged.raw.size();
+      forged.raw[random.Below(limit)] = static_cast<char>(random.Below(256));
+    }
+    const auto block =
+        RowBlock::Parse(BlockOf(BlockKind::kRows, forged.raw, forged.count), FamilyId(0));
+    if (!block) {
+      BOOST_REQUIRE(block.status().code() == StatusCode::kCorruption);
+      continue;
+    }
+    BOOST_REQUIRE((*block)->LowerBound(random.Key()) <= forged.count);
+    std::string key;
+    for (uint32_t slot = 0; slot < forged.count; ++slot) {
+      std::vector<Cell> cells;
+      const Status status = (*block)->Cells(slot, all, &cells);
+      BOOST_REQUIRE((status.ok() || status.code() == StatusCode::kCorruption));
+      BOOST_REQUIRE((!status.ok() || !cells.empty()));
+      for (const Cell& cell : cells) BOOST_REQUIRE(cell.value.size() <= forged.raw.size());
+      const Status key_status = (*block)->Key(slot, &key);
+      BOOST_REQUIRE((key_status.ok() || key_status.code() == StatusCode::kCorruption));
+      BOOST_REQUIRE(key.size() <= kRowKeyBytesMax);
+      (*block)->KeyEquals(slot, "user:0000a").status().Ignore("only memory errors count");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ForgedDictionariesFail) {
+  const auto code = [](std::string_view raw, uint32_t count) {
+    return Dictionary::Decode(BlockOf(BlockKind::kDictionary, raw, count)).status().code();
+  };
+  BOOST_TEST(code("\1a", 1) == StatusCode::kOk);
+  BOOST_TEST(code("\1a", 2) == StatusCode::kCorruption);
+  BOOST_TEST(code("\1a", 0) == StatusCode::kCorruption);
+  BOOST_TEST(code("\2a", 1) == StatusCode::kCorruption);
+  BOOST_TEST(code("", 0xffffffff) == StatusCode::kCorruption);
+  BOOST_TEST(code("\x81\x10" + std::string(2049, 'a'), 1) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::format

@@ -1,0 +1,100 @@
+// Writing rows to a store file in memory and opening it again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/store_file.h"
+#include "format/store_file_writer.h"
+#include "test/format/random_rows.h"
+#include "test/support/memory_file.h"
+
+namespace tandem::test {
+
+/// A table of one family "f" (id 0) without indexes.
+inline format::TableRecord PlainTable(uint32_t block_size_bytes = 512) {
+  format::TableRecord table;
+  table.id = format::TableId(3);
+  table.name = "t";
+  for (size_t i = 0; i < table.hash_secret.size(); ++i) {
+    table.hash_secret[i] = static_cast<char>(i * 37 + 11);
+  }
+  FamilyOptions family;
+  family.name = "f";
+  family.block_size_bytes = block_size_bytes;
+  table.families.push_back({format::FamilyId(0), family});
+  return table;
+}
+
+inline void AddTextIndex(format::TableRecord* table, uint32_t id, std::string qualifier) {
+  format::IndexRecord index;
+  index.id = format::IndexId(id);
+  index.name = "by_" + qualifier;
+  index.columns.push_back({format::FamilyId(0), std::move(qualifier), ColumnType::kBytes, false});
+  table->indexes.push_back(std::move(index));
+}
+
+struct WrittenFile {
+  std::string bytes;
+  format::StoreFileSummary summary;
+};
+
+inline constexpr format::FileId kStoreFileId{{7, 7, 7, 1, 2, 3}};
+
+inline format::StoreFileSpec SpecOf(const format::TableRecord& table) {
+  format::StoreFileSpec spec;
+  spec.number = format::FileNumber(12);
+  spec.id = kStoreFileId;
+  spec.table = &table;
+  spec.region_start = "from here";
+  spec.alignment = 64;
+  return spec;
+}
+
+inline Result<WrittenFile> WriteRows(const format::TableRecord& table, const Rows& rows) {
+  auto file = std::make_unique<MemoryFile>();
+  MemoryFile* memory = file.get();
+  format::StoreFileWriter writer(std::move(file), SpecOf(table));
+  for (const auto& [key, row] : rows) {
+    auto added = writer.AddRow(key, Views(row));
+    if (!added) return added.error();
+  }
+  auto summary = writer.Finish();
+  if (!summary) return summary.error();
+  return WrittenFile{memory->bytes(), *std::move(summary)};
+}
+
+inline Result<std::shared_ptr<format::StoreFile>> OpenBytes(
+    std::string bytes, format::BlockCache* cache = nullptr,
+    const format::ExpectedFile& expected = {}) {
+  return format::StoreFile::Open(std::make_unique<MemoryFile>(std::move(bytes)), expected, cache);
+}
+
+/// Every row of the file, front to back. Errors: those of the file.
+inline Result<Rows> ReadAllRows(format::StoreFile* file) {
+  auto names = file->Names();
+  if (!names) return names.error();
+  auto blocks = file->BlockCount();
+  if (!blocks) return blocks.error();
+  const format::Projection all(**names);
+  Rows rows;
+  for (uint32_t i = 0; i < *blocks; ++i) {
+    auto block = file->ReadRows(i);
+    if (!block) return block.error();
+    for (uint32_t slot = 0; slot < (*block)->row_count(); ++slot) {
+      std::string key;
+      std::vector<format::Cell> cells;
+      Status status = (*block)->Key(slot, &key);
+      if (status.ok()) status = (*block)->Cells(slot, all, &cells);
+      if (!status.ok()) return status;
+      rows[key] = Owned(cells);
+    }
+  }
+  return rows;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,207 @@
+#include "test/support/model.h"
+
+#include <algorithm>
+
+namespace tandem::test {
+namespace {
+
+bool IsExpired(int64_t timestamp, const FamilyOptions& family, int64_t now_micros) {
+  // Wide arithmetic: timestamps are the user's and may be extreme.
+  return family.ttl_micros > 0 &&
+         static_cast<__int128>(timestamp) + family.ttl_micros <= static_cast<__int128>(now_micros);
+}
+
+bool Wants(const std::vector<ColumnName>& columns, const std::string& first_family,
+           const std::string& family, const std::string& qualifier) {
+  return columns.empty() ||
+         std::any_of(columns.begin(), columns.end(), [&](const ColumnName& column) {
+           return (column.family.empty() ? first_family : column.family) == family &&
+                  column.qualifier == qualifier;
+         });
+}
+
+bool IsInScan(const ScanOptions& scan, const std::string& key) {
+  return key >= scan.start && (scan.end.empty() || key < scan.end) &&
+         key.compare(0, scan.prefix.size(), scan.prefix) == 0;
+}
+
+}  // namespace
+
+std::string Shown(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "'";
+  for (const char byte : bytes) {
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '\'') {
+      text += byte;
+    } else {
+      text += {'\\', 'x', kDigits[static_cast<uint8_t>(byte) >> 4], kDigits[byte & 15]};
+    }
+  }
+  return text + "'";
+}
+
+void ModelOperation::AddTo(WriteBatch* batch) const {
+  switch (kind) {
+    case Kind::kPut: {
+      if (columns.size() == 1) {
+        batch->Put(table, row, family, columns[0].first, columns[0].second, timestamp);
+        return;
+      }
+      std::vector<ColumnValue> values;
+      for (const auto& [qualifier, value] : columns) values.push_back({qualifier, value});
+      batch->PutColumns(table, row, family, values, timestamp);
+      return;
+    }
+    case Kind::kDeleteCell:
+      return batch->DeleteCell(table, row, family, columns[0].first, timestamp);
+    case Kind::kDeleteColumn:
+      return batch->DeleteColumn(table, row, family, columns[0].first, timestamp);
+    case Kind::kDeleteFamily:
+      return batch->DeleteFamily(table, row, family, timestamp);
+    case Kind::kDeleteRow:
+      return batch->DeleteRow(table, row, timestamp);
+  }
+}
+
+std::string ModelOperation::Describe() const {
+  constexpr const char* kNames[] = {"Put", "DeleteCell", "DeleteColumn", "DeleteFamily",
+                                    "DeleteRow"};
+  std::string text = kNames[static_cast<int>(kind)];
+  text += " " + table + " " + Shown(row);
+  for (const auto& [qualifier, value] : columns) {
+    text += " " + family + ":" + Shown(qualifier);
+    if (kind == Kind::kPut) text += "=" + Shown(value);
+  }
+  return text + (timestamp.has_value() ? " @" + std::to_string(*timestamp) : "");
+}
+
+ModelRow::ModelRow(const RowView& view) : key(view.key()) {
+  for (const Cell& cell : view.cells()) {
+    cells.push_back({std::string(cell.family), std::string(cell.qualifier), cell.timestamp,
+                     std::string(cell.value)});
+  }
+}
+
+std::string ModelRow::Describe() const {
+  std::string text = Shown(key) + " {";
+  for (const ModelCell& cell : cells) {
+    text += " " + cell.family + ":" + Shown(cell.qualifier) + "@" + std::to_string(cell.timestamp) +
+            "=" + Shown(cell.value);
+  }
+  return text + " }";
+}
+
+void Model::CreateTable(const TableOptions& options) { tables_[options.name].options = options; }
+
+size_t Model::FamilyOf(const TableOptions& options, std::string_view family) {
+  for (size_t i = 0; i < options.families.size(); ++i) {
+    if (family.empty() || options.families[i].name == family) return i;
+  }
+  return 0;
+}
+
+void Model::Apply(const ModelOperation& operation, int64_t timestamp, int64_t now_micros) {
+  Table& table = tables_.find(operation.table)->second;
+  const int64_t own = operation.timestamp.value_or(timestamp);
+  auto& row = table.rows[operation.row];
+  auto columns = row == nullptr ? std::make_shared<Columns>() : std::make_shared<Columns>(*row);
+  if (operation.kind == ModelOperation::Kind::kPut) {
+    const size_t place = FamilyOf(table.options, operation.family);
+    Put(operation, table.options.families[place], place, own, columns.get());
+  } else {
+    Delete(operation, table.options, own, now_micros, columns.get());
+  }
+  if (columns->empty()) {
+    table.rows.erase(operation.row);
+  } else {
+    row = std::move(columns);
+  }
+}
+
+void Model::Put(const ModelOperation& operation, const FamilyOptions& family, size_t place,
+                int64_t timestamp, Columns* columns) {
+  for (const auto& [qualifier, value] : operation.columns) {
+    Versions& versions = (*columns)[{place, qualifier}];
+    const auto at = std::find_if(versions.begin(), versions.end(),
+                                 [&](const auto& version) { return version.first <= timestamp; });
+    if (at != versions.end() && at->first == timestamp) {
+      at->second = value;
+    } else {
+      versions.insert(at, {timestamp, value});
+    }
+    if (versions.size() > family.max_versions) versions.pop_back();
+  }
+}
+
+void Model::Delete(const ModelOperation& operation, const TableOptions& options, int64_t timestamp,
+                   int64_t now_micros, Columns* columns) {
+  using Kind = ModelOperation::Kind;
+  const size_t place = FamilyOf(options, operation.family);
+  for (auto column = columns->begin(); column != columns->end();) {
+    Versions& versions = column->second;
+    const bool in_family = operation.kind == Kind::kDeleteRow || column->first.first == place;
+    const bool names_column =
+        operation.kind == Kind::kDeleteCell || operation.kind == Kind::kDeleteColumn;
+    const bool hit =
+        in_family && (!names_column || column->first.second == operation.columns[0].first);
+    if (hit && operation.kind == Kind::kDeleteCell) {
+      // Without a timestamp: the newest version that exists.
+      const bool newest_lives = LiveCount(versions, options.families[place], now_micros) > 0;
+      if (operation.timestamp.has_value()) {
+        std::erase_if(versions, [&](const auto& version) { return version.first == timestamp; });
+      } else if (newest_lives) {
+        versions.erase(versions.begin());
+      }
+    } else if (hit) {
+      std::erase_if(versions, [&](const auto& version) { return version.first <= timestamp; });
+    }
+    column = versions.empty() ? columns->erase(column) : std::next(column);
+  }
+}
+
+size_t Model::LiveCount(const Versions& versions, const FamilyOptions& family, int64_t now_micros) {
+  size_t count = 0;
+  while (count < versions.size() && !IsExpired(versions[count].first, family, now_micros)) ++count;
+  return count;
+}
+
+std::optional<ModelRow> Model::Visible(const Table& table, const std::string& key,
+                                       const Columns& columns, const ModelRead& read) {
+  ModelRow row;
+  row.key = key;
+  const std::string& first_family = table.options.families[0].name;
+  for (const auto& [column, versions] : columns) {
+    const FamilyOptions& family = table.options.families[column.first];
+    if (!Wants(read.columns, first_family, family.name, column.second)) continue;
+    const size_t shown =
+        std::min<size_t>(read.versions, LiveCount(versions, family, read.now_micros));
+    for (size_t i = 0; i < shown; ++i) {
+      row.cells.push_back({family.name, column.second, versions[i].first, versions[i].second});
+    }
+  }
+  if (row.cells.empty()) return std::nullopt;
+  return row;
+}
+
+std::optional<ModelRow> Model::Get(const std::string& table, const std::string& row,
+                                   const ModelRead& read) const {
+  const Table& in = tables_.find(table)->second;
+  const auto found = in.rows.find(row);
+  if (found == in.rows.end()) return std::nullopt;
+  return Visible(in, row, *found->second, read);
+}
+
+std::vector<ModelRow> Model::Scan(const std::string& table, const ScanOptions& scan,
+                                  const ModelRead& read) const {
+  const Table& in = tables_.find(table)->second;
+  std::vector<ModelRow> rows;
+  for (const auto& [key, columns] : in.rows) {
+    if (!IsInScan(scan, key)) continue;
+    if (auto row = Visible(in, key, *columns, read)) rows.push_back(*std::move(row));
+  }
+  if (scan.reverse) std::reverse(rows.begin(), rows.end());
+  if (scan.limit != 0 && rows.size() > scan.limit) rows.resize(scan.limit);
+  return rows;
+}
+
+}  // namespace tandem::test

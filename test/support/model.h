@@ -1,0 +1,130 @@
+// The reference model: what a database must answer, in the simplest terms. Operations are applied
+// one after the other to rows of versions, and what an operation removes is gone at once: there are
+// no markers, no sequences, no files and no indexes. It shares no code with the engine.
+//
+// A copy of a model is a snapshot: rows are shared until they change.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tandem/options.h"
+#include "tandem/predicate.h"
+#include "tandem/row.h"
+#include "tandem/schema.h"
+#include "tandem/write_batch.h"
+
+namespace tandem::test {
+
+/// One operation of a batch, as a user states it.
+struct ModelOperation {
+  enum class Kind : uint8_t { kPut, kDeleteCell, kDeleteColumn, kDeleteFamily, kDeleteRow };
+  Kind kind = Kind::kPut;
+  std::string table, row, family;
+  /// Qualifiers and, for kPut, values. Deletes of a cell or column name one.
+  std::vector<std::pair<std::string, std::string>> columns;
+  std::optional<int64_t> timestamp;
+
+  void AddTo(WriteBatch* batch) const;
+  std::string Describe() const;
+};
+
+struct ModelCell {
+  std::string family, qualifier;
+  int64_t timestamp = 0;
+  std::string value;
+  bool operator==(const ModelCell&) const = default;
+};
+
+/// A row as a read returns it.
+struct ModelRow {
+  std::string key;
+  std::vector<ModelCell> cells;  ///< By family (as declared), qualifier, newest first.
+
+  ModelRow() = default;
+  explicit ModelRow(const RowView& view);
+  bool operator==(const ModelRow&) const = default;
+  std::string Describe() const;
+};
+
+/// How a read sees the model.
+struct ModelRead {
+  int64_t now_micros = 0;
+  uint32_t versions = 1;
+  std::vector<ColumnName> columns;  ///< Empty: all.
+};
+
+class Model {
+ public:
+  void CreateTable(const TableOptions& options);
+  const TableOptions& table(const std::string& name) const { return tables_.at(name).options; }
+
+  /// `timestamp` is the batch's, for operations without one; `now_micros` decides which versions
+  /// DeleteCell still finds. Requires: the table and the family exist.
+  void Apply(const ModelOperation& operation, int64_t timestamp, int64_t now_micros);
+  /// Makes a table what it is in `other`.
+  void TakeTable(const std::string& name, const Model& other) {
+    tables_[name] = other.tables_.at(name);
+  }
+  /// Whether Write has to refuse the operation because a value does not fit an index's type.
+  bool Refuses(const ModelOperation& operation) const;
+
+  std::optional<ModelRow> Get(const std::string& table, const std::string& row,
+                              const ModelRead& read) const;
+  std::vector<ModelRow> Scan(const std::string& table, const ScanOptions& scan,
+                             const ModelRead& read) const;
+  std::vector<ModelRow> Query(const std::string& table, const Predicate& predicate,
+                              const QueryOptions& query, const ModelRead& read) const;
+  uint64_t Count(const std::string& table, const Predicate& predicate, int64_t now_micros) const;
+  /// The newest value of a column.
+  std::optional<std::string> Value(const std::string& table, const std::string& row,
+                                   const ColumnName& column, int64_t now_micros) const;
+
+ private:
+  /// Versions newest first.
+  using Versions = std::vector<std::pair<int64_t, std::string>>;
+  /// By place of the family in the table, and qualifier.
+  using Columns = std::map<std::pair<size_t, std::string>, Versions, std::less<>>;
+  struct Table {
+    TableOptions options;
+    std::map<std::string, std::shared_ptr<const Columns>, std::less<>> rows;
+  };
+
+  static size_t FamilyOf(const TableOptions& options, std::string_view family);
+  static void Put(const ModelOperation& operation, const FamilyOptions& family, size_t place,
+                  int64_t timestamp, Columns* columns);
+  static void Delete(const ModelOperation& operation, const TableOptions& options,
+                     int64_t timestamp, int64_t now_micros, Columns* columns);
+  /// The versions of a column that exist at `now_micros`.
+  static size_t LiveCount(const Versions& versions, const FamilyOptions& family,
+                          int64_t now_micros);
+  static std::optional<std::string> Newest(const Table& table, const Columns& columns,
+                                           size_t family, std::string_view qualifier,
+                                           int64_t now_micros);
+  static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
+                                         const Columns& columns, const ModelRead& read);
+  static bool Matches(const Table& table, const std::string& key, const Columns& columns,
+                      const Predicate& predicate, int64_t now_micros);
+  static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
+                            const Predicate& predicate, int64_t now_micros);
+  static ColumnType TypeOf(const TableOptions& options, size_t family, std::string_view qualifier);
+
+  std::map<std::string, Table, std::less<>> tables_;
+};
+
+/// Negative, zero or positive as `a` sorts before, equals or sorts after `b`, both values of
+/// `type`. Requires: both fit it; types of bytes, text and int64.
+int CompareValues(ColumnType type, std::string_view a, std::string_view b);
+/// Whether an index of the type takes a stored value. Requires: as CompareValues.
+bool FitsType(ColumnType type, std::string_view value);
+
+/// `bytes` in quotes, with \xNN for what is not printable.
+std::string Shown(std::string_view bytes);
+
+}  // namespace tandem::test

@@ -1,0 +1,231 @@
+// The model's answers to predicates: every row is looked at, every comparison is made on the values
+// as they are stored.
+#include <algorithm>
+#include <cstdlib>
+
+#include "tandem/limits.h"
+#include "test/support/model.h"
+
+namespace tandem::test {
+namespace {
+
+bool IsRange(Predicate::Kind kind) {
+  return kind != Predicate::Kind::kPrefix && kind != Predicate::Kind::kIn;
+}
+
+bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
+           const std::vector<std::string>& operands) {
+  const auto compare = [&](size_t i) { return CompareValues(type, value, operands[i]); };
+  if (!IsRange(kind)) {
+    if (kind == Predicate::Kind::kPrefix) return value.starts_with(operands[0]);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (compare(i) == 0) return true;
+    }
+    return false;
+  }
+  switch (kind) {
+    case Predicate::Kind::kEqual:
+      return compare(0) == 0;
+    case Predicate::Kind::kNotEqual:
+      return compare(0) != 0;
+    case Predicate::Kind::kLess:
+      return compare(0) < 0;
+    case Predicate::Kind::kLessOrEqual:
+      return compare(0) <= 0;
+    case Predicate::Kind::kGreater:
+      return compare(0) > 0;
+    case Predicate::Kind::kGreaterOrEqual:
+      return compare(0) >= 0;
+    case Predicate::Kind::kBetween:
+      return compare(0) >= 0 && compare(1) <= 0;
+    default:
+      return false;
+  }
+}
+
+/// The value of an int64's text; all texts given here fit.
+std::optional<int64_t> Integer(std::string_view text) {
+  const std::string copy(text);
+  const size_t digits = copy.starts_with('-') ? 1 : 0;
+  if (copy.size() == digits || copy.find_first_not_of("0123456789", digits) != std::string::npos) {
+    return std::nullopt;
+  }
+  errno = 0;
+  const int64_t value = std::strtoll(copy.c_str(), nullptr, 10);
+  return errno == 0 ? std::optional(value) : std::nullopt;
+}
+
+/// Length of the UTF-8 sequence at the start of `text`; 0 when it is malformed.
+size_t SequenceLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+  uint32_t point = byte(0) & (0xff >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    point = (point << 6) | (byte(i) & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = point >= 0xd800 && point < 0xe000;
+  return point < kLeast[length] || point > 0x10ffff || surrogate ? 0 : length;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Of bytes or text in an index: a tag, the bytes with each 0x00 doubled, two bytes at the end.
+size_t EncodedSize(std::string_view value) {
+  return 3 + value.size() + static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
+}
+
+}  // namespace
+
+int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
+  if (type == ColumnType::kInt64) {
+    const int64_t left = *Integer(a), right = *Integer(b);
+    return left < right ? -1 : left > right ? 1 : 0;
+  }
+  return a.compare(b);
+}
+
+bool FitsType(ColumnType type, std::string_view value) {
+  switch (type) {
+    case ColumnType::kInt64:
+      return Integer(value).has_value();
+    case ColumnType::kText:
+      return EncodedSize(value) <= kIndexKeyBytesMax && IsUtf8(value);
+    default:
+      return EncodedSize(value) <= kIndexKeyBytesMax;
+  }
+}
+
+ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string_view qualifier) {
+  for (const IndexOptions& index : options.indexes) {
+    const IndexColumn& column = index.columns[0];
+    if (FamilyOf(options, column.family) == family && column.qualifier == qualifier) {
+      return column.type;
+    }
+  }
+  return ColumnType::kBytes;
+}
+
+bool Model::Refuses(const ModelOperation& operation) const {
+  if (operation.kind != ModelOperation::Kind::kPut) return false;
+  const TableOptions& options = table(operation.table);
+  const size_t family = FamilyOf(options, operation.family);
+  return std::any_of(operation.columns.begin(), operation.columns.end(), [&](const auto& column) {
+    return !FitsType(TypeOf(options, family, column.first), column.second);
+  });
+}
+
+std::optional<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
+                                         std::string_view qualifier, int64_t now_micros) {
+  const auto found = columns.find(std::pair(family, std::string(qualifier)));
+  if (found == columns.end()) return std::nullopt;
+  if (LiveCount(found->second, table.options.families[family], now_micros) == 0) {
+    return std::nullopt;
+  }
+  return found->second[0].second;
+}
+
+std::optional<std::string> Model::Value(const std::string& table, const std::string& row,
+                                        const ColumnName& column, int64_t now_micros) const {
+  const Table& in = tables_.find(table)->second;
+  const auto found = in.rows.find(row);
+  if (found == in.rows.end()) return std::nullopt;
+  return Newest(in, *found->second, FamilyOf(in.options, column.family), column.qualifier,
+                now_micros);
+}
+
+bool Model::MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
+                          const Predicate& predicate, int64_t now_micros) {
+  std::optional<std::string> value = key;
+  ColumnType type = ColumnType::kBytes;
+  if (!predicate.is_row_key()) {
+    const size_t family = FamilyOf(table.options, predicate.family());
+    type = TypeOf(table.options, family, predicate.qualifier());
+    value = Newest(table, columns, family, predicate.qualifier(), now_micros);
+  }
+  if (predicate.kind() == Predicate::Kind::kIsNull) return !value.has_value();
+  if (predicate.kind() == Predicate::Kind::kIsNotNull) return value.has_value();
+  return value.has_value() && Holds(predicate.kind(), type, *value, predicate.values());
+}
+
+bool Model::Matches(const Table& table, const std::string& key, const Columns& columns,
+                    const Predicate& predicate, int64_t now_micros) {
+  const auto matches = [&](const Predicate& child) {
+    return Matches(table, key, columns, child, now_micros);
+  };
+  const auto& children = predicate.children();
+  switch (predicate.kind()) {
+    case Predicate::Kind::kTrue:
+      return true;
+    case Predicate::Kind::kAnd:
+      return std::all_of(children.begin(), children.end(), matches);
+    case Predicate::Kind::kOr:
+      return std::any_of(children.begin(), children.end(), matches);
+    case Predicate::Kind::kNot:
+      return !matches(children[0]);
+    default:
+      return MatchesColumn(table, key, columns, predicate, now_micros);
+  }
+}
+
+std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& predicate,
+                                   const QueryOptions& query, const ModelRead& read) const {
+  const Table& in = tables_.find(table)->second;
+  const IndexColumn* order = nullptr;
+  for (const IndexOptions& index : in.options.indexes) {
+    if (index.name == query.order_by) order = &index.columns[0];
+  }
+  struct Hit {
+    std::string value;
+    ModelRow row;
+  };
+  std::vector<Hit> hits;
+  for (const auto& [key, columns] : in.rows) {
+    if (!Visible(in, key, *columns, {read.now_micros, 1, {}}).has_value()) continue;
+    if (!Matches(in, key, *columns, predicate, read.now_micros)) continue;
+    std::optional<std::string> value = "";
+    if (order != nullptr) {
+      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier,
+                     read.now_micros);
+    }
+    if (!value.has_value()) continue;
+    auto row = Visible(in, key, *columns, read);
+    if (!row.has_value()) row.emplace().key = key;
+    hits.push_back({*std::move(value), *std::move(row)});
+  }
+  if (order != nullptr) {
+    std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
+      const int compared = CompareValues(order->type, a.value, b.value);
+      return query.descending ? compared > 0 : compared < 0;
+    });
+  }
+  if (query.limit != 0 && hits.size() > query.limit) hits.resize(query.limit);
+  std::vector<ModelRow> rows;
+  for (Hit& hit : hits) rows.push_back(std::move(hit.row));
+  return rows;
+}
+
+uint64_t Model::Count(const std::string& table, const Predicate& predicate,
+                      int64_t now_micros) const {
+  const Table& in = tables_.find(table)->second;
+  uint64_t count = 0;
+  for (const auto& [key, columns] : in.rows) {
+    count += Visible(in, key, *columns, {now_micros, 1, {}}).has_value() &&
+                     Matches(in, key, *columns, predicate, now_micros)
+                 ? 1
+                 : 0;
+  }
+  return count;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,91 @@
+// Names are only looked up when something was not found, so that nothing is paid for on the way
+// there.
+#include "tools/tandem/database_access.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/format_text.h"
+#include "tools/tandem/output.h"
+#include "tools/tandem/suggest.h"
+
+namespace tandem::tools {
+namespace {
+
+Options BaseOptions(const Context& context) {
+  Options options;
+  if (context.verbose) {
+    options.log = [err = context.err](std::string_view line) {
+      WriteBytes(err, "tandem: " + std::string(line) + "\n");
+    };
+  }
+  return options;
+}
+
+Status NoSuch(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  const std::string nearest = DidYouMean(name, known);
+  if (!nearest.empty() || known.empty()) {
+    return Status::NotFound(Format("{} '{}' does not exist{}", what, EscapeBytes(name), nearest));
+  }
+  std::string list;
+  constexpr size_t kListed = 12;
+  for (size_t i = 0; i < std::min(known.size(), kListed); ++i) {
+    list += (i == 0 ? "" : ", ") + EscapeBytes(known[i]);
+  }
+  if (known.size() > kListed) list += ", ...";
+  return Status::NotFound(
+      Format("{} '{}' does not exist; there are: {}", what, EscapeBytes(name), list));
+}
+
+std::vector<std::string> TableNames(const DatabaseInfo& info) {
+  std::vector<std::string> names;
+  for (const TableInfo& table : info.tables) names.push_back(table.options.name);
+  return names;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> OpenForReading(const std::string& path, const Context& context) {
+  Options options = BaseOptions(context);
+  options.read_only = true;
+  return Database::Open(path, options);
+}
+
+Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const Context& context,
+                                                 bool create_if_missing) {
+  Options options = BaseOptions(context);
+  options.create_if_missing = create_if_missing;
+  return Database::Open(path, options);
+}
+
+Result<TableInfo> FindTable(Database& database, std::string_view table) {
+  DatabaseInfo info = database.Info();
+  for (TableInfo& candidate : info.tables) {
+    if (candidate.options.name == table) return std::move(candidate);
+  }
+  return NoSuch("table", table, TableNames(info));
+}
+
+Status WithSuggestion(Database& database, std::string_view table, Status status) {
+  if (status.code() != StatusCode::kNotFound) return status;
+  const auto found = FindTable(database, table);
+  return found.has_value() ? status : found.error();
+}
+
+Status CheckIndexName(const TableInfo& table, std::string_view index) {
+  std::vector<std::string> names;
+  for (const IndexOptions& known : table.options.indexes) names.push_back(known.name);
+  if (std::ranges::find(names, index) != names.end()) return {};
+  return NoSuch("index", index, names);
+}
+
+Status CheckFamilyName(const TableInfo& table, std::string_view family) {
+  std::vector<std::string> names;
+  for (const FamilyOptions& known : table.options.families) names.push_back(known.name);
+  if (family.empty() || std::ranges::find(names, family) != names.end()) return {};
+  return NoSuch("family", family, names);
+}
+
+}  // namespace tandem::tools

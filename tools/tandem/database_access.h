@@ -1,0 +1,28 @@
+// Opening databases for verbs, and messages that know what the database holds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tandem/database.h"
+#include "tools/tandem/context.h"
+
+namespace tandem::tools {
+
+/// Read-only: nothing is written or created, a live writer is no obstacle.
+Result<std::unique_ptr<Database>> OpenForReading(const std::string& path, const Context& context);
+/// Errors: those of Database::Open; kBusy names the process that has it open.
+Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const Context& context,
+                                                 bool create_if_missing = false);
+
+/// The table of that name. Errors: kNotFound, with the nearest name or all names.
+Result<TableInfo> FindTable(Database& database, std::string_view table);
+/// When `status` says that something named was not found: the same with the nearest name that
+/// exists among the table's families and indexes, or the tables. Other statuses pass unchanged.
+Status WithSuggestion(Database& database, std::string_view table, Status status);
+/// Errors: kNotFound when the table has no index (family) of that name; with suggestion.
+Status CheckIndexName(const TableInfo& table, std::string_view index);
+Status CheckFamilyName(const TableInfo& table, std::string_view family);
+
+}  // namespace tandem::tools

@@ -1,0 +1,231 @@
+// Splits first, at separators that stand outside escapes, and undoes the escapes of each part
+// after.
+#include "tools/tandem/declarations.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/format_text.h"
+#include "tools/tandem/suggest.h"
+
+namespace tandem::tools {
+namespace {
+
+struct NamedType {
+  std::string_view name;
+  ColumnType type;
+};
+constexpr NamedType kTypes[] = {
+    {"bytes", ColumnType::kBytes},         {"text", ColumnType::kText},
+    {"int64", ColumnType::kInt64},         {"uint64", ColumnType::kUint64},
+    {"double", ColumnType::kDouble},       {"bool", ColumnType::kBool},
+    {"timestamp", ColumnType::kTimestamp}, {"int64_be", ColumnType::kInt64Be},
+    {"uint64_be", ColumnType::kUint64Be},  {"double_be", ColumnType::kDoubleBe},
+    {"bool_be", ColumnType::kBoolBe},      {"timestamp_be", ColumnType::kTimestampBe},
+};
+
+struct Unit {
+  std::string_view name;
+  uint64_t factor;
+};
+constexpr Unit kSizeUnits[] = {
+    {"", 1},          {"B", 1},      {"KiB", 1 << 10},  {"MiB", 1 << 20},
+    {"GiB", 1 << 30}, {"KB", 1'000}, {"MB", 1'000'000}, {"GB", 1'000'000'000},
+};
+constexpr Unit kDurationUnits[] = {
+    {"us", 1},         {"ms", 1'000},        {"s", 1'000'000},
+    {"m", 60'000'000}, {"h", 3'600'000'000}, {"d", 86'400'000'000},
+};
+
+std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Unit> units) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
+  for (const Unit& unit : units) {
+    if (unit.name != suffix) continue;
+    if (number > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) / unit.factor) break;
+    return number * unit.factor;
+  }
+  return std::nullopt;
+}
+
+Result<ColumnType> ParseType(std::string_view text) {
+  std::vector<std::string> names;
+  for (const NamedType& known : kTypes) {
+    if (known.name == text) return known.type;
+    names.emplace_back(known.name);
+  }
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return Status::InvalidArgument(Format("type '{}' is not known{}; types: {}", EscapeBytes(text),
+                                        DidYouMean(text, names), all));
+}
+
+Status ApplyFamilySetting(std::string_view setting, FamilyOptions* family) {
+  const size_t equals = setting.find('=');
+  const std::string_view name = setting.substr(0, equals);
+  const std::string_view value =
+      equals == std::string_view::npos ? std::string_view() : setting.substr(equals + 1);
+  if (name == "versions") {
+    const auto versions = ParseQuantity(value, std::span(kSizeUnits, 1));
+    if (!versions || *versions == 0 || *versions > std::numeric_limits<uint32_t>::max()) {
+      return Status::InvalidArgument(
+          Format("versions={}: expected a number from 1", EscapeBytes(value)));
+    }
+    family->max_versions = static_cast<uint32_t>(*versions);
+  } else if (name == "ttl") {
+    ASSIGN_OR_RETURN(family->ttl_micros, ParseDuration(value));
+  } else if (name == "compression" && (value == "none" || value == "zstd")) {
+    family->compression = value == "none" ? Compression::kNone : Compression::kZstd;
+  } else if (name == "block-size") {
+    ASSIGN_OR_RETURN(const uint64_t size, ParseSize(value));
+    if (size > std::numeric_limits<uint32_t>::max()) {
+      return Status::InvalidArgument(Format("block-size={}: at most 1 MiB", value));
+    }
+    family->block_size_bytes = static_cast<uint32_t>(size);
+  } else {
+    return Status::InvalidArgument(
+        Format("'{}': expected versions=N, ttl=DURATION, compression=none|zstd or block-size=SIZE",
+               EscapeBytes(setting)));
+  }
+  return {};
+}
+
+/// Reads COLUMN, FAMILY:COLUMN.
+Result<ColumnName> ParseColumnName(std::string_view text) {
+  const auto parts = SplitText(text, ':');
+  if (parts.size() > 2) {
+    return Status::InvalidArgument(
+        Format("'{}': expected [FAMILY:]COLUMN; a ':' inside a name is \\x3a", EscapeBytes(text)));
+  }
+  ColumnName column;
+  if (parts.size() == 2) {
+    ASSIGN_OR_RETURN(column.family, ParseEscaped(parts[0]));
+  }
+  ASSIGN_OR_RETURN(column.qualifier,
+                   ParseEscaped(parts.empty() ? std::string_view() : parts.back()));
+  return column;
+}
+
+}  // namespace
+
+Result<FamilyOptions> ParseFamily(std::string_view text) {
+  const auto parts = SplitText(text, ',');
+  if (parts.empty() || parts[0].empty()) {
+    return Status::InvalidArgument(
+        Format("--family '{}': expected NAME[,versions=3,ttl=7d]", EscapeBytes(text)));
+  }
+  FamilyOptions family;
+  ASSIGN_OR_RETURN(family.name, ParseEscaped(parts[0]));
+  for (size_t i = 1; i < parts.size(); ++i) {
+    RETURN_IF_ERROR(ApplyFamilySetting(parts[i], &family));
+  }
+  return family;
+}
+
+Result<IndexOptions> ParseIndex(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
+    return Status::InvalidArgument(
+        Format("--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
+  }
+  auto parts = SplitText(text.substr(equals + 1), ':');
+  IndexOptions index;
+  ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
+  IndexColumn& column = index.columns.emplace_back();
+  if (parts.size() > 2 && (parts.back() == "desc" || parts.back() == "asc")) {
+    column.descending = parts.back() == "desc";
+    parts.pop_back();
+  }
+  if (parts.size() > 3) {
+    return Status::InvalidArgument(Format(
+        "--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]; a ':' inside a name is \\x3a",
+        EscapeBytes(text)));
+  }
+  if (parts.size() == 3) {
+    ASSIGN_OR_RETURN(column.type, ParseType(parts[2]));
+  }
+  if (parts.size() >= 2) {
+    ASSIGN_OR_RETURN(column.family, ParseEscaped(parts[0]));
+  }
+  ASSIGN_OR_RETURN(column.qualifier, ParseEscaped(parts[parts.size() >= 2 ? 1 : 0]));
+  return index;
+}
+
+Result<std::vector<ColumnName>> ParseColumns(std::string_view text) {
+  std::vector<ColumnName> columns;
+  std::string family;
+  for (const std::string_view part : SplitText(text, ',')) {
+    ASSIGN_OR_RETURN(ColumnName column, ParseColumnName(part));
+    if (part.find(':') != std::string_view::npos) {
+      family = column.family;
+    } else {
+      column.family = family;
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+Result<ColumnScope> ParseScope(std::string_view text) {
+  ColumnScope scope;
+  scope.whole_family = text.find(':') == std::string_view::npos;
+  ASSIGN_OR_RETURN(ColumnName name, ParseColumnName(text));
+  scope.family = scope.whole_family ? std::move(name.qualifier) : std::move(name.family);
+  if (!scope.whole_family) scope.qualifier = std::move(name.qualifier);
+  return scope;
+}
+
+Result<CellText> ParseCell(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    return Status::InvalidArgument(Format("'{}': expected FAMILY:COLUMN=VALUE", EscapeBytes(text)));
+  }
+  CellText cell;
+  ASSIGN_OR_RETURN(cell.column, ParseColumnName(text.substr(0, equals)));
+  ASSIGN_OR_RETURN(cell.value, ParseBytes(text.substr(equals + 1)));
+  return cell;
+}
+
+Result<OrderText> ParseOrder(std::string_view text) {
+  const auto parts = SplitText(text, ':');
+  OrderText order;
+  if (parts.empty()) return order;
+  if (parts.size() > 2 || (parts.size() == 2 && parts[1] != "desc" && parts[1] != "asc")) {
+    return Status::InvalidArgument(
+        Format("--order-by '{}': expected INDEX or INDEX:desc", EscapeBytes(text)));
+  }
+  ASSIGN_OR_RETURN(order.index, ParseEscaped(parts[0]));
+  order.descending = parts.size() == 2 && parts[1] == "desc";
+  return order;
+}
+
+Result<uint64_t> ParseSize(std::string_view text) {
+  if (const auto size = ParseQuantity(text, kSizeUnits)) return *size;
+  return Status::InvalidArgument(
+      Format("'{}': expected a size such as 8192, 64KiB or 16MiB", EscapeBytes(text)));
+}
+
+Result<int64_t> ParseDuration(std::string_view text) {
+  if (const auto micros = ParseQuantity(text, kDurationUnits)) return static_cast<int64_t>(*micros);
+  return Status::InvalidArgument(
+      Format("'{}': expected a duration such as 250ms, 10s, 2h or 7d", EscapeBytes(text)));
+}
+
+std::string_view ColumnTypeName(ColumnType type) {
+  for (const NamedType& known : kTypes) {
+    if (known.type == type) return known.name;
+  }
+  return "unknown";
+}
+
+std::string_view CompressionName(Compression compression) {
+  return compression == Compression::kZstd ? "zstd" : "none";
+}
+
+}  // namespace tandem::tools

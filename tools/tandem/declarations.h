@@ -1,0 +1,53 @@
+// The small languages of the command line: families, indexes, columns, cells, numbers with units.
+// `:` `,` and `=` inside names are written `\x3a` `\x2c` `\x3d`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tandem/options.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::tools {
+
+/// `NAME[,versions=3][,ttl=7d][,compression=none|zstd][,block-size=8KiB]`. Errors:
+/// kInvalidArgument.
+Result<FamilyOptions> ParseFamily(std::string_view text);
+/// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`. A family is needed where a type is given. Errors:
+/// kInvalidArgument.
+Result<IndexOptions> ParseIndex(std::string_view text);
+/// `[FAMILY:]COLUMN[,...]`; a family holds for the names behind it. Errors: kInvalidArgument.
+Result<std::vector<ColumnName>> ParseColumns(std::string_view text);
+/// `FAMILY[:COLUMN]`.
+struct ColumnScope {
+  std::string family;
+  std::string qualifier;
+  bool whole_family = false;
+};
+Result<ColumnScope> ParseScope(std::string_view text);
+/// `[FAMILY:]COLUMN=VALUE`, the value as ParseBytes reads it.
+struct CellText {
+  ColumnName column;
+  std::string value;
+};
+Result<CellText> ParseCell(std::string_view text);
+/// `INDEX[:desc]`.
+struct OrderText {
+  std::string index;
+  bool descending = false;
+};
+Result<OrderText> ParseOrder(std::string_view text);
+
+/// `8192`, `64KiB`, `16MiB`, `1GiB`; KB, MB and GB are powers of 1000. Errors: kInvalidArgument.
+Result<uint64_t> ParseSize(std::string_view text);
+/// `250ms`, `10s`, `5m`, `2h`, `7d`, in microseconds. Errors: kInvalidArgument.
+Result<int64_t> ParseDuration(std::string_view text);
+
+std::string_view ColumnTypeName(ColumnType type);
+std::string_view CompressionName(Compression compression);
+
+}  // namespace tandem::tools

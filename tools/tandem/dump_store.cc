@@ -1,0 +1,163 @@
+// The parts of a store file: schema, statistics, sections, blocks, cells.
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "format/row_stream.h"
+#include "format/store_file.h"
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/dump.h"
+#include "tools/tandem/dump_store_file.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::tools {
+namespace {
+
+struct NamedSection {
+  format::SectionKind kind;
+  std::string_view name;
+};
+constexpr NamedSection kSections[] = {
+    {format::SectionKind::kSchema, "schema"},
+    {format::SectionKind::kDictionary, "dictionary"},
+    {format::SectionKind::kData, "data"},
+    {format::SectionKind::kBlockIndex, "block-index"},
+    {format::SectionKind::kKeyHashes, "key-hashes"},
+    {format::SectionKind::kCleanRows, "clean-rows"},
+    {format::SectionKind::kFilter, "filter"},
+    {format::SectionKind::kIndexLeaves, "index-leaves"},
+    {format::SectionKind::kIndexPostings, "index-postings"},
+    {format::SectionKind::kIndexDirectory, "index-directory"},
+    {format::SectionKind::kIndexPresent, "index-present"},
+    {format::SectionKind::kIndexTouched, "index-touched"},
+    {format::SectionKind::kStatistics, "statistics"},
+    {format::SectionKind::kDigests, "digests"},
+};
+
+std::string_view SectionName(format::SectionKind kind) {
+  const auto found = std::ranges::find(kSections, kind, &NamedSection::kind);
+  return found == std::end(kSections) ? "unknown" : found->name;
+}
+
+std::string FlagNames(uint32_t flags) {
+  std::string names;
+  const auto add = [&](uint32_t flag, const char* name) {
+    if ((flags & flag) != 0) names += (names.empty() ? "" : " ") + std::string(name);
+  };
+  add(format::kSectionFlagOlder, "older");
+  add(format::kSectionFlagFull, "full");
+  add(format::kSectionFlagEqual, "equal");
+  add(format::kSectionFlagEmpty, "empty");
+  return names;
+}
+
+void DumpStatistics(const format::StoreFile& file, RecordWriter* writer) {
+  const format::FileStatistics& statistics = file.statistics();
+  const Property properties[] = {
+      {"region_start", file.region_start()},
+      {"rows", statistics.rows},
+      {"clean_rows", statistics.clean_rows},
+      {"cells", statistics.cells},
+      {"deletes", statistics.deletes},
+      {"raw_bytes", statistics.raw_bytes},
+      {"min_sequence", statistics.min_sequence.value},
+      {"max_sequence", statistics.max_sequence.value},
+      {"min_timestamp", statistics.min_timestamp},
+      {"max_timestamp", statistics.max_timestamp},
+      {"min_key", statistics.min_key},
+      {"max_key", statistics.max_key},
+  };
+  writer->AddProperties("statistics", properties);
+}
+
+void DumpSections(const format::StoreFile& file, RecordWriter* writer) {
+  writer->Begin("section", {"section", "owner", "flags", "offset", "bytes", "count", "checksum"});
+  for (const format::SectionEntry& section : file.sections()) {
+    writer->Add({SectionName(section.kind), section.owner, FlagNames(section.flags), section.offset,
+                 section.size_bytes, section.count, HashText(section.checksum)});
+  }
+  writer->End();
+}
+
+Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
+  ASSIGN_OR_RETURN(const uint32_t count, file->BlockCount());
+  writer->Begin("block", {"block", "offset", "stored_bytes", "first_ordinal", "rows", "first_key"});
+  for (uint32_t i = 0; i < count; ++i) {
+    const format::DataBlock block = file->BlockAt(i);
+    ASSIGN_OR_RETURN(const format::RowBlockRef rows, file->ReadRowsUncached(i));
+    std::string key;
+    RETURN_IF_ERROR(rows->Key(0, &key));
+    writer->Add({i, block.handle.offset, block.handle.stored_bytes, block.first, block.count, key});
+  }
+  writer->End();
+  return {};
+}
+
+Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* writer) {
+  writer->Begin("cell", {"ordinal", "row", "family", "column", "timestamp", "sequence", "operation",
+                         "value"});
+  format::RowStream rows(file, 0, file->row_count());
+  std::vector<format::Cell> cells;
+  while (true) {
+    RETURN_IF_ERROR(rows.Next());
+    if (!rows.valid()) break;
+    if (context.is_interrupted()) return Status::Cancelled("interrupted");
+    cells.clear();
+    RETURN_IF_ERROR(rows.Cells(&cells));
+    for (const format::Cell& cell : cells) {
+      const bool put = cell.kind == format::CellKind::kPut;
+      const bool column = cell.kind != format::CellKind::kDeleteFamily;
+      writer->Add({rows.ordinal(), rows.key(), FamilyName(file->table(), cell.family),
+                   column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
+                   CellKindName(cell.kind), put ? Value(cell.value) : Value()});
+    }
+  }
+  writer->End();
+  return {};
+}
+
+/// The bytes of every section of the kind that was asked for.
+Status DumpSectionBytes(const format::StoreFile& file, Dump& dump) {
+  std::vector<std::string> names = {"header"};
+  for (const NamedSection& section : kSections) names.emplace_back(section.name);
+  RETURN_IF_ERROR(CheckPart(dump.options, names));
+  for (const format::SectionEntry& section : file.sections()) {
+    if (SectionName(section.kind) != dump.options.section) continue;
+    RETURN_IF_ERROR(DumpHex(dump, section.offset, section.offset + section.size_bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view FamilyName(const format::TableRecord& table, format::FamilyId id) {
+  for (const format::FamilyRecord& family : table.families) {
+    if (family.id == id) return family.options.name;
+  }
+  return "?";
+}
+
+Result<std::shared_ptr<format::StoreFile>> OpenProbedStoreFile(ProbedFile* probed) {
+  return format::StoreFile::Open(std::move(probed->file), {}, nullptr);
+}
+
+Status DumpStoreFile(Dump& dump) {
+  static const std::vector<std::string> kParts = {"header",   "schema", "statistics",
+                                                  "sections", "blocks", "cells"};
+  if (!dump.options.hex) RETURN_IF_ERROR(CheckPart(dump.options, kParts));
+  if (dump.options.section == "header") return {};
+  ASSIGN_OR_RETURN(const auto file, OpenProbedStoreFile(&dump.probed));
+  if (dump.options.hex) {
+    // The bytes are read through the handle that the store file has now.
+    ASSIGN_OR_RETURN(dump.probed.file, dump.probed.directory->Open(file->blocks().file().name(),
+                                                                   base::OpenMode::kReadOnly));
+    return DumpSectionBytes(*file, dump);
+  }
+  if (dump.Wants("schema")) DumpTable(file->table(), &dump.writer);
+  if (dump.Wants("statistics")) DumpStatistics(*file, &dump.writer);
+  if (dump.Wants("sections")) DumpSections(*file, &dump.writer);
+  if (dump.Wants("blocks")) RETURN_IF_ERROR(DumpBlocks(file.get(), &dump.writer));
+  if (dump.Wants("cells")) return DumpCells(file.get(), dump.context, &dump.writer);
+  return {};
+}
+
+}  // namespace tandem::tools

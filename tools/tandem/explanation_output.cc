@@ -1,0 +1,39 @@
+// The figures of an explanation, as a record and as a line.
+#include "tools/tandem/explanation_output.h"
+
+#include "tools/tandem/format_text.h"
+
+namespace tandem::tools {
+
+void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE* out) {
+  const std::string access = explanation.index.empty() ? "scan" : "index " + explanation.index;
+  const Property properties[] = {
+      {"access", access},
+      {"index", explanation.index.empty() ? Value() : Value(explanation.index)},
+      {"reason", explanation.reason},
+      {"entries", explanation.entries},
+      {"files", explanation.files},
+      {"files_scanned", explanation.files_scanned},
+      {"memstores", explanation.memstores},
+      {"candidate_rows", explanation.candidate_rows},
+      {"candidate_blocks", explanation.candidate_blocks},
+      {"candidate_bytes", explanation.candidate_bytes},
+      {"total_blocks", explanation.total_blocks},
+      {"total_bytes", explanation.total_bytes},
+      {"rows", explanation.rows},
+      {"rejected", explanation.rejected},
+  };
+  NewRecordWriter(mode, out)->AddProperties("explanation", properties);
+}
+
+std::string ExplanationLine(const Explanation& explanation) {
+  const std::string blocks =
+      Format("{} of {} blocks ({} of {})", FormatCount(explanation.candidate_blocks),
+             FormatCount(explanation.total_blocks), FormatSize(explanation.candidate_bytes),
+             FormatSize(explanation.total_bytes));
+  if (explanation.index.empty()) return "scan, " + blocks;
+  return Format("index {}, {} entries, {}", explanation.index, FormatCount(explanation.entries),
+                blocks);
+}
+
+}  // namespace tandem::tools

@@ -1,0 +1,117 @@
+// One file at a time, by kind.
+#include "tools/tandem/file_check.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/findings.h"
+#include "format/frame_chain.h"
+#include "format/manifest.h"
+#include "format/root.h"
+#include "format/store_file.h"
+#include "format/verify_blocks.h"
+#include "format/verify_rows.h"
+#include "tools/tandem/chain_end.h"
+#include "tools/tandem/format_text.h"
+#include "wal/log.h"
+#include "wal/operation.h"
+
+namespace tandem::tools {
+namespace {
+
+using format::Findings;
+
+Status CheckStoreFile(ProbedFile* probed, bool deep, VerifyReport* report) {
+  Findings findings(probed->file->name(), report);
+  const auto opened = format::StoreFile::Open(std::move(probed->file), {}, nullptr);
+  if (!opened.has_value()) return findings.AddError(opened.error());
+  format::StoreFile& file = **opened;
+  RETURN_IF_ERROR(findings.AddError(file.VerifyBytes().status()));
+  RETURN_IF_ERROR(format::VerifyBlocks(file, &findings));
+  return format::VerifyRows(&file, deep, &findings);
+}
+
+/// Follows a chain of frames to its end. Errors: what is wrong with it.
+Status CheckChain(ProbedFile* probed, uint64_t begin, uint64_t header_checksum,
+                  const std::function<Status(const format::Frame&)>& visit) {
+  format::FrameReader reader(probed->file.get(), probed->header.id, begin, probed->size_bytes);
+  format::FrameChain chain;
+  chain.last_checksum = header_checksum;
+  RETURN_IF_ERROR(format::FollowChain(&reader, probed->file->name(), visit, &chain).status());
+  return CheckChainEnd(probed->file.get(), reader);
+}
+
+Status CheckLogSegment(ProbedFile* probed, VerifyReport* report) {
+  ASSIGN_OR_RETURN(const wal::SegmentHeader header, wal::ReadSegmentHeader(probed->file.get()));
+  return CheckChain(
+      probed, wal::kSegmentHeaderBytes, header.checksum, [&](const format::Frame& frame) {
+        wal::GroupReader group(frame.payload, format::SequenceNumber(frame.first_sequence),
+                               frame.timestamp);
+        wal::Operation operation;
+        while (group.Next(&operation)) report->cells += operation.cells.size();
+        return group.status();
+      });
+}
+
+Status CheckManifest(ProbedFile* probed) {
+  // A manifest has to agree with ROOT; alone, it vouches for itself.
+  char bytes[sizeof(uint64_t)] = {};
+  constexpr uint64_t kChecksumOffset = format::kFileHeaderBytes - sizeof(uint64_t);
+  ASSIGN_OR_RETURN(const size_t count, probed->file->Read(kChecksumOffset, bytes));
+  format::ByteReader checksum({bytes, count});
+  format::Catalog catalog;
+  RETURN_IF_ERROR(CheckChain(
+      probed, format::kFileHeaderBytes, checksum.U64(), [&](const format::Frame& frame) -> Status {
+        constexpr size_t kEditOffset = 24;
+        if (frame.payload.size() < kEditOffset) {
+          return Status::Corruption(Format("{}: edit {}: expected 24 bytes or more, found {}",
+                                           probed->file->name(), frame.first_sequence,
+                                           frame.payload.size()));
+        }
+        ASSIGN_OR_RETURN(const format::CatalogEdit edit,
+                         format::DecodeEdit(frame.payload.substr(kEditOffset)));
+        return format::ApplyEditInPlace(edit, &catalog);
+      }));
+  return format::CheckCatalog(catalog);
+}
+
+Status CheckRoot(ProbedFile* probed) {
+  ASSIGN_OR_RETURN(const format::RootFile root, format::ReadRoot(probed->file.get()));
+  if (!root.record.closed) return {};  // A crash may have torn the slot that is not current.
+  ASSIGN_OR_RETURN(const auto slots, format::ReadRootSlots(probed->file.get()));
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].has_value() && slots[i]->generation == root.record.generation) continue;
+    return Status::Corruption(
+        Format("{}: slot {}: expected generation {}, as in the other slot of a closed database, "
+               "found {}",
+               probed->file->name(), i, root.record.generation,
+               slots[i].has_value() ? Format("{}", slots[i]->generation) : "a wrong checksum"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckFile(ProbedFile* probed, bool deep, VerifyReport* report) {
+  ++report->files;
+  report->bytes += probed->size_bytes;
+  if (probed->header.kind == format::FileKind::kStore) {
+    return CheckStoreFile(probed, deep, report);
+  }
+  Findings findings(probed->file->name(), report);
+  switch (probed->header.kind) {
+    case format::FileKind::kLog:
+      return findings.AddError(CheckLogSegment(probed, report));
+    case format::FileKind::kManifest:
+      return findings.AddError(CheckManifest(probed));
+    case format::FileKind::kRoot:
+      return findings.AddError(CheckRoot(probed));
+    case format::FileKind::kStore:
+    case format::FileKind::kDead:
+      break;
+  }
+  return Status::Unsupported(
+      Format("{}: this build does not check files of dead bitmaps", probed->file->name()));
+}
+
+}  // namespace tandem::tools

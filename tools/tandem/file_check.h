@@ -1,0 +1,22 @@
+// Checks of the files of a database as files: each alone, or all that ROOT binds together. Damage
+// becomes findings; a Status is returned only where the checking itself failed.
+#pragma once
+
+#include <string>
+
+#include "tandem/database.h"
+#include "tandem/status.h"
+#include "tools/tandem/file_probe.h"
+
+namespace tandem::tools {
+
+/// Checks one file with nothing around it: header, checksums, chains, padding; rows against what is
+/// derived from them in a store file, with `deep` also its indexes, both ways.
+Status CheckFile(ProbedFile* probed, bool deep, VerifyReport* report);
+
+/// Checks what no reader of the database has to look at: both slots of ROOT, the whole-file hash of
+/// every store file, and that after a clean close no file lies there that nothing names. Works
+/// beside a live writer. Errors: kNotFound (no ROOT), kIoError.
+Status CheckDirectory(const std::string& path, VerifyReport* report);
+
+}  // namespace tandem::tools

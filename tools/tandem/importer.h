@@ -1,0 +1,88 @@
+// Import of records into a table: what the import verb and the demo share.
+//
+// Records are collected into batches; each is one atomic write, acknowledged when it is in the
+// operating system's hands. When a batch is refused because of what is in it (a value that does not
+// fit its index), its records are written one by one and those refused are counted as malformed. So
+// the table always holds the well-formed records up to some point of the input.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "tandem/database.h"
+#include "tools/tandem/context.h"
+#include "tools/tandem/key_set.h"
+#include "tools/tandem/progress.h"
+#include "tools/tandem/record_reader.h"
+#include "tools/tandem/row_key_template.h"
+
+namespace tandem::tools {
+
+struct ImportJob {
+  std::string table;
+  std::string family;  ///< Empty: the table's first.
+  std::string format;  ///< deb822, jsonl or csv.
+  RowKeyTemplate row_key;
+  bool strict = false;       ///< The first malformed record ends the import.
+  bool acknowledge = false;  ///< Print the count of records written after each batch.
+  size_t batch_rows = 500;
+};
+
+struct ImportSummary {
+  uint64_t records = 0;     ///< Written.
+  uint64_t duplicates = 0;  ///< Of them: those whose row key came before.
+  uint64_t cells = 0;
+  uint64_t bytes = 0;  ///< Of keys, names and values.
+  uint64_t rejected = 0;
+  double seconds = 0;
+  uint64_t rows() const { return records - duplicates; }
+};
+
+/// Threads: one at a time.
+class Importer {
+ public:
+  /// `database` and `context` outlive the importer.
+  Importer(Database* database, ImportJob job, const Context& context);
+
+  /// Imports a whole stream. Errors: kInvalidArgument (strict, or the stream as a whole),
+  /// kCancelled (Ctrl-C; what was collected is written first), and those of Database::Write.
+  Status Add(std::FILE* file, const std::string& name);
+  /// Flushes the table and merges its files.
+  Status Finish();
+  ImportSummary summary() const;
+
+ private:
+  /// One collected record: its bytes stand in kept_, its columns in pending_fields_.
+  struct Pending {
+    uint64_t line;
+    std::string_view key;
+    size_t fields_begin, fields_end;
+  };
+  Status ReadAll(RecordReader* reader, InputBuffer* input);
+  Status Take(const Record& record);
+  Status Commit();
+  Status CommitOneByOne();
+  void AddToBatch(const Pending& record);
+  void Count(const Pending& record);
+  Status Reject(uint64_t line, std::string_view problem);
+
+  Database* database_;
+  ImportJob job_;
+  const Context& context_;
+  Progress progress_;
+  ImportSummary summary_;
+  KeySet keys_;
+  std::string name_;  ///< Of the stream, for messages.
+  std::string key_;
+  WriteBatch batch_;
+  std::vector<Pending> pending_;
+  std::vector<ColumnValue> pending_fields_;
+  /// Copies of the collected records, so that a refused batch can be taken apart.
+  std::optional<base::Arena> kept_;
+};
+
+}  // namespace tandem::tools

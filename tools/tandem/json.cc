@@ -1,0 +1,186 @@
+// JSON over RapidJSON: its Writer, and its SAX reader in situ and without recursion, so that
+// neither long nor deeply nested input costs more than its own size.
+#include "tools/tandem/json.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <cmath>
+#include <deque>
+
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::tools {
+namespace {
+
+constexpr int kDepthMax = 512;
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+std::string_view View(const rapidjson::StringBuffer& buffer) {
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+/// Receives the events of one object. At depth 1 values become fields; deeper ones are written
+/// again as compact JSON.
+class FieldCollector {
+ public:
+  void Begin(std::vector<Field>* fields) {
+    fields->clear();
+    fields_ = fields;
+    nested_texts_.clear();
+    depth_ = 0;
+    error_.clear();
+  }
+  const std::string& error() const { return error_; }
+
+  bool Null() { return depth_ <= 1 ? Outside("null") : nested_writer_.Null(); }
+  bool Bool(bool value) {
+    return depth_ > 1 ? nested_writer_.Bool(value) : Add(value ? "true" : "false");
+  }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    if (depth_ > 1) return nested_writer_.RawValue(text, length, rapidjson::kNumberType);
+    return Add({text, length});
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return depth_ > 1 ? nested_writer_.String(text, length) : Add({text, length});
+  }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    if (depth_ > 1) return nested_writer_.Key(text, length);
+    name_ = {text, length};
+    return true;
+  }
+  bool StartObject() {
+    if (depth_ == 0) {
+      ++depth_;
+      return true;
+    }
+    return Enter() && nested_writer_.StartObject();
+  }
+  bool EndObject(rapidjson::SizeType) {
+    return depth_ == 1 ? --depth_ == 0 : nested_writer_.EndObject() && Leave();
+  }
+  bool StartArray() {
+    if (depth_ == 0) return Outside("an array");
+    return Enter() && nested_writer_.StartArray();
+  }
+  bool EndArray(rapidjson::SizeType) { return nested_writer_.EndArray() && Leave(); }
+
+  // Numbers arrive as their source text only.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+ private:
+  bool Outside(const char* found) {
+    if (depth_ == 1) return true;
+    error_ = Format("expected an object, found {}", found);
+    return false;
+  }
+  bool Add(std::string_view value) {
+    if (depth_ == 0) return Outside("a single value");
+    fields_->push_back({name_, value});
+    return true;
+  }
+  bool Enter() {
+    if (depth_ == 1) {
+      nested_.Clear();
+      nested_writer_.Reset(nested_);
+    }
+    if (++depth_ <= kDepthMax) return true;
+    error_ = Format("nested deeper than {}", kDepthMax);
+    return false;
+  }
+  bool Leave() {
+    if (--depth_ > 1) return true;
+    return Add(nested_texts_.emplace_back(View(nested_)));
+  }
+
+  std::vector<Field>* fields_ = nullptr;
+  std::string_view name_;
+  int depth_ = 0;
+  std::string error_;
+  rapidjson::StringBuffer nested_;
+  Writer nested_writer_{nested_};
+  std::deque<std::string> nested_texts_;
+};
+
+}  // namespace
+
+struct JsonWriter::Parts {
+  rapidjson::StringBuffer buffer;
+  Writer writer{buffer};
+  std::string name;
+};
+
+JsonWriter::JsonWriter() : parts_(std::make_unique<Parts>()) {}
+JsonWriter::~JsonWriter() = default;
+void JsonWriter::BeginObject() { parts_->writer.StartObject(); }
+void JsonWriter::EndObject() { parts_->writer.EndObject(); }
+void JsonWriter::BeginArray() { parts_->writer.StartArray(); }
+void JsonWriter::EndArray() { parts_->writer.EndArray(); }
+void JsonWriter::Int(int64_t value) { parts_->writer.Int64(value); }
+void JsonWriter::Uint(uint64_t value) { parts_->writer.Uint64(value); }
+void JsonWriter::Bool(bool value) { parts_->writer.Bool(value); }
+void JsonWriter::Null() { parts_->writer.Null(); }
+
+void JsonWriter::Key(std::string_view name) {
+  parts_->writer.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+}
+
+void JsonWriter::String(std::string_view text) {
+  parts_->writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+void JsonWriter::Double(double value) {
+  if (std::isfinite(value)) {
+    parts_->writer.Double(value);
+  } else {
+    parts_->writer.Null();
+  }
+}
+
+void JsonWriter::Bytes(std::string_view name, std::string_view bytes) {
+  if (IsPlainText(bytes)) {
+    Key(name);
+    String(bytes);
+    return;
+  }
+  parts_->name.assign(name).append("_b64");
+  Key(parts_->name);
+  String(EncodeBase64(bytes));
+}
+
+std::string_view JsonWriter::text() const { return View(parts_->buffer); }
+
+void JsonWriter::Clear() {
+  parts_->buffer.Clear();
+  parts_->writer.Reset(parts_->buffer);
+}
+
+struct JsonObjectReader::Parts {
+  rapidjson::Reader reader;
+  FieldCollector collector;
+};
+
+JsonObjectReader::JsonObjectReader() : parts_(std::make_unique<Parts>()) {}
+JsonObjectReader::~JsonObjectReader() = default;
+
+std::string JsonObjectReader::Read(char* text, std::vector<Field>* fields) {
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag |
+                              rapidjson::kParseValidateEncodingFlag;
+  parts_->collector.Begin(fields);
+  rapidjson::InsituStringStream stream(text);
+  const rapidjson::ParseResult result = parts_->reader.Parse<kFlags>(stream, parts_->collector);
+  if (!result.IsError()) return {};
+  if (!parts_->collector.error().empty()) return parts_->collector.error();
+  return Format("not JSON at byte {}: {}", result.Offset() + 1,
+                rapidjson::GetParseError_En(result.Code()));
+}
+
+}  // namespace tandem::tools

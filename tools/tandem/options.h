@@ -1,0 +1,117 @@
+// What a user asked for: one struct a verb, as typed. Names, keys and declarations are still text
+// here; declarations.h and bytes_text.h read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/tandem/output.h"
+
+namespace tandem::tools {
+
+struct DemoOptions {
+  std::string directory;  ///< Empty: a fresh one.
+};
+
+struct CreateOptions {
+  std::string path, table;
+  std::vector<std::string> families;  ///< Empty: one family, "d".
+  std::vector<std::string> indexes;
+};
+
+struct ImportOptions {
+  std::string path, table;
+  std::vector<std::string> files;  ///< "-": standard input.
+  std::string format;
+  std::string row;     ///< A field or a template; empty: the record's first field.
+  std::string family;  ///< Empty: the table's first.
+  bool strict = false;
+  bool acknowledge = false;
+  uint64_t batch_rows = 500;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct PutOptions {
+  std::string path, table, row;
+  std::vector<std::string> cells;  ///< FAMILY:COLUMN=VALUE
+  std::optional<int64_t> timestamp;
+};
+
+struct DeleteOptions {
+  std::string path, table, row;
+  std::string column;  ///< FAMILY[:COLUMN]; empty: the row.
+  std::optional<int64_t> timestamp;
+  bool one_version = false;
+};
+
+struct GetOptions {
+  std::string path, table, row;
+  std::string columns;
+  uint32_t versions = 1;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct ScanVerbOptions {
+  std::string path, table;
+  std::string start, end, prefix;
+  bool reverse = false;
+  uint64_t limit = 0;
+  std::string columns;
+  uint32_t versions = 1;
+  OutputMode output = OutputMode::kTable;
+};
+
+/// Of query, explain and count.
+struct QueryVerbOptions {
+  std::string path, table;
+  std::string predicate;  ///< Empty: every row.
+  std::string select;
+  std::string order_by;  ///< INDEX[:desc]
+  uint64_t limit = 0;
+  bool count = false;
+  std::string index;
+  bool no_index = false;
+  OutputMode output = OutputMode::kTable;
+};
+struct ExplainOptions : QueryVerbOptions {};
+struct CountOptions : QueryVerbOptions {};
+
+struct InfoOptions {
+  std::string path;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct DumpOptions {
+  std::string file;
+  std::string index;    ///< Print the logical keys of this index.
+  std::string section;  ///< Empty: everything.
+  bool hex = false;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct VerifyOptions {
+  std::string path;
+  bool deep = false;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct FlushOptions {
+  std::string path;
+  std::string table;  ///< Empty: all.
+};
+struct CompactOptions {
+  std::string path;
+  std::string table;  ///< Empty: all.
+};
+
+struct VersionOptions {};
+
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
+                 DumpOptions, VerifyOptions, FlushOptions, CompactOptions, VersionOptions>;
+
+}  // namespace tandem::tools

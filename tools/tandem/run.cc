@@ -1,0 +1,101 @@
+// Parses, dispatches, reports. The one place that maps a Status to an exit code.
+#include "tools/tandem/run.h"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <variant>
+
+#include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/command_line.h"
+#include "tools/tandem/format_text.h"
+#include "tools/tandem/output.h"
+#include "tools/tandem/verbs.h"
+
+namespace tandem::tools {
+namespace {
+
+/// "tandem: get: message" as one line, whatever bytes the message holds.
+void Report(const Context& context, std::string_view verb, std::string_view message) {
+  std::string line = "tandem: ";
+  if (!verb.empty()) line.append(verb).append(": ");
+  line += IsPlainText(message) ? std::string(message) : EscapeBytes(message);
+  line.push_back('\n');
+  WriteBytes(context.err, line);
+}
+
+Result<ExitCode> Dispatch(const CommandLine& line, const Context& context) {
+  if (!line.help.empty()) {
+    WriteBytes(context.out, line.help);
+    return ExitCode::kDone;
+  }
+  return std::visit([&](const auto& options) { return RunVerb(options, context); }, line.options);
+}
+
+/// Data that could not be written is a failure, whatever the verb returned.
+Result<ExitCode> FlushOutput(Result<ExitCode> result, const Context& context) {
+  const bool failed = std::fflush(context.out) != 0 || std::ferror(context.out) != 0;
+  if (!failed || !result.has_value()) return result;
+  return Status::IoError(Format("standard output: {}", std::strerror(errno)));
+}
+
+ExitCode RunParsed(const CommandLine& line, const Context& context) {
+  Result<ExitCode> result = Status::OutOfMemory("out of memory");
+  try {
+    result = Dispatch(line, context);
+  } catch (const std::bad_alloc&) {
+    // `result` says it already.
+  }
+  result = FlushOutput(std::move(result), context);
+  if (result.has_value()) return *result;
+  Report(context, line.verb, result.error().message());
+  return ExitCodeOf(result.error().code());
+}
+
+}  // namespace
+
+int Run(const std::vector<std::string>& arguments, Context context) {
+  const Result<CommandLine> line = ParseCommandLine(arguments);
+  ExitCode code = ExitCode::kUsage;
+  if (line.has_value()) {
+    context.verbose = line->verbose;
+    code = RunParsed(*line, context);
+  } else {
+    Report(context, "", line.error().message());
+  }
+  std::fflush(context.err);
+  return static_cast<int>(code);
+}
+
+ExitCode ExitCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return ExitCode::kDone;
+    case StatusCode::kInvalidArgument:
+      return ExitCode::kUsage;
+    case StatusCode::kNotFound:
+      return ExitCode::kNotFound;
+    case StatusCode::kCorruption:
+      return ExitCode::kCorrupt;
+    case StatusCode::kAlreadyExists:
+    case StatusCode::kConflict:
+    case StatusCode::kOverBudget:
+    case StatusCode::kReadOnly:
+      return ExitCode::kRefused;
+    case StatusCode::kBusy:
+      return ExitCode::kLocked;
+    case StatusCode::kUnsupported:
+      return ExitCode::kUnsupported;
+    case StatusCode::kCancelled:
+      return ExitCode::kInterrupted;
+    case StatusCode::kIoError:
+    case StatusCode::kNoSpace:
+    case StatusCode::kOutOfMemory:
+    case StatusCode::kClosed:
+      break;
+  }
+  return ExitCode::kFailed;
+}
+
+}  // namespace tandem::tools

@@ -1,0 +1,124 @@
+// info: the shape of a database.
+#include "base/status_macros.h"
+#include "tools/tandem/database_access.h"
+#include "tools/tandem/declarations.h"
+#include "tools/tandem/format_text.h"
+#include "tools/tandem/verbs.h"
+
+namespace tandem::tools {
+namespace {
+
+void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
+  const Property properties[] = {
+      {"path", info.path},
+      {"io_backend", info.io_backend},
+      {"tables", info.tables.size()},
+      {"last_sequence", info.last_sequence},
+      {"log_segments", info.log_segments},
+      {"log_bytes", info.log_bytes},
+      {"memstore_bytes", info.memstore_bytes},
+      {"cache_bytes", info.cache_bytes},
+      {"memory_budget_bytes", info.memory_budget_bytes},
+      {"recovered_operations", info.recovered_operations},
+      {"torn_bytes", info.torn_bytes},
+  };
+  writer->AddProperties("database", properties);
+}
+
+void WriteTables(const DatabaseInfo& info, RecordWriter* writer) {
+  writer->Begin("table",
+                {"table", "families", "indexes", "regions", "files", "rows_in_files", "cells",
+                 "deletes", "file_bytes", "data_bytes", "index_bytes", "memstore_rows"});
+  for (const TableInfo& table : info.tables) {
+    FileInfo sum;
+    uint64_t files = 0, memstore_rows = 0;
+    for (const RegionInfo& region : table.regions) {
+      memstore_rows += region.memstore_rows;
+      files += region.files.size();
+      for (const FileInfo& file : region.files) {
+        sum.rows += file.rows;
+        sum.cells += file.cells;
+        sum.deletes += file.deletes;
+        sum.size_bytes += file.size_bytes;
+        sum.data_bytes += file.data_bytes;
+        sum.index_bytes += file.index_bytes;
+      }
+    }
+    writer->Add({table.options.name, table.options.families.size(), table.indexes.size(),
+                 table.regions.size(), files, sum.rows, sum.cells, sum.deletes, sum.size_bytes,
+                 sum.data_bytes, sum.index_bytes, memstore_rows});
+  }
+  writer->End();
+}
+
+void WriteFamilies(const TableInfo& table, RecordWriter* writer) {
+  writer->Begin("family",
+                {"table", "family", "versions", "ttl_micros", "compression", "block_size_bytes"});
+  for (const FamilyOptions& family : table.options.families) {
+    writer->Add({table.options.name, family.name, family.max_versions,
+                 family.ttl_micros == 0 ? Value() : Value(family.ttl_micros),
+                 CompressionName(family.compression), family.block_size_bytes});
+  }
+  writer->End();
+}
+
+void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
+  if (table.indexes.empty()) return;
+  writer->Begin("index", {"table", "index", "column", "type", "order", "entries_in_files", "values",
+                          "bytes"});
+  for (const IndexInfo& index : table.indexes) {
+    for (const IndexColumn& column : index.options.columns) {
+      writer->Add(
+          {table.options.name, index.options.name,
+           column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier,
+           ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
+           index.values, index.size_bytes});
+    }
+  }
+  writer->End();
+}
+
+void WriteRegions(const TableInfo& table, RecordWriter* writer) {
+  writer->Begin("region", {"table", "region", "start", "end", "files", "memstores", "memstore_rows",
+                           "memstore_bytes"});
+  for (const RegionInfo& region : table.regions) {
+    writer->Add({table.options.name, region.id, region.start_key,
+                 region.end_key.empty() ? Value() : Value(region.end_key), region.files.size(),
+                 region.memstores, region.memstore_rows, region.memstore_bytes});
+  }
+  writer->End();
+}
+
+void WriteFiles(const TableInfo& table, RecordWriter* writer) {
+  writer->Begin("file",
+                {"table", "region", "file", "rows", "cells", "deletes", "bytes", "data_bytes",
+                 "index_bytes", "min_sequence", "max_sequence", "min_key", "max_key"});
+  for (const RegionInfo& region : table.regions) {
+    for (const FileInfo& file : region.files) {
+      writer->Add({table.options.name, region.id, Format("store-{}", file.number), file.rows,
+                   file.cells, file.deletes, file.size_bytes, file.data_bytes, file.index_bytes,
+                   file.min_sequence, file.max_sequence, file.min_key, file.max_key});
+    }
+  }
+  writer->End();
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  const DatabaseInfo info = database->Info();
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  WriteDatabase(info, writer.get());
+  if (info.tables.empty()) return ExitCode::kDone;
+  WriteTables(info, writer.get());
+  for (const TableInfo& table : info.tables) {
+    WriteFamilies(table, writer.get());
+    WriteIndexes(table, writer.get());
+    WriteRegions(table, writer.get());
+    WriteFiles(table, writer.get());
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace tandem::tools

@@ -1,0 +1,28 @@
+// The verbs: each takes its options and does what the program's help says. They return the exit
+// code, or the Status that the program turns into a message and an exit code.
+#pragma once
+
+#include "tandem/status.h"
+#include "tools/tandem/context.h"
+#include "tools/tandem/options.h"
+
+namespace tandem::tools {
+
+Result<ExitCode> RunVerb(const DemoOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const PutOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const DeleteOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const GetOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CountOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const DumpOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const FlushOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const VersionOptions& options, const Context& context);
+
+}  // namespace tandem::tools

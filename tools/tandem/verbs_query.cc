@@ -1,0 +1,91 @@
+// query, explain and count.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "tools/tandem/database_access.h"
+#include "tools/tandem/declarations.h"
+#include "tools/tandem/explanation_output.h"
+#include "tools/tandem/verbs.h"
+#include "tools/tandem/write_rows.h"
+
+namespace tandem::tools {
+namespace {
+
+/// A question as the engine takes it.
+struct Question {
+  Predicate predicate;
+  QueryOptions query;
+  ReadOptions read;
+};
+
+Result<Question> QuestionOf(const QueryVerbOptions& options) {
+  Question question;
+  if (!options.predicate.empty()) {
+    ASSIGN_OR_RETURN(question.predicate, Predicate::Parse(options.predicate));
+  }
+  ASSIGN_OR_RETURN(OrderText order, ParseOrder(options.order_by));
+  question.query.order_by = std::move(order.index);
+  question.query.descending = order.descending;
+  question.query.limit = options.limit;
+  question.query.use_index = options.index;
+  question.query.no_index = options.no_index;
+  ASSIGN_OR_RETURN(question.read.columns, ParseColumns(options.select));
+  return question;
+}
+
+/// Refuses a table or an index that does not exist before the engine is asked.
+Status CheckNames(Database& database, const QueryVerbOptions& options, const Question& question) {
+  if (options.index.empty() && question.query.order_by.empty()) return {};
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(database, options.table));
+  if (!options.index.empty()) RETURN_IF_ERROR(CheckIndexName(table, options.index));
+  if (question.query.order_by.empty()) return {};
+  return CheckIndexName(table, question.query.order_by);
+}
+
+Result<ExitCode> WriteCount(Database& database, const Question& question,
+                            const QueryVerbOptions& options, const Context& context) {
+  const auto count =
+      database.Count(question.read, options.table, question.predicate, question.query);
+  if (!count.has_value()) return WithSuggestion(database, options.table, count.error());
+  if (options.output == OutputMode::kTable || options.output == OutputMode::kRaw) {
+    WriteBytes(context.out, Value(*count).Bytes() + "\n");
+  } else {
+    const Property property{"count", *count};
+    NewRecordWriter(options.output, context.out)->AddProperties("count", {&property, 1});
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  RETURN_IF_ERROR(CheckNames(*database, options, question));
+  if (options.count) return WriteCount(*database, question, options, context);
+  auto cursor = database->Query(question.read, options.table, question.predicate, question.query);
+  if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
+  return WriteRows(&*cursor, {options.output, question.read.columns, 1}, context);
+}
+
+Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  RETURN_IF_ERROR(CheckNames(*database, options, question));
+  const auto explanation =
+      database->Explain(question.read, options.table, question.predicate, question.query);
+  if (!explanation.has_value()) {
+    return WithSuggestion(*database, options.table, explanation.error());
+  }
+  WriteExplanation(*explanation, options.output, context.out);
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> RunVerb(const CountOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  RETURN_IF_ERROR(CheckNames(*database, options, question));
+  return WriteCount(*database, question, options, context);
+}
+
+}  // namespace tandem::tools

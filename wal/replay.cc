@@ -1,0 +1,160 @@
+// Replay:
+// 1. Every header is read and must be the named segment's of this database.
+// 2. Each segment but the last ends where its successor's header says; bytes behind that are
+// ignored
+//    (while the log is not closed), since a crash left them and its recovery discarded them.
+// 3. The frames of each are walked along the chain (format/frame_chain.h).
+// 4. The last segment alone may end early, at a torn tail, and not before what is known durable.
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "format/corruption.h"
+#include "format/frame_chain.h"
+#include "wal/log.h"
+
+namespace tandem::wal {
+namespace {
+
+using Visit = std::function<Status(const format::Frame&)>;
+
+// A segment with what is known before its frames are read.
+struct Opened {
+  ReplaySegment* segment = nullptr;
+  SegmentHeader header;
+  uint64_t size_bytes = 0;
+  const SegmentEnd* vouched = nullptr;  // By the successor.
+
+  const std::string& name() const { return segment->file->name(); }
+};
+
+Result<Opened> OpenSegment(ReplaySegment* segment, const format::DatabaseId& database) {
+  Opened opened;
+  opened.segment = segment;
+  ASSIGN_OR_RETURN(opened.size_bytes, segment->file->Size());
+  ASSIGN_OR_RETURN(opened.header, ReadSegmentHeader(segment->file.get()));
+  const SegmentSpec& spec = opened.header.spec;
+  if (spec.database != database || spec.number != segment->number || spec.id != segment->id) {
+    return format::CorruptionAt(opened.name(), 40,
+                                "database id, number or file id is not as the catalog says");
+  }
+  return opened;
+}
+
+Status CheckLength(const Opened& opened) {
+  const format::BoundFile* bound = opened.segment->bound;
+  if (bound != nullptr && opened.size_bytes != bound->length_bytes) {
+    return format::CorruptionAt(
+        opened.name(), std::min(opened.size_bytes, bound->length_bytes),
+        format::Mismatch("bytes of file", bound->length_bytes, opened.size_bytes));
+  }
+  if (opened.vouched == nullptr) return Status();
+  const uint64_t length = opened.vouched->length_bytes;
+  if (opened.size_bytes < length || (bound != nullptr && opened.size_bytes != length)) {
+    return format::CorruptionAt(
+        opened.name(), std::min(opened.size_bytes, length),
+        format::Mismatch("bytes of file, as its successor says", length, opened.size_bytes));
+  }
+  return Status();
+}
+
+Result<std::vector<Opened>> OpenAll(std::vector<ReplaySegment>* segments,
+                                    const format::DatabaseId& database) {
+  std::vector<Opened> opened;
+  for (ReplaySegment& segment : *segments) {
+    ASSIGN_OR_RETURN(Opened next, OpenSegment(&segment, database));
+    opened.push_back(std::move(next));
+  }
+  for (size_t i = 0; i < opened.size(); ++i) {
+    if (i + 1 < opened.size()) opened[i].vouched = &opened[i + 1].header.spec.predecessor;
+    RETURN_IF_ERROR(CheckLength(opened[i]));
+  }
+  return opened;
+}
+
+Status Differs(const Opened& opened, std::string_view what, uint64_t expected,
+               const SegmentEnd& end, uint64_t found) {
+  return format::CorruptionAt(opened.name(), end.length_bytes,
+                              format::Mismatch(what, expected, found));
+}
+
+// Whether a segment's end is where everybody who knows says it is.
+Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& reason) {
+  const format::BoundFile* bound = opened.segment->bound;
+  const SegmentEnd* vouched = opened.vouched;
+  uint64_t length_min = opened.segment->durable_bytes;
+  if (bound != nullptr) length_min = std::max(length_min, bound->length_bytes);
+  if (vouched != nullptr) length_min = std::max(length_min, vouched->length_bytes);
+  if (end.length_bytes < length_min) {
+    return format::CorruptionAt(opened.name(), end.length_bytes,
+                                reason + "; " + std::to_string(length_min) + " bytes were durable");
+  }
+  if (bound != nullptr && end.last_checksum != bound->last_checksum) {
+    return Differs(opened, "last checksum, as ROOT says", bound->last_checksum, end,
+                   end.last_checksum);
+  }
+  if (vouched == nullptr) return Status();
+  if (end.last_checksum != vouched->last_checksum) {
+    return Differs(opened, "last checksum, as its successor says", vouched->last_checksum, end,
+                   end.last_checksum);
+  }
+  if (end.last_sequence != vouched->last_sequence) {
+    return Differs(opened, "last sequence, as its successor says", vouched->last_sequence, end,
+                   end.last_sequence);
+  }
+  return Status();
+}
+
+// Bytes from `end` to the last one that is not zero.
+Result<uint64_t> TornBytes(const Opened& opened, uint64_t end) {
+  uint64_t torn = 0;
+  std::string chunk;
+  for (uint64_t offset = end; offset < opened.size_bytes; offset += chunk.size()) {
+    chunk.resize(std::min<uint64_t>(opened.size_bytes - offset, 64 * 1024));
+    ASSIGN_OR_RETURN(const size_t count, opened.segment->file->Read(offset, chunk));
+    const size_t last = std::string_view(chunk).substr(0, count).find_last_not_of('\0');
+    if (last != std::string_view::npos) torn = offset + last + 1 - end;
+    if (count < chunk.size()) break;
+  }
+  return torn;
+}
+
+Status ReplayOne(const Opened& opened, const Visit& visit, ReplayReport* report) {
+  format::FrameChain chain;
+  chain.last_checksum = opened.header.checksum;
+  chain.last_sequence = opened.header.spec.predecessor.last_sequence;
+  const uint64_t limit = opened.vouched ? opened.vouched->length_bytes : opened.size_bytes;
+  format::FrameReader reader(opened.segment->file.get(), opened.segment->id, kSegmentHeaderBytes,
+                             limit);
+  const auto count_and_visit = [&](const format::Frame& frame) {
+    report->operations += frame.count;
+    return visit(frame);
+  };
+  ASSIGN_OR_RETURN(const uint64_t end,
+                   format::FollowChain(&reader, opened.name(), count_and_visit, &chain));
+  report->end = {end, chain.last_checksum, chain.last_sequence};
+  report->last_segment = opened.segment->number;
+  report->segments.push_back(
+      {opened.segment->number, opened.segment->id, end, chain.last_checksum});
+  report->frames += chain.frames;
+  report->durable_mark = std::max(report->durable_mark, chain.durable_mark);
+  if (chain.frames > 0) {
+    report->last_sequence = chain.last_sequence;
+    report->last_timestamp = chain.last_timestamp;
+  }
+  return CheckEnd(opened, report->end, reader.reason());
+}
+
+}  // namespace
+
+Result<ReplayReport> Replay(std::vector<ReplaySegment> segments, const format::DatabaseId& database,
+                            const Visit& visit) {
+  ReplayReport report;
+  ASSIGN_OR_RETURN(const std::vector<Opened> opened, OpenAll(&segments, database));
+  for (const Opened& segment : opened) RETURN_IF_ERROR(ReplayOne(segment, visit, &report));
+  if (!opened.empty()) {
+    ASSIGN_OR_RETURN(report.torn_bytes, TornBytes(opened.back(), report.end.length_bytes));
+  }
+  return report;
+}
+
+}  // namespace tandem::wal
