@@ -33,11 +33,16 @@ BlockRef BlockFile::Cached(BlockHandle handle) const {
 
 Result<BlockRef> BlockFile::Admit(BlockHandle handle, BlockKind expected,
                                   std::string_view stored) const {
+  ASSIGN_OR_RETURN(BlockRef block, Decode(handle, expected, stored));
+  return Keep(handle, std::move(block));
+}
+
+Result<BlockRef> BlockFile::Decode(BlockHandle handle, BlockKind expected,
+                                   std::string_view stored) const {
   if (stored.size() != handle.stored_bytes) {
     return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, stored.size()));
   }
-  ASSIGN_OR_RETURN(BlockRef block, DecodeBlock({name_, id_, handle.offset}, expected, stored));
-  return Keep(handle, std::move(block));
+  return DecodeBlock({name_, id_, handle.offset}, expected, stored);
 }
 
 Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected) const {

@@ -26,6 +26,8 @@ class BlockFile {
   BlockRef Cached(BlockHandle handle) const;
   /// Verifies, decompresses and caches `stored` (handle.stored_bytes bytes that the caller read).
   Result<BlockRef> Admit(BlockHandle handle, BlockKind expected, std::string_view stored) const;
+  /// As Admit, but leaves the cache alone.
+  Result<BlockRef> Decode(BlockHandle handle, BlockKind expected, std::string_view stored) const;
   /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
   Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
 

@@ -113,6 +113,13 @@ Result<RowBlockRef> StoreFile::AdmitRows(uint32_t block, std::string_view stored
   return ParseRows(block, std::move(bytes));
 }
 
+Result<RowBlockRef> StoreFile::DecodeRows(uint32_t block, std::string_view stored) {
+  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
+  ASSIGN_OR_RETURN(BlockRef bytes,
+                   parts_->blocks.Decode(index->At(block).handle, BlockKind::kRows, stored));
+  return ParseRows(block, std::move(bytes));
+}
+
 RowBlockRef StoreFile::CachedRows(uint32_t block) {
   BlockRef bytes = parts_->blocks.Cached(BlockAt(block).handle);
   if (bytes == nullptr || bytes->kind != BlockKind::kRows) return nullptr;

@@ -76,6 +76,8 @@ class StoreFile {
   Result<RowBlockRef> ReadRows(uint32_t block);
   /// The same over bytes that the caller read (see BlockFile::Admit).
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
+  /// The same past the cache.
+  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored);
   /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
   /// As ReadRows, but past the cache.
