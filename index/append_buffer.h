@@ -6,9 +6,8 @@
 // 2. A reader looks at the entries of the active chunk one by one, up to the count that the writer
 //    has published.
 // 3. For the sealed chunks it takes the sorted runs. A chunk that no run covers yet is sorted
-// first,
-//    and whenever kRunsPerLevel runs of one level stand side by side they become one run of the
-//    next level, so a look-up touches few runs.
+//    first, and whenever four runs of one level stand side by side they become one run of the next
+//    level, so a look-up touches few runs.
 #pragma once
 
 #include <atomic>
@@ -24,11 +23,10 @@
 
 namespace tandem::index {
 
-/// Threads: Append by one at a time (the arena's), Collect from any, also beside Append.
+/// Threads: Append by one at a time, everything else from any, also beside Append.
 class AppendBuffer {
  public:
-  /// `arena` outlives the buffer; entries and keys live in it.
-  explicit AppendBuffer(base::Arena* arena) : arena_(arena) {}
+  AppendBuffer() = default;
   AppendBuffer(const AppendBuffer&) = delete;
   AppendBuffer& operator=(const AppendBuffer&) = delete;
 
@@ -38,6 +36,10 @@ class AppendBuffer {
   /// order; a row may come several times. Sees every entry whose Append returned before.
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
+  /// Memory in use: entries, keys and sorted runs.
+  size_t size_bytes() const {
+    return arena_.size_bytes() + run_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   struct Entry {
@@ -73,11 +75,12 @@ class AppendBuffer {
   static std::shared_ptr<const Run> Sort(const Chunk& chunk);
   static void MergeLevels(Runs* runs);
 
-  base::Arena* const arena_;
+  base::Arena arena_;                    // Chunks, entries and keys; used by the writer alone.
   std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
   mutable base::Mutex mutex_;
   mutable uint32_t sorted_chunks_ GUARDED_BY(mutex_) = 0;  // Chunks 0 to this are in runs_.
   mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();
+  mutable std::atomic<size_t> run_bytes_{0};  // Of runs_. Relaxed: a figure, orders nothing.
 };
 
 }  // namespace tandem::index
