@@ -1,6 +1,6 @@
-// A leaf is served by an index over its column. An OR needs an access to each of its parts and takes
-// them all; an AND needs one of its parts and takes the cheapest, after the conditions on one column
-// were taken together.
+// A leaf is served by an index over its column. An OR needs an access to each of its parts and
+// takes them all; an AND needs one of its parts and takes the cheapest, after the conditions on one
+// column were taken together.
 #include "engine/access_finder.h"
 
 #include <algorithm>
@@ -44,9 +44,12 @@ bool AccessFinder::MayUse(const format::IndexRecord& index) const {
 
 AccessFinder::Found AccessFinder::Find(const BoundNode& node, bool rows_decided) const {
   switch (node.kind) {
-    case Kind::kLeaf: return FindLeaf(node.leaf);
-    case Kind::kOr: return FindOr(node);
-    default: return FindAnd(node, rows_decided);
+    case Kind::kLeaf:
+      return FindLeaf(node.leaf);
+    case Kind::kOr:
+      return FindOr(node);
+    default:
+      return FindAnd(node, rows_decided);
   }
 }
 
@@ -76,8 +79,8 @@ AccessFinder::Found AccessFinder::FindOr(const BoundNode& node) const {
 
 AccessFinder::Found AccessFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
   // What is decided on is the children that an access has to cover to be exact.
-  const auto conditions = std::count_if(
-      node.children.begin(), node.children.end(), [=](const BoundNode& child) {
+  const auto conditions =
+      std::count_if(node.children.begin(), node.children.end(), [=](const BoundNode& child) {
         return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
       });
   std::optional<CostedAccess> best;

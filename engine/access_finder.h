@@ -32,8 +32,8 @@ class AccessFinder {
 
   /// Whether the index may be asked about conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
-  /// The conditions on the index's column that every match of `node` satisfies, as one in `*together`;
-  /// returns how many they are.
+  /// The conditions on the index's column that every match of `node` satisfies, as one in
+  /// `*together`; returns how many they are.
   static ptrdiff_t LeavesServed(const BoundNode& node, const format::IndexRecord& index,
                                 BoundLeaf* together);
 

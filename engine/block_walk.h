@@ -1,12 +1,13 @@
-// The walk over one file: given the sorted ordinals of the rows that are needed, or a range of them,
-// it hands out their data blocks in file order, each once.
+// The walk over one file: given the sorted ordinals of the rows that are needed, or a range of
+// them, it hands out their data blocks in file order, each once.
 //
 // 1. The next needed block is found by galloping through the block index from the one before.
 // 2. A cached block is used as it is. Blocks that are not cached are read together while the gap
 //    between them is at most kGapMax and the read stays within kReadMax.
 // 3. After the first block that is not cached the walk looks ahead: it keeps up to
 //    ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
-// 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the cache.
+// 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -78,9 +79,9 @@ class BlockWalk {
   uint32_t block_count_ = 0;
 
   std::span<const uint32_t> ordinals_;
-  size_t at_ = 0;                  // Of the first ordinal that is not in next_ or before it.
-  uint32_t low_ = 0, high_ = 0;    // The rest of a range.
-  bool has_next_ = false;          // next_ is a needed block that is not in ahead_ yet.
+  size_t at_ = 0;                // Of the first ordinal that is not in next_ or before it.
+  uint32_t low_ = 0, high_ = 0;  // The rest of a range.
+  bool has_next_ = false;        // next_ is a needed block that is not in ahead_ yet.
   Ahead next_;
   uint32_t hint_ = 0;
 

@@ -82,9 +82,8 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
     RETURN_IF_ERROR(AddPath(source, path, section, &candidates.ordinals));
   }
   if (source.low > 0 || source.high < source.file->row_count()) {
-    std::erase_if(candidates.ordinals, [&](uint32_t ordinal) {
-      return ordinal < source.low || ordinal >= source.high;
-    });
+    std::erase_if(candidates.ordinals,
+                  [&](uint32_t ordinal) { return ordinal < source.low || ordinal >= source.high; });
   }
   index::SortUnique(&candidates.ordinals, source.file->row_count());
   return candidates;
@@ -130,8 +129,8 @@ Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
   if (path.nulls) {
     const uint64_t rows = source.high - source.low;
     ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
-    entries += source.may_settle ? std::min<uint64_t>(rows, present->size() - present->CountOnes())
-                                 : rows;
+    entries +=
+        source.may_settle ? std::min<uint64_t>(rows, present->size() - present->CountOnes()) : rows;
   }
   return entries;
 }

@@ -1,5 +1,6 @@
-// From index conditions to the rows that may satisfy them, source by source. A row that satisfies the
-// conditions is a candidate of at least one source that holds it; a candidate may not satisfy them.
+// From index conditions to the rows that may satisfy them, source by source. A row that satisfies
+// the conditions is a candidate of at least one source that holds it; a candidate may not satisfy
+// them.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace tandem::engine {
 /// What an index is asked for.
 struct IndexPath {
   const format::IndexRecord* index = nullptr;
-  size_t position = 0;                    ///< Of the index in its table.
-  std::vector<format::KeyRange> ranges;   ///< Ascending, disjoint.
-  bool nulls = false;                     ///< Rows without the column too.
+  size_t position = 0;                   ///< Of the index in its table.
+  std::vector<format::KeyRange> ranges;  ///< Ascending, disjoint.
+  bool nulls = false;                    ///< Rows without the column too.
 };
 
 /// A way to the rows: those of all paths together.

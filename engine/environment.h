@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/clock.h"
 #include "base/executor.h"
@@ -10,12 +11,13 @@
 
 namespace tandem::engine {
 
-/// Not owned; must outlive the engine.
+/// What the pointers point to must outlive the engine; `owner` keeps it alive where nobody else does.
 struct Environment {
   base::FileSystem* file_system = nullptr;
   base::Clock* clock = nullptr;
   base::RandomSource* random = nullptr;
   base::Executor* executor = nullptr;
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 /// Sizes that tests make small; derived from Options::memory_bytes otherwise.

@@ -15,7 +15,7 @@ class FileProducer final : public RowProducer {
       : RowProducer(job),
         source_(source),
         columns_(job->shape, source),
-        walk_(source, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
+        walk_(source, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}) {
     if (candidates.has_value()) {
       candidates_ = *std::move(candidates);
       walk_.Start(candidates_.ordinals);
@@ -53,8 +53,8 @@ class FileProducer final : public RowProducer {
     const uint32_t slot = ordinal - block_.rows->first();
     const bool settled = source_.IsSettledHere(ordinal);
     row_.Begin();
-    RETURN_IF_ERROR(block_.rows->Cells(slot, settled ? columns_.settled : columns_.merged,
-                                       row_.gathered()));
+    RETURN_IF_ERROR(
+        block_.rows->Cells(slot, settled ? columns_.settled : columns_.merged, row_.gathered()));
     RETURN_IF_ERROR(block_.rows->Key(slot, &key_));
     return Accept(settled, candidates_.decided);
   }

@@ -76,8 +76,9 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
     region.active()->Apply(operation.row, operation.cells);
-    if (std::find(touched_.begin(), touched_.end(), &region) == touched_.end()) {
-      touched_.push_back(&region);
+    std::vector<Region*>& regions = applied_.regions;
+    if (std::find(regions.begin(), regions.end(), &region) == regions.end()) {
+      regions.push_back(&region);
     }
   }
   return reader->status();
@@ -86,15 +87,20 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
 Status GroupApplier::Apply(std::string_view payload, format::SequenceNumber first,
                            int64_t timestamp) {
   wal::GroupReader reader(payload, first, timestamp);
+  applied_.bytes += payload.size();
   return ApplyOperations(&reader, false);
 }
 
-Status GroupApplier::Replay(std::string_view payload, format::SequenceNumber first,
-                            int64_t timestamp) {
-  wal::GroupReader reader(payload, first, timestamp);
-  return ApplyOperations(&reader, true);
+Status GroupApplier::Replay(const format::Frame& frame) {
+  wal::GroupReader reader(frame.payload, format::SequenceNumber(frame.first_sequence),
+                          frame.timestamp);
+  RETURN_IF_ERROR(ApplyOperations(&reader, true));
+  applied_.last_timestamp = frame.timestamp + std::max<int64_t>(reader.batches(), 1) - 1;
+  if (reader.sequences() == frame.count) return Status();
+  return Status::Corruption("log: operations of the group at sequence " +
+                            std::to_string(frame.first_sequence) + ": expected " +
+                            std::to_string(frame.count) + ", found " +
+                            std::to_string(reader.sequences()));
 }
-
-std::vector<Region*> GroupApplier::TakeTouched() { return std::exchange(touched_, {}); }
 
 }  // namespace tandem::engine

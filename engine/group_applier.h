@@ -1,11 +1,14 @@
 // From the bytes of a logged group into the memstores: the same way at commit and at recovery.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/region_set.h"
+#include "format/frame.h"
 #include "format/types.h"
 #include "tandem/status.h"
 #include "wal/operation.h"
@@ -22,10 +25,15 @@ class GroupApplier {
   Status Apply(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
   /// Applies what a log holds: everything is checked as a write would be, and operations that are
   /// in files are skipped. Errors: kCorruption.
-  Status Replay(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
+  Status Replay(const format::Frame& frame);
 
-  /// Regions that took operations since the last call.
-  std::vector<Region*> TakeTouched();
+  /// What was done since the last call.
+  struct Applied {
+    std::vector<Region*> regions;  ///< That took operations, each once.
+    uint64_t bytes = 0;            ///< Of payload.
+    int64_t last_timestamp = 0;    ///< Of the last batch that was replayed.
+  };
+  Applied TakeApplied() { return std::exchange(applied_, {}); }
 
  private:
   Status ApplyOperations(wal::GroupReader* reader, bool replay);
@@ -33,7 +41,7 @@ class GroupApplier {
 
   const RegionSet* regions_;
   std::shared_ptr<const Table> table_;  // The last one used.
-  std::vector<Region*> touched_;        // Each once.
+  Applied applied_;
 };
 
 }  // namespace tandem::engine

@@ -65,6 +65,7 @@ Status GroupLog::WriteFrames(const LogGroup* group) {
   written_ = group != nullptr ? group->last() : buffered_.back().last();
   buffered_.clear();
   buffered_bytes_ = 0;
+  UpdateLogBytes();
   return Status();
 }
 
@@ -88,6 +89,7 @@ Status GroupLog::Roll() {
   if (!status.ok()) return Fail("beginning a log segment", status);
   needs_roll_ = false;
   segments_->Seal(sealed, written_);
+  UpdateLogBytes();
   synced_through_.store(written_.value, std::memory_order_release);
   return Status();
 }

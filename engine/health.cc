@@ -15,13 +15,18 @@ Status Health::CheckWritable() const {
 void Health::TurnReadOnly(std::string_view what, const Status& cause) {
   std::string reason(what);
   reason.append(": ").append(cause.ToString());
-  {
-    base::MutexLock lock(mutex_);
-    if (read_only_.load(std::memory_order_relaxed)) return;
-    reason_ = reason;
-    read_only_.store(true, std::memory_order_release);
-  }
-  Log("the database is read-only from now on: " + reason);
+  if (SetReason(reason)) Log("the database is read-only from now on: " + reason);
+}
+
+void Health::OpenReadOnly() { SetReason("the database was opened to read only"); }
+
+// False: another reason stands already.
+bool Health::SetReason(std::string reason) {
+  base::MutexLock lock(mutex_);
+  if (read_only_.load(std::memory_order_relaxed)) return false;
+  reason_ = std::move(reason);
+  read_only_.store(true, std::memory_order_release);
+  return true;
 }
 
 std::string Health::read_only_reason() const {

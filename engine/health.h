@@ -25,6 +25,8 @@ class Health {
   Status CheckWritable() const EXCLUDES(mutex_);
   /// From now on every write fails with "WHAT: CAUSE". The first reason stays.
   void TurnReadOnly(std::string_view what, const Status& cause) EXCLUDES(mutex_);
+  /// Refuses writes from the start, without a line in the log.
+  void OpenReadOnly() EXCLUDES(mutex_);
   /// Empty while writes are accepted.
   std::string read_only_reason() const EXCLUDES(mutex_);
 
@@ -34,6 +36,8 @@ class Health {
   Status disk_full() const EXCLUDES(mutex_);
 
  private:
+  bool SetReason(std::string reason) EXCLUDES(mutex_);
+
   const std::function<void(std::string_view)> log_;
   mutable base::Mutex mutex_;
   std::atomic<bool> read_only_{

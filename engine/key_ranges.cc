@@ -18,8 +18,8 @@ KeyRanges Intersect(const KeyRanges& a, const KeyRanges& b) {
     format::KeyRange range = Intersect(a[i], b[j]);
     if (!IsEmpty(range)) both.push_back(std::move(range));
     // The range that ends first meets nothing more.
-    const bool a_ends_first = a[i].high.has_value() &&
-                              (!b[j].high.has_value() || *a[i].high < *b[j].high);
+    const bool a_ends_first =
+        a[i].high.has_value() && (!b[j].high.has_value() || *a[i].high < *b[j].high);
     ++(a_ends_first ? i : j);
   }
   return both;

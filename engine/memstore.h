@@ -1,8 +1,8 @@
 // The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, cells chained newest first
-// under their row, the first eight bytes of the key in the node; per index an append buffer; a Bloom
-// filter over the rows. One writer (the commit leader), any number of readers, no locks: a node or
-// cell is published by a release store of the pointer that makes it reachable, readers load it with
-// acquire.
+// under their row, the first eight bytes of the key in the node; per index an append buffer; a
+// Bloom filter over the rows. One writer (the commit leader), any number of readers, no locks: a
+// node or cell is published by a release store of the pointer that makes it reachable, readers load
+// it with acquire.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,9 @@ class Memstore {
   Memstore(std::shared_ptr<const format::TableRecord> table, uint64_t expected_bytes);
   ~Memstore();
 
-  /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's buffer.
-  /// Requires: values fit their indexes (checked at Write); sequences never fall from call to call.
+  /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's
+  /// buffer. Requires: values fit their indexes (checked at Write); sequences never fall from call
+  /// to call.
   void Apply(std::string_view row, std::span<const format::Cell> cells);
 
   bool empty() const;
@@ -52,8 +53,8 @@ class Memstore {
   /// False: the row is certainly not here.
   bool MayContain(uint64_t row_hash) const;
   static std::string_view Key(const MemRow* row);
-  /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into the
-  /// arena.
+  /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into
+  /// the arena.
   static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
                     std::vector<format::Cell>* out);
 
@@ -63,8 +64,8 @@ class Memstore {
     explicit Iterator(const Memstore* memstore) : memstore_(memstore) {}
     void SeekToFirst();
     void SeekToLast();
-    void Seek(std::string_view key);         ///< First row >= key.
-    void SeekBefore(std::string_view key);   ///< Last row < key.
+    void Seek(std::string_view key);        ///< First row >= key.
+    void SeekBefore(std::string_view key);  ///< Last row < key.
     void Next();
     void Previous();
     bool valid() const { return row_ != nullptr; }
@@ -76,10 +77,10 @@ class Memstore {
     const MemRow* row_ = nullptr;
   };
 
-  /// The rows with an entry of the i-th index of the table in `range` and sequence <= max_sequence, as
-  /// MemRow pointers, perhaps repeated.
-  void CollectIndex(size_t index, const format::KeyRange& range, format::SequenceNumber max_sequence,
-                    std::vector<const MemRow*>* rows) const;
+  /// The rows with an entry of the i-th index of the table in `range` and sequence <= max_sequence,
+  /// as MemRow pointers, perhaps repeated.
+  void CollectIndex(size_t index, const format::KeyRange& range,
+                    format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
 
   const format::TableRecord& table() const { return *table_; }
 

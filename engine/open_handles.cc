@@ -69,7 +69,8 @@ Status OpenHandles::CheckNoneOpen() const {
     base::MutexLock lock(mutex_);
     cursors = sources_.size();
   }
-  const uint64_t snapshots = snapshots_.load(std::memory_order_relaxed);
+  uint64_t snapshots = snapshots_.load(std::memory_order_relaxed);
+  if (cut_off_.load(std::memory_order_relaxed)) snapshots = 0;
   if (cursors + snapshots == 0) return Status();
   std::string open;
   if (cursors > 0) open = Count(cursors, "cursor");
@@ -78,6 +79,7 @@ Status OpenHandles::CheckNoneOpen() const {
 }
 
 void OpenHandles::CutOff() {
+  cut_off_.store(true, std::memory_order_relaxed);
   std::set<std::shared_ptr<OpenSource>> sources;
   {
     base::MutexLock lock(mutex_);

@@ -40,7 +40,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// OK, or kBusy "2 cursors and 1 snapshot are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
-  /// Lets go of what the open cursors hold; waits for a Next that runs.
+  /// Lets go of what the open cursors hold and counts no snapshot any more; waits for a Next that
+  /// runs.
   void CutOff() EXCLUDES(mutex_);
 
  private:
@@ -55,6 +56,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   std::atomic<uint64_t> snapshots_{0};  // Relaxed: a count.
+  std::atomic<bool> cut_off_{false};    // Relaxed: set by the database's last caller.
 };
 
 }  // namespace tandem::engine

@@ -79,8 +79,8 @@ Status OrderedSource::Begin() {
   if (!ordering.walks_index) {
     const auto& access = query_.plan.access;
     range_ = format::PresentRange(column());
-    return Collect(RowChain(query_.job.get(), query_.plan.clusters,
-                            access.has_value() ? &*access : nullptr));
+    return Collect(
+        RowChain(query_.job.get(), query_.plan.clusters, access.has_value() ? &*access : nullptr));
   }
   std::vector<std::unique_ptr<format::IndexValueCursor>> cursors;
   for (const Cluster& cluster : query_.plan.clusters) {

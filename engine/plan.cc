@@ -1,8 +1,10 @@
 // Planning a query.
 //
-// 1. Conditions on the row key that every match satisfies cut the range of rows, and so the sources.
+// 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
+// sources.
 // 2. The cheapest access through indexes is found.
-// 3. It is dropped for a scan when it leads to so many of the rows that reading all of them in order
+// 3. It is dropped for a scan when it leads to so many of the rows that reading all of them in
+// order
 //    costs less than picking (kScanFactor...).
 #include "engine/plan.h"
 
@@ -76,9 +78,8 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
     return !node.leaf.is_row_key && node.leaf.column.family == column.family &&
            node.leaf.column.qualifier == column.qualifier;
   }
-  return std::any_of(node.children.begin(), node.children.end(), [&](const BoundNode& child) {
-    return HasLeafOfColumn(child, column);
-  });
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const BoundNode& child) { return HasLeafOfColumn(child, column); });
 }
 
 // Why the index leads to no superset of the matches.

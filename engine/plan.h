@@ -24,8 +24,9 @@ struct QueryPlan {
   std::vector<std::string> rejected;  ///< "index NAME: why not".
 };
 
-/// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each other;
-/// an index asked for that cannot serve the predicate, with the reason), kCorruption, kIoError.
+/// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
+/// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
+/// kIoError.
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options);
 

@@ -45,8 +45,8 @@ Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions
   return ordering;
 }
 
-// Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot be
-// walked.
+// Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
+// be walked.
 Result<std::optional<uint64_t>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
   const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
   uint64_t entries = 0;
@@ -75,7 +75,8 @@ bool IsWalkCheaper(uint64_t ordered, const Query& query) {
 Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options, Query* query) {
   Ordering& ordering = *query->ordering;
   ordering.ranges = RangesUnder(predicate, *ordering.index);
-  const bool is_other_asked_for = !options.use_index.empty() && options.use_index != options.order_by;
+  const bool is_other_asked_for =
+      !options.use_index.empty() && options.use_index != options.order_by;
   if (options.no_index || is_other_asked_for) return {};
   ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountOrdered(ordering, query->plan));
   if (!entries.has_value()) return {};

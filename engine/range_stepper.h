@@ -1,5 +1,5 @@
-// Cutting the values of an index into contiguous ranges of a wanted number of entries, over all files
-// of a view, forward or backward.
+// Cutting the values of an index into contiguous ranges of a wanted number of entries, over all
+// files of a view, forward or backward.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ class RangeStepper {
   RangeStepper(std::vector<std::unique_ptr<format::IndexValueCursor>> cursors,
                std::vector<format::KeyRange> ranges, bool backward);
 
-  /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption, kIoError.
+  /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
+  /// kIoError.
   Result<std::optional<SteppedRange>> Next(uint64_t entries);
 
  private:

@@ -1,5 +1,5 @@
-// The reads that a cursor has in flight, over one IoQueue that is made at the first of them: a cursor
-// that finds everything in the cache costs none.
+// The reads that a cursor has in flight, over one IoQueue that is made at the first of them: a
+// cursor that finds everything in the cache costs none.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct QueuedRead : base::IoRequest {
 /// Threads: one at a time.
 class ReadQueue {
  public:
-  static constexpr uint32_t kReadsMax = 32;            ///< In flight at once.
-  static constexpr uint64_t kBytesMax = 8ull << 20;    ///< Read or being read, and not released.
+  static constexpr uint32_t kReadsMax = 32;          ///< In flight at once.
+  static constexpr uint64_t kBytesMax = 8ull << 20;  ///< Read or being read, and not released.
 
   explicit ReadQueue(base::FileSystem* file_system) : file_system_(file_system) {}
 

@@ -24,6 +24,9 @@ class RowSource {
 /// Gives queues for batches of reads; one a cursor.
 struct ReadContext {
   base::FileSystem* file_system = nullptr;
+  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0: unknown,
+  /// scans always fill it.
+  uint64_t cache_bytes = 0;
 };
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,

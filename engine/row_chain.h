@@ -12,14 +12,14 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: job, clusters and access outlive it.
 class RowChain {
  public:
-  /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for all
-  /// rows only.
+  /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
+  /// all rows only.
   RowChain(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
            bool reverse = false)
       : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
 
-  /// Moves to the next row that satisfies the job's predicate; false at the end. Errors: kCorruption,
-  /// kIoError.
+  /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
+  /// kCorruption, kIoError.
   Result<bool> Next();
   /// Lifetime: until Next.
   std::string_view key() const { return producer_->key(); }

@@ -38,6 +38,7 @@ struct ReadJob {
   ReadShape shape;
   std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
   bool may_end_early = false;               ///< There is a limit.
+  bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
   ReadQueue queue;
   ReadFigures figures;
 };
@@ -58,8 +59,8 @@ class RowProducer {
  protected:
   explicit RowProducer(ReadJob* job) : job_(job), row_(job->shape) {}
 
-  /// Decides on the gathered cells of the row `key_`. `decided`: if the row is settled, it satisfies
-  /// the predicate.
+  /// Decides on the gathered cells of the row `key_`. `decided`: if the row is settled, it
+  /// satisfies the predicate.
   Result<bool> Accept(bool settled, bool decided);
   void CountBlock(const FileSource& source, uint32_t block);
 

@@ -1,12 +1,14 @@
-// A skiplist of rows in an arena (Pugh 1990): keys and the tower of pointers stand in the node, the
-// key's first eight bytes beside them, so that most comparisons touch one cache line.
+// A skiplist of rows in an arena (Pugh 1990). The key's first eight bytes, its head, stand beside
+// every pointer to its node, so a node is touched only when the search moves to it or heads tie.
 //
 // A node's height comes from the keyed hash of its row, so nobody can build keys that degrade the
-// list. A search starts at the place of the last insertion when the key belongs near it: rows that
+// list. An insertion starts at the place of the last one when the key belongs near it: rows that
 // arrive in order cost a few comparisons.
 //
 // Threads: one inserts, any number read without locks. A node is complete before the release store
-// that links it; readers load links with acquire.
+// of the pointer that links it. The pointer is stored before the head, and readers load the head
+// before the pointer: a reader with the new head has the new pointer, and one with an old head and
+// the new pointer finds a node that lies before the old one, which is as good.
 #pragma once
 
 #include <array>
@@ -34,17 +36,25 @@ struct MemCell {
   std::string_view value() const { return {bytes() + qualifier_bytes, value_bytes}; }
 };
 
+struct MemRow;
+
+/// The way to the next node of a level.
+struct RowLink {
+  std::atomic<MemRow*> row{nullptr};  ///< nullptr at the end. Release by the writer, acquire else.
+  std::atomic<uint64_t> head{0};      ///< KeyHead of its key. As above; see the head of the file.
+};
+
 /// A node: this struct, the rest of its tower, the key.
 struct MemRow {
   std::atomic<const MemCell*> newest{nullptr};  ///< Release by the writer, acquire by readers.
-  uint64_t head = 0;                            ///< KeyHead of the key.
   uint32_t cell_bytes = 0;                      ///< Of all cells; the writer's own.
   uint16_t key_bytes = 0;
   uint8_t height = 0;
-  std::atomic<MemRow*> next[1] = {nullptr};  ///< `height` of them. Release, acquire as above.
+  RowLink tower[1];  ///< `height` of them.
 
+  RowLink& link(int level) { return *(&tower[0] + level); }
   std::string_view key() const {
-    return {reinterpret_cast<const char*>(&next[0] + height), key_bytes};
+    return {reinterpret_cast<const char*>(&tower[0] + height), key_bytes};
   }
 };
 
@@ -62,13 +72,15 @@ class RowSkiplist {
   /// The row of that key, inserted without cells when it is not there. `hash`: its keyed hash.
   Insertion FindOrInsert(std::string_view key, uint64_t hash);
 
-  MemRow* First() const { return head_->next[0].load(std::memory_order_acquire); }
+  MemRow* First() const { return Next(start_); }
   MemRow* Last() const;
   /// First row >= key; nullptr when there is none.
   MemRow* AtOrAfter(std::string_view key) const;
   /// Last row < key; nullptr when there is none.
   MemRow* Before(std::string_view key) const;
-  static MemRow* Next(const MemRow* row) { return row->next[0].load(std::memory_order_acquire); }
+  static MemRow* Next(const MemRow* row) {
+    return row->tower[0].row.load(std::memory_order_acquire);
+  }
 
  private:
   struct Key {
@@ -79,14 +91,15 @@ class RowSkiplist {
   /// The nodes after which a key belongs, one a level.
   using Path = std::array<MemRow*, kHeightMax>;
 
-  static bool RowLess(const MemRow* row, const Key& key);
+  /// The next node of the level when it is smaller than `key`, else nullptr.
+  static MemRow* NextLess(MemRow* row, int level, const Key& key);
   MemRow* LastLess(const Key& key) const;
   int StartLevel(const Key& key) const;
   void Descend(const Key& key);
   MemRow* NewNode(const Key& key, int height);
 
   base::Arena* arena_;
-  MemRow* head_;
+  MemRow* start_;               // Before all rows; has no key.
   std::atomic<int> height_{1};  // Relaxed: a lower one than now only costs steps.
   Path path_;                   // Of the last insertion or search; the writer's own.
 };

@@ -16,7 +16,7 @@ class FileScan final : public SourceScan {
       : job_(job),
         source_(source),
         columns_(job->shape, source),
-        walk_(source, &job->queue, {.admit = true, .cautious = job->may_end_early}),
+        walk_(source, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}),
         reverse_(reverse),
         left_(source.high - source.low) {
     if (!reverse) walk_.StartRange(source.low, source.high);
@@ -51,7 +51,7 @@ class FileScan final : public SourceScan {
     WalkedBlock walked;
     if (reverse_) {
       walked.block = source_.file->BlockOf(format::Ordinal(ordinal_));
-      ASSIGN_OR_RETURN(walked.rows, source_.file->ReadRows(walked.block));
+      ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.block));
     } else {
       ASSIGN_OR_RETURN(const bool more, walk_.Next(&walked));
       if (!more) return source_.file->blocks().Corrupt(0, "rows end before their count");
@@ -62,6 +62,13 @@ class FileScan final : public SourceScan {
     job_->figures.bytes += place.handle.stored_bytes;
     job_->figures.rows += place.count;
     return {};
+  }
+
+  Result<format::RowBlockRef> ReadBackward(uint32_t block) {
+    if (job_->fills_cache) return source_.file->ReadRows(block);
+    format::RowBlockRef rows = source_.file->CachedRows(block);
+    if (rows != nullptr) return rows;
+    return source_.file->ReadRowsUncached(block);
   }
 
   ReadJob* job_;
@@ -79,10 +86,7 @@ class MemstoreScan final : public SourceScan {
  public:
   MemstoreScan(const ReadJob& job, const Memstore& memstore, const format::KeyRange& rows,
                bool reverse)
-      : sequence_(job.view.point.sequence),
-        rows_(rows),
-        reverse_(reverse),
-        row_(&memstore) {}
+      : sequence_(job.view.point.sequence), rows_(rows), reverse_(reverse), row_(&memstore) {}
 
   Status Next() override {
     if (!std::exchange(has_begun_, true)) {

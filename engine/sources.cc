@@ -83,9 +83,8 @@ void AddMemstore(const TableView& view, const std::shared_ptr<const Memstore>& m
 
 void AddClusters(std::vector<Placed> placed, const format::KeyRange& rows,
                  std::vector<Cluster>* clusters) {
-  std::stable_sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
-    return a.min_key < b.min_key;
-  });
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const Placed& a, const Placed& b) { return a.min_key < b.min_key; });
   std::optional<std::string> end;  // The largest key of the cluster being filled.
   for (Placed& source : placed) {
     if (!end.has_value() || source.min_key > *end) {

@@ -19,8 +19,8 @@ struct FileSource {
   std::shared_ptr<LiveFile> live;
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;
-  bool visible = false;      ///< Every cell of the file has a sequence that the view sees.
-  bool may_settle = false;   ///< Visible and nothing in it may have expired (rule 16).
+  bool visible = false;     ///< Every cell of the file has a sequence that the view sees.
+  bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
   const format::Dictionary* names = nullptr;
   const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
 

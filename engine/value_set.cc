@@ -64,8 +64,8 @@ ValueSet::ValueSet(std::vector<ValueInterval> intervals) {
 }
 
 bool ValueSet::Contains(std::string_view key) const {
-  // The last interval that starts at or before the key is the only one that can hold it: of two that
-  // meet at a key, neither holds it, else they would be one.
+  // The last interval that starts at or before the key is the only one that can hold it: of two
+  // that meet at a key, neither holds it, else they would be one.
   const auto after = std::partition_point(
       intervals_.begin(), intervals_.end(), [&](const ValueInterval& interval) {
         return !interval.low.has_value() || std::string_view(interval.low->key) <= key;

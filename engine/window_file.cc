@@ -115,9 +115,9 @@ void WindowFile::Pin(const WalkedBlock& block) {
 
 // The last pinned block that begins at or before `ordinal`.
 std::vector<WindowFile::Pinned>::const_iterator WindowFile::FindPinned(uint32_t ordinal) const {
-  const auto after = std::partition_point(
-      pinned_.begin(), pinned_.end(),
-      [=](const Pinned& pinned) { return pinned.rows->first() <= ordinal; });
+  const auto after =
+      std::partition_point(pinned_.begin(), pinned_.end(),
+                           [=](const Pinned& pinned) { return pinned.rows->first() <= ordinal; });
   return after == pinned_.begin() ? pinned_.end() : after - 1;
 }
 

@@ -28,9 +28,8 @@ class WindowFile {
   const FileColumns& columns() const { return columns_; }
   bool decided() const { return candidates_.decided; }
 
-  /// Pins blocks until `blocks` of them, or enough for a window, hold candidates that no window had,
-  /// or no candidate is left.
-  /// Errors: kCorruption, kIoError.
+  /// Pins blocks until `blocks` of them, or enough for a window, hold candidates that no window
+  /// had, or no candidate is left. Errors: kCorruption, kIoError.
   Status Load(size_t blocks);
   /// Whether there are candidates that no window had.
   bool has_candidates() const { return opened_ < candidates_.ordinals.size(); }
@@ -71,8 +70,8 @@ class WindowFile {
   FileColumns columns_;
   FileCandidates candidates_;
   BlockWalk walk_;
-  size_t opened_ = 0;         // Candidates that were in windows.
-  size_t loaded_ = 0;         // Candidates whose blocks were pinned.
+  size_t opened_ = 0;               // Candidates that were in windows.
+  size_t loaded_ = 0;               // Candidates whose blocks were pinned.
   std::vector<size_t> block_ends_;  // loaded_ after each of these blocks.
   std::vector<Pinned> pinned_;      // By block.
   std::vector<Item> items_;

@@ -1,18 +1,22 @@
 // The rows of a cluster of several sources, each block read at most once. Which rows lie in several
 // sources shows only when keys are known, so the candidates are read in windows, in key order:
 //
-// 1. Load: of each file the next blocks that hold candidates are pinned. The smallest last key among
+// 1. Load: of each file the next blocks that hold candidates are pinned. The smallest last key
+// among
 //    the files that have more is the window's bound: every candidate up to it is at hand.
-// 2. Open: the candidates up to the bound become the window's items, settled as far as their own file
+// 2. Open: the candidates up to the bound become the window's items, settled as far as their own
+// file
 //    tells (rule 16).
 // 3. Meet: each item is looked for in the other sources, by filter, then by key and hash; no data
 //    block is read for that. Where it is found it becomes an extra item of that file, and none of
 //    the row's items is settled. Candidates of memstores are looked for in all files.
-// 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block that
+// 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
+// that
 //    the file's walk has yet to hand out is never among them.
 // 5. Rows are handed out by merging the items by key.
 //
-// A row's absence from a source is certain; its presence is certain up to a collision of keyed hashes.
+// A row's absence from a source is certain; its presence is certain up to a collision of keyed
+// hashes.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +28,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kBlocksMax = 64;        // Of each file in one window.
+constexpr size_t kBlocksMax = 64;         // Of each file in one window.
 constexpr size_t kMemstoreRowsMax = 256;  // In one window.
 
 class WindowProducer final : public RowProducer {
@@ -37,10 +41,10 @@ class WindowProducer final : public RowProducer {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<size_t> others;         // Files that can hold rows of this one.
-    std::span<const uint64_t> hashes;   // Of its rows.
-    size_t at = 0;                      // The next item.
-    std::string key;                    // Its key.
+    std::vector<size_t> others;        // Files that can hold rows of this one.
+    std::span<const uint64_t> hashes;  // Of its rows.
+    size_t at = 0;                     // The next item.
+    std::string key;                   // Its key.
 
     bool done() const { return at == window->items().size(); }
     const WindowFile::Item& item() const { return window->items()[at]; }
@@ -146,7 +150,8 @@ Result<std::optional<std::string>> WindowProducer::FindBound() {
     if (!bound.has_value() || key < *bound) bound = key;
   }
   if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
-    const std::string_view last = Memstore::Key(memstore_rows_[memstore_at_ + kMemstoreRowsMax - 1]);
+    const std::string_view last =
+        Memstore::Key(memstore_rows_[memstore_at_ + kMemstoreRowsMax - 1]);
     if (!bound.has_value() || last < *bound) bound = last;
   }
   return bound;
@@ -259,8 +264,7 @@ void WindowProducer::GatherMemstores() {
 std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
                                                std::vector<FileCandidates> files,
                                                std::vector<const MemRow*> memstore_rows) {
-  return std::make_unique<WindowProducer>(job, cluster, std::move(files),
-                                          std::move(memstore_rows));
+  return std::make_unique<WindowProducer>(job, cluster, std::move(files), std::move(memstore_rows));
 }
 
 }  // namespace tandem::engine

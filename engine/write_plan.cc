@@ -28,6 +28,16 @@ std::string LimitText(std::string_view what, size_t found, size_t limit) {
   return text;
 }
 
+// Sequence and timestamp come at commit.
+format::Cell NewCell(format::CellKind kind, format::FamilyId family, const ColumnValue& column) {
+  format::Cell cell;
+  cell.kind = kind;
+  cell.family = family;
+  cell.qualifier = column.qualifier;
+  cell.value = column.value;
+  return cell;
+}
+
 class Planner {
  public:
   Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
@@ -112,7 +122,7 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
   planned->cells.clear();
   if (operation_.kind != BatchKind::kDeleteRow) return AddColumns(planned);
   for (const format::FamilyRecord& family : table_->record->families) {
-    planned->cells.push_back({.kind = format::CellKind::kDeleteFamily, .family = family.id});
+    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
   }
   return Status();
 }
@@ -120,7 +130,7 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
 Status Planner::AddColumns(PlannedOperation* planned) {
   ASSIGN_OR_RETURN(const format::FamilyId family, FindFamily(operation_.family));
   if (operation_.kind == BatchKind::kDeleteFamily) {
-    planned->cells.push_back({.kind = format::CellKind::kDeleteFamily, .family = family});
+    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family, {}));
     return Status();
   }
   RETURN_IF_ERROR(CheckColumns());
@@ -129,8 +139,7 @@ Status Planner::AddColumns(PlannedOperation* planned) {
   if (operation_.kind == BatchKind::kDeleteColumn) kind = format::CellKind::kDeleteColumn;
   if (kind == format::CellKind::kPut) RETURN_IF_ERROR(CheckIndexes(family));
   for (const ColumnValue& column : operation_.columns) {
-    planned->cells.push_back(
-        {.kind = kind, .family = family, .qualifier = column.qualifier, .value = column.value});
+    planned->cells.push_back(NewCell(kind, family, column));
   }
   return Status();
 }

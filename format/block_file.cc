@@ -30,15 +30,6 @@ BlockRef BlockFile::Cached(BlockHandle handle) const {
   return cache_ == nullptr ? nullptr : cache_->Find(number_, handle.offset);
 }
 
-Result<BlockRef> BlockFile::Admit(BlockHandle handle, BlockKind expected,
-                                  std::string_view stored) const {
-  if (stored.size() != handle.stored_bytes) {
-    return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, stored.size()));
-  }
-  ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(PlaceAt(handle.offset), expected, stored));
-  return Keep(handle, std::move(block));
-}
-
 Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, ReadStored(handle));
   return DecodeBlock(PlaceAt(handle.offset), expected, {stored.get(), handle.stored_bytes});

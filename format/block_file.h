@@ -25,8 +25,6 @@ class BlockFile {
   Result<BlockRef> Read(BlockHandle handle, BlockKind expected) const;
   /// The block when it is cached, else nullptr. No I/O.
   BlockRef Cached(BlockHandle handle) const;
-  /// Verifies, decompresses and caches `stored` (handle.stored_bytes bytes that the caller read).
-  Result<BlockRef> Admit(BlockHandle handle, BlockKind expected, std::string_view stored) const;
   /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
   Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
 

@@ -47,7 +47,7 @@ inline int64_t UnZigZag(uint64_t value) {
 /// The first eight bytes as a big-endian number, zero-padded: compares like the bytes, up to ties.
 inline uint64_t KeyHead(std::string_view bytes) {
   uint64_t head = 0;
-  std::memcpy(&head, bytes.data(), bytes.size() < 8 ? bytes.size() : 8);
+  if (!bytes.empty()) std::memcpy(&head, bytes.data(), bytes.size() < 8 ? bytes.size() : 8);
   return __builtin_bswap64(head);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kHeadBytes = 8;
 constexpr size_t kTailBytesMax = std::numeric_limits<uint16_t>::max();
 constexpr size_t kFixedBytes = 16;
-constexpr size_t kValueBytes = 8 + 4 + 4 + 2 + 1;  // Of the arrays, per value.
+constexpr size_t kValueBytes = 8 + 4 + 4 + 2 + 1;  // Of all arrays, per value.
 
 size_t CommonPrefix(std::string_view a, std::string_view b) {
   const size_t size = std::min(a.size(), b.size());
@@ -33,7 +33,7 @@ std::optional<IndexLeaf> IndexLeaf::Parse(BlockRef block) {
   ByteReader reader(leaf.raw_);
   reader.U64();
   const size_t prefix_bytes = reader.U16();
-  const bool zero = reader.U16() == 0;
+  leaf.suffix_bytes_ = reader.U16();
   const size_t tail_bytes = reader.U32();
   reader.Skip(count * 8);
   leaf.references_at_ = reader.offset();
@@ -41,21 +41,25 @@ std::optional<IndexLeaf> IndexLeaf::Parse(BlockRef block) {
   leaf.counts_at_ = reader.offset();
   if (!leaf.all_single_) reader.Skip(count * 4);
   leaf.tail_ends_at_ = reader.offset();
-  reader.Skip(count * 2);
+  if (leaf.suffix_bytes_ == 0) reader.Skip(count * 2);
   leaf.head_lengths_at_ = reader.offset();
-  reader.Skip(count);
+  if (leaf.suffix_bytes_ == 0) reader.Skip(count);
   leaf.prefix_at_ = reader.offset();
   reader.Skip(prefix_bytes);
   leaf.tails_at_ = reader.offset();
   reader.Skip(tail_bytes);
   leaf.lists_at_ = reader.offset();
-  if (!reader.ok() || !zero || count == 0 || tail_bytes > kTailBytesMax) return std::nullopt;
+  if (!reader.ok() || count == 0 || tail_bytes > kTailBytesMax) return std::nullopt;
+  if (leaf.suffix_bytes_ > kHeadBytes || (leaf.suffix_bytes_ != 0 && tail_bytes != 0)) {
+    return std::nullopt;
+  }
   if ((block->flags & ~kLeafFlagAllSingle) != 0) return std::nullopt;
   leaf.block_ = std::move(block);
   return leaf;
 }
 
 std::optional<std::string_view> IndexLeaf::Tail(uint32_t position) const {
+  if (suffix_bytes_ != 0) return std::string_view();
   const auto end_of = [this](uint32_t i) -> size_t {
     return LoadAt<uint16_t>(raw_, tail_ends_at_ + i * size_t{2});
   };
@@ -120,7 +124,8 @@ std::string_view IndexLeafBuilder::Key(size_t i) const {
 bool IndexLeafBuilder::IsFullFor(const LeafValue& value) const {
   if (values_.empty()) return false;
   if (value.count > std::numeric_limits<uint32_t>::max() - entries_) return true;
-  // Exact but for keys shorter than prefix and head, for which it is a few bytes too small.
+  // Keys shorter than prefix and head make it a few bytes too small, arrays that are left out too
+  // large by up to half: leaves need no exact size.
   const size_t count = values_.size() + 1;
   const size_t stripped = count * (CommonPrefix(first_key(), value.key) + kHeadBytes);
   const size_t key_bytes = keys_.size() + value.key.size();
@@ -143,12 +148,15 @@ void IndexLeafBuilder::Add(const LeafValue& value) {
 
 BlockContent IndexLeafBuilder::Finish(uint64_t entries_before) {
   const size_t prefix_bytes = CommonPrefix(first_key(), last_key());
+  const size_t suffix_bytes = CommonSuffixBytes(prefix_bytes);
   raw_.clear();
   AppendU64(&raw_, entries_before);
   AppendU16(&raw_, static_cast<uint16_t>(prefix_bytes));
-  AppendU16(&raw_, 0);
+  AppendU16(&raw_, static_cast<uint16_t>(suffix_bytes));
   AppendU32(&raw_, 0);
-  AppendArrays(prefix_bytes);
+  AppendNumbers(prefix_bytes);
+  tails_.clear();
+  if (suffix_bytes == 0) AppendLengths(prefix_bytes);
   CHECK(tails_.size() <= kTailBytesMax && prefix_bytes <= kTailBytesMax);
   StoreAt(&raw_, 12, static_cast<uint32_t>(tails_.size()));
   raw_.append(first_key().substr(0, prefix_bytes)).append(tails_).append(lists_);
@@ -164,23 +172,41 @@ BlockContent IndexLeafBuilder::Finish(uint64_t entries_before) {
   return content;
 }
 
-// Appends heads to head lengths, and gathers the tails.
-void IndexLeafBuilder::AppendArrays(size_t prefix_bytes) {
-  const auto suffix = [&](size_t i) { return Key(i).substr(prefix_bytes); };
-  for (size_t i = 0; i < values_.size(); ++i) AppendU64(&raw_, KeyHead(suffix(i)));
-  for (const Value& value : values_) AppendU32(&raw_, value.reference);
-  if (entries_ != values_.size()) {
-    for (const Value& value : values_) AppendU32(&raw_, value.entries);
+// Appends heads, references and counts.
+void IndexLeafBuilder::AppendNumbers(size_t prefix_bytes) {
+  const size_t count = values_.size();
+  const size_t heads_at = raw_.size();
+  const size_t references_at = heads_at + count * 8;
+  raw_.resize(references_at + count * 4);
+  for (size_t i = 0; i < count; ++i) {
+    StoreAt(&raw_, heads_at + i * 8, KeyHead(Key(i).substr(prefix_bytes)));
+    StoreAt(&raw_, references_at + i * 4, values_[i].reference);
   }
-  tails_.clear();
+  if (entries_ == count) return;
+  for (const Value& value : values_) AppendU32(&raw_, value.entries);
+}
+
+// The length of all keys after the prefix, when it is one that a head holds; else 0.
+size_t IndexLeafBuilder::CommonSuffixBytes(size_t prefix_bytes) const {
+  const size_t key_bytes = first_key().size();
+  if (key_bytes > prefix_bytes + kHeadBytes) return 0;
   for (size_t i = 0; i < values_.size(); ++i) {
-    const std::string_view all = suffix(i);
-    tails_.append(all.substr(std::min(all.size(), kHeadBytes)));
+    if (values_[i].key_end != (i + 1) * key_bytes) return 0;
+  }
+  return key_bytes - prefix_bytes;
+}
+
+// Appends tail ends and head lengths, and gathers the tails.
+void IndexLeafBuilder::AppendLengths(size_t prefix_bytes) {
+  std::string head_lengths;
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const std::string_view suffix = Key(i).substr(prefix_bytes);
+    const size_t head_bytes = std::min(suffix.size(), kHeadBytes);
+    tails_.append(suffix.substr(head_bytes));
     AppendU16(&raw_, static_cast<uint16_t>(tails_.size()));
+    AppendU8(&head_lengths, static_cast<uint8_t>(head_bytes));
   }
-  for (size_t i = 0; i < values_.size(); ++i) {
-    AppendU8(&raw_, static_cast<uint8_t>(std::min(suffix(i).size(), kHeadBytes)));
-  }
+  raw_.append(head_lengths);
 }
 
 }  // namespace tandem::format

@@ -6,7 +6,9 @@
 //   OFFSET SIZE FIELD           MEANING
 //        0    8 entries before  entries of the part in earlier leaves
 //        8    2 prefix length   P
-//       10    2 zero
+//       10    2 suffix length   1 to 8: every key has exactly so many bytes after the prefix, and
+//       tail
+//                               ends and head lengths are left out; 0: keys differ in length
 //       12    4 tail length     T, at most 65,535
 //       16   8n heads           u64[]: eight bytes of the key after the prefix, zero-padded, read
 //                               big-endian
@@ -21,17 +23,17 @@
 //        (postings.h)
 //
 // Example, the texts "a" (ordinal 7) and "b" (ordinals 1 and 3), after 5 earlier entries. The keys
-// are 02 61 00 01 and 02 62 00 01, so the prefix is 02:
-//   05 00 00 00 00 00 00 00 | 01 00 | 00 00 | 00 00 00 00
-//   00 00 00 00 00 01 00 61 | 00 00 00 00 00 01 00 62
-//   07 00 00 00 | 00 00 00 00 || 01 00 00 00 | 03 00 00 00 || 00 00 | 00 00 || 03 | 03
-//   02 || 01 01
+// are 02 61 00 01 and 02 62 00 01, so the prefix is 02 and the suffix length 3:
+//   05 00 00 00 00 00 00 00 | 01 00 | 03 00 | 00 00 00 00
+//   00 00 00 00 00 01 00 61 , 00 00 00 00 00 01 00 62 | 07 00 00 00 , 00 00 00 00
+//   01 00 00 00 , 03 00 00 00 | 02 | 01 01
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/block.h"
 #include "format/block_codec.h"
@@ -75,6 +77,7 @@ class IndexLeaf {
     return LoadAt<uint64_t>(raw_, kHeadsAt + position * size_t{8});
   }
   uint32_t HeadBytes(uint32_t position) const {
+    if (suffix_bytes_ != 0) return suffix_bytes_;
     return static_cast<uint8_t>(raw_[head_lengths_at_ + position]);
   }
   std::string_view prefix() const { return raw_.substr(prefix_at_, tails_at_ - prefix_at_); }
@@ -87,6 +90,7 @@ class IndexLeaf {
   std::string_view raw_;
   uint32_t count_ = 0;
   bool all_single_ = false;
+  uint32_t suffix_bytes_ = 0;  // Of every key; 0: they differ.
   size_t references_at_ = 0, counts_at_ = 0, tail_ends_at_ = 0, head_lengths_at_ = 0;
   size_t prefix_at_ = 0, tails_at_ = 0, lists_at_ = 0;
 };
@@ -121,7 +125,9 @@ class IndexLeafBuilder {
     uint32_t entries;  // Of the leaf up to and including this value.
   };
   std::string_view Key(size_t i) const;
-  void AppendArrays(size_t prefix_bytes);
+  void AppendNumbers(size_t prefix_bytes);
+  size_t CommonSuffixBytes(size_t prefix_bytes) const;
+  void AppendLengths(size_t prefix_bytes);
 
   std::vector<Value> values_;
   std::string keys_;

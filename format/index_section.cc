@@ -55,7 +55,7 @@ class StoredIndexSection final : public IndexSection {
       const LoadedLeaf& leaf = place.leaf;
       uint32_t end = leaf.leaf.value_count();
       if (range.high.has_value() && leaf.number >= last) end = leaf.leaf.LowerBound(*range.high);
-      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, place.position, end, &postings, out));
+      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, {place.position, end}, &postings, out));
       if (leaf.number >= last) return {};
       ASSIGN_OR_RETURN(LoadedLeaf next, reader.Leaf(leaf.number + 1, Through::kCache));
       place = {std::move(next), 0};
@@ -101,10 +101,10 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
   StoredIndexSection::Parts parts;
   parts.summary = *summary;
   parts.row_count = row_count;
-  ASSIGN_OR_RETURN(parts.current,
-                   IndexPartReader::Open(file, sections, *summary, IndexPart::kCurrent, row_count));
+  ASSIGN_OR_RETURN(parts.current, IndexPartReader::Open(
+                                      file, sections, {*summary, IndexPart::kCurrent, row_count}));
   ASSIGN_OR_RETURN(parts.older,
-                   IndexPartReader::Open(file, sections, *summary, IndexPart::kOlder, row_count));
+                   IndexPartReader::Open(file, sections, {*summary, IndexPart::kOlder, row_count}));
   const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
   const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
   if (present == nullptr || touched == nullptr) {

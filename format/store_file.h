@@ -74,7 +74,7 @@ class StoreFile {
   uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
   /// The parsed rows of a block, read or from the cache.
   Result<RowBlockRef> ReadRows(uint32_t block);
-  /// The same over bytes that the caller read (see BlockFile::Admit).
+  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
   /// The same without putting the block into the cache.
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;

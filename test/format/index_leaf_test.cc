@@ -33,9 +33,9 @@ BlockRef MakeBlock(const BlockContent& content) {
 }
 
 constexpr std::string_view kLeafHex =
-    "05 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 "
+    "05 00 00 00 00 00 00 00 01 00 03 00 00 00 00 00 "
     "00 00 00 00 00 01 00 61 00 00 00 00 00 01 00 62 "
-    "07 00 00 00 00 00 00 00 01 00 00 00 03 00 00 00 00 00 00 00 03 03 "
+    "07 00 00 00 00 00 00 00 01 00 00 00 03 00 00 00 "
     "02 01 01";
 
 // The keys of a leaf, cut from sorted random keys that share a prefix; and how many values it took.
@@ -69,6 +69,18 @@ BOOST_AUTO_TEST_CASE(LeafIsAsDocumented) {
   BOOST_TEST(content.count == 2u);
   BOOST_TEST(content.flags == 0);
   BOOST_TEST(builder.empty());
+}
+
+BOOST_AUTO_TEST_CASE(LeafOfKeysOfDifferentLengthsIsAsDocumented) {
+  IndexLeafBuilder builder;
+  builder.Add({"xy", 1, 258, ""});
+  builder.Add({"xz23456789", 1, 3, ""});
+  const BlockContent content = builder.Finish(0);
+  BOOST_TEST(content.flags == kLeafFlagAllSingle);
+  BOOST_TEST(Hex(content.raw) ==
+             "00 00 00 00 00 00 00 00 01 00 00 00 01 00 00 00 "
+             "00 00 00 00 00 00 00 79 38 37 36 35 34 33 32 7A "
+             "02 01 00 00 03 00 00 00 00 00 01 00 01 08 78 39");
 }
 
 BOOST_AUTO_TEST_CASE(LeafIsReadBack) {

@@ -24,6 +24,7 @@ class InlineExecutor final : public base::Executor {
   void ScheduleAfter(int64_t delay_micros, std::function<void()> job) override;
   /// Runs jobs, those that they schedule included, until none is due.
   void Drain() override;
+  bool runs_inline() const override { return true; }
 
   /// Runs the next due job. False when there is none.
   bool RunOne();

@@ -68,6 +68,10 @@ class Model {
   /// `timestamp` is the batch's, for operations without one; `now_micros` decides which versions
   /// DeleteCell still finds. Requires: the table and the family exist.
   void Apply(const ModelOperation& operation, int64_t timestamp, int64_t now_micros);
+  /// Makes a table what it is in `other`.
+  void TakeTable(const std::string& name, const Model& other) {
+    tables_[name] = other.tables_.at(name);
+  }
   /// Whether Write has to refuse the operation because a value does not fit an index's type.
   bool Refuses(const ModelOperation& operation) const;
 
@@ -117,7 +121,7 @@ class Model {
 /// Negative, zero or positive as `a` sorts before, equals or sorts after `b`, both values of
 /// `type`. Requires: both fit it; types of bytes, text and int64.
 int CompareValues(ColumnType type, std::string_view a, std::string_view b);
-/// Whether a stored value fits the type. Requires: as CompareValues.
+/// Whether an index of the type takes a stored value. Requires: as CompareValues.
 bool FitsType(ColumnType type, std::string_view value);
 
 /// `bytes` in quotes, with \xNN for what is not printable.

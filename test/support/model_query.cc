@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tandem/limits.h"
 #include "test/support/model.h"
 
 namespace tandem::test {
@@ -79,6 +80,11 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+/// Of bytes or text in an index: a tag, the bytes with each 0x00 doubled, two bytes at the end.
+size_t EncodedSize(std::string_view value) {
+  return 3 + value.size() + static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
+}
+
 }  // namespace
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
@@ -94,9 +100,9 @@ bool FitsType(ColumnType type, std::string_view value) {
     case ColumnType::kInt64:
       return Integer(value).has_value();
     case ColumnType::kText:
-      return IsUtf8(value);
+      return EncodedSize(value) <= kIndexKeyBytesMax && IsUtf8(value);
     default:
-      return true;
+      return EncodedSize(value) <= kIndexKeyBytesMax;
   }
 }
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/tandem/bytes_text.h"
-
 namespace tandem::tools {
 namespace {
 
@@ -14,26 +12,10 @@ bool Names(const ColumnName& column, const Cell& cell) {
          column.qualifier == cell.qualifier;
 }
 
-std::string EscapeName(std::string_view name) {
-  std::string text;
-  for (const char byte : EscapeBytes(name)) {
-    if (byte == ':')
-      text += "\\x3a";
-    else if (byte == ',')
-      text += "\\x2c";
-    else if (byte == '=')
-      text += "\\x3d";
-    else
-      text.push_back(byte);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string ColumnText(const ColumnName& column) {
-  const std::string qualifier = EscapeName(column.qualifier);
-  return column.family.empty() ? qualifier : EscapeName(column.family) + ":" + qualifier;
+  return column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier;
 }
 
 RowWriter::RowWriter(RowLayout layout, std::FILE* out)

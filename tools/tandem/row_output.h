@@ -50,7 +50,7 @@ class RowWriter {
   std::vector<Value> values_;
 };
 
-/// "family:qualifier" as the command line takes it, or "qualifier" where the family is empty.
+/// "family:qualifier", or "qualifier" where the family is empty.
 std::string ColumnText(const ColumnName& column);
 
 }  // namespace tandem::tools

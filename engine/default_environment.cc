@@ -1,0 +1,77 @@
+// The parts live in one object that the Environment owns.
+#include "engine/default_environment.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "base/status_macros.h"
+#include "engine/background.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr uint64_t kMemoryBytesMin = 8 << 20;
+constexpr uint32_t kThreadsMax = 64;
+constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
+
+// The executor goes first: its jobs use the others.
+struct OwnedParts {
+  std::unique_ptr<base::Clock> clock;
+  std::unique_ptr<base::RandomSource> random;
+  std::unique_ptr<base::FileSystem> file_system;
+  std::unique_ptr<base::Executor> executor;
+};
+
+Status CheckOptions(const Options& options) {
+  if (options.memory_bytes < kMemoryBytesMin) {
+    return Status::InvalidArgument("memory_bytes is " + std::to_string(options.memory_bytes) +
+                                   ", expected " + std::to_string(kMemoryBytesMin) + " or more");
+  }
+  if (options.background_threads == 0 || options.background_threads > kThreadsMax) {
+    return Status::InvalidArgument("background_threads is " +
+                                   std::to_string(options.background_threads) + ", expected 1 to " +
+                                   std::to_string(kThreadsMax));
+  }
+  return Status();
+}
+
+std::unique_ptr<base::FileSystem> NewFileSystem(const Options& options) {
+  if (options.io == IoBackend::kPosix) return base::NewPosixFileSystem();
+  std::string fallback_reason;
+  std::unique_ptr<base::FileSystem> file_system = base::NewUringFileSystem(&fallback_reason);
+  if (!fallback_reason.empty() && options.log) {
+    options.log("reads go through POSIX calls instead of io_uring: " + fallback_reason);
+  }
+  return file_system;
+}
+
+}  // namespace
+
+Result<Environment> DefaultEnvironment(const Options& options) {
+  RETURN_IF_ERROR(CheckOptions(options));
+  auto parts = std::make_shared<OwnedParts>();
+  parts->clock = base::NewSystemClock();
+  parts->random = base::NewSystemRandom();
+  parts->file_system = NewFileSystem(options);
+  ASSIGN_OR_RETURN(parts->executor, NewThreadPool(options.background_threads, parts->clock.get()));
+  Environment environment;
+  environment.file_system = parts->file_system.get();
+  environment.clock = parts->clock.get();
+  environment.random = parts->random.get();
+  environment.executor = parts->executor.get();
+  environment.owner = std::move(parts);
+  return environment;
+}
+
+Tuning TuningFor(const Options& options) {
+  Tuning tuning;
+  tuning.memstores_total_bytes = options.memory_bytes / 5;
+  tuning.memstore_bytes = tuning.memstores_total_bytes / 2;
+  tuning.block_cache_bytes = options.memory_bytes - tuning.memstores_total_bytes;
+  tuning.log_segment_bytes =
+      std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);
+  return tuning;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,242 @@
+// Opening, wiring, writing and closing; reads stand in engine_reads.cc, reports in engine_info.cc.
+#include "engine/engine_impl.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/create_table.h"
+#include "engine/quote.h"
+#include "engine/write_plan.h"
+#include "wal/log.h"
+
+namespace tandem::engine {
+namespace {
+
+Status Closed() { return Status::Closed("the database is closed"); }
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options,
+                                             const Tuning& tuning, const Environment& environment) {
+  auto engine = std::make_unique<EngineImpl>(path, options, tuning, environment);
+  RETURN_IF_ERROR(engine->Start());
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tuning& tuning,
+                       const Environment& environment)
+    : path_(path),
+      options_(options),
+      tuning_(tuning),
+      environment_(environment),
+      health_(options.log),
+      time_(environment.clock),
+      snapshots_(std::make_shared<SnapshotRegistry>(&time_)),
+      handles_(std::make_shared<OpenHandles>()),
+      jobs_(std::make_unique<BackgroundJobs>(environment.executor)) {}
+
+Status EngineImpl::Start() {
+  const RecoveryOptions recovery{.path = path_,
+                                 .create_if_missing = options_.create_if_missing,
+                                 .read_only = options_.read_only,
+                                 .tuning = tuning_,
+                                 .environment = environment_};
+  ASSIGN_OR_RETURN(database_, Recover(recovery, &health_, &time_));
+  Wire();
+  is_open_ = true;
+  const wal::ReplayReport& replay = database_.opened.replay;
+  if (!database_.opened.was_closed) {
+    health_.Log("recovered " + std::to_string(replay.operations) + " operations of " +
+                std::to_string(replay.frames) + " groups from the log; " +
+                std::to_string(replay.torn_bytes) + " torn bytes at its end were ignored");
+  }
+  if (options_.read_only) {
+    health_.OpenReadOnly();
+  } else {
+    gate_->Update();
+    maintenance_->ScheduleFlushes();
+  }
+  return Status();
+}
+
+void EngineImpl::Wire() {
+  Storage* storage = database_.opened.storage.get();
+  RegionSet* regions = database_.regions.get();
+  if (!options_.read_only) SealOldSegments(database_, &segments_);
+  snapshots_->Publish(database_.last_sequence);
+  log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence);
+  log_->UpdateLogBytes();
+  applier_ = std::make_unique<GroupApplier>(regions);
+  queue_ = std::make_unique<CommitQueue>(
+      CommitParts{.log = log_.get(),
+                  .applier = applier_.get(),
+                  .snapshots = snapshots_.get(),
+                  .time = &time_,
+                  .health = &health_,
+                  .jobs = jobs_.get(),
+                  .latest_view = [this](const Table& table) { return LatestView(table); },
+                  .after_group = [this] { maintenance_->AfterGroup(); }},
+      database_.last_sequence);
+  editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
+                                            [this] { return queue_->last_sequence(); });
+  const FileWork work{.files = database_.files.get(),
+                      .editor = editor_.get(),
+                      .snapshots = snapshots_.get(),
+                      .health = &health_,
+                      .database = storage->catalog().database,
+                      .section_alignment = tuning_.section_alignment};
+  flusher_ = std::make_unique<Flusher>(work, queue_.get());
+  compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
+  gate_ = std::make_unique<WriteGate>(
+      WriteGate::Parts{.regions = regions,
+                       .health = &health_,
+                       .executor = environment_.executor,
+                       .clock = environment_.clock,
+                       .memstores_total_bytes = tuning_.memstores_total_bytes});
+  maintenance_ = std::make_unique<Maintenance>(Maintenance::Parts{.regions = regions,
+                                                                  .applier = applier_.get(),
+                                                                  .log = log_.get(),
+                                                                  .segments = &segments_,
+                                                                  .editor = editor_.get(),
+                                                                  .queue = queue_.get(),
+                                                                  .flusher = flusher_.get(),
+                                                                  .compactor = compactor_.get(),
+                                                                  .gate = gate_.get(),
+                                                                  .health = &health_,
+                                                                  .jobs = jobs_.get(),
+                                                                  .tuning = tuning_});
+}
+
+Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
+  if (batch.operation_count() == 0) return Status();
+  RETURN_IF_ERROR(gate_->Admit(plan.tables, options.no_wait));
+  return queue_->Commit(&plan, options.durability);
+}
+
+Status EngineImpl::CreateTable(const TableOptions& options) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  ASSIGN_OR_RETURN(const format::TableRecord record, MakeTableRecord(options, environment_.random));
+  return queue_->RunAlone([&] { return CreateTableAlone(record); });
+}
+
+// One edit: the table and its one region, which holds every key.
+Status EngineImpl::CreateTableAlone(format::TableRecord record) {
+  if (database_.regions->Find(record.name) != nullptr) {
+    return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
+  }
+  format::RegionRecord region;
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    record.id = format::TableId(edit->counters->next_table_id++);
+    region.id = format::RegionId(edit->counters->next_region_id++);
+    region.table = record.id;
+    edit->put_tables.push_back(record);
+    edit->put_regions.push_back(region);
+    return Status();
+  };
+  change.publish = [&] { database_.regions->Add(record, {region}); };
+  return editor_->Commit(change);
+}
+
+// The regions of one table; of all when the name is empty.
+Result<std::vector<std::shared_ptr<Region>>> EngineImpl::RegionsOf(std::string_view name) {
+  if (name.empty()) return database_.regions->regions();
+  const std::shared_ptr<const Table> table = database_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  return table->regions;
+}
+
+Status EngineImpl::Flush(std::string_view table) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
+  return maintenance_->Flush(regions);
+}
+
+Status EngineImpl::Compact(std::string_view table) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
+  for (const auto& region : regions) RETURN_IF_ERROR(maintenance_->Compact(region));
+  return Status();
+}
+
+Status EngineImpl::FlushEverything() {
+  if (!health_.CheckWritable().ok()) return Status();
+  return maintenance_->Flush(database_.regions->regions());
+}
+
+// Closing happens in this order; up to the gate's final closing it can be called off.
+//   1. Memstores are flushed while calls still go on, so that little is left to do.
+//   2. The gate is closed: calls inside end, later ones are refused.
+//   3. Nobody may hold a cursor or snapshot; what was written meanwhile is flushed.
+//   4. Background work stops, the log is rolled off, everything is taken apart.
+//   5. ROOT says closed, unless the database had turned read-only.
+Status EngineImpl::Close() {
+  if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
+  const auto prepare = [this]() -> Status {
+    RETURN_IF_ERROR(handles_->CheckNoneOpen());
+    RETURN_IF_ERROR(FlushEverything());
+    calls_.Close();
+    RETURN_IF_ERROR(handles_->CheckNoneOpen());
+    return FlushEverything();
+  };
+  const Status prepared = prepare();
+  if (!prepared.ok()) {
+    calls_.Reopen();
+    closing_.store(false, std::memory_order_release);
+    return prepared;
+  }
+  compactor_->Cancel();
+  jobs_->Stop();
+  Status status = options_.read_only ? Status() : health_.CheckWritable();
+  if (status.ok() && !options_.read_only) status = EndLog();
+  Dismantle();
+  if (status.ok() && !options_.read_only) status = database_.opened.storage->CloseCleanly();
+  database_.opened.storage.reset();
+  is_open_ = false;
+  if (status.ok()) return status;
+  return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+}
+
+// Every operation is in files: the log can end in an empty segment.
+Status EngineImpl::EndLog() {
+  RETURN_IF_ERROR(log_->WriteBuffered());
+  if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
+  return maintenance_->DropSegments();
+}
+
+void EngineImpl::Dismantle() {
+  maintenance_.reset();
+  gate_.reset();
+  compactor_.reset();
+  flusher_.reset();
+  editor_.reset();
+  queue_.reset();
+  applier_.reset();
+  log_.reset();
+  database_.regions.reset();
+  database_.files.reset();
+}
+
+EngineImpl::~EngineImpl() {
+  if (!is_open_) return;
+  handles_->CutOff();
+  const Status status = Close();
+  if (!is_open_) return;
+  // It could not be closed cleanly: what the log can still take is all that can be saved.
+  health_.Log("closed without a clean end: " + status.ToString());
+  calls_.Close();
+  queue_->WriteBuffered().Ignore("nobody is left to be told");
+  compactor_->Cancel();
+  jobs_->Stop();
+  Dismantle();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,121 @@
+// The engine's parts, wired. Each is a class of its own file; here stands only who knows whom, the
+// order of construction and destruction, and the calls of the API.
+//
+// Locks. Two kinds, with one rule each.
+//
+// Mutexes guard memory and are leaves: while one is held, no other is taken, no I/O is done and no
+// user's code is called. They are, from the writer's end to the reader's:
+//   1. WriteGate          who waits for flushes
+//   2. CommitQueue        the line of writers
+//   3. CatalogEditor      whose turn it is
+//   4. RegionSet          the tables' names
+//   5. Region             its version, its turns
+//   6. Flusher, Compactor, SegmentLedger, Health
+//   7. SnapshotRegistry   registered sequences
+//   8. OpenHandles, Gate  cursors, calls and jobs that are inside
+//
+// Turns are flags that one thread holds across I/O. Whoever holds one takes only later ones:
+//   1. a region's compaction turn
+//   2. a region's flush turn
+//   3. leadership of the commit queue (log and active memstores)
+//   4. the catalog editor's turn (manifest)
+//   5. the storage's own turn
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/background.h"
+#include "engine/catalog_editor.h"
+#include "engine/commit_queue.h"
+#include "engine/compaction_job.h"
+#include "engine/engine.h"
+#include "engine/flush.h"
+#include "engine/gate.h"
+#include "engine/group_applier.h"
+#include "engine/group_log.h"
+#include "engine/health.h"
+#include "engine/maintenance.h"
+#include "engine/open_handles.h"
+#include "engine/reader.h"
+#include "engine/recovery.h"
+#include "engine/snapshot_registry.h"
+#include "engine/time_source.h"
+#include "engine/write_gate.h"
+
+namespace tandem::engine {
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(const std::string& path, const Options& options, const Tuning& tuning,
+             const Environment& environment);
+  ~EngineImpl() override;
+  /// Recovers the database and starts background work.
+  Status Start();
+
+  Status Close() override;
+  Status CreateTable(const TableOptions& options) override;
+  Status Write(const WriteOptions& options, const WriteBatch& batch) override;
+  Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
+                                 std::string_view row) override;
+  Result<Cursor> Scan(const ReadOptions& options, std::string_view table,
+                      const ScanOptions& scan) override;
+  Result<Cursor> Query(const ReadOptions& options, std::string_view table,
+                       const Predicate& predicate, const QueryOptions& query) override;
+  Result<uint64_t> Count(const ReadOptions& options, std::string_view table,
+                         const Predicate& predicate, const QueryOptions& query) override;
+  Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
+                              const Predicate& predicate, const QueryOptions& query) override;
+  Result<Snapshot> TakeSnapshot() override;
+  Status Flush(std::string_view table) override;
+  Status Compact(std::string_view table) override;
+  Result<VerifyReport> Verify(bool deep) override;
+  DatabaseInfo Info() override;
+
+ private:
+  // engine_impl.cc
+  void Wire();
+  Status CreateTableAlone(format::TableRecord record);
+  Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
+  Status FlushEverything();
+  Status EndLog();
+  void Dismantle();
+
+  // engine_reads.cc
+  Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
+  TableView LatestView(const Table& table);
+  Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source);
+  ReadContext read_context() const { return {.file_system = environment_.file_system}; }
+
+  const std::string path_;
+  const Options options_;
+  const Tuning tuning_;
+  const Environment environment_;
+
+  Health health_;
+  TimeSource time_;
+  const std::shared_ptr<SnapshotRegistry> snapshots_;
+  const std::shared_ptr<OpenHandles> handles_;
+  Gate calls_;  // Every call of the API is inside; Close waits for them.
+  std::unique_ptr<BackgroundJobs> jobs_;
+
+  // From here on made by Start; empty before, and after Close.
+  RecoveredDatabase database_;
+  SegmentLedger segments_;
+  std::unique_ptr<GroupLog> log_;
+  std::unique_ptr<GroupApplier> applier_;
+  std::unique_ptr<CatalogEditor> editor_;
+  std::unique_ptr<CommitQueue> queue_;
+  std::unique_ptr<Flusher> flusher_;
+  std::unique_ptr<Compactor> compactor_;
+  std::unique_ptr<WriteGate> gate_;
+  std::unique_ptr<Maintenance> maintenance_;
+  bool is_open_ = false;              // Changed by Start, and by Close when nobody is inside.
+  std::atomic<bool> closing_{false};  // Somebody closes; acquire and release around all of it.
+};
+
+}  // namespace tandem::engine

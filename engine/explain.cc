@@ -1,0 +1,85 @@
+// The figures of an explanation: what the run has counted, beside what a scan would read.
+#include "engine/explain.h"
+
+#include <set>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+// Whether the file has a section of every index of the access.
+Result<bool> HasSections(const FileSource& source, const Access& access) {
+  for (const IndexPath& path : access.paths) {
+    ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
+    if (section == nullptr) return false;
+  }
+  return true;
+}
+
+Status AddSources(const QueryPlan& plan, Explanation* explanation) {
+  for (const Cluster& cluster : plan.clusters) {
+    explanation->memstores += cluster.memstores.size();
+    explanation->files += cluster.files.size();
+    for (const FileSource& source : cluster.files) {
+      if (!plan.access.has_value()) {
+        ++explanation->files_scanned;
+        continue;
+      }
+      ASSIGN_OR_RETURN(const bool has_sections, HasSections(source, *plan.access));
+      explanation->files_scanned += !has_sections;
+    }
+  }
+  return {};
+}
+
+// All data blocks of the table, those that two regions share once.
+Status AddTotals(const TableView& view, Explanation* explanation) {
+  std::set<std::pair<uint64_t, uint32_t>> shared;
+  for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
+    for (const FileSlice& slice : region->files) {
+      format::StoreFile& file = slice.file->store();
+      if (slice.low >= slice.high) continue;
+      RETURN_IF_ERROR(file.BlockCount().status());
+      const uint32_t first = file.BlockOf(format::Ordinal(slice.low));
+      const uint32_t last = file.BlockOf(format::Ordinal(slice.high - 1), first);
+      for (uint32_t block = first; block <= last; ++block) {
+        // Only a block at the edge of a slice can be in another one too.
+        const bool is_edge = block == first || block == last;
+        if (is_edge && !shared.emplace(file.number().value, block).second) continue;
+        ++explanation->total_blocks;
+        explanation->total_bytes += file.BlockAt(block).handle.stored_bytes;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Explanation> ExplainMatches(const Query& query) {
+  const QueryPlan& plan = query.plan;
+  Explanation explanation;
+  explanation.index = IndexNames(plan);
+  explanation.reason = plan.reason;
+  explanation.rejected = plan.rejected;
+  explanation.entries = plan.entries;
+  RETURN_IF_ERROR(AddSources(plan, &explanation));
+  RETURN_IF_ERROR(AddTotals(query.job->view, &explanation));
+
+  const std::unique_ptr<RowSource> rows = OpenQuery(query);
+  RowView row;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
+    if (!is_row) break;
+    ++explanation.rows;
+  }
+  const ReadFigures& figures = query.job->figures;
+  explanation.candidate_rows = figures.rows;
+  explanation.candidate_blocks = figures.blocks;
+  explanation.candidate_bytes = figures.bytes;
+  return explanation;
+}
+
+}  // namespace tandem::engine

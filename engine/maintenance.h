@@ -1,0 +1,84 @@
+// What keeps a database going behind the writers: memstores are switched and flushed, the log is
+// rolled and its old segments dropped, regions compacted. Policy stands here; the work is done by
+// Flusher, Compactor and GroupLog.
+//
+// A failure for want of space or memory is tried again after a second; a flush that fails otherwise
+// turns the database read-only, since memstores could never become smaller again; a compaction that
+// fails is told and left alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/background.h"
+#include "engine/catalog_editor.h"
+#include "engine/commit_queue.h"
+#include "engine/compaction_job.h"
+#include "engine/environment.h"
+#include "engine/flush.h"
+#include "engine/group_applier.h"
+#include "engine/group_log.h"
+#include "engine/health.h"
+#include "engine/region_set.h"
+#include "engine/segment_ledger.h"
+#include "engine/write_gate.h"
+
+namespace tandem::engine {
+
+/// Whether the memstore should be switched: it is large, or one of its rows is.
+bool IsFull(const Memstore& memstore, uint64_t memstore_bytes);
+
+class Maintenance {
+ public:
+  /// All outlive it; jobs are stopped before.
+  struct Parts {
+    RegionSet* regions = nullptr;
+    GroupApplier* applier = nullptr;
+    GroupLog* log = nullptr;
+    SegmentLedger* segments = nullptr;
+    CatalogEditor* editor = nullptr;
+    CommitQueue* queue = nullptr;
+    Flusher* flusher = nullptr;
+    Compactor* compactor = nullptr;
+    WriteGate* gate = nullptr;
+    Health* health = nullptr;
+    BackgroundJobs* jobs = nullptr;
+    Tuning tuning;
+  };
+  explicit Maintenance(const Parts& parts) : parts_(parts) {}
+
+  /// After each group: switches what is full, rolls the log, schedules what follows from it.
+  /// Threads: the commit leader.
+  void AfterGroup();
+  /// Schedules the flush of every memstore that waits.
+  void ScheduleFlushes();
+
+  /// Switches and flushes the memstores of `regions` and waits for it. Threads: any.
+  Status Flush(const std::vector<std::shared_ptr<Region>>& regions);
+  /// Flushes and compacts the region and waits for it. Threads: any.
+  Status Compact(const std::shared_ptr<Region>& region);
+  /// Removes the log segments that no region needs. Threads: any.
+  Status DropSegments();
+
+ private:
+  void SwitchAndSchedule(Region* region);
+  void RelieveMemory();
+  void RelieveLog();
+  void RollLog();
+  Region* RegionOfOldest() const;
+  void ScheduleFlush(Region* region);
+  void FlushInBackground(Region* region);
+  void AfterFlush(Region* region);
+  void CompactInBackground(Region* region);
+  void ScheduleDrop();
+
+  const Parts parts_;
+  // The commit leader's.
+  uint64_t unchecked_bytes_ = 0;  // Applied since memory and log were looked at.
+  // Set by the leader, cleared when the log was relieved; relaxed: a hint against doing it twice.
+  std::atomic<bool> relieving_log_{false};
+};
+
+}  // namespace tandem::engine

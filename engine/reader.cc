@@ -1,0 +1,116 @@
+// The calls of the read side: each makes a job of its own and hands out a source over it.
+#include "engine/reader.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/count.h"
+#include "engine/explain.h"
+#include "engine/key_ranges.h"
+#include "engine/query.h"
+#include "engine/row_chain.h"
+
+namespace tandem::engine {
+namespace {
+
+// A scan that would read more than one in so many parts of the cache does not fill it.
+constexpr uint64_t kCachePartMax = 4;
+
+class ScanSource final : public RowSource {
+ public:
+  ScanSource(std::unique_ptr<ReadJob> job, std::vector<Cluster> clusters, const ScanOptions& scan)
+      : job_(std::move(job)),
+        clusters_(std::move(clusters)),
+        chain_(job_.get(), clusters_, /*access=*/nullptr, scan.reverse),
+        left_(scan.limit == 0 ? UINT64_MAX : scan.limit) {}
+
+  Result<bool> Next(RowView* row) override {
+    if (left_ == 0) return false;
+    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    if (!is_row) return false;
+    --left_;
+    *row = chain_.row().Project(chain_.key());
+    return true;
+  }
+
+ private:
+  const std::unique_ptr<ReadJob> job_;
+  const std::vector<Cluster> clusters_;
+  RowChain chain_;
+  uint64_t left_;
+};
+
+// Keeps the query of a source alive.
+class QuerySource final : public RowSource {
+ public:
+  explicit QuerySource(Query query) : query_(std::move(query)), rows_(OpenQuery(query_)) {}
+  Result<bool> Next(RowView* row) override { return rows_->Next(row); }
+
+ private:
+  const Query query_;
+  const std::unique_ptr<RowSource> rows_;
+};
+
+format::KeyRange RowsOf(const ScanOptions& scan) {
+  format::KeyRange rows{scan.start, std::nullopt};
+  if (!scan.end.empty()) rows.high = scan.end;
+  return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
+}
+
+// Whether the blocks of a scan of these clusters may fill the cache.
+bool FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters) {
+  if (context.cache_bytes == 0) return true;
+  uint64_t bytes = 0;
+  for (const Cluster& cluster : clusters) {
+    for (const FileSource& source : cluster.files) {
+      const format::StoreFile& file = *source.file;
+      const uint32_t first = file.BlockOf(format::Ordinal(source.low));
+      const uint32_t last = file.BlockOf(format::Ordinal(source.high - 1), first);
+      bytes += file.BlockAt(last).handle.offset - file.BlockAt(first).handle.offset;
+    }
+  }
+  return bytes <= context.cache_bytes / kCachePartMax;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
+                                            const ReadOptions& options, const ScanOptions& scan) {
+  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, options));
+  shape.needs_cells = true;
+  ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
+  auto job = std::make_unique<ReadJob>(context, std::move(view), std::move(shape));
+  job->may_end_early = scan.limit > 0;
+  job->fills_cache = FitsCache(context, clusters);
+  return std::unique_ptr<RowSource>(
+      std::make_unique<ScanSource>(std::move(job), std::move(clusters), scan));
+}
+
+Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
+                                             const ReadOptions& options, const Predicate& predicate,
+                                             const QueryOptions& query) {
+  ASSIGN_OR_RETURN(Query prepared,
+                   PrepareQuery({context, options, predicate, query}, std::move(view)));
+  if (!prepared.plan.access.has_value()) {
+    prepared.job->fills_cache = FitsCache(context, prepared.plan.clusters);
+  }
+  return std::unique_ptr<RowSource>(std::make_unique<QuerySource>(std::move(prepared)));
+}
+
+Result<uint64_t> CountRows(const ReadContext& context, TableView view, const ReadOptions& options,
+                           const Predicate& predicate, const QueryOptions& query) {
+  ASSIGN_OR_RETURN(
+      const Query prepared,
+      PrepareQuery({context, options, predicate, query, /*returns_cells=*/false}, std::move(view)));
+  return CountMatches(prepared);
+}
+
+Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
+                                 const ReadOptions& options, const Predicate& predicate,
+                                 const QueryOptions& query) {
+  ASSIGN_OR_RETURN(const Query prepared,
+                   PrepareQuery({context, options, predicate, query}, std::move(view)));
+  return ExplainMatches(prepared);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,137 @@
+// See the header for the steps.
+#include "engine/recovery.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/group_applier.h"
+#include "engine/guarded.h"
+#include "engine/maintenance.h"
+
+namespace tandem::engine {
+namespace {
+
+class Recovery {
+ public:
+  Recovery(const RecoveryOptions& options, Health* health, TimeSource* time)
+      : options_(options), health_(health), time_(time) {}
+
+  Result<RecoveredDatabase> Run();
+
+ private:
+  Status AddTables(const format::Catalog& catalog);
+  Status ReplayFrame(const format::Frame& frame);
+  Status AttachFiles(const format::Catalog& catalog);
+  Status AttachRegionFiles(const format::Catalog& catalog, const format::RegionRecord& record);
+  void RestoreCounters(const format::Catalog& catalog);
+
+  const RecoveryOptions& options_;
+  Health* health_;
+  TimeSource* time_;
+  RecoveredDatabase database_;
+  std::unique_ptr<GroupApplier> applier_;
+  int64_t last_timestamp_ = 0;  ///< Of any batch in the log.
+  std::map<format::FileNumber, std::shared_ptr<LiveFile>> open_files_;
+};
+
+Result<RecoveredDatabase> Recovery::Run() {
+  const Tuning& tuning = options_.tuning;
+  OpenStorageOptions storage_options;
+  storage_options.file_system = options_.environment.file_system;
+  storage_options.random = options_.environment.random;
+  storage_options.path = options_.path;
+  storage_options.create_if_missing = options_.create_if_missing;
+  storage_options.read_only = options_.read_only;
+  storage_options.segment_bytes = tuning.log_segment_bytes;
+  ASSIGN_OR_RETURN(
+      database_.opened,
+      OpenLocalStorage(
+          storage_options, [this](const format::Catalog& catalog) { return AddTables(catalog); },
+          [this](const format::Frame& frame) { return ReplayFrame(frame); }));
+  Storage* storage = database_.opened.storage.get();
+  database_.files = std::make_unique<StoreFiles>(storage, health_, tuning.block_cache_bytes);
+  const format::Catalog catalog = storage->catalog();
+  RETURN_IF_ERROR(AttachFiles(catalog));
+  RestoreCounters(catalog);
+  return std::move(database_);
+}
+
+Status Recovery::AddTables(const format::Catalog& catalog) {
+  database_.regions = std::make_unique<RegionSet>(options_.tuning.memstore_bytes);
+  applier_ = std::make_unique<GroupApplier>(database_.regions.get());
+  for (const auto& [id, table] : catalog.tables) {
+    std::vector<format::RegionRecord> regions;
+    for (const auto& [region_id, region] : catalog.regions) {
+      if (region.table == id) regions.push_back(region);
+    }
+    database_.regions->Add(table, std::move(regions));
+  }
+  return Status();
+}
+
+Status Recovery::ReplayFrame(const format::Frame& frame) {
+  RETURN_IF_ERROR(applier_->Replay(frame));
+  const GroupApplier::Applied applied = applier_->TakeApplied();
+  last_timestamp_ = std::max(last_timestamp_, applied.last_timestamp);
+  for (Region* region : applied.regions) {
+    if (IsFull(*region->active(), options_.tuning.memstore_bytes)) region->SwitchMemstore();
+  }
+  return Status();
+}
+
+Status Recovery::AttachFiles(const format::Catalog& catalog) {
+  for (const auto& [id, record] : catalog.regions) {
+    RETURN_IF_ERROR(AttachRegionFiles(catalog, record));
+  }
+  return Status();
+}
+
+Status Recovery::AttachRegionFiles(const format::Catalog& catalog,
+                                   const format::RegionRecord& record) {
+  std::vector<FileSlice> slices;
+  for (const format::FileReference& reference : record.files) {
+    std::shared_ptr<LiveFile>& file = open_files_[reference.file];
+    if (file == nullptr) {
+      ASSIGN_OR_RETURN(file, database_.files->Open(catalog.files.at(reference.file)));
+    }
+    slices.push_back({.file = file,
+                      .low = reference.ordinal_low,
+                      .high = reference.ordinal_high,
+                      .run = reference.run});
+  }
+  const std::shared_ptr<const Table> table = database_.regions->Find(record.table);
+  Region& region = table->RegionOf(record.start_key);
+  region.Update([&slices](RegionVersion* version) { version->files = std::move(slices); });
+  return Status();
+}
+
+void Recovery::RestoreCounters(const format::Catalog& catalog) {
+  const wal::ReplayReport& replay = database_.opened.replay;
+  const format::CatalogCounters& counters = catalog.counters;
+  database_.last_sequence =
+      format::SequenceNumber(std::max({counters.last_sequence, replay.last_sequence,
+                                       replay.end.last_sequence, replay.durable_mark}));
+  const int64_t last_timestamp = std::max(counters.last_timestamp, last_timestamp_);
+  time_->Restore(last_timestamp, std::max(counters.clock_high_micros, last_timestamp));
+}
+
+}  // namespace
+
+Result<RecoveredDatabase> Recover(const RecoveryOptions& options, Health* health,
+                                  TimeSource* time) {
+  return Guarded([&] { return Recovery(options, health, time).Run(); });
+}
+
+void SealOldSegments(const RecoveredDatabase& database, SegmentLedger* segments) {
+  const Storage& storage = *database.opened.storage;
+  const format::Catalog catalog = storage.catalog();
+  for (const format::SegmentRecord& segment : catalog.segments) {
+    if (segment.number == storage.current_segment()) continue;
+    segments->Seal(segment.number, database.last_sequence);
+  }
+}
+
+}  // namespace tandem::engine

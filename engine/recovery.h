@@ -1,0 +1,50 @@
+// Opening: the catalog becomes tables and regions, the log fills their memstores again, the store
+// files are attached.
+//
+// Steps: (1) the catalog's tables and regions are made, still without files; (2) each logged
+// operation that is not in its region's files is applied to the region that holds its key; (3) the
+// files that the catalog names are opened and put behind the regions. Recovery writes nothing of
+// its own, so it can be repeated; what storage does to start over is told in storage.h.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/environment.h"
+#include "engine/health.h"
+#include "engine/region_set.h"
+#include "engine/segment_ledger.h"
+#include "engine/storage.h"
+#include "engine/store_files.h"
+#include "engine/time_source.h"
+#include "format/types.h"
+#include "tandem/options.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+struct RecoveryOptions {
+  std::string path;
+  bool create_if_missing = false;
+  bool read_only = false;
+  Tuning tuning;
+  Environment environment;
+};
+
+/// An opened database at rest. Members are destroyed in the right order: regions before files
+/// before storage.
+struct RecoveredDatabase {
+  OpenedStorage opened;
+  std::unique_ptr<StoreFiles> files;
+  std::unique_ptr<RegionSet> regions;
+  format::SequenceNumber last_sequence;  ///< None at or below it is assigned again.
+};
+
+/// Opens the database at the path and restores `time`. `health` outlives the result. Errors: as
+/// OpenLocalStorage; kCorruption when a file or an operation is not what it should be.
+Result<RecoveredDatabase> Recover(const RecoveryOptions& options, Health* health, TimeSource* time);
+
+/// The segments that the log had before this process: sealed, their operations applied.
+void SealOldSegments(const RecoveredDatabase& database, SegmentLedger* segments);
+
+}  // namespace tandem::engine

@@ -1,0 +1,96 @@
+// A table for tests of reads, without the engine's write side: operations go to memstores and to
+// the reference model, memstores are written to files, files merged and regions split when the test
+// says so. Any view of it must answer as the model does.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/reader.h"
+#include "engine/view.h"
+#include "format/block_cache.h"
+#include "test/support/model.h"
+#include "test/support/simulated_disk.h"
+
+namespace tandem::test {
+
+inline constexpr char kWorldTable[] = "t";
+
+struct WorldOptions {
+  FamilyOptions family;
+  std::vector<IndexOptions> indexes;
+  size_t cache_bytes = 1 << 20;  ///< 0: no cache.
+  uint64_t file_ids = 1;         ///< Of the random ids and secrets.
+};
+
+/// Threads: one.
+class ReadWorld {
+ public:
+  explicit ReadWorld(const WorldOptions& options);
+
+  /// Applies one operation with the next sequence; without a timestamp it gets the clock's.
+  void Apply(const ModelOperation& operation);
+  void Advance(int64_t micros) { now_ += micros; }
+  /// Registers the present moment.
+  void TakeSnapshot() { snapshots_.push_back({sequence_, model_}); }
+  void DropSnapshot(size_t which);
+
+  size_t region_count() const { return regions_.size(); }
+  size_t file_count(size_t region) const { return regions_[region]->files.size(); }
+  /// Writes go to a new memstore from now on.
+  void SwitchMemstore(size_t region);
+  /// Writes the oldest memstore to a file.
+  void Flush(size_t region);
+  /// Merges the files [first, first + count).
+  void Merge(size_t region, size_t first, size_t count);
+  /// Splits the region that holds `key` there, after flushing it.
+  void Split(const std::string& key);
+
+  struct Moment {
+    uint64_t sequence = 0;
+    Model model;
+  };
+  /// The latest moment, then the registered ones.
+  std::vector<Moment> Moments() const;
+  engine::TableView View(const Moment& moment) const;
+  ModelRead ReadOf() const { return {.now_micros = now_, .columns = {}}; }
+  engine::ReadContext context() { return {&disk_, 0}; }
+  SimulatedDisk& disk() { return disk_; }
+  const format::TableRecord& table() const { return *table_; }
+  int64_t now() const { return now_; }
+
+ private:
+  class WorldFile;
+
+  void DeleteCell(const ModelOperation& operation, int64_t timestamp,
+                  std::vector<format::Cell>* cells);
+  std::shared_ptr<engine::RegionVersion> RegionOf(const std::string& row);
+  std::unique_ptr<base::File> NewFile(uint64_t number, bool create);
+  engine::FileSlice OpenFile(uint64_t number);
+  std::vector<format::SequenceNumber> Snapshots() const;
+  bool OlderMayHold(const engine::RegionVersion& region, size_t files, const std::string& key);
+
+  SimulatedDisk disk_;
+  std::unique_ptr<base::Directory> directory_;
+  std::unique_ptr<format::BlockCache> cache_;
+  std::shared_ptr<format::TableRecord> table_;
+  std::vector<std::shared_ptr<engine::RegionVersion>> regions_;
+  std::vector<std::vector<std::shared_ptr<engine::Memstore>>> memstores_;  // By region.
+  Model model_;
+  std::vector<Moment> snapshots_;
+  uint64_t sequence_ = 0;
+  uint64_t files_ = 0;
+  int64_t now_ = 10;
+};
+
+/// The rows of a source as the model states them. Requires: no error.
+std::vector<ModelRow> Drain(Result<std::unique_ptr<engine::RowSource>> source);
+
+/// "a; b; c".
+std::string DescribeRows(const std::vector<ModelRow>& rows);
+
+}  // namespace tandem::test

@@ -1,0 +1,295 @@
+// Every way of reading, over random histories, beside the reference model. Small worlds (three
+// rows, three columns, few values, timestamps in any order) find the bugs; larger ones fill blocks
+// and windows.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "test/engine/read_world.h"
+#include "test/support/print.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+const std::vector<std::string> kColumns = {"a", "b", "c"};
+const std::vector<std::string> kValues = {"1", "2", "10"};
+
+struct Scale {
+  size_t rows = 3;
+  size_t steps = 25;
+  size_t values = 3;
+  size_t puts_per_step = 1;
+};
+
+WorldOptions RandomOptions(TestRandom& random) {
+  WorldOptions options;
+  options.family.name = "f";
+  options.family.block_size_bytes = 512;
+  options.family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
+  options.family.ttl_micros = random.OneIn(3) ? 6 : 0;
+  options.family.compression = random.OneIn(2) ? Compression::kNone : Compression::kZstd;
+  const bool descending = random.OneIn(3);
+  options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
+  options.indexes.push_back({"by_b", {{"", "b", ColumnType::kInt64, descending}}});
+  options.cache_bytes = random.OneIn(3) ? 0 : random.OneIn(2) ? 1 << 20 : 1 << 15;
+  return options;
+}
+
+// One random world: its history and the questions asked about it.
+class Trial {
+ public:
+  Trial(TestRandom& random, const Scale& scale)
+      : random_(random), scale_(scale), world_(RandomOptions(random)) {}
+
+  void Run() {
+    for (size_t i = 0; i < scale_.steps; ++i) Step();
+    for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
+  }
+
+ private:
+  std::string RowKey() {
+    const uint64_t row = random_.Below(scale_.rows);
+    if (scale_.rows <= 3) return std::string(1, static_cast<char>('p' + row));
+    return "row" + std::to_string(100'000 + row * 7);
+  }
+  std::string Value() {
+    if (scale_.values <= kValues.size()) return kValues[random_.Below(scale_.values)];
+    return std::to_string(random_.Below(scale_.values));
+  }
+
+  void Step() {
+    const uint64_t choice = random_.Below(100);
+    const size_t region = random_.Below(world_.region_count());
+    if (choice < 50) {
+      for (size_t i = 0; i < scale_.puts_per_step; ++i) Put();
+    } else if (choice < 62) {
+      Delete();
+    } else if (choice < 67) {
+      world_.Advance(static_cast<int64_t>(1 + random_.Below(3)));
+    } else if (choice < 71) {
+      world_.TakeSnapshot();
+    } else if (choice < 73) {
+      world_.DropSnapshot(random_.Below(4));
+    } else if (choice < 88) {
+      world_.Flush(region);
+    } else if (choice < 91) {
+      world_.SwitchMemstore(region);
+    } else if (choice < 98) {
+      const size_t files = world_.file_count(region);
+      if (files > 0) world_.Merge(region, random_.Below(files), 1 + random_.Below(files));
+    } else {
+      world_.Split(RowKey());
+    }
+  }
+
+  void Put() {
+    ModelOperation put;
+    put.table = kWorldTable;
+    put.row = RowKey();
+    put.family = "f";
+    for (const std::string& column : kColumns) {
+      if (random_.OneIn(2)) put.columns.emplace_back(column, Value());
+    }
+    if (put.columns.empty()) put.columns.emplace_back("a", Value());
+    if (!random_.OneIn(4)) put.timestamp = static_cast<int64_t>(1 + random_.Below(12));
+    world_.Apply(put);
+  }
+
+  void Delete() {
+    ModelOperation operation;
+    operation.table = kWorldTable;
+    operation.row = RowKey();
+    operation.family = "f";
+    operation.kind = static_cast<ModelOperation::Kind>(1 + random_.Below(4));
+    operation.columns.emplace_back(kColumns[random_.Below(3)], "");
+    if (!random_.OneIn(4)) operation.timestamp = static_cast<int64_t>(1 + random_.Below(12));
+    world_.Apply(operation);
+  }
+
+  Predicate Leaf() {
+    using Kind = Predicate::Kind;
+    static constexpr Kind kKinds[] = {Kind::kEqual,       Kind::kNotEqual, Kind::kLess,
+                                      Kind::kLessOrEqual, Kind::kGreater,  Kind::kGreaterOrEqual,
+                                      Kind::kBetween,     Kind::kIn,       Kind::kIsNull,
+                                      Kind::kIsNotNull,   Kind::kEqual,    Kind::kPrefix};
+    const Kind kind = kKinds[random_.Below(std::size(kKinds))];
+    if (random_.OneIn(6)) {
+      if (kind == Kind::kPrefix) return Predicate::Compare(kind, "_row", {RowKey().substr(0, 5)});
+      if (kind == Kind::kBetween) return Predicate::Between("_row", RowKey(), RowKey());
+      if (kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
+        return Predicate::Compare(kind, "_row", {RowKey()});
+      }
+    }
+    const std::string column = kColumns[random_.Below(3)];
+    if (kind == Kind::kPrefix) {
+      return Predicate::Compare(kind, column == "b" ? "a" : column, {Value().substr(0, 1)});
+    }
+    std::vector<std::string> values;
+    if (kind == Kind::kBetween) values = {Value(), Value()};
+    if (kind == Kind::kIn) values.resize(1 + random_.Below(3), Value());
+    if (kind < Kind::kBetween) values = {Value()};
+    for (std::string& value : values) {
+      if (kind == Kind::kIn) value = Value();
+    }
+    return Predicate::Compare(kind, column, std::move(values));
+  }
+
+  Predicate RandomPredicate(int depth) {
+    const uint64_t choice = random_.Below(depth == 0 ? 1 : 6);
+    if (choice < 3) return Leaf();
+    if (choice == 3) return Predicate::Not(RandomPredicate(depth - 1));
+    std::vector<Predicate> children;
+    for (uint64_t i = 2 + random_.Below(2); i > 0; --i)
+      children.push_back(RandomPredicate(depth - 1));
+    return choice == 4 ? Predicate::And(std::move(children)) : Predicate::Or(std::move(children));
+  }
+
+  void Compare(const std::string& what, const std::vector<ModelRow>& got,
+               const std::vector<ModelRow>& want) {
+    BOOST_REQUIRE_MESSAGE(
+        got == want, what << "\n  got  " << DescribeRows(got) << "\n  want " << DescribeRows(want));
+  }
+
+  void Check(const ReadWorld::Moment& moment) {
+    for (int i = 0; i < 4; ++i) CheckScan(moment);
+    CheckGets(moment);
+    for (int i = 0; i < 12; ++i) CheckQuery(moment, RandomPredicate(2));
+    CheckQuery(moment, Predicate());
+  }
+
+  // Random columns and versions, the same for the model and the engine.
+  void ChooseCells(ReadOptions* options, ModelRead* read) {
+    if (random_.OneIn(3)) {
+      options->columns.push_back({"", kColumns[random_.Below(3)]});
+      if (random_.OneIn(2)) options->columns.push_back({"f", kColumns[random_.Below(3)]});
+    }
+    options->versions = static_cast<uint32_t>(1 + random_.Below(3));
+    *read = world_.ReadOf();
+    read->columns = options->columns;
+    read->versions = options->versions;
+  }
+
+  void CheckScan(const ReadWorld::Moment& moment) {
+    ScanOptions scan;
+    if (random_.OneIn(2)) scan.start = RowKey();
+    if (random_.OneIn(2)) scan.end = RowKey();
+    if (random_.OneIn(4)) scan.prefix = RowKey().substr(0, 6);
+    if (random_.OneIn(3)) scan.limit = 1 + random_.Below(scale_.rows);
+    scan.reverse = random_.OneIn(2);
+    ReadOptions options;
+    ModelRead read;
+    ChooseCells(&options, &read);
+    Compare("scan", Drain(engine::ScanRows(world_.context(), world_.View(moment), options, scan)),
+            moment.model.Scan(kWorldTable, scan, read));
+  }
+
+  void CheckGets(const ReadWorld::Moment& moment) {
+    for (size_t i = 0; i < std::min<size_t>(scale_.rows * 2, 30); ++i) {
+      ReadOptions options;
+      ModelRead read;
+      ChooseCells(&options, &read);
+      const std::string key = RowKey();
+      const auto got = engine::GetRow(world_.View(moment), options, key);
+      BOOST_REQUIRE_MESSAGE(got.has_value(), got.status().ToString());
+      std::vector<ModelRow> rows, want;
+      if (got->has_value()) rows.emplace_back((*got)->view());
+      if (const auto row = moment.model.Get(kWorldTable, key, read)) want.push_back(*row);
+      Compare("get " + key, rows, want);
+    }
+  }
+
+  void CheckQuery(const ReadWorld::Moment& moment, const Predicate& predicate) {
+    ReadOptions options;
+    ModelRead read;
+    ChooseCells(&options, &read);
+    QueryOptions query;
+    CheckQuery(moment, predicate, query, options, read);
+    query.no_index = true;
+    CheckQuery(moment, predicate, query, options, read);
+    query = {};
+    for (const char* index : {"by_a", "by_b"}) {
+      query.use_index = index;
+      CheckQuery(moment, predicate, query, options, read);
+    }
+    for (const char* index : {"by_a", "by_b"}) {
+      query = {};
+      query.order_by = index;
+      query.descending = random_.OneIn(2);
+      query.no_index = random_.OneIn(6);
+      if (random_.OneIn(6)) query.use_index = random_.OneIn(2) ? "by_a" : "by_b";
+      if (query.no_index) query.use_index.clear();
+      if (random_.OneIn(3)) query.limit = 1 + random_.Below(scale_.rows);
+      CheckQuery(moment, predicate, query, options, read);
+    }
+  }
+
+  void CheckQuery(const ReadWorld::Moment& moment, const Predicate& predicate,
+                  const QueryOptions& query, const ReadOptions& options, const ModelRead& read) {
+    const std::string what = predicate.ToString() + " sequence " + std::to_string(moment.sequence) +
+                             " now " + std::to_string(world_.now()) + " use " + query.use_index +
+                             " order " + query.order_by + (query.descending ? " desc" : "") +
+                             (query.no_index ? " no index" : "");
+    auto source =
+        engine::QueryRows(world_.context(), world_.View(moment), options, predicate, query);
+    if (!source.has_value()) {
+      BOOST_REQUIRE_MESSAGE(
+          source.error().code() == StatusCode::kInvalidArgument && !query.use_index.empty(),
+          what << ": " << source.error().ToString());
+      return;
+    }
+    const auto want = moment.model.Query(kWorldTable, predicate, query, read);
+    Compare(what, Drain(std::move(source)), want);
+    const auto count =
+        engine::CountRows(world_.context(), world_.View(moment), options, predicate, query);
+    BOOST_REQUIRE_MESSAGE(count.has_value(), what << ": " << count.status().ToString());
+    BOOST_REQUIRE_MESSAGE(*count == want.size(),
+                          "count " << what << ": " << *count << ", expected " << want.size());
+    const auto explained =
+        engine::ExplainQuery(world_.context(), world_.View(moment), options, predicate, query);
+    BOOST_REQUIRE_MESSAGE(explained.has_value(), what << ": " << explained.status().ToString());
+    BOOST_REQUIRE_EQUAL(explained->rows, want.size());
+  }
+
+  TestRandom& random_;
+  Scale scale_;
+  ReadWorld world_;
+};
+
+size_t Trials(size_t usual) {
+  const char* factor = std::getenv("TANDEM_TRIALS");
+  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(reader_random)
+
+BOOST_AUTO_TEST_CASE(SmallWorldsReadAsTheModel) {
+  TestRandom random("reader_random/SmallWorldsReadAsTheModel");
+  for (size_t i = 0; i < Trials(250); ++i) Trial(random, {}).Run();
+}
+
+BOOST_AUTO_TEST_CASE(WorldsOfManyBlocksReadAsTheModel) {
+  TestRandom random("reader_random/WorldsOfManyBlocksReadAsTheModel");
+  Scale scale;
+  scale.rows = 400;
+  scale.values = 30;
+  scale.puts_per_step = 60;
+  for (size_t i = 0; i < Trials(6); ++i) Trial(random, scale).Run();
+}
+
+BOOST_AUTO_TEST_CASE(WorldsOfFewChangesReadAsTheModel) {
+  TestRandom random("reader_random/WorldsOfFewChangesReadAsTheModel");
+  Scale scale;
+  scale.rows = 3000;
+  scale.values = 3;
+  scale.puts_per_step = 500;
+  scale.steps = 20;
+  for (size_t i = 0; i < Trials(2); ++i) Trial(random, scale).Run();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tandem::test

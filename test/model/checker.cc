@@ -1,0 +1,196 @@
+#include "test/model/checker.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tandem::test {
+namespace {
+
+constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
+
+ModelRead ModelReadOf(const Moment& moment, const ReadOptions& read) {
+  return {moment.now_micros, read.versions, read.columns};
+}
+
+std::string Describe(const QueryOptions& query) {
+  std::string text;
+  if (!query.order_by.empty()) text += " order by " + query.order_by;
+  if (query.descending) text += " falling";
+  if (query.limit != 0) text += " limit " + std::to_string(query.limit);
+  if (!query.use_index.empty()) text += " by index " + query.use_index;
+  if (query.no_index) text += " without index";
+  return text;
+}
+
+std::string Describe(const ReadOptions& read) {
+  std::string text = " versions " + std::to_string(read.versions);
+  for (const ColumnName& column : read.columns) {
+    text += " column " + column.family + ":" + Shown(column.qualifier);
+  }
+  return text + (read.snapshot != nullptr ? " at a snapshot" : "");
+}
+
+std::string Describe(const ScanOptions& scan) {
+  return "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
+         Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
+         std::to_string(scan.limit);
+}
+
+}  // namespace
+
+void RequireOk(const Status& status, const std::string& context) {
+  if (!status.ok()) throw Failure(context + ": " + status.ToString());
+}
+
+std::vector<ModelRow> ReadAll(Result<Cursor> cursor, const std::string& context) {
+  RequireOk(cursor.status(), context);
+  std::vector<ModelRow> rows;
+  while (cursor->Next()) rows.emplace_back(cursor->row());
+  RequireOk(cursor->status(), context);
+  return rows;
+}
+
+void RequireSameRows(const std::vector<ModelRow>& expected, const std::vector<ModelRow>& found,
+                     const std::string& context) {
+  const auto [e, f] = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+  if (e == expected.end() && f == found.end()) return;
+  throw Failure(context + ": row " + std::to_string(e - expected.begin()) + " of " +
+                std::to_string(expected.size()) + ", expected " +
+                (e == expected.end() ? "the end" : e->Describe()) + ", found " +
+                (f == found.end() ? "the end" : f->Describe()));
+}
+
+void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort) {
+  for (const bool reverse : {false, true}) {
+    ScanOptions scan;
+    scan.reverse = reverse;
+    ReadOptions read;
+    read.versions = kAllVersions;
+    CheckScan(moment, plan, scan, read);
+  }
+  Generator generator(&dice_, &plan);
+  for (int i = 0; i < effort; ++i) {
+    CheckScan(moment, plan, generator.NewScan(), generator.NewRead());
+    CheckQuery(moment, plan, generator.NewPredicate());
+  }
+  CheckRows(moment, plan, 3 * effort);
+  CheckIndexes(moment, plan);
+}
+
+void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
+                        ReadOptions read) {
+  read.snapshot = moment.snapshot;
+  const std::string& table = plan.options.name;
+  const std::string context = table + ": " + Describe(scan) + Describe(read);
+  const auto found = ReadAll(moment.engine->Scan(read, table, scan), context);
+  counters_.rows_read += found.size();
+  RequireSameRows(moment.model->Scan(table, scan, ModelReadOf(moment, read)), found, context);
+}
+
+void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) {
+  Generator generator(&dice_, &plan);
+  const std::string& table = plan.options.name;
+  for (int i = 0; i < count; ++i) {
+    ReadOptions read = generator.NewRead();
+    read.snapshot = moment.snapshot;
+    std::string key = dice_.Pick(plan.keys);
+    if (dice_.Chance(10)) key += '\0';  // Most likely no row.
+    const std::string context = table + ": get " + Shown(key) + Describe(read);
+    const auto row = moment.engine->Get(read, table, key);
+    RequireOk(row.status(), context);
+    std::vector<ModelRow> expected, found;
+    if (auto seen = moment.model->Get(table, key, ModelReadOf(moment, read))) {
+      expected.push_back(*std::move(seen));
+    }
+    if (row->has_value()) found.emplace_back((*row)->view());
+    ++counters_.rows_read;
+    RequireSameRows(expected, found, context);
+  }
+}
+
+/// An index that was asked for by name may be unable to serve a predicate; then the engine says so.
+bool Checker::IsRefused(const Status& status, const QueryOptions& query) {
+  if (query.use_index.empty() || status.code() != StatusCode::kInvalidArgument) return false;
+  ++counters_.index_refusals;
+  return true;
+}
+
+void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate) {
+  Generator generator(&dice_, &plan);
+  const std::string& table = plan.options.name;
+  const QueryOptions query = generator.NewQuery();
+  ReadOptions read = generator.NewRead();
+  read.snapshot = moment.snapshot;
+  const std::string text = predicate.ToString();
+  const std::string context = table + ": query " + text + Describe(query) + Describe(read);
+  Predicate asked = predicate;
+  if (dice_.Chance(20)) {  // What is written can be read back.
+    auto parsed = Predicate::Parse(text);
+    RequireOk(parsed.status(), context);
+    asked = *std::move(parsed);
+  }
+  auto cursor = moment.engine->Query(read, table, asked, query);
+  if (IsRefused(cursor.status(), query)) return;
+  const auto found = ReadAll(std::move(cursor), context);
+  ++counters_.queries;
+  counters_.rows_read += found.size();
+  RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
+                  context);
+  CheckCount(moment, plan, predicate, query, context);
+}
+
+void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
+                         QueryOptions query, const std::string& context) {
+  const std::string& table = plan.options.name;
+  query.limit = 0;
+  query.order_by.clear();
+  query.descending = false;
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  const auto counted = moment.engine->Count(read, table, predicate, query);
+  if (IsRefused(counted.status(), query)) return;
+  RequireOk(counted.status(), context + ", count");
+  const uint64_t expected = moment.model->Count(table, predicate, moment.now_micros);
+  if (*counted != expected) {
+    throw Failure(context + ", count: expected " + std::to_string(expected) + ", found " +
+                  std::to_string(*counted));
+  }
+  if (!dice_.Chance(20)) return;
+  const auto explained = moment.engine->Explain(read, table, predicate, query);
+  RequireOk(explained.status(), context + ", explain");
+  if (explained->rows != expected) {
+    throw Failure(context + ", explain: expected " + std::to_string(expected) + " rows, found " +
+                  std::to_string(explained->rows));
+  }
+}
+
+void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
+  const std::string& table = plan.options.name;
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  for (const IndexOptions& index : plan.options.indexes) {
+    const std::string column = "d:" + index.columns[0].qualifier;
+    for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
+      const Predicate predicate = Predicate::Compare(kind, column, {});
+      QueryOptions query;
+      if (kind == Predicate::Kind::kIsNotNull) query.use_index = index.name;
+      const std::string context =
+          table + ": query " + predicate.ToString() + Describe(query) + Describe(read);
+      const auto found = ReadAll(moment.engine->Query(read, table, predicate, query), context);
+      RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)),
+                      found, context);
+      ++counters_.queries;
+      if (kind == Predicate::Kind::kIsNull) counters_.absent_columns += found.size();
+    }
+    QueryOptions query;
+    query.order_by = index.name;
+    query.descending = dice_.Chance(50);
+    const std::string context = table + ": all" + Describe(query) + Describe(read);
+    const auto found = ReadAll(moment.engine->Query(read, table, {}, query), context);
+    RequireSameRows(moment.model->Query(table, {}, query, ModelReadOf(moment, read)), found,
+                    context);
+    ++counters_.queries;
+  }
+}
+
+}  // namespace tandem::test

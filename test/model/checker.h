@@ -1,0 +1,56 @@
+// Comparing an engine's answers with the model's. Any difference throws Failure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "test/model/counters.h"
+#include "test/model/generator.h"
+#include "test/support/model.h"
+
+namespace tandem::test {
+
+/// What is compared: an engine, perhaps at a snapshot, with the model as it was then.
+struct Moment {
+  engine::Engine* engine = nullptr;
+  const Model* model = nullptr;
+  const Snapshot* snapshot = nullptr;
+  int64_t now_micros = 0;
+};
+
+/// Throws Failure with `context` unless `status` is OK.
+void RequireOk(const Status& status, const std::string& context);
+/// All rows of a cursor.
+std::vector<ModelRow> ReadAll(Result<Cursor> cursor, const std::string& context);
+/// Throws Failure with the first difference.
+void RequireSameRows(const std::vector<ModelRow>& expected, const std::vector<ModelRow>& found,
+                     const std::string& context);
+
+class Checker {
+ public:
+  Checker(Dice* dice, Counters* counters) : dice_(*dice), counters_(*counters) {}
+
+  /// The whole table in both directions, and `effort` random reads and queries of each kind.
+  void CheckTable(const Moment& moment, const TablePlan& plan, int effort);
+  /// Some rows.
+  void CheckRows(const Moment& moment, const TablePlan& plan, int count);
+  /// One query, in one random way of running it.
+  void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// Everything that each index can say about its whole column.
+  void CheckIndexes(const Moment& moment, const TablePlan& plan);
+
+ private:
+  void CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
+                 ReadOptions read);
+  void CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
+                  QueryOptions query, const std::string& context);
+  bool IsRefused(const Status& status, const QueryOptions& query);
+
+  Dice& dice_;
+  Counters& counters_;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,50 @@
+#include "test/model/counters.h"
+
+#include <utility>
+#include <vector>
+
+namespace tandem::test {
+namespace {
+
+using Field = uint64_t Counters::*;
+
+const std::vector<std::pair<const char*, Field>>& Fields() {
+  static const std::vector<std::pair<const char*, Field>> kFields = {
+      {"operations", &Counters::operations},
+      {"refused", &Counters::refused},
+      {"checks", &Counters::checks},
+      {"checks over 3 files and 2 memstores", &Counters::deep_checks},
+      {"rows read", &Counters::rows_read},
+      {"queries", &Counters::queries},
+      {"index refusals", &Counters::index_refusals},
+      {"flushes", &Counters::flushes},
+      {"compactions", &Counters::compactions},
+      {"reopens", &Counters::reopens},
+      {"power cuts", &Counters::power_cuts},
+      {"kills", &Counters::kills},
+      {"interrupted recoveries", &Counters::interrupted_recoveries},
+      {"snapshot checks", &Counters::snapshot_checks},
+      {"cursors finished", &Counters::cursors_finished},
+      {"verifications", &Counters::verifications},
+      {"stale hits", &Counters::stale_hits},
+      {"deletes over a file", &Counters::deletes_over_files},
+      {"rows in several files", &Counters::rows_in_several_files},
+      {"absent columns", &Counters::absent_columns}};
+  return kFields;
+}
+
+}  // namespace
+
+void Counters::Add(const Counters& other) {
+  for (const auto& [name, field] : Fields()) this->*field += other.*field;
+}
+
+std::string Counters::Describe() const {
+  std::string text;
+  for (const auto& [name, field] : Fields()) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(this->*field);
+  }
+  return text;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,38 @@
+// What the model test did, for the line that it prints and for what has to have happened.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace tandem::test {
+
+/// The engine answered something else than the model. The message says what.
+class Failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Counters {
+  uint64_t operations = 0;
+  uint64_t refused = 0;      ///< Batches that had to be refused, and were.
+  uint64_t checks = 0;       ///< Of a table against the model.
+  uint64_t deep_checks = 0;  ///< ... with at least 3 files and 2 memstores.
+  uint64_t rows_read = 0;
+  uint64_t queries = 0;
+  uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
+  uint64_t flushes = 0, compactions = 0, reopens = 0;
+  uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
+  uint64_t snapshot_checks = 0, cursors_finished = 0, verifications = 0;
+
+  // The paths on which engines go wrong; each has to be taken.
+  uint64_t stale_hits = 0;          ///< Postings whose row has another value by now.
+  uint64_t deletes_over_files = 0;  ///< Puts in a file that a marker in a newer file hides.
+  uint64_t rows_in_several_files = 0;
+  uint64_t absent_columns = 0;  ///< Rows found because an indexed column is absent.
+
+  void Add(const Counters& other);
+  std::string Describe() const;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,69 @@
+// What a crash may leave: the batches since the last one known to be durable, and the search for
+// the prefix of them that a recovered database shows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "test/support/model.h"
+
+namespace tandem::test {
+
+/// A batch that Write was asked for, with what decides its meaning.
+struct JournalBatch {
+  std::vector<ModelOperation> operations;
+  int64_t timestamp = 0;  ///< The batch's.
+  int64_t now_micros = 0;
+  uint64_t last_sequence = 0;  ///< After it; 0 when Write failed, so that nobody knows.
+};
+
+/// The rows of a table, with all versions, by key.
+using TableContent = std::map<std::string, ModelRow>;
+
+/// Batches of one kind (logged, or not logged at all) in the order in which they were acknowledged.
+/// A crash leaves the effects of the first n of them, n not below a floor.
+class Journal {
+ public:
+  /// `tables` are all that its batches touch; `state` is durable.
+  Journal(std::vector<std::string> tables, const Model& state);
+
+  void Append(JournalBatch batch);
+  /// Every batch so far has reached the operating system: a killed process does not lose it.
+  void MarkWritten() { written_ = batches_.size(); }
+  /// Every batch so far is on the disk.
+  void MarkDurable() { MarkDurable(batches_.size()); }
+  /// Every batch up to the last that changed `table` is on the disk. (A DeleteCell may change
+  /// nothing, so it proves nothing.)
+  void MarkDurableThrough(const std::string& table);
+
+  size_t size() const { return batches_.size(); }
+  const std::vector<std::string>& tables() const { return tables_; }
+
+  struct Recovered {
+    std::map<std::string, TableContent> content;  ///< By table; of tables() at least.
+    int64_t now_micros = 0;                       ///< When it was read.
+    bool killed = false;                          ///< Only the process ended, the system went on.
+    /// The recovered sequence, where it says exactly which batches there are.
+    std::optional<uint64_t> last_sequence;
+  };
+  /// The state after the prefix that `recovered` shows, which is durable from now on. Throws
+  /// Failure when there is no such prefix.
+  Model Recover(const Recovered& recovered);
+
+ private:
+  class Search;
+  void MarkDurable(size_t count);
+  /// How many batches a sequence says there are, at least and at most.
+  std::pair<size_t, size_t> PrefixesOf(uint64_t last_sequence) const;
+
+  std::vector<std::string> tables_;
+  Model base_;  ///< Before batches_[0].
+  std::vector<JournalBatch> batches_;
+  size_t written_ = 0;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,87 @@
+// The proof of the whole: random lives of databases against the reference model, on a simulated
+// disk with power cuts and kills, and on real files through POSIX calls and io_uring.
+//
+//   TANDEM_SEED=N         where to begin; random otherwise. The first database has exactly this
+//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 500,000 unless given.
+//   TANDEM_QUICK=1        a tenth of that.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "test/model/run.h"
+#include "test/model/session.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kOperationsOfSession = 10'000;
+
+struct PrintSeed {
+  PrintSeed() { std::cout << "seed: " << Seed() << std::endl; }
+};
+BOOST_GLOBAL_FIXTURE(PrintSeed);
+
+SessionPlan PlanOf(DiskKind disk, uint64_t seed) {
+  constexpr uint64_t kRows[] = {50, 200, 800, 200, 50, 2500, 100, 5000};
+  return {.disk = disk,
+          .seed = seed,
+          .rows = kRows[seed % 8],
+          .operations = std::min(kOperationsOfSession, Operations())};
+}
+
+/// Runs databases of consecutive seeds until `operations` have been made.
+void RunSessions(const std::string& name, DiskKind disk, uint64_t operations) {
+  Counters counters;
+  for (uint64_t seed = Seed(); counters.operations < operations; ++seed) {
+    const SessionPlan plan = PlanOf(disk, seed);
+    Session session(plan, &counters);
+    if (!session.fallback_reason().empty() && seed == Seed()) {
+      std::cout << "skipped: " << name << " runs through POSIX calls: " << session.fallback_reason()
+                << std::endl;
+    }
+    try {
+      session.Run();
+    } catch (const Failure& failure) {
+      BOOST_FAIL(failure.what() << "\n  at step " << session.step() << "; again with: TANDEM_SEED="
+                                << seed << " TANDEM_OPERATIONS=" << plan.operations
+                                << " build/test_model --run_test=model/" << name);
+    }
+  }
+  std::cout << "counters: " << name << ": " << counters.Describe() << std::endl;
+  BOOST_TEST(counters.deep_checks * 2 >= counters.checks);
+  // A short run, such as that of one failing seed, need not have met everything.
+  if (operations < 5 * kOperationsOfSession) return;
+  BOOST_TEST(counters.stale_hits > 0u);
+  BOOST_TEST(counters.deletes_over_files > 0u);
+  BOOST_TEST(counters.rows_in_several_files > 0u);
+  BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.compactions > 0u);
+  BOOST_TEST(counters.snapshot_checks > 0u);
+  BOOST_TEST(counters.cursors_finished > 0u);
+  BOOST_TEST(counters.refused > 0u);
+  if (disk != DiskKind::kSimulated) return;
+  BOOST_TEST(counters.power_cuts > 0u);
+  BOOST_TEST(counters.kills > 0u);
+  BOOST_TEST(counters.interrupted_recoveries > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE(model)
+
+BOOST_AUTO_TEST_CASE(CrashesOnTheSimulatedDisk) {
+  RunSessions("CrashesOnTheSimulatedDisk", DiskKind::kSimulated, Operations() * 5 / 10);
+}
+
+BOOST_AUTO_TEST_CASE(FilesThroughPosix) {
+  RunSessions("FilesThroughPosix", DiskKind::kPosix, Operations() * 2 / 10);
+}
+
+BOOST_AUTO_TEST_CASE(FilesThroughIoUring) {
+  RunSessions("FilesThroughIoUring", DiskKind::kUring, Operations() * 2 / 10);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

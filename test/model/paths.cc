@@ -1,0 +1,137 @@
+#include "test/model/paths.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/storage.h"
+#include "format/index_key.h"
+#include "format/row_stream.h"
+#include "format/store_file.h"
+#include "test/model/checker.h"
+
+namespace tandem::test {
+namespace {
+
+/// A file as the test reads it, with nothing of the engine in between.
+struct OpenFile {
+  std::shared_ptr<format::StoreFile> store;
+  std::vector<std::string> keys;                          ///< By ordinal.
+  std::map<std::string, std::vector<format::Cell>> rows;  ///< Views into `values`.
+  std::vector<std::unique_ptr<std::vector<std::string>>> values;
+};
+
+OpenFile ReadFile(base::Directory* directory, uint64_t number) {
+  const std::string name = engine::StoreFileName(format::FileNumber(number));
+  auto file = directory->Open(name, base::OpenMode::kReadOnly);
+  RequireOk(file.status(), name);
+  auto store = format::StoreFile::Open(std::move(*file), {}, nullptr);
+  RequireOk(store.status(), name);
+  OpenFile open;
+  open.store = *store;
+  format::RowStream rows(open.store.get(), 0, open.store->row_count());
+  while (true) {
+    RequireOk(rows.Next(), name);
+    if (!rows.valid()) break;
+    open.keys.push_back(rows.key());
+    std::vector<format::Cell>& cells = open.rows[rows.key()];
+    RequireOk(rows.Cells(&cells), name);
+    auto owned = std::make_unique<std::vector<std::string>>();
+    owned->reserve(cells.size());
+    for (format::Cell& cell : cells) {
+      cell.qualifier = owned->emplace_back(cell.qualifier);
+      cell.value = {};
+    }
+    open.values.push_back(std::move(owned));
+  }
+  return open;
+}
+
+bool IsHiddenBy(const format::Cell& put, const format::Cell& marker) {
+  switch (marker.kind) {
+    case format::CellKind::kPut:
+      return false;
+    case format::CellKind::kDeleteCell:
+      return marker.qualifier == put.qualifier && marker.timestamp == put.timestamp;
+    case format::CellKind::kDeleteColumn:
+      return marker.qualifier == put.qualifier && marker.timestamp >= put.timestamp;
+    case format::CellKind::kDeleteFamily:
+      return marker.timestamp >= put.timestamp;
+  }
+  return false;
+}
+
+uint64_t HiddenPuts(const std::vector<format::Cell>& older,
+                    const std::vector<format::Cell>& newer) {
+  uint64_t hidden = 0;
+  for (const format::Cell& put : older) {
+    if (put.kind != format::CellKind::kPut) continue;
+    for (const format::Cell& marker : newer) {
+      if (!IsHiddenBy(put, marker)) continue;
+      ++hidden;
+      break;
+    }
+  }
+  return hidden;
+}
+
+uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model& model,
+                       int64_t now_micros) {
+  uint64_t stale = 0;
+  for (const format::IndexRecord& index : file.store->table().indexes) {
+    const auto section = file.store->Index(index.id);
+    RequireOk(section.status(), index.name);
+    const format::IndexColumnRecord& column = index.columns[0];
+    const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);
+    for (RequireOk(cursor->Seek({}), index.name); cursor->valid();
+         RequireOk(cursor->Next(), index.name)) {
+      std::string_view key = cursor->key();
+      const auto value = format::DecodeIndexKey(column, &key);
+      RequireOk(value.status(), index.name);
+      std::vector<uint32_t> ordinals;
+      RequireOk(cursor->AppendOrdinals(&ordinals), index.name);
+      for (const uint32_t ordinal : ordinals) {
+        const auto current =
+            model.Value(plan.options.name, file.keys[ordinal], {"", column.qualifier}, now_micros);
+        const bool same = current.has_value() && value->has_value() &&
+                          CompareValues(column.type, *current, **value) == 0;
+        stale += same ? 0 : 1;
+      }
+    }
+  }
+  return stale;
+}
+
+}  // namespace
+
+void CountPaths(Store* store, const TablePlan& plan, const Model& model, int64_t now_micros,
+                Counters* counters) {
+  auto directory = store->file_system().OpenDirectory(store->path(), false);
+  RequireOk(directory.status(), store->path());
+  std::vector<OpenFile> files;
+  for (const TableInfo& table : store->engine().Info().tables) {
+    if (table.options.name != plan.options.name) continue;
+    for (const RegionInfo& region : table.regions) {
+      for (const FileInfo& file : region.files) {
+        files.push_back(ReadFile(directory->get(), file.number));
+      }
+    }
+  }
+  std::map<std::string, uint64_t> files_of_row;
+  for (size_t i = 0; i < files.size(); ++i) {
+    counters->stale_hits += StalePostings(files[i], plan, model, now_micros);
+    for (const auto& [key, cells] : files[i].rows) {
+      ++files_of_row[key];
+      for (size_t j = i + 1; j < files.size(); ++j) {
+        const auto newer = files[j].rows.find(key);
+        if (newer == files[j].rows.end()) continue;
+        counters->deletes_over_files += HiddenPuts(cells, newer->second);
+      }
+    }
+  }
+  for (const auto& [key, count] : files_of_row)
+    counters->rows_in_several_files += count > 1 ? 1 : 0;
+}
+
+}  // namespace tandem::test

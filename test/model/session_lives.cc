@@ -1,0 +1,175 @@
+// How the lives of a database begin and end.
+#include <algorithm>
+#include <limits>
+
+#include "test/model/session.h"
+
+namespace tandem::test {
+
+void Session::Create() {
+  tables_ = NewTables(&dice_, plan_.rows);
+  RequireOk(store_.Open(), "open");
+  std::vector<std::string> logged, unlogged;
+  for (const TablePlan& plan : tables_) {
+    RequireOk(store_.engine().CreateTable(plan.options), "create table " + plan.options.name);
+    model_.CreateTable(plan.options);
+    (plan.unlogged ? unlogged : logged).push_back(plan.options.name);
+  }
+  logged_ = std::make_unique<Journal>(logged, model_);
+  unlogged_ = std::make_unique<Journal>(unlogged, model_);
+  LearnTime();
+}
+
+/// One put tells which time the engine goes by: it may be ahead of the clock, never behind.
+void Session::LearnTime() {
+  ModelOperation put{ModelOperation::Kind::kPut,
+                     tables_[0].options.name,
+                     "a row for the time",
+                     "d",
+                     {{"note", "x"}},
+                     std::nullopt};
+  WriteBatch batch;
+  put.AddTo(&batch);
+  RequireOk(store_.engine().Write({}, batch), "write after opening");
+  const auto row = store_.engine().Get({}, put.table, put.row);
+  RequireOk(row.status(), "read after opening");
+  if (!row->has_value()) throw Failure("the row written last is not there");
+  const int64_t assigned = (*row)->cells()[0].timestamp;
+  if (assigned < now() || assigned <= last_timestamp_) {
+    throw Failure("an assigned timestamp went back: " + std::to_string(assigned));
+  }
+  store_.clock().Advance(std::max<int64_t>(0, assigned - store_.clock().WallMicros()));
+  last_timestamp_ = assigned;
+  Batch acknowledged;
+  acknowledged.operations.push_back(put);
+  JournalBatch entry;
+  entry.operations.push_back(put);
+  entry.now_micros = now();
+  entry.timestamp = assigned;
+  Acknowledge(acknowledged, std::move(entry));
+}
+
+void Session::LetGo() {
+  cursors_.clear();
+  snapshots_.clear();
+}
+
+void Session::EndLife() {
+  if (store_.simulated() == nullptr || dice_.Chance(30)) return Reopen();
+  Crash();
+}
+
+void Session::Reopen() {
+  if (!cursors_.empty() || !snapshots_.empty()) {
+    const Status busy = store_.Close();
+    if (busy.code() != StatusCode::kBusy) {
+      throw Failure("closing under open cursors or snapshots: " + busy.ToString());
+    }
+  }
+  LetGo();
+  RequireOk(store_.Close(), "close");
+  logged_->MarkDurable();
+  unlogged_->MarkDurable();
+  store_.clock().Advance(static_cast<int64_t>(dice_.Below(50'000)));
+  if (store_.simulated() != nullptr && dice_.Chance(50)) {
+    store_.simulated()->Crash({.kept = CrashPolicy::Kept::kNone});  // Nothing is left to lose.
+  }
+  RequireOk(store_.Open(), "reopen");
+  const DatabaseInfo info = store_.engine().Info();
+  if (info.recovered_operations != 0 || info.torn_bytes != 0) {
+    throw Failure("a clean close left " + std::to_string(info.recovered_operations) +
+                  " operations to recover and " + std::to_string(info.torn_bytes) + " torn bytes");
+  }
+  ++counters_.reopens;
+  wrote_unlogged_ = false;
+  LearnTime();
+  for (const TablePlan& plan : tables_) checker_.CheckTable(Now(), plan, 0);
+}
+
+void Session::Crash() {
+  bool killed = dice_.Chance(25);
+  if (!killed && dice_.Chance(80)) {
+    store_.simulated()->control().PowerOffAt(1 + dice_.Below(dice_.Chance(50) ? 30 : 300));
+    RunUntilPowerFails();
+  }
+  LetGo();
+  store_.Abandon();
+  OpenAfterCrash(&killed);
+  Recover(killed);
+}
+
+/// Goes on as if nothing had happened until something fails.
+void Session::RunUntilPowerFails() {
+  for (int i = 0; i < 80; ++i) {
+    store_.clock().Advance(static_cast<int64_t>(dice_.Below(60)));
+    const uint64_t choice = dice_.Below(10);
+    if (choice < 8) {
+      if (!Write(NewBatch()).ok()) return;
+    } else if (choice < 9) {
+      if (!Flush(dice_.Pick(tables_).options.name).ok()) return;
+    } else if (dice_.Chance(50)) {
+      if (!store_.engine().Compact(dice_.Pick(tables_).options.name).ok()) return;
+    } else {
+      store_.executor().Drain();
+    }
+  }
+}
+
+void Session::OpenAfterCrash(bool* killed) {
+  SimulatedDisk& disk = *store_.simulated();
+  for (int attempt = 0;; ++attempt) {
+    if (*killed) {
+      disk.control().PowerOn();
+      disk.KillProcess();
+      ++counters_.kills;
+    } else {
+      constexpr CrashPolicy::Kept kKept[] = {CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll,
+                                             CrashPolicy::Kept::kRandom,
+                                             CrashPolicy::Kept::kRandom};
+      disk.Crash({.kept = kKept[dice_.Below(4)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
+      ++counters_.power_cuts;
+    }
+    store_.clock().Advance(static_cast<int64_t>(dice_.Below(50'000)));
+    const bool fails_again = attempt < 3 && dice_.Chance(30);
+    if (fails_again) disk.control().PowerOffAt(1 + dice_.Below(60));
+    const Status status = store_.Open();
+    disk.control().PowerOn();
+    if (status.ok()) return;
+    if (!fails_again || status.code() == StatusCode::kCorruption) {
+      throw Failure("opening after a crash: " + status.ToString());
+    }
+    ++counters_.interrupted_recoveries;
+    store_.Abandon();
+    *killed = false;
+  }
+}
+
+void Session::Recover(bool killed) {
+  Journal::Recovered recovered;
+  recovered.now_micros = now();
+  recovered.killed = killed;
+  ReadOptions read;
+  read.versions = std::numeric_limits<uint32_t>::max();
+  for (const TablePlan& plan : tables_) {
+    const std::string& table = plan.options.name;
+    for (ModelRow& row : ReadAll(store_.engine().Scan(read, table, {}), "scan after a crash")) {
+      recovered.content[table].emplace(row.key, row);
+    }
+    recovered.content[table];
+  }
+  // Unlogged batches take sequences and come back on their own terms.
+  if (!wrote_unlogged_) recovered.last_sequence = store_.engine().Info().last_sequence;
+  const Model logged = logged_->Recover(recovered);
+  recovered.last_sequence.reset();
+  recovered.killed = false;
+  const Model unlogged = unlogged_->Recover(recovered);
+  for (const TablePlan& plan : tables_) {
+    model_.TakeTable(plan.options.name, plan.unlogged ? unlogged : logged);
+  }
+  wrote_unlogged_ = false;
+  LearnTime();
+  CheckEverything();
+  Verify();
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,343 @@
+#include "test/model/small_world.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "test/model/checker.h"
+#include "test/model/journal.h"
+#include "test/model/paths.h"
+#include "test/model/store.h"
+
+namespace tandem::test {
+namespace {
+
+const std::vector<std::string> kRows = {"x", "y", "z"};
+const std::vector<std::string> kColumns = {"a", "b", "c"};
+
+std::optional<int64_t> SmallTimestamp(Dice* dice) {
+  if (dice->Chance(12)) return std::nullopt;
+  return 1 + static_cast<int64_t>(dice->Below(7));
+}
+
+ModelOperation SmallOperation(Dice* dice) {
+  using Kind = ModelOperation::Kind;
+  ModelOperation operation{Kind::kPut, "w", dice->Pick(kRows), "d", {}, SmallTimestamp(dice)};
+  const uint64_t kind = dice->Below(12);
+  if (kind < 7) {
+    for (const std::string& column : kColumns) {
+      if (operation.columns.empty() ? column == "c" || dice->Chance(50) : dice->Chance(30)) {
+        operation.columns.emplace_back(column, dice->Chance(50) ? "1" : "2");
+      }
+    }
+    return operation;
+  }
+  constexpr Kind kKinds[] = {Kind::kDeleteCell, Kind::kDeleteCell, Kind::kDeleteColumn,
+                             Kind::kDeleteFamily, Kind::kDeleteRow};
+  operation.kind = kKinds[kind - 7];
+  if (kind < 10) operation.columns = {{dice->Pick(kColumns), ""}};
+  return operation;
+}
+
+SmallStep NewStep(Dice* dice) {
+  using Kind = SmallStep::Kind;
+  SmallStep step;
+  step.argument = dice->Next();
+  const uint64_t choice = dice->Below(100);
+  if (choice < 55) {
+    for (uint64_t count = dice->Chance(75) ? 1 : 1 + dice->Below(3); count > 0; --count) {
+      step.batch.push_back(SmallOperation(dice));
+    }
+    step.synced = dice->Chance(30);
+    return step;
+  }
+  step.kind = choice < 70   ? Kind::kFlush
+              : choice < 76 ? Kind::kCompact
+              : choice < 82 ? Kind::kRunOne
+              : choice < 87 ? Kind::kTakeSnapshot
+              : choice < 89 ? Kind::kReleaseSnapshot
+              : choice < 94 ? Kind::kAdvanceClock
+              : choice < 97 ? Kind::kReopen
+              : choice < 99 ? Kind::kCrash
+                            : Kind::kKill;
+  if (step.kind == Kind::kAdvanceClock) step.argument %= 4;
+  return step;
+}
+
+/// Every predicate of the small world that is worth asking.
+std::vector<Predicate> SmallPredicates() {
+  using Kind = Predicate::Kind;
+  std::vector<Predicate> leaves, all;
+  for (const std::string& column : kColumns) {
+    for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
+    leaves.push_back(Predicate::Compare(Kind::kIsNull, column, {}));
+  }
+  for (const Predicate& leaf : leaves) {
+    all.push_back(leaf);
+    all.push_back(Predicate::Not(leaf));
+    for (const Predicate& other : leaves) {
+      if (leaf.qualifier() >= other.qualifier()) continue;
+      all.push_back(Predicate::And({leaf, other}));
+      all.push_back(Predicate::Or({leaf, other}));
+      all.push_back(Predicate::And({leaf, Predicate::Not(other)}));
+    }
+  }
+  return all;
+}
+
+class SmallRun {
+ public:
+  SmallRun(const SmallWorld& world, Counters* counters);
+  void Run();
+
+ private:
+  struct HeldSnapshot {
+    Snapshot snapshot;
+    Model model;
+    int64_t now_micros;
+  };
+
+  void Live(const SmallStep& step);
+  void Write(const SmallStep& step);
+  void Crash(const SmallStep& step);
+  void Check(bool thoroughly);
+  void CheckMoment(const Moment& moment, bool thoroughly);
+  void Verify();
+  int64_t now() { return store_.clock().WallMicros(); }
+
+  const SmallWorld& world_;
+  Counters& counters_;
+  Dice dice_;
+  Store store_;
+  Checker checker_;
+  TablePlan plan_;
+  Model model_;
+  std::unique_ptr<Journal> journal_;
+  std::vector<HeldSnapshot> snapshots_;
+  int64_t last_timestamp_ = 0;
+};
+
+Store::Setup SetupOf(const SmallWorld& world) {
+  Store::Setup setup{.disk = DiskKind::kSimulated,
+                     .seed = world.seed,
+                     .wall_micros = 1,
+                     .tuning = SmallTuning(world.seed)};
+  if (world.switches_memstores) setup.tuning.memstore_bytes = 1;
+  return setup;
+}
+
+SmallRun::SmallRun(const SmallWorld& world, Counters* counters)
+    : world_(world),
+      counters_(*counters),
+      dice_(world.seed),
+      store_(SetupOf(world)),
+      checker_(&dice_, counters) {
+  plan_.options.name = "w";
+  plan_.options.families = {{.name = "d",
+                             .max_versions = world.max_versions,
+                             .ttl_micros = world.ttl_micros,
+                             .block_size_bytes = 512}};
+  for (const std::string& column : kColumns) {
+    plan_.options.indexes.push_back({"by_" + column, {{"", column, ColumnType::kBytes, false}}});
+  }
+  plan_.keys = kRows;
+}
+
+void SmallRun::Run() {
+  RequireOk(store_.Open(), "open");
+  RequireOk(store_.engine().CreateTable(plan_.options), "create table");
+  model_.CreateTable(plan_.options);
+  journal_ = std::make_unique<Journal>(std::vector<std::string>{"w"}, model_);
+  for (const SmallStep& step : world_.steps) {
+    Live(step);
+    Check(false);
+  }
+  Check(true);
+  Verify();
+}
+
+void SmallRun::Live(const SmallStep& step) {
+  using Kind = SmallStep::Kind;
+  switch (step.kind) {
+    case Kind::kWrite:
+      return Write(step);
+    case Kind::kFlush:
+      RequireOk(store_.engine().Flush("w"), "flush");
+      ++counters_.flushes;
+      return journal_->MarkDurableThrough("w");
+    case Kind::kCompact:
+      RequireOk(store_.engine().Compact("w"), "compact");
+      ++counters_.compactions;
+      return;
+    case Kind::kRunOne:
+      store_.executor().RunOne();
+      return;
+    case Kind::kTakeSnapshot: {
+      auto snapshot = store_.engine().TakeSnapshot();
+      RequireOk(snapshot.status(), "take a snapshot");
+      snapshots_.push_back({*std::move(snapshot), model_, now()});
+      return;
+    }
+    case Kind::kReleaseSnapshot:
+      if (!snapshots_.empty()) {
+        snapshots_.erase(snapshots_.begin() +
+                         static_cast<std::ptrdiff_t>(step.argument % snapshots_.size()));
+      }
+      return;
+    case Kind::kAdvanceClock:
+      return store_.clock().Advance(static_cast<int64_t>(step.argument));
+    case Kind::kReopen:
+      snapshots_.clear();
+      RequireOk(store_.Close(), "close");
+      journal_->MarkDurable();
+      RequireOk(store_.Open(), "reopen");
+      ++counters_.reopens;
+      return Verify();
+    case Kind::kCrash:
+    case Kind::kKill:
+      return Crash(step);
+  }
+}
+
+void SmallRun::Write(const SmallStep& step) {
+  JournalBatch entry;
+  entry.operations = step.batch;
+  // The clock is ahead of every timestamp so far, so the batch's is the time.
+  store_.clock().Advance(std::max<int64_t>(0, last_timestamp_ + 1 - now()));
+  WriteBatch batch;
+  for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
+  RequireOk(store_.engine().Write(options, batch), "write");
+  entry.timestamp = entry.now_micros = last_timestamp_ = now();
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  for (const ModelOperation& operation : step.batch) {
+    model_.Apply(operation, entry.timestamp, entry.now_micros);
+  }
+  counters_.operations += step.batch.size();
+  journal_->Append(std::move(entry));
+  journal_->MarkWritten();
+  if (step.synced) journal_->MarkDurable();
+}
+
+void SmallRun::Crash(const SmallStep& step) {
+  snapshots_.clear();
+  store_.Abandon();
+  const bool killed = step.kind == SmallStep::Kind::kKill;
+  if (killed) {
+    store_.simulated()->KillProcess();
+    ++counters_.kills;
+  } else {
+    constexpr CrashPolicy::Kept kKept[] = {CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll,
+                                           CrashPolicy::Kept::kRandom};
+    store_.simulated()->Crash({.kept = kKept[step.argument % 3], .seed = step.argument});
+    ++counters_.power_cuts;
+  }
+  RequireOk(store_.Open(), "open after a crash");
+  Journal::Recovered recovered;
+  recovered.now_micros = now();
+  recovered.killed = killed;
+  recovered.last_sequence = store_.engine().Info().last_sequence;
+  ReadOptions read;
+  read.versions = std::numeric_limits<uint32_t>::max();
+  TableContent& content = recovered.content["w"];
+  for (ModelRow& row : ReadAll(store_.engine().Scan(read, "w", {}), "scan after a crash")) {
+    content.emplace(row.key, row);
+  }
+  model_ = journal_->Recover(recovered);
+}
+
+void SmallRun::Check(bool thoroughly) {
+  CheckMoment({&store_.engine(), &model_, nullptr, now()}, thoroughly);
+  for (const HeldSnapshot& held : snapshots_) {
+    CheckMoment({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, thoroughly);
+    ++counters_.snapshot_checks;
+  }
+  if (thoroughly) CountPaths(&store_, plan_, model_, now(), &counters_);
+}
+
+void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
+  static const std::vector<Predicate> kPredicates = SmallPredicates();
+  ++counters_.checks;
+  if (thoroughly) {
+    checker_.CheckTable(moment, plan_, 2);
+    for (const Predicate& predicate : kPredicates) checker_.CheckQuery(moment, plan_, predicate);
+    return;
+  }
+  checker_.CheckRows(moment, plan_, 2);
+  for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(kPredicates));
+}
+
+void SmallRun::Verify() {
+  const auto report = store_.engine().Verify(true);
+  RequireOk(report.status(), "verify");
+  ++counters_.verifications;
+  if (!report->findings.empty()) throw Failure("verify found: " + report->findings[0]);
+}
+
+}  // namespace
+
+std::string SmallStep::Describe() const {
+  constexpr const char* kNames[] = {
+      "write",         "flush",  "compact", "run one job", "take snapshot", "release snapshot",
+      "advance clock", "reopen", "crash",   "kill"};
+  std::string text = kNames[static_cast<int>(kind)];
+  for (const ModelOperation& operation : batch) text += "; " + operation.Describe();
+  if (synced) text += "; synced";
+  if (kind == Kind::kAdvanceClock) text += " by " + std::to_string(argument);
+  return text;
+}
+
+uint64_t SmallWorld::operation_count() const {
+  uint64_t count = 0;
+  for (const SmallStep& step : steps) count += step.batch.size();
+  return count;
+}
+
+std::string SmallWorld::Describe() const {
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "");
+  for (const SmallStep& step : steps) text += "\n    " + step.Describe();
+  return text;
+}
+
+SmallWorld NewSmallWorld(uint64_t seed) {
+  Dice dice(seed);
+  SmallWorld world;
+  world.seed = seed;
+  world.max_versions = 1 + static_cast<uint32_t>(dice.Below(3));
+  world.ttl_micros = dice.Chance(30) ? 4 : 0;
+  // A writer that is slowed down sleeps, which is longer than the time to live.
+  world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
+  for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
+    world.steps.push_back(NewStep(&dice));
+  }
+  return world;
+}
+
+std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters) {
+  try {
+    SmallRun(world, counters).Run();
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return std::nullopt;
+}
+
+SmallWorld Shrink(SmallWorld world) {
+  Counters ignored;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (size_t i = 0; i < world.steps.size(); ++i) {
+      SmallWorld without = world;
+      without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!RunSmallWorld(without, &ignored).has_value()) continue;
+      world = std::move(without);
+      smaller = true;
+      break;
+    }
+  }
+  return world;
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,55 @@
+// The small world: one table of three rows and three indexed columns, two values, timestamps 1 to 7
+// in any order. Big data does not find the bugs that these find fast. A world is a list of steps,
+// so that one that fails can be cut down to what it needs to fail.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "test/model/counters.h"
+#include "test/model/generator.h"
+
+namespace tandem::test {
+
+struct SmallStep {
+  enum class Kind : uint8_t {
+    kWrite,
+    kFlush,
+    kCompact,
+    kRunOne,
+    kTakeSnapshot,
+    kReleaseSnapshot,
+    kAdvanceClock,
+    kReopen,
+    kCrash,
+    kKill,
+  };
+  Kind kind = Kind::kWrite;
+  std::vector<ModelOperation> batch;  ///< kWrite.
+  bool synced = false;                ///< kWrite.
+  uint64_t argument = 0;              ///< Micros, or a seed.
+
+  std::string Describe() const;
+};
+
+struct SmallWorld {
+  uint32_t max_versions = 1;
+  int64_t ttl_micros = 0;
+  bool switches_memstores = false;  ///< After every batch.
+  uint64_t seed = 1;                ///< Of the checks and the disk.
+  std::vector<SmallStep> steps;
+
+  uint64_t operation_count() const;
+  std::string Describe() const;
+};
+
+SmallWorld NewSmallWorld(uint64_t seed);
+/// Lives through the world, comparing with the model after each step; what went wrong, if anything.
+std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters);
+/// The same world without the steps that it does not need to fail. Requires: it fails.
+SmallWorld Shrink(SmallWorld world);
+
+}  // namespace tandem::test

@@ -1,0 +1,41 @@
+// Many small worlds; see small_world.h.
+#define BOOST_TEST_DYN_LINK
+#include "test/model/small_world.h"
+
+#include <boost/test/unit_test.hpp>
+#include <iostream>
+
+#include "test/model/run.h"
+
+namespace tandem::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(model)
+
+BOOST_AUTO_TEST_CASE(SmallWorlds) {
+  Counters counters;
+  const uint64_t operations = Operations() / 10;
+  for (uint64_t seed = Seed(); counters.operations < operations; ++seed) {
+    const SmallWorld world = NewSmallWorld(seed);
+    const auto failure = RunSmallWorld(world, &counters);
+    if (!failure.has_value()) continue;
+    const SmallWorld shrunk = Shrink(world);
+    Counters ignored;
+    BOOST_FAIL(*failure << "\n  cut down: " << RunSmallWorld(shrunk, &ignored).value_or("passes")
+                        << "\n  " << shrunk.Describe() << "\n  again with: TANDEM_SEED=" << seed
+                        << " TANDEM_OPERATIONS=10 build/test_model --run_test=model/SmallWorlds");
+  }
+  std::cout << "counters: SmallWorlds: " << counters.Describe() << std::endl;
+  if (operations < 5000) return;
+  BOOST_TEST(counters.stale_hits > 0u);
+  BOOST_TEST(counters.deletes_over_files > 0u);
+  BOOST_TEST(counters.rows_in_several_files > 0u);
+  BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.snapshot_checks > 0u);
+  BOOST_TEST(counters.power_cuts > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,60 @@
+#include "test/model/store.h"
+
+#include <utility>
+
+namespace tandem::test {
+
+Store::Store(const Setup& setup)
+    : setup_(setup), clock_(setup.wall_micros), random_(base::NewSeededRandom(setup.seed)) {
+  if (setup_.disk == DiskKind::kSimulated) {
+    simulated_ = std::make_unique<SimulatedDisk>(setup_.seed);
+    file_system_ = simulated_.get();
+    path_ = "database";
+    return;
+  }
+  directory_.emplace();
+  path_ = directory_->Path("database");
+  real_ = setup_.disk == DiskKind::kPosix ? base::NewPosixFileSystem()
+                                          : base::NewUringFileSystem(&fallback_reason_);
+  file_system_ = real_.get();
+}
+
+Store::~Store() { Abandon(); }
+
+Status Store::Open() {
+  executor_ = std::make_unique<InlineExecutor>(clock_);
+  Options options;
+  options.create_if_missing = true;
+  auto engine = engine::Engine::Open(path_, options, setup_.tuning,
+                                     {.file_system = file_system_,
+                                      .clock = &clock_,
+                                      .random = random_.get(),
+                                      .executor = executor_.get()});
+  if (!engine.has_value()) return engine.error();
+  engine_ = std::move(*engine);
+  return Status();
+}
+
+Status Store::Close() {
+  Status status = engine_->Close();
+  if (status.ok()) Abandon();
+  return status;
+}
+
+void Store::Abandon() {
+  engine_.reset();
+  executor_.reset();
+}
+
+engine::Tuning SmallTuning(uint64_t seed) {
+  engine::Tuning tuning;
+  tuning.memstore_bytes = 8192 << (seed % 4);
+  tuning.memstores_total_bytes = 64 * tuning.memstore_bytes;
+  tuning.block_cache_bytes = (seed / 4) % 2 == 0 ? 64 << 10 : 4 << 20;
+  tuning.log_segment_bytes = 32 << 10;
+  tuning.section_alignment = 64;
+  tuning.compaction_runs = 5 + (seed / 8) % 4;
+  return tuning;
+}
+
+}  // namespace tandem::test

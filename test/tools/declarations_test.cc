@@ -1,0 +1,154 @@
+// The small languages of the command line, the row key template and the suggestions.
+#define BOOST_TEST_DYN_LINK
+#include "tools/tandem/declarations.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "test/support/print.h"
+#include "tools/tandem/row_key_template.h"
+#include "tools/tandem/suggest.h"
+
+namespace tandem::test {
+namespace {
+
+std::string Describe(const Result<IndexOptions>& index) {
+  if (!index.has_value()) return index.error().ToString();
+  const IndexColumn& column = index->columns.at(0);
+  return index->name + "=" + column.family + ":" + column.qualifier + ":" +
+         std::string(tools::ColumnTypeName(column.type)) + (column.descending ? ":desc" : "");
+}
+
+BOOST_AUTO_TEST_SUITE(declarations)
+
+BOOST_AUTO_TEST_CASE(IndexesHaveNameColumnTypeAndDirection) {
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c")), "i=d:c:bytes");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c:int64")), "i=d:c:int64");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c:int64_be:desc")), "i=d:c:int64_be:desc");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c:desc")), "i=d:c:bytes:desc");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:desc")), "i=d:desc:bytes");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=c")), "i=:c:bytes");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i\\x3d=d\\x3a:c\\x2c\\x00")),
+                    std::string("i==d::c,\0:bytes", 15));
+}
+
+BOOST_AUTO_TEST_CASE(MalformedIndexesAreRefused) {
+  for (const char* wrong :
+       {"", "i", "=d:c", "i=", "i=d:c:int64:up", "i=d:c:int64:desc:x", "i=d:c:\\x0"}) {
+    BOOST_CHECK_MESSAGE(!tools::ParseIndex(wrong).has_value(), wrong);
+  }
+  BOOST_CHECK_EQUAL(tools::ParseIndex("i=d:c:int46").error().message(),
+                    "type 'int46' is not known; did you mean 'int64'?; types: bytes, text, int64, "
+                    "uint64, double, bool, timestamp, int64_be, uint64_be, double_be, bool_be, "
+                    "timestamp_be");
+}
+
+BOOST_AUTO_TEST_CASE(FamiliesHaveSettings) {
+  const auto family = tools::ParseFamily("d,versions=3,ttl=7d,compression=none,block-size=16KiB");
+  BOOST_REQUIRE(family.has_value());
+  BOOST_CHECK_EQUAL(family->name, "d");
+  BOOST_CHECK_EQUAL(family->max_versions, 3);
+  BOOST_CHECK_EQUAL(family->ttl_micros, 604'800'000'000);
+  BOOST_CHECK(family->compression == Compression::kNone);
+  BOOST_CHECK_EQUAL(family->block_size_bytes, 16384);
+  for (const char* wrong :
+       {"", ",versions=1", "d,versions=0", "d,versions=x", "d,ttl=7", "d,compression=lz4",
+        "d,colour=red", "d,versions=3B", "d,block-size=99GiB"}) {
+    BOOST_CHECK_MESSAGE(!tools::ParseFamily(wrong).has_value(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AFamilyHoldsForTheColumnsBehindIt) {
+  const auto columns = tools::ParseColumns("a,d:b,c,e:\\x2c");
+  BOOST_REQUIRE(columns.has_value());
+  BOOST_REQUIRE_EQUAL(columns->size(), 4);
+  BOOST_CHECK_EQUAL((*columns)[0].family, "");
+  BOOST_CHECK_EQUAL((*columns)[1].family, "d");
+  BOOST_CHECK_EQUAL((*columns)[2].family, "d");
+  BOOST_CHECK_EQUAL((*columns)[2].qualifier, "c");
+  BOOST_CHECK_EQUAL((*columns)[3].family, "e");
+  BOOST_CHECK_EQUAL((*columns)[3].qualifier, ",");
+  BOOST_CHECK(!tools::ParseColumns("a:b:c").has_value());
+  BOOST_CHECK(tools::ParseColumns("")->empty());
+}
+
+BOOST_AUTO_TEST_CASE(CellsSplitAtTheFirstEqualsSign) {
+  const auto cell = tools::ParseCell("d:url=http://x/?a=b");
+  BOOST_REQUIRE(cell.has_value());
+  BOOST_CHECK_EQUAL(cell->column.family, "d");
+  BOOST_CHECK_EQUAL(cell->column.qualifier, "url");
+  BOOST_CHECK_EQUAL(cell->value, "http://x/?a=b");
+  BOOST_CHECK_EQUAL(tools::ParseCell("d:\\x3d=0x41")->value, "A");
+  BOOST_CHECK_EQUAL(tools::ParseCell("d:\\x3d=0x41")->column.qualifier, "=");
+  BOOST_CHECK_EQUAL(tools::ParseCell("d:=")->column.qualifier, "");
+  BOOST_CHECK(!tools::ParseCell("d:x").has_value());
+  BOOST_CHECK(!tools::ParseCell("a:b:c=1").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(ScopesAreFamiliesOrColumns) {
+  BOOST_CHECK(tools::ParseScope("d")->whole_family);
+  BOOST_CHECK_EQUAL(tools::ParseScope("d")->family, "d");
+  BOOST_CHECK(!tools::ParseScope("d:")->whole_family);
+  BOOST_CHECK_EQUAL(tools::ParseScope("d:c")->qualifier, "c");
+}
+
+BOOST_AUTO_TEST_CASE(OrdersHaveADirection) {
+  BOOST_CHECK(!tools::ParseOrder("i")->descending);
+  BOOST_CHECK(tools::ParseOrder("i:desc")->descending);
+  BOOST_CHECK_EQUAL(tools::ParseOrder("i\\x3a:asc")->index, "i:");
+  BOOST_CHECK(!tools::ParseOrder("i:down").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(SizesAndDurationsHaveUnits) {
+  BOOST_CHECK_EQUAL(*tools::ParseSize("8192"), 8192);
+  BOOST_CHECK_EQUAL(*tools::ParseSize("64MiB"), 64u << 20);
+  BOOST_CHECK_EQUAL(*tools::ParseSize("1KB"), 1000);
+  BOOST_CHECK_EQUAL(*tools::ParseDuration("250ms"), 250'000);
+  BOOST_CHECK_EQUAL(*tools::ParseDuration("10s"), 10'000'000);
+  for (const char* wrong : {"", "x", "1X", "-1", "99999999999GiB", "1 KiB"}) {
+    BOOST_CHECK_MESSAGE(!tools::ParseSize(wrong).has_value(), wrong);
+  }
+  for (const char* wrong : {"", "7", "7 d", "999999999999d"}) {
+    BOOST_CHECK_MESSAGE(!tools::ParseDuration(wrong).has_value(), wrong);
+  }
+}
+
+std::string KeyOf(std::string_view text) {
+  const tools::Field fields[] = {{"Package", "bash"}, {"Version", "5.2"}, {"Empty", ""}};
+  const auto key = tools::RowKeyTemplate::Parse(text);
+  if (!key.has_value()) return "refused";
+  std::string built;
+  const std::string problem = key->Build(fields, &built);
+  return problem.empty() ? built : "! " + problem;
+}
+
+BOOST_AUTO_TEST_CASE(RowKeysAreFieldsOrTemplates) {
+  BOOST_CHECK_EQUAL(KeyOf("Version"), "5.2");
+  BOOST_CHECK_EQUAL(KeyOf(""), "bash");
+  BOOST_CHECK_EQUAL(KeyOf("{Package}/{Version}"), "bash/5.2");
+  BOOST_CHECK_EQUAL(KeyOf("p\\x7b{Package}\\x00x"), std::string("p{bash\0x", 8));
+  BOOST_CHECK_EQUAL(KeyOf("{Package}{Empty}"), "bash");
+  BOOST_CHECK_EQUAL(KeyOf("{Empty}"), "! its row key is empty");
+  BOOST_CHECK_EQUAL(KeyOf("{No}"), "! has no field 'No', which the row key needs");
+  for (const char* wrong : {"{", "}", "a}", "{a", "{}", "{a{b}}", "{a}}"}) {
+    BOOST_CHECK_EQUAL(KeyOf(wrong), "refused");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DistancesCountSwapsAsOne) {
+  BOOST_CHECK_EQUAL(tools::EditDistance("", "abc"), 3);
+  BOOST_CHECK_EQUAL(tools::EditDistance("query", "qurey"), 1);
+  BOOST_CHECK_EQUAL(tools::EditDistance("kitten", "sitting"), 3);
+  BOOST_CHECK_EQUAL(tools::EditDistance("same", "same"), 0);
+}
+
+BOOST_AUTO_TEST_CASE(OnlyNearWordsAreSuggested) {
+  const std::vector<std::string> known = {"import", "info", "query", "compact"};
+  BOOST_CHECK_EQUAL(tools::DidYouMean("qurey", known), "; did you mean 'query'?");
+  BOOST_CHECK_EQUAL(tools::DidYouMean("comp", known), "; did you mean 'compact'?");
+  BOOST_CHECK_EQUAL(tools::DidYouMean("bogus", known), "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,129 @@
+// The writer of a segment: what it promises of failures, space and lengths.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "format/file_header.h"
+#include "test/support/hex.h"
+#include "test/support/print.h"
+#include "test/wal/log_fixture.h"
+
+namespace tandem::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(SegmentWriterSuite)
+
+BOOST_AUTO_TEST_CASE(TheHeaderIsTheGoldenOne) {
+  wal::SegmentSpec spec;
+  spec.database = SampleId(1);
+  spec.number = format::FileNumber(7);
+  spec.id = SampleId(32);
+  spec.predecessor = {256, 0x1122334455667788, 9};
+  std::string bytes;
+  const uint64_t checksum = AppendSegmentHeader(spec, &bytes);
+  BOOST_TEST(bytes.size() == wal::kSegmentHeaderBytes);
+  BOOST_TEST(Hex(bytes.substr(0, 80)) ==
+             "89 54 41 4E 44 45 4D 0A 03 0C 01 00 80 00 00 00 "
+             "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 "
+             "01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 07 00 00 00 00 00 00 00 "
+             "20 21 22 23 24 25 26 27 28 29 2A 2B 2C 2D 2E 2F");
+  BOOST_TEST(Hex(bytes.substr(128)) ==
+             "00 01 00 00 00 00 00 00 88 77 66 55 44 33 22 11 09 00 00 00 00 00 00 00 "
+             "92 34 C2 29 1B 52 49 D1");
+  BOOST_TEST(checksum != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(TheFileHasItsExactLengthAfterClose) {
+  LogFixture log;
+  auto writer = *log.Create(1, {}, 1 << 20);
+  BOOST_TEST(log.disk.used_bytes() >= 1u << 20);
+  log.writer = std::move(writer);
+  log.AppendMany("A", 3, false);
+  BOOST_TEST(log.writer->Close().ToString() == "OK");
+  BOOST_TEST(log.writer->sealed());
+  BOOST_TEST(log.Bytes(1).size() == log.writer->end().length_bytes);
+  BOOST_TEST(log.disk.used_bytes() < 1u << 16);
+  BOOST_TEST(log.writer->Close().ToString() == "OK");
+  BOOST_TEST((log.writer->Write().code() == StatusCode::kNoSpace));
+}
+
+BOOST_AUTO_TEST_CASE(OnlyWhatWasWrittenCountsAsTheEnd) {
+  LogFixture log;
+  log.Begin(1);
+  const uint64_t start = log.writer->end().length_bytes;
+  log.Append("abc");
+  BOOST_TEST(log.writer->end().length_bytes == start);
+  BOOST_TEST(log.writer->size_bytes() == start + format::FrameBytes(3));
+  BOOST_TEST(log.writer->Write().ToString() == "OK");
+  BOOST_TEST(log.writer->end().length_bytes == start + format::FrameBytes(3));
+  BOOST_TEST(log.writer->synced_end().length_bytes == start);
+  BOOST_TEST(log.writer->Sync().ToString() == "OK");
+  BOOST_TEST(log.writer->synced_end().last_sequence == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(AFullDiskCutsBackToTheLastGoodFrame) {
+  for (bool partly : {false, true}) {
+    LogFixture log;
+    log.Begin(1);
+    log.AppendMany("A", 2, false);
+    const std::string before = log.Bytes(1);
+    log.disk.control().InjectFault({.operations = {DiskOperation::kWrite},
+                                    .partly = partly,
+                                    .status = Status::NoSpace("injected")});
+    log.Append("lost 1");
+    log.Append("lost 2");
+    BOOST_TEST((log.writer->Write().code() == StatusCode::kNoSpace));
+    BOOST_TEST(log.writer->sealed());
+    BOOST_TEST(log.writer->status().ToString() == "OK");
+    BOOST_TEST((log.Bytes(1) == before));
+    log.Append("refused");
+    BOOST_TEST((log.writer->Write().code() == StatusCode::kNoSpace));
+    log.Begin(2);
+    log.next_sequence = 3;
+    log.AppendMany("B", 1, true);
+    const Replayed replayed = log.Replay();
+    BOOST_TEST(replayed.status.ToString() == "OK");
+    BOOST_TEST(replayed.payloads.size() == 3u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(NothingIsAcceptedAfterAnotherFailure) {
+  struct Case {
+    DiskOperation operation;
+    StatusCode code;
+  };
+  for (const Case& failing : {Case{DiskOperation::kWrite, StatusCode::kIoError},
+                              Case{DiskOperation::kDataSync, StatusCode::kIoError},
+                              Case{DiskOperation::kDataSync, StatusCode::kNoSpace}}) {
+    LogFixture log;
+    log.Begin(1);
+    log.AppendMany("A", 1, true);
+    log.disk.control().InjectFault(
+        {.operations = {failing.operation}, .status = Status(failing.code, "injected")});
+    log.Append("B");
+    BOOST_TEST((log.writer->Sync().code() == StatusCode::kIoError));
+    BOOST_TEST(log.disk.control().has_struck());
+    log.Append("C");
+    BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
+    BOOST_TEST((log.writer->Sync().code() == StatusCode::kIoError));
+    BOOST_TEST((log.writer->Close().code() == StatusCode::kIoError));
+    BOOST_TEST(log.writer->synced_end().last_sequence == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AFailedCutPoisonsTheSegment) {
+  LogFixture log;
+  log.Begin(1);
+  log.disk.control().InjectFault(
+      {.operations = {DiskOperation::kWrite}, .status = Status::NoSpace("injected")});
+  log.disk.control().InjectFault({.operations = {DiskOperation::kTruncate}});
+  log.Append("A");
+  BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
+  BOOST_TEST((log.writer->status().code() == StatusCode::kIoError));
+  BOOST_TEST((log.writer->Close().code() == StatusCode::kIoError));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
