@@ -53,7 +53,7 @@ void AppendBuffer::Append(std::string_view key, const void* row, format::Sequenc
     chunk = NewChunk();
     count = 0;
   }
-  const std::string_view copy = arena_.Copy(key);
+  const std::string_view copy = arena_->Copy(key);
   const Entry entry{format::KeyHead(copy), copy.data(), static_cast<uint32_t>(copy.size()), row,
                     sequence};
   new (&chunk->entries[count]) Entry(entry);
@@ -63,12 +63,12 @@ void AppendBuffer::Append(std::string_view key, const void* row, format::Sequenc
 // Seals the active chunk, if any, by publishing the next one.
 AppendBuffer::Chunk* AppendBuffer::NewChunk() {
   const Chunk* sealed = active_.load(std::memory_order_relaxed);
-  Chunk* chunk = new (arena_.Allocate(sizeof(Chunk), alignof(Chunk))) Chunk;
+  Chunk* chunk = new (arena_->Allocate(sizeof(Chunk), alignof(Chunk))) Chunk;
   chunk->number = sealed == nullptr ? 0 : sealed->number + 1;
   chunk->capacity = kChunkEntries[std::min<size_t>(chunk->number, std::size(kChunkEntries) - 1)];
   chunk->previous = sealed;
   chunk->entries =
-      reinterpret_cast<Entry*>(arena_.Allocate(chunk->capacity * sizeof(Entry), alignof(Entry)));
+      reinterpret_cast<Entry*>(arena_->Allocate(chunk->capacity * sizeof(Entry), alignof(Entry)));
   active_.store(chunk, std::memory_order_release);
   return chunk;
 }
@@ -110,9 +110,6 @@ std::shared_ptr<const AppendBuffer::Runs> AppendBuffer::SortedBefore(const Chunk
     runs->push_back(Sort(**chunk));
     MergeLevels(runs.get());
   }
-  size_t entries = 0;
-  for (const auto& run : *runs) entries += run->entries.size();
-  run_bytes_.store(entries * sizeof(SortedEntry), std::memory_order_relaxed);
   runs_ = std::move(runs);
   sorted_chunks_ = active.number;
   return runs_;

@@ -23,10 +23,11 @@
 
 namespace tandem::index {
 
-/// Threads: Append by one at a time, everything else from any, also beside Append.
+/// Threads: Append by one at a time (the arena's), Collect from any, also beside Append.
 class AppendBuffer {
  public:
-  AppendBuffer() = default;
+  /// `arena` outlives the buffer; entries and keys live in it.
+  explicit AppendBuffer(base::Arena* arena) : arena_(arena) {}
   AppendBuffer(const AppendBuffer&) = delete;
   AppendBuffer& operator=(const AppendBuffer&) = delete;
 
@@ -36,10 +37,6 @@ class AppendBuffer {
   /// order; a row may come several times. Sees every entry whose Append returned before.
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
-  /// Memory in use: entries, keys and sorted runs.
-  size_t size_bytes() const {
-    return arena_.size_bytes() + run_bytes_.load(std::memory_order_relaxed);
-  }
 
  private:
   struct Entry {
@@ -75,12 +72,11 @@ class AppendBuffer {
   static std::shared_ptr<const Run> Sort(const Chunk& chunk);
   static void MergeLevels(Runs* runs);
 
-  base::Arena arena_;                    // Chunks, entries and keys; used by the writer alone.
+  base::Arena* const arena_;
   std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
   mutable base::Mutex mutex_;
   mutable uint32_t sorted_chunks_ GUARDED_BY(mutex_) = 0;  // Chunks 0 to this are in runs_.
   mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();
-  mutable std::atomic<size_t> run_bytes_{0};  // Of runs_. Relaxed: a figure, orders nothing.
 };
 
 }  // namespace tandem::index
