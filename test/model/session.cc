@@ -112,8 +112,10 @@ void Session::Acknowledge(const Batch& batch, JournalBatch entry) {
   if (store_.simulated() == nullptr) return;
   entry.last_sequence = store_.engine().Info().last_sequence;
   Journal& journal = JournalOf(batch);
+  const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
   wrote_unlogged_ |= batch.unlogged;
+  if (!surely_writes) return;
   if (batch.options.durability == Durability::kWritten) journal.MarkWritten();
   if (batch.options.durability == Durability::kSynced) journal.MarkDurable();
 }
