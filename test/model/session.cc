@@ -39,7 +39,7 @@ void Session::Step() {
   if (choice < 990) return AdvanceCursor();
   if (choice < 993) return WriteBad();
   if (choice < 995) {  // The wall clock steps back; the engine's time does not.
-    (void)now();
+    checker_.CheckRows(Now(), tables_[0], 1);  // It has seen the time from which it steps back.
     store_.clock().SetWall(now_micros_ - static_cast<int64_t>(dice_.Below(100'000)));
     return;
   }
