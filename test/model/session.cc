@@ -12,7 +12,10 @@ Session::Session(const SessionPlan& plan, Counters* counters)
     : plan_(plan),
       counters_(*counters),
       dice_(plan.seed),
-      store_({.disk = plan.disk, .seed = plan.seed, .tuning = SmallTuning(plan.seed)}),
+      store_({.disk = plan.disk,
+              .parent = plan.parent,
+              .seed = plan.seed,
+              .tuning = SmallTuning(plan.seed)}),
       checker_(&dice_, counters) {}
 
 Session::~Session() { LetGo(); }
