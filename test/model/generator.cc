@@ -126,6 +126,7 @@ std::vector<std::string> NewKeys(Dice* dice, uint64_t count) {
 std::string Generator::Qualifier() { return dice_.Pick(plan_.qualifiers); }
 
 std::string Generator::Value(std::string_view qualifier) {
+  if (!plan_.values.empty()) return dice_.Pick(plan_.values);
   if (qualifier == kText) return RandomText(&dice_);
   if (qualifier == kInteger) return RandomInteger(&dice_);
   if (qualifier == kBytes) return RandomBytes(&dice_);

@@ -37,6 +37,7 @@ struct TablePlan {
   TableOptions options;
   std::vector<std::string> keys;
   std::vector<std::string> qualifiers;  ///< As often as they shall come up.
+  std::vector<std::string> values;      ///< Empty: what fits each column's name.
   bool user_timestamps = true;          ///< Some; small ones, extreme ones.
   bool unlogged = false;                ///< Written at kMemory only, and by nobody else.
 };

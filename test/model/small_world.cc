@@ -141,6 +141,7 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters)
   }
   plan_.keys = kRows;
   plan_.qualifiers = kColumns;
+  plan_.values = {"1", "2"};
 }
 
 void SmallRun::Run() {
@@ -217,7 +218,9 @@ void SmallRun::Write(const SmallStep& step) {
     model_.Apply(operation, entry.timestamp, entry.now_micros);
   }
   counters_.operations += step.batch.size();
+  const bool surely_writes = entry.surely_writes();
   journal_->Append(std::move(entry));
+  if (!surely_writes) return;
   journal_->MarkWritten();
   if (step.synced) journal_->MarkDurable();
 }
