@@ -74,10 +74,10 @@ class StoreFile {
   uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
   /// The parsed rows of a block, read or from the cache.
   Result<RowBlockRef> ReadRows(uint32_t block);
-  /// The same over bytes that the caller read (see BlockFile::Admit).
+  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
-  /// The same past the cache.
-  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored);
+  /// The same without putting the block into the cache.
+  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
   /// As ReadRows, but past the cache.
@@ -113,8 +113,6 @@ class StoreFile {
   static Status ReadSchema(Parts* parts);
   static Status ReadStatistics(Parts* parts);
   Status VerifyEnd() const;
-  Result<const BlockIndex*> Blocks() const;
-  Result<RowBlockRef> ParseRows(uint32_t block, BlockRef bytes) const;
   std::unique_ptr<Parts> parts_;
 };
 
