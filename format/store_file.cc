@@ -76,10 +76,15 @@ Result<const Dictionary*> StoreFile::Names() {
 }
 
 Result<bool> StoreFile::MayContain(uint64_t hash) {
+  ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());
+  return filter->MayContain(hash);
+}
+
+Result<const BloomFilter*> StoreFile::Filter() {
   ASSIGN_OR_RETURN(const BloomFilter* filter, parts_->filter.Get([&] {
     return BloomFilter::Read(parts_->blocks, parts_->Section(SectionKind::kFilter));
   }));
-  return filter->MayContain(hash);
+  return filter;
 }
 
 Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
