@@ -51,18 +51,6 @@ Status FinishCreation(base::Directory* directory, base::RandomSource* random,
   return format::WriteRoot(root_file, &root, /*both=*/true);
 }
 
-// Whether the bytes of an unreadable ROOT, alone in its directory, can be those of a crash in
-// step 1.
-Result<bool> LooksHalfMade(base::File* file) {
-  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-  std::string bytes(kMagicBytes, '\0');
-  ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
-  bytes.resize(count);
-  const bool zeros = bytes.find_first_not_of('\0') == std::string::npos;
-  const bool magic = std::string_view("\x89TANDEM\n").starts_with(bytes);
-  return size <= format::kRootFileBytes && (zeros || magic);
-}
-
 // Removes what a crash in step 2 or 3 left.
 Status RemoveLeftovers(base::Directory* directory, const std::vector<LocalFile>& files) {
   for (const LocalFile& leftover : files) {
@@ -86,6 +74,17 @@ Status CreateDatabase(base::Directory* directory, base::RandomSource* random) {
 
 }  // namespace
 
+Result<bool> IsHalfMadeRoot(base::Directory* directory, base::File* root_file) {
+  ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(directory));
+  ASSIGN_OR_RETURN(const uint64_t size, root_file->Size());
+  std::string bytes(kMagicBytes, '\0');
+  ASSIGN_OR_RETURN(const size_t count, root_file->Read(0, bytes));
+  bytes.resize(count);
+  const bool zeros = bytes.find_first_not_of('\0') == std::string::npos;
+  const bool magic = std::string_view("\x89TANDEM\n").starts_with(bytes);
+  return files.empty() && size <= format::kRootFileBytes && (zeros || magic);
+}
+
 Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* random) {
   ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(directory));
   Result<std::unique_ptr<base::File>> file = directory->Open(kRootName, base::OpenMode::kReadWrite);
@@ -101,8 +100,8 @@ Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* ra
     RETURN_IF_ERROR(RemoveLeftovers(directory, files));
     return FinishCreation(directory, random, file->get());
   }
-  if (root.error().code() != StatusCode::kCorruption || !files.empty()) return root.error();
-  ASSIGN_OR_RETURN(const bool half_made, LooksHalfMade(file->get()));
+  if (root.error().code() != StatusCode::kCorruption) return root.error();
+  ASSIGN_OR_RETURN(const bool half_made, IsHalfMadeRoot(directory, file->get()));
   if (!half_made) return root.error();
   RETURN_IF_ERROR(directory->Remove(kRootName));
   RETURN_IF_ERROR(directory->Sync());

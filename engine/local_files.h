@@ -43,4 +43,8 @@ format::RandomId NewRandomId(base::RandomSource* random);
 /// kNoSpace.
 Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* random);
 
+/// Whether a ROOT that cannot be read is what a crash during creation left: alone in its directory,
+/// and no other file than ours. Errors: kIoError.
+Result<bool> IsHalfMadeRoot(base::Directory* directory, base::File* root_file);
+
 }  // namespace tandem::engine

@@ -31,7 +31,12 @@ Status ReadRootFile(base::Directory* directory, base::OpenMode mode, RecoveredFi
     return Status::NotFound("no database here: ROOT does not exist");
   }
   ASSIGN_OR_RETURN(files->root_file, std::move(file));
-  ASSIGN_OR_RETURN(files->root, format::ReadRoot(files->root_file.get()));
+  Result<format::RootFile> root = format::ReadRoot(files->root_file.get());
+  if (!root && root.error().code() == StatusCode::kCorruption) {
+    ASSIGN_OR_RETURN(const bool half_made, IsHalfMadeRoot(directory, files->root_file.get()));
+    if (half_made) return Status::NotFound("no database here: its creation was never finished");
+  }
+  ASSIGN_OR_RETURN(files->root, std::move(root));
   if (files->root.record.manifest.number.value == 0) {
     return Status::NotFound("no database here: its creation was never finished");
   }

@@ -59,12 +59,17 @@ class PartCursor final : public IndexValueCursor {
     return leaf_->leaf.entries_before() + leaf_->leaf.EntriesBefore(position_);
   }
   Status AppendOrdinals(std::vector<uint32_t>* out) override {
-    return part_.AppendOrdinals(*leaf_, position_, position_ + 1, &postings_, out);
+    return part_.AppendOrdinals(*leaf_, {position_, position_ + 1}, &postings_, out);
   }
   std::optional<uint32_t> OrdinalAhead(uint32_t steps) const override {
     const IndexLeaf& leaf = leaf_->leaf;
-    if (!leaf.all_single() || leaf.value_count() - position_ <= steps) return std::nullopt;
-    return leaf.Reference(position_ + steps);
+    if (leaf.value_count() - position_ <= steps) return std::nullopt;
+    const uint32_t position = position_ + steps;
+    const uint32_t count = leaf.EntriesBefore(position + 1) - leaf.EntriesBefore(position);
+    const uint32_t reference = leaf.Reference(position);
+    if (count == 1) return reference;
+    if (count > kSmallListMax) return std::nullopt;
+    return static_cast<uint32_t>(leaf.ListAt(reference).Varint());
   }
 
  private:

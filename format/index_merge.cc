@@ -74,7 +74,8 @@ class MappedSource final : public ValueSource {
       if (ordinal >= map_.size()) {
         return Status::Corruption("an index section names a row that its file does not have");
       }
-      if (map_[ordinal] != kNotCopied) out->push_back(map_[ordinal]);
+      const uint32_t mapped = map_[ordinal];
+      if (mapped != kNotCopied) out->push_back(mapped);
     }
     return {};
   }

@@ -11,12 +11,12 @@
 namespace tandem::format {
 
 Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
-    const BlockFile& file, const std::vector<SectionEntry>& sections, const IndexSummary& summary,
-    IndexPart part, uint32_t row_count) {
-  const bool older = part == IndexPart::kOlder;
+    const BlockFile& file, const std::vector<SectionEntry>& sections, const Spec& spec) {
+  const IndexSummary& summary = spec.summary;
+  const bool older = spec.part == IndexPart::kOlder;
   const uint32_t owner = summary.index.value;
   const uint32_t flag = older ? kSectionFlagOlder : 0;
-  std::unique_ptr<IndexPartReader> reader(new IndexPartReader(file, row_count));
+  std::unique_ptr<IndexPartReader> reader(new IndexPartReader(file, spec.row_count));
   reader->totals_ = older ? Totals{summary.older_entries, summary.older_values}
                           : Totals{summary.current_entries, summary.current_values};
   const SectionEntry* leaves = FindSection(sections, SectionKind::kIndexLeaves, owner, flag);
@@ -27,9 +27,9 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
                               std::to_string(owner) + " do not agree with its digests");
   }
   // A current part has at most one entry a row.
-  if (!older && reader->totals_.entries > row_count) {
-    return file.Corrupt(leaves->offset,
-                        Mismatch("current entries, at most", row_count, reader->totals_.entries));
+  if (!older && reader->totals_.entries > spec.row_count) {
+    return file.Corrupt(leaves->offset, Mismatch("current entries, at most", spec.row_count,
+                                                 reader->totals_.entries));
   }
   if (leaves != nullptr) reader->leaves_ = *leaves;
   if (directory != nullptr) reader->directory_ = *directory;
@@ -38,7 +38,9 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
 }
 
 Result<const IndexDirectory*> IndexPartReader::Directory() const {
-  return loaded_directory_.Get([this] { return LoadDirectory(); });
+  ASSIGN_OR_RETURN(const IndexDirectory* directory,
+                   loaded_directory_.Get([this] { return LoadDirectory(); }));
+  return directory;
 }
 
 Result<IndexDirectory> IndexPartReader::LoadDirectory() const {
@@ -109,18 +111,18 @@ StreamReader IndexPartReader::Postings(Through through) const {
   return StreamReader(file_, postings_, BlockKind::kPostings, through);
 }
 
-Status IndexPartReader::AppendOrdinals(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
+Status IndexPartReader::AppendOrdinals(const LoadedLeaf& leaf, Positions positions,
                                        StreamReader* postings, std::vector<uint32_t>* out) const {
-  if (leaf.leaf.all_single()) return AppendSingles(leaf, begin, end, out);
-  for (uint32_t position = begin; position < end; ++position) {
+  if (leaf.leaf.all_single()) return AppendSingles(leaf, positions, out);
+  for (uint32_t position = positions.begin; position < positions.end; ++position) {
     RETURN_IF_ERROR(AppendValue(leaf, position, postings, out));
   }
   return {};
 }
 
-Status IndexPartReader::AppendSingles(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
+Status IndexPartReader::AppendSingles(const LoadedLeaf& leaf, Positions positions,
                                       std::vector<uint32_t>* out) const {
-  for (uint32_t position = begin; position < end; ++position) {
+  for (uint32_t position = positions.begin; position < positions.end; ++position) {
     const uint32_t ordinal = leaf.leaf.Reference(position);
     if (ordinal >= row_count_) return BadLeaf(leaf);
     out->push_back(ordinal);
@@ -131,18 +133,17 @@ Status IndexPartReader::AppendSingles(const LoadedLeaf& leaf, uint32_t begin, ui
 Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position,
                                     StreamReader* postings, std::vector<uint32_t>* out) const {
   ASSIGN_OR_RETURN(const uint32_t count, CountAt(leaf, position));
-  if (count == 1) return AppendSingles(leaf, position, position + 1, out);
+  if (count == 1) return AppendSingles(leaf, {position, position + 1}, out);
   const ListBounds bounds{count, row_count_};
   ByteReader list = leaf.leaf.ListAt(leaf.leaf.Reference(position));
-  if (count > kSmallListMax) return AppendStreamList(leaf, bounds, &list, postings, out);
-  return ReadSmallList(bounds, &list, out) ? Status() : BadLeaf(leaf);
+  if (count <= kSmallListMax) return ReadSmallList(bounds, &list, out) ? Status() : BadLeaf(leaf);
+  ListPlace place;
+  if (!ReadListPlace(bounds, &list, &place)) return BadLeaf(leaf);
+  return AppendStreamList(bounds, place, postings, out);
 }
 
-Status IndexPartReader::AppendStreamList(const LoadedLeaf& leaf, ListBounds bounds,
-                                         ByteReader* place_bytes, StreamReader* postings,
-                                         std::vector<uint32_t>* out) const {
-  ListPlace place;
-  if (!ReadListPlace(bounds, place_bytes, &place)) return BadLeaf(leaf);
+Status IndexPartReader::AppendStreamList(ListBounds bounds, const ListPlace& place,
+                                         StreamReader* postings, std::vector<uint32_t>* out) const {
   ASSIGN_OR_RETURN(const std::string_view bytes, postings->Read(place.position, place.size_bytes));
   const bool read = place.form == ListForm::kRoaring ? ReadRoaringList(bounds, bytes, out)
                                                      : ReadBlockedList(bounds, bytes, out);

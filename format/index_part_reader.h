@@ -11,7 +11,7 @@
 #include "format/index_directory.h"
 #include "format/index_leaf.h"
 #include "format/index_section.h"
-#include "format/load_once.h"
+#include "format/once_loaded.h"
 #include "format/postings.h"
 #include "format/section_writer.h"
 #include "format/stream_section.h"
@@ -37,17 +37,26 @@ class IndexPartReader {
  public:
   using Through = StreamReader::Through;
 
-  /// `summary_entries` and `summary_values` are what the digests section says of this part.
+  /// What the digests section says of the part.
   struct Totals {
     uint64_t entries = 0;
     uint64_t values = 0;
+  };
+  struct Spec {
+    const IndexSummary& summary;
+    IndexPart part = IndexPart::kCurrent;
+    uint32_t row_count = 0;
+  };
+  /// The values at positions [begin, end) of a leaf.
+  struct Positions {
+    uint32_t begin = 0;
+    uint32_t end = 0;
   };
 
   /// Errors: kCorruption when the sections of the part are not all there, or there without entries.
   static Result<std::unique_ptr<IndexPartReader>> Open(const BlockFile& file,
                                                        const std::vector<SectionEntry>& sections,
-                                                       const IndexSummary& summary, IndexPart part,
-                                                       uint32_t row_count);
+                                                       const Spec& spec);
 
   bool empty() const { return totals_.entries == 0; }
   const Totals& totals() const { return totals_; }
@@ -63,27 +72,27 @@ class IndexPartReader {
   Result<uint32_t> CountAt(const LoadedLeaf& leaf, uint32_t position) const;
   /// A reader of this part's postings.
   StreamReader Postings(Through through) const;
-  /// Appends the ordinals of the values at positions [begin, end) of `leaf`.
-  Status AppendOrdinals(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
-                        StreamReader* postings, std::vector<uint32_t>* out) const;
+  /// Appends the ordinals of the values at `positions`, value by value.
+  Status AppendOrdinals(const LoadedLeaf& leaf, Positions positions, StreamReader* postings,
+                        std::vector<uint32_t>* out) const;
   /// kCorruption for a leaf that breaks its layout.
   Status BadLeaf(const LoadedLeaf& leaf) const;
 
  private:
   IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
   Result<IndexDirectory> LoadDirectory() const;
-  Status AppendSingles(const LoadedLeaf& leaf, uint32_t begin, uint32_t end,
+  Status AppendSingles(const LoadedLeaf& leaf, Positions positions,
                        std::vector<uint32_t>* out) const;
   Status AppendValue(const LoadedLeaf& leaf, uint32_t position, StreamReader* postings,
                      std::vector<uint32_t>* out) const;
-  Status AppendStreamList(const LoadedLeaf& leaf, ListBounds bounds, ByteReader* place_bytes,
-                          StreamReader* postings, std::vector<uint32_t>* out) const;
+  Status AppendStreamList(ListBounds bounds, const ListPlace& place, StreamReader* postings,
+                          std::vector<uint32_t>* out) const;
 
   const BlockFile& file_;
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable LoadOnce<IndexDirectory> loaded_directory_;
+  mutable OnceLoaded<IndexDirectory> loaded_directory_;
 };
 
 }  // namespace tandem::format

@@ -11,7 +11,7 @@
 #include "format/index_cursor.h"
 #include "format/index_part_reader.h"
 #include "format/index_section_writer.h"
-#include "format/load_once.h"
+#include "format/once_loaded.h"
 
 namespace tandem::format {
 namespace {
@@ -55,7 +55,7 @@ class StoredIndexSection final : public IndexSection {
       const LoadedLeaf& leaf = place.leaf;
       uint32_t end = leaf.leaf.value_count();
       if (range.high.has_value() && leaf.number >= last) end = leaf.leaf.LowerBound(*range.high);
-      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, place.position, end, &postings, out));
+      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, {place.position, end}, &postings, out));
       if (leaf.number >= last) return {};
       ASSIGN_OR_RETURN(LoadedLeaf next, reader.Leaf(leaf.number + 1, Through::kCache));
       place = {std::move(next), 0};
@@ -69,24 +69,26 @@ class StoredIndexSection final : public IndexSection {
     return NewPartCursor(Part(part), Through::kFile);
   }
 
-  Result<const Bitmap*> Present() override {
-    return present_.Get(
-        [this] { return ReadBitmapSection(file_, parts_.present, parts_.row_count); });
-  }
+  Result<const Bitmap*> Present() override { return Bits(parts_.present, &present_); }
   Result<const Bitmap*> Touched() override {
     if ((parts_.touched.flags & kSectionFlagEqual) != 0) return Present();
-    return touched_.Get(
-        [this] { return ReadBitmapSection(file_, parts_.touched, parts_.row_count); });
+    return Bits(parts_.touched, &touched_);
   }
 
  private:
   const IndexPartReader& Part(IndexPart part) const {
     return part == IndexPart::kCurrent ? *parts_.current : *parts_.older;
   }
+  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<Bitmap>* kept) const {
+    ASSIGN_OR_RETURN(const Bitmap* bitmap, kept->Get([&] {
+      return ReadBitmapSection(file_, section, parts_.row_count);
+    }));
+    return bitmap;
+  }
 
   const BlockFile& file_;
   Parts parts_;
-  LoadOnce<Bitmap> present_, touched_;
+  OnceLoaded<Bitmap> present_, touched_;
 };
 
 }  // namespace
@@ -101,10 +103,10 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
   StoredIndexSection::Parts parts;
   parts.summary = *summary;
   parts.row_count = row_count;
-  ASSIGN_OR_RETURN(parts.current,
-                   IndexPartReader::Open(file, sections, *summary, IndexPart::kCurrent, row_count));
+  ASSIGN_OR_RETURN(parts.current, IndexPartReader::Open(
+                                      file, sections, {*summary, IndexPart::kCurrent, row_count}));
   ASSIGN_OR_RETURN(parts.older,
-                   IndexPartReader::Open(file, sections, *summary, IndexPart::kOlder, row_count));
+                   IndexPartReader::Open(file, sections, {*summary, IndexPart::kOlder, row_count}));
   const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
   const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
   if (present == nullptr || touched == nullptr) {

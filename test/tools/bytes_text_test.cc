@@ -5,26 +5,26 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <fstream>
-#include <random>
 
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
+#include "test/support/test_random.h"
 
 namespace tandem::test {
 namespace {
 
 using std::string_literals::operator""s;
 
-std::string RandomBytes(std::mt19937& random) {
+std::string RandomBytes(TestRandom& random) {
   std::string bytes;
-  for (size_t n = random() % 30; n > 0; --n) {
-    const unsigned choice = random() % 4;
+  for (size_t n = random.Below(30); n > 0; --n) {
+    const unsigned choice = random.Below(4);
     if (choice == 0)
       bytes += "\\x";
     else if (choice == 1)
-      bytes += "é€😀"[random() % 9];
+      bytes += "é€😀"[random.Below(9)];
     else
-      bytes += static_cast<char>(random());
+      bytes += static_cast<char>(random.Next());
   }
   return bytes;
 }
@@ -74,9 +74,7 @@ BOOST_AUTO_TEST_CASE(PlainTextIsUtf8WithoutControls) {
 }
 
 BOOST_AUTO_TEST_CASE(EscapedBytesComeBack) {
-  const unsigned seed = 7;
-  std::printf("seed: %u\n", seed);
-  std::mt19937 random(seed);
+  TestRandom random("bytes_text");
   for (int i = 0; i < 20'000; ++i) {
     const std::string bytes = RandomBytes(random);
     const std::string text = tools::EscapeBytes(bytes);

@@ -4,8 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
-#include <random>
 
+#include "test/support/test_random.h"
 #include "test/tools/input_from_text.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/json.h"
@@ -82,10 +82,10 @@ BOOST_AUTO_TEST_CASE(CutTextCountsCharactersNotBytes) {
   BOOST_CHECK_EQUAL(tools::CutToWidth("äöüß", 3), "äö…");
 }
 
-std::string RandomBytes(std::mt19937& random) {
+std::string RandomBytes(TestRandom& random) {
   constexpr std::string_view kAlphabet("a,\"\t\r\n\0\\\xc3\xa9\xff ", 12);
   std::string bytes;
-  for (size_t n = random() % 12; n > 0; --n) bytes += kAlphabet[random() % kAlphabet.size()];
+  for (size_t n = random.Below(12); n > 0; --n) bytes += kAlphabet[random.Below(kAlphabet.size())];
   return bytes;
 }
 
@@ -99,9 +99,7 @@ std::string Member(const std::vector<tools::Field>& fields, const std::string& n
 }
 
 BOOST_AUTO_TEST_CASE(RandomRecordsComeBackFromJsonCsvAndTsv) {
-  const unsigned seed = 99;
-  std::printf("seed: %u\n", seed);
-  std::mt19937 random(seed);
+  TestRandom random("output");
   tools::JsonObjectReader json;
   for (int i = 0; i < 3000; ++i) {
     const std::string a = RandomBytes(random), b = RandomBytes(random);

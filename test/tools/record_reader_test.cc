@@ -2,8 +2,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
-#include <random>
 
+#include "test/support/test_random.h"
 #include "test/tools/input_from_text.h"
 
 namespace tandem::test {
@@ -157,16 +157,15 @@ std::string CsvOf(const std::vector<std::string>& fields) {
 }
 
 BOOST_AUTO_TEST_CASE(RandomCsvComesBackAsWritten) {
-  const unsigned seed = 20240607;
-  std::printf("seed: %u\n", seed);
-  std::mt19937 random(seed);
+  TestRandom random("record_reader");
   constexpr std::string_view kAlphabet("a,\"\r\n\0 \xff", 8);
   std::string text = "a,b,c\n";
   std::vector<std::vector<std::string>> rows;
   for (int i = 0; i < 20'000; ++i) {
     auto& row = rows.emplace_back(3);
     for (std::string& field : row) {
-      for (size_t n = random() % 40; n > 0; --n) field += kAlphabet[random() % kAlphabet.size()];
+      for (size_t n = random.Below(40); n > 0; --n)
+        field += kAlphabet[random.Below(kAlphabet.size())];
     }
     text += CsvOf(row);
   }

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "tools/tandem/format_text.h"
 
@@ -16,8 +18,9 @@ constexpr size_t kKindOffset = 8;
 Result<ProbedFile> ProbeFile(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  std::string directory = slash == std::string::npos ? "." : path.substr(0, slash);
-  if (directory.empty()) directory = "/";
+  // "/ROOT" lies in "/", "ROOT" in ".".
+  const std::string directory =
+      slash == std::string::npos ? std::string(".") : path.substr(0, std::max<size_t>(slash, 1));
   if (name.empty() || IsDirectory(path)) {
     return Status::InvalidArgument(path + ": expected one file of a database, found a directory");
   }

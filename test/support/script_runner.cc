@@ -1,0 +1,120 @@
+// The script is read line by line and written again as it is run; what is compared is each output.
+#include "test/support/script_runner.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace tandem::test {
+namespace {
+
+constexpr const char* kRule = "----";
+
+class ScriptRun {
+ public:
+  ScriptRun(std::string path, const ScriptHandler& handler)
+      : path_(std::move(path)), handler_(handler), in_(path_) {
+    BOOST_REQUIRE_MESSAGE(in_.good(), "no script " << path_);
+  }
+
+  void Run() {
+    while (NextLine()) {
+      written_ += line_ + "\n";
+      if (!line_.empty() && line_[0] != '#') RunCommand();
+    }
+    if (std::getenv("TANDEM_REWRITE") != nullptr) std::ofstream(path_) << written_;
+  }
+
+ private:
+  bool NextLine() {
+    ++number_;
+    return static_cast<bool>(std::getline(in_, line_));
+  }
+
+  void RunCommand() {
+    ScriptCommand command{SplitWords(line_), "", number_};
+    while (NextLine() && line_ != kRule) {
+      command.input += line_ + "\n";
+      written_ += line_ + "\n";
+    }
+    const std::string expected = ReadOutput();
+    const std::string found = handler_(command);
+    if (std::getenv("TANDEM_REWRITE") == nullptr) {
+      BOOST_CHECK_MESSAGE(found == expected, path_ << ":" << command.line << ": expected\n"
+                                                   << expected << "found\n"
+                                                   << found);
+    }
+    WriteOutput(found);
+  }
+
+  /// What stands behind the rule; the line after it is consumed.
+  std::string ReadOutput() {
+    std::string output;
+    if (!NextLine()) return output;
+    const bool doubled = line_ == kRule;
+    if (!doubled) {
+      for (; !line_.empty() && in_; NextLine()) output += line_ + "\n";
+      return output;
+    }
+    std::string before;
+    while (NextLine() && !(line_ == kRule && before == kRule)) {
+      output += line_ + "\n";
+      before = line_;
+    }
+    output.resize(output.size() >= 5 ? output.size() - 5 : 0);  // The first rule of the last two.
+    NextLine();
+    return output;
+  }
+
+  void WriteOutput(const std::string& output) {
+    const bool doubled = output.find("\n\n") != std::string::npos || output.starts_with("\n");
+    written_ += std::string(kRule) + "\n";
+    if (doubled) written_ += std::string(kRule) + "\n";
+    written_ += output;
+    if (doubled) written_ += std::string(kRule) + "\n" + kRule + "\n";
+    written_ += "\n";
+  }
+
+  std::string path_;
+  const ScriptHandler& handler_;
+  std::ifstream in_;
+  std::string line_;
+  int number_ = 0;
+  std::string written_;
+};
+
+}  // namespace
+
+void RunScript(const std::string& path, const ScriptHandler& handler) {
+  ScriptRun(path, handler).Run();
+}
+
+std::vector<std::string> SplitWords(const std::string& line) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool inside = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char byte = line[i];
+    if (quote == 0 && byte == ' ') {
+      inside = false;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+    if (quote == 0 && (byte == '\'' || byte == '"')) {
+      quote = byte;
+    } else if (byte == quote) {
+      quote = 0;
+    } else if (quote == '"' && byte == '\\' && i + 1 < line.size() &&
+               (line[i + 1] == '"' || line[i + 1] == '\\')) {
+      words.back() += line[++i];
+    } else {
+      words.back() += byte;
+    }
+  }
+  return words;
+}
+
+}  // namespace tandem::test

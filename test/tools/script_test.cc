@@ -1,0 +1,160 @@
+// Every verb and every bad input, as scripts in test/tools/scripts.
+//
+// `tandem WORDS` runs the program with the input as its standard input. Its output is stdout, then
+// the lines of stderr behind "err: ", then "exit N" unless N is 0. Other commands:
+//   file NAME         writes the input into a file of that name
+//   bytes NAME COUNT  writes a file of so many bytes
+//   flip FILE OFFSET  changes one bit (a negative offset counts from the end)
+//   cut FILE BYTES    cuts a file to so many bytes
+//   hold DB           keeps a database open for writing, until `release`
+//   exists PATH       tells whether there is anything at PATH
+// In words $DB is a database of the script, $DIR its directory, $STORE, $LOG and $MANIFEST the
+// newest file of that kind in $DB. In output these come back; numbers of files and processes are N.
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+
+#include "tandem/tandem.h"
+#include "test/support/script_runner.h"
+#include "test/support/temporary_directory.h"
+#include "test/tools/program.h"
+
+namespace tandem::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ScriptWorld {
+ public:
+  std::string Answer(const ScriptCommand& command);
+
+ private:
+  std::string Path(const std::string& name) const { return directory_.Path(name); }
+  std::string Newest(const std::string& prefix) const;
+  std::string Expand(std::string word) const;
+  std::string Normalise(std::string text) const;
+  std::string RunTandem(const ScriptCommand& command);
+  void Flip(const std::string& path, int64_t offset);
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<Database> held_;
+};
+
+void ReplaceAll(const std::string& from, const std::string& to, std::string* text) {
+  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) {
+    text->replace(at, from.size(), to);
+  }
+}
+
+/// The file PREFIX-N with the largest N in the database.
+std::string ScriptWorld::Newest(const std::string& prefix) const {
+  std::string newest = "none";
+  long number = -1;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(Path("db"), ignored)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(prefix + "-")) continue;
+    const long found = std::stol(name.substr(prefix.size() + 1));
+    if (found > number) {
+      number = found;
+      newest = entry.path();
+    }
+  }
+  return newest;
+}
+
+std::string ScriptWorld::Expand(std::string word) const {
+  if (word.find('$') == std::string::npos) return word;
+  ReplaceAll("$STORE", Newest("store"), &word);
+  ReplaceAll("$LOG", Newest("log"), &word);
+  ReplaceAll("$MANIFEST", Newest("manifest"), &word);
+  ReplaceAll("$DB", Path("db"), &word);
+  ReplaceAll("$DIR", directory_.path(), &word);
+  return word;
+}
+
+std::string ScriptWorld::Normalise(std::string text) const {
+  ReplaceAll(Path("db"), "$DB", &text);
+  ReplaceAll(directory_.path(), "$DIR", &text);
+  text = std::regex_replace(text, std::regex("\\b" + std::to_string(getpid()) + "\\b"), "PID");
+  text = std::regex_replace(text, std::regex("(store|log|manifest)-[0-9]+"), "$1-N");
+  text = std::regex_replace(text, std::regex(" in [0-9.]+ s \\([0-9,]+ records/s\\)"),
+                            " in N s (N records/s)");
+  return std::regex_replace(text, std::regex("0x[0-9a-f]{9,16}|\\b[0-9a-f]{16,32}\\b"), "HASH");
+}
+
+std::string ScriptWorld::RunTandem(const ScriptCommand& command) {
+  std::vector<std::string> arguments;
+  for (size_t i = 1; i < command.words.size(); ++i) {
+    arguments.push_back(Expand(command.words[i]));
+  }
+  const ProgramRun run = RunProgram(arguments, command.input);
+  std::string text = run.out;
+  ReplaceAll("\r\n", "\n", &text);
+  std::istringstream errors(run.err);
+  for (std::string line; std::getline(errors, line);) text += "err: " + line + "\n";
+  if (run.exit_code != 0) text += "exit " + std::to_string(run.exit_code) + "\n";
+  return Normalise(std::move(text));
+}
+
+void ScriptWorld::Flip(const std::string& path, int64_t offset) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  if (offset < 0) offset += static_cast<int64_t>(fs::file_size(path));
+  file.seekg(offset);
+  const char byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(offset);
+  file.put(byte);
+}
+
+std::string ScriptWorld::Answer(const ScriptCommand& command) {
+  const std::string& name = command.words[0];
+  if (name == "tandem") return RunTandem(command);
+  const std::string path = command.words.size() > 1 ? Expand(command.words[1]) : "";
+  if (name == "file") {
+    std::ofstream(Path(path), std::ios::binary) << command.input;
+  } else if (name == "bytes") {
+    std::ofstream(Path(path), std::ios::binary)
+        << std::string(std::stoul(command.words.at(2)), 'x');
+  } else if (name == "flip") {
+    Flip(path, std::stol(command.words.at(2)));
+  } else if (name == "cut") {
+    fs::resize_file(path, std::stoul(command.words.at(2)));
+  } else if (name == "hold") {
+    auto opened = Database::Open(path);
+    if (!opened.has_value()) return opened.error().ToString() + "\n";
+    held_ = std::move(*opened);
+  } else if (name == "release") {
+    held_.reset();
+  } else if (name == "exists") {
+    return fs::exists(path) ? "yes\n" : "no\n";
+  } else {
+    return "unknown command\n";
+  }
+  return "";
+}
+
+void Run(const char* name) {
+  ScriptWorld world;
+  RunScript(std::string("test/tools/scripts/") + name + ".txt",
+            [&world](const ScriptCommand& command) { return world.Answer(command); });
+}
+
+BOOST_AUTO_TEST_SUITE(scripts)
+
+BOOST_AUTO_TEST_CASE(UsageErrorsSayWhatToDo) { Run("usage"); }
+BOOST_AUTO_TEST_CASE(RowsAreWrittenReadAndDeleted) { Run("rows"); }
+BOOST_AUTO_TEST_CASE(QueriesAreAnsweredAndExplained) { Run("query"); }
+BOOST_AUTO_TEST_CASE(FilesAreImported) { Run("import"); }
+BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }
+BOOST_AUTO_TEST_CASE(DamageIsFoundAndNamed) { Run("damage"); }
+BOOST_AUTO_TEST_CASE(DatabasesAreMadeLockedAndKeptAlone) { Run("database"); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
