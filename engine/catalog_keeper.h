@@ -35,7 +35,8 @@ class CatalogKeeper {
   };
   explicit CatalogKeeper(Parts parts);
 
-  /// Writes "open" to ROOT, with numbers reserved: the first write of an owner.
+  /// Makes the record that ROOT shows durable, then writes "open" to it, with numbers reserved: the
+  /// first writes of an owner.
   Status MarkOpen();
   /// Goes on with the manifest when it was closed cleanly, otherwise begins a new one.
   Status BeginManifest(bool was_closed, format::LogMark log);

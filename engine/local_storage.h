@@ -53,9 +53,9 @@ class LocalStorage : public Storage {
   };
 
   LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay);
-  Status Begin(bool was_closed, const wal::ReplayReport& replay);
-  Status TrimSegments(bool was_closed, const wal::ReplayReport& replay);
-  Status RemoveOrphans(const std::vector<LocalFile>& listing);
+  Status Begin(bool was_closed, const wal::ReplayReport& replay, format::LogMark durable);
+  Status TrimSegments(const wal::ReplayReport& replay, format::LogMark durable);
+  void RemoveOrphans(const std::vector<LocalFile>& listing);
   Status AddSegment(const format::SegmentRecord& record, format::LogMark mark);
   Status CheckOwner() const;
   void Publish();

@@ -68,6 +68,11 @@ void RowAssembly::Merge() {
   visible_ = merged_;
 }
 
+bool RowAssembly::returns_cells() const {
+  return std::any_of(visible_.begin(), visible_.end(),
+                     [this](const format::Cell& cell) { return IsReturned(cell); });
+}
+
 RowView RowAssembly::Project(std::string_view key) {
   returned_.clear();
   const format::Cell* previous = nullptr;
@@ -78,9 +83,7 @@ RowView RowAssembly::Project(std::string_view key) {
       ++versions;
     } else {
       versions = 1;
-      is_returned = !shape_.returned.has_value() ||
-                    std::binary_search(shape_.returned->begin(), shape_.returned->end(),
-                                       cell.qualifier, std::less<>());
+      is_returned = IsReturned(cell);
     }
     previous = &cell;
     if (!is_returned || versions > shape_.versions) continue;

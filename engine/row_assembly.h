@@ -2,7 +2,9 @@
 // visible ones, tested and projected. All memory is reused from row to row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,10 +64,17 @@ class RowAssembly {
   void Merge();
 
   std::span<const format::Cell> visible() const { return visible_; }
+  /// Whether any of the visible cells is returned. (Memstores give cells of all columns.)
+  bool returns_cells() const;
   /// The row as it is returned. Requires: Settle or Merge.
   RowView Project(std::string_view key);
 
  private:
+  bool IsReturned(const format::Cell& cell) const {
+    return !shape_.returned.has_value() ||
+           std::binary_search(shape_.returned->begin(), shape_.returned->end(), cell.qualifier,
+                              std::less<>());
+  }
   std::string_view FamilyName(format::FamilyId family);
 
   const ReadShape& shape_;

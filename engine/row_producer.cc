@@ -13,7 +13,8 @@ Result<bool> RowProducer::Accept(bool settled, bool decided) {
   }
   // An unsettled row was decoded so that, if it exists and may match, some cell is visible. A
   // settled row has a Put, perhaps of a column that was not decoded.
-  if (row_.visible().empty() && (!settled || job_->shape.needs_cells)) return false;
+  if (!settled && row_.visible().empty()) return false;
+  if (job_->shape.needs_cells && !row_.returns_cells()) return false;
   if (!job_->predicate.has_value() || (settled && decided)) return true;
   return job_->predicate->Matches(key_, row_.visible());
 }

@@ -31,11 +31,6 @@ T Must(Result<T> result) {
   return std::move(result).value();
 }
 
-void Must(const Status& status) {
-  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  CHECK(status.ok());
-}
-
 }  // namespace
 
 ReadWorld::ReadWorld(const WorldOptions& options)
@@ -299,7 +294,7 @@ void ReadWorld::Split(const std::string& key) {
   const auto place = static_cast<ptrdiff_t>(at);
   regions_[at] = std::move(left);
   regions_.insert(regions_.begin() + place + 1, std::move(right));
-  memstores_.insert(memstores_.begin() + place + 1, {});
+  memstores_.emplace(memstores_.begin() + place + 1);
   SwitchMemstore(at + 1);
 }
 

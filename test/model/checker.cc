@@ -122,7 +122,8 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   ReadOptions read = generator.NewRead();
   read.snapshot = moment.snapshot;
   const std::string text = predicate.ToString();
-  const std::string context = table + ": query " + text + Describe(query) + Describe(read);
+  const std::string context =
+      table + ": query " + text.substr(0, 1000) + Describe(query) + Describe(read);
   Predicate asked = predicate;
   if (dice_.Chance(20)) {  // What is written can be read back.
     auto parsed = Predicate::Parse(text);

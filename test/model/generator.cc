@@ -66,6 +66,7 @@ IndexOptions Index(std::string name, const char* qualifier, ColumnType type, boo
 TablePlan NewTable(Dice* dice, std::string name, uint32_t max_versions, int64_t ttl_micros) {
   TablePlan plan;
   plan.options.name = std::move(name);
+  plan.qualifiers = {kText, kText, kInteger, kInteger, kBytes, kBytes, kPlain, ""};
   plan.options.families = {
       {.name = "d",
        .max_versions = max_versions,
@@ -122,13 +123,10 @@ std::vector<std::string> NewKeys(Dice* dice, uint64_t count) {
   return {keys.begin(), keys.end()};
 }
 
-std::string Generator::Qualifier() {
-  static const std::vector<std::string> kQualifiers = {kText,  kText,  kInteger, kInteger,
-                                                       kBytes, kBytes, kPlain,   ""};
-  return dice_.Pick(kQualifiers);
-}
+std::string Generator::Qualifier() { return dice_.Pick(plan_.qualifiers); }
 
 std::string Generator::Value(std::string_view qualifier) {
+  if (!plan_.values.empty()) return dice_.Pick(plan_.values);
   if (qualifier == kText) return RandomText(&dice_);
   if (qualifier == kInteger) return RandomInteger(&dice_);
   if (qualifier == kBytes) return RandomBytes(&dice_);

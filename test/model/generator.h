@@ -36,8 +36,10 @@ class Dice {
 struct TablePlan {
   TableOptions options;
   std::vector<std::string> keys;
-  bool user_timestamps = true;  ///< Some; small ones, extreme ones.
-  bool unlogged = false;        ///< Written at kMemory only, and by nobody else.
+  std::vector<std::string> qualifiers;  ///< As often as they shall come up.
+  std::vector<std::string> values;      ///< Empty: what fits each column's name.
+  bool user_timestamps = true;          ///< Some; small ones, extreme ones.
+  bool unlogged = false;                ///< Written at kMemory only, and by nobody else.
 };
 
 /// The tables of one database: one version, three versions, a time to live, and one that is never

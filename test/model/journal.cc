@@ -18,6 +18,12 @@ void ApplyTo(Model* model, const JournalBatch& batch) {
 
 }  // namespace
 
+bool JournalBatch::surely_writes() const {
+  return std::any_of(operations.begin(), operations.end(), [](const ModelOperation& operation) {
+    return operation.kind != ModelOperation::Kind::kDeleteCell;
+  });
+}
+
 /// A model that goes forward batch by batch and knows at every step which rows differ from what was
 /// recovered.
 class Journal::Search {
@@ -95,12 +101,12 @@ void Journal::MarkDurableThrough(const std::string& table) {
 
 std::pair<size_t, size_t> Journal::PrefixesOf(uint64_t last_sequence) const {
   size_t least = 0;
-  while (least < batches_.size() && batches_[least].last_sequence != 0 &&
-         batches_[least].last_sequence <= last_sequence) {
+  while (least < batches_.size() && batches_[least].last_sequence.has_value() &&
+         *batches_[least].last_sequence <= last_sequence) {
     ++least;
   }
   size_t most = least;
-  while (most < batches_.size() && batches_[most].last_sequence == 0) ++most;
+  while (most < batches_.size() && !batches_[most].last_sequence.has_value()) ++most;
   return {least, most};
 }
 

@@ -18,7 +18,10 @@ struct JournalBatch {
   std::vector<ModelOperation> operations;
   int64_t timestamp = 0;  ///< The batch's.
   int64_t now_micros = 0;
-  uint64_t last_sequence = 0;  ///< After it; 0 when Write failed, so that nobody knows.
+  /// After it; nullopt when Write failed, so that nobody knows.
+  std::optional<uint64_t> last_sequence;
+  /// Whether it surely has an effect. A DeleteCell may have none, and then nothing is logged.
+  bool surely_writes() const;
 };
 
 /// The rows of a table, with all versions, by key.

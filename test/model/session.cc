@@ -12,7 +12,10 @@ Session::Session(const SessionPlan& plan, Counters* counters)
     : plan_(plan),
       counters_(*counters),
       dice_(plan.seed),
-      store_({.disk = plan.disk, .seed = plan.seed, .tuning = SmallTuning(plan.seed)}),
+      store_({.disk = plan.disk,
+              .parent = plan.parent,
+              .seed = plan.seed,
+              .tuning = SmallTuning(plan.seed)}),
       checker_(&dice_, counters) {}
 
 Session::~Session() { LetGo(); }
@@ -39,7 +42,7 @@ void Session::Step() {
   if (choice < 990) return AdvanceCursor();
   if (choice < 993) return WriteBad();
   if (choice < 995) {  // The wall clock steps back; the engine's time does not.
-    (void)now();
+    checker_.CheckRows(Now(), tables_[0], 1);  // It has seen the time from which it steps back.
     store_.clock().SetWall(now_micros_ - static_cast<int64_t>(dice_.Below(100'000)));
     return;
   }
@@ -112,8 +115,10 @@ void Session::Acknowledge(const Batch& batch, JournalBatch entry) {
   if (store_.simulated() == nullptr) return;
   entry.last_sequence = store_.engine().Info().last_sequence;
   Journal& journal = JournalOf(batch);
+  const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
   wrote_unlogged_ |= batch.unlogged;
+  if (!surely_writes) return;
   if (batch.options.durability == Durability::kWritten) journal.MarkWritten();
   if (batch.options.durability == Durability::kSynced) journal.MarkDurable();
 }

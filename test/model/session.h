@@ -19,6 +19,7 @@ namespace tandem::test {
 
 struct SessionPlan {
   DiskKind disk = DiskKind::kSimulated;
+  std::string parent{};  ///< Of the directory on a real disk; empty: the usual one.
   uint64_t seed = 1;
   uint64_t rows = 500;          ///< Keys of each table.
   uint64_t operations = 10000;  ///< After which it ends.

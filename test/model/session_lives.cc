@@ -129,7 +129,9 @@ void Session::OpenAfterCrash(bool* killed) {
       disk.Crash({.kept = kKept[dice_.Below(4)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
       ++counters_.power_cuts;
     }
-    store_.clock().Advance(static_cast<int64_t>(dice_.Below(50'000)));
+    // Ahead of every time and timestamp so far: the first reads come before LearnTime.
+    store_.clock().SetWall(std::max(now(), last_timestamp_ + 1) +
+                           static_cast<int64_t>(dice_.Below(50'000)));
     const bool fails_again = attempt < 3 && dice_.Chance(30);
     if (fails_again) disk.control().PowerOffAt(1 + dice_.Below(60));
     const Status status = store_.Open();

@@ -12,7 +12,7 @@ Store::Store(const Setup& setup)
     path_ = "database";
     return;
   }
-  directory_.emplace();
+  directory_.emplace(setup_.parent);
   path_ = directory_->Path("database");
   real_ = setup_.disk == DiskKind::kPosix ? base::NewPosixFileSystem()
                                           : base::NewUringFileSystem(&fallback_reason_);

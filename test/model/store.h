@@ -22,9 +22,10 @@ class Store {
  public:
   struct Setup {
     DiskKind disk = DiskKind::kSimulated;
+    std::string parent{};  ///< Of the directory on a real disk; empty: the usual one.
     uint64_t seed = 1;
     int64_t wall_micros = 1'700'000'000'000'000;
-    engine::Tuning tuning;
+    engine::Tuning tuning{};
   };
   explicit Store(const Setup& setup);
   ~Store();

@@ -29,14 +29,16 @@ bool IsInScan(const ScanOptions& scan, const std::string& key) {
 
 std::string Shown(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
+  constexpr size_t kShown = 100;
   std::string text = "'";
-  for (const char byte : bytes) {
+  for (const char byte : bytes.substr(0, kShown)) {
     if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '\'') {
       text += byte;
     } else {
       text += {'\\', 'x', kDigits[static_cast<uint8_t>(byte) >> 4], kDigits[byte & 15]};
     }
   }
+  if (bytes.size() > kShown) text += "... of " + std::to_string(bytes.size()) + " bytes";
   return text + "'";
 }
 

@@ -8,9 +8,10 @@
 
 namespace tandem::test {
 
-TemporaryDirectory::TemporaryDirectory() {
-  const char* parent = std::getenv("TMPDIR");
-  path_ = std::string(parent == nullptr ? "/tmp" : parent) + "/tandem_test.XXXXXX";
+TemporaryDirectory::TemporaryDirectory(const std::string& parent) {
+  const char* common = std::getenv("TMPDIR");
+  path_ = !parent.empty() ? parent : common == nullptr ? "/tmp" : common;
+  path_ += "/tandem_test.XXXXXX";
   CHECK(mkdtemp(path_.data()) != nullptr);
 }
 

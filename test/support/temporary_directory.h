@@ -5,10 +5,10 @@
 
 namespace tandem::test {
 
-/// Made under $TMPDIR or /tmp with a unique name, mode 0700.
+/// Made with a unique name, mode 0700, under `parent`; under $TMPDIR or /tmp when that is empty.
 class TemporaryDirectory {
  public:
-  TemporaryDirectory();
+  explicit TemporaryDirectory(const std::string& parent = {});
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   /// Removes the directory and all in it.
