@@ -13,7 +13,7 @@ OPT ?= -O2
 AR = ar
 # V=1 shows the commands.
 Q = $(if $(V),,@)
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
