@@ -41,6 +41,17 @@ void RowSlot::Set(const RowBlockRef& rows) {
   Lock();
   rows_.swap(old);
   busy_.store(false, std::memory_order_release);
+  address_.store(rows.get(), std::memory_order_relaxed);
+}
+
+void RowSlot::Prefetch() const {
+  const auto address = reinterpret_cast<uintptr_t>(address_.load(std::memory_order_relaxed));
+  if (address == 0) return;
+  // The counts of references stand before the object.
+  constexpr uintptr_t kCountsBytes = 16, kLine = 64;
+  for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
+    __builtin_prefetch(reinterpret_cast<const void*>(at));
+  }
 }
 
 void RowSlot::Lock() const {
@@ -120,6 +131,10 @@ RowBlockRef StoreFile::CachedRows(uint32_t block) {
       std::dynamic_pointer_cast<const RowBlock>(parts_->blocks.Cached(rows.index.At(block).handle));
   if (found != nullptr) rows.slots[block].Set(found);
   return found;
+}
+
+void StoreFile::PrefetchRows(uint32_t block) const {
+  parts_->rows.loaded()->slots[block].Prefetch();
 }
 
 Result<RowBlockRef> StoreFile::ReadRowsUncached(uint32_t block) {
