@@ -153,7 +153,9 @@ Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
 Result<std::optional<Ordinal>> StoreFile::FindByHash(std::string_view key, uint64_t hash) {
   ASSIGN_OR_RETURN(const Parts::Rows* rows, parts_->LoadRows());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
-  const DataBlock block = rows->index.At(rows->index.Find(key));
+  const uint32_t place = rows->index.Find(key);
+  rows->slots[place].Prefetch();  // Whoever finds the row mostly reads it.
+  const DataBlock block = rows->index.At(place);
   const size_t at = FindHash(hashes.subspan(block.first, block.count), hash);
   if (at == block.count) return std::optional<Ordinal>();
   return std::optional(Ordinal(block.first + static_cast<uint32_t>(at)));
