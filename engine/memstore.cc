@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <new>
 
@@ -68,9 +69,9 @@ void Publish(std::atomic<T>* figure, T value) {
 
 struct Memstore::Parts {
   Parts(const format::TableRecord& table, uint64_t expected_bytes)
-      : expected_rows(expected_bytes / kRowBytesExpected),
-        rows(&row_arena),
-        buffers(table.indexes.size()) {}
+      : expected_rows(expected_bytes / kRowBytesExpected), rows(&row_arena) {
+    for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&arena);
+  }
   ~Parts() { delete filter.load(std::memory_order_relaxed); }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
@@ -82,14 +83,14 @@ struct Memstore::Parts {
                     std::span<const format::Cell> cells);
 
   const uint64_t expected_rows;
-  base::Arena arena;      // Cells.
+  base::Arena arena;      // Cells and index entries.
   base::Arena row_arena;  // Nodes, apart from the cells: a search touches fewer pages.
   RowSkiplist rows;
   // Made with the first row, so that an idle table costs nothing. Owned; release by the writer,
   // acquire by readers.
   std::atomic<RowFilter*> filter{nullptr};
-  std::vector<index::AppendBuffer> buffers;  // One an index, in the table's order.
-  std::string index_key;                     // The writer's own, reused.
+  std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
+  std::string index_key;                    // The writer's own, reused.
 
   // Stored with release by the writer, loaded with acquire by anybody.
   std::atomic<uint64_t> row_count{0};
@@ -170,7 +171,6 @@ uint64_t Memstore::size_bytes() const {
   uint64_t bytes = parts_->arena.size_bytes() + parts_->row_arena.size_bytes();
   const RowFilter* filter = parts_->filter.load(std::memory_order_acquire);
   if (filter != nullptr) bytes += filter->size_bytes();
-  for (const index::AppendBuffer& buffer : parts_->buffers) bytes += buffer.size_bytes();
   return bytes;
 }
 
