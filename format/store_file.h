@@ -22,6 +22,7 @@
 #include "format/bitmap.h"
 #include "format/block_file.h"
 #include "format/block_index.h"
+#include "format/bloom_filter.h"
 #include "format/file_statistics.h"
 #include "format/index_section.h"
 #include "format/row_block.h"
@@ -80,6 +81,8 @@ class StoreFile {
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
+  /// Has the processor fetch what CachedRows will touch. Requires: as CachedRows.
+  void PrefetchRows(uint32_t block) const;
   /// As ReadRows, but past the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block);
 
@@ -93,6 +96,8 @@ class StoreFile {
   Result<std::optional<Ordinal>> FindByHash(std::string_view key, uint64_t hash);
   /// False: the row is certainly not here. Loads the filter on first use.
   Result<bool> MayContain(uint64_t hash);
+  /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.
+  Result<const BloomFilter*> Filter();
   /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
   Result<std::span<const uint64_t>> KeyHashes();
   /// Clean bits by ordinal (rule 7). Loaded on first use, kept.

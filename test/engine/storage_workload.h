@@ -93,9 +93,9 @@ class StorageWorkload {
   // Steps of the script.
   Status CommitTable();
   Status FlushToNewFile();
+  Status Log(int frames, bool sync);
 
  private:
-  Status Log(int frames, bool sync);
   Status Commit(const std::function<void(format::CatalogEdit*)>& fill);
   Status DropOldSegments();
   Status DropOldestFile();
