@@ -13,7 +13,7 @@ OPT ?= -O2
 AR = ar
 # V=1 shows the commands.
 Q = $(if $(V),,@)
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
@@ -58,7 +58,8 @@ test:
 demo: all
 	@$(BUILD)/tandem demo
 
-# The sanitizers run every test program, the long ones with fewer operations.
+# The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations.
+FOLDERS ?= $(TEST_FOLDERS)
 asan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined OPT=-O1 sanitized
@@ -66,8 +67,8 @@ tsan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
 .PHONY: sanitized
-sanitized: $(BUILD)/tandem $(TEST_PROGRAMS)
-	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(TEST_PROGRAMS)
+sanitized: $(if $(filter tools,$(FOLDERS)),$(BUILD)/tandem) $(FOLDERS:%=$(BUILD)/test_%)
+	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(FOLDERS:%=$(BUILD)/test_%)
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
 ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))

@@ -1,3 +1,4 @@
+// Rows of a file one after the other, past the cache, with large reads.
 #include "format/row_stream.h"
 
 #include <utility>

@@ -63,6 +63,7 @@ struct StoreFile::Parts {
   std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
 
   Result<Rows*> LoadRows();
+  Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
   /// The section of that kind, which Open found to be there.
   const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;
 };

@@ -1,3 +1,4 @@
+// The scripted workload over a storage; see storage_workload.h.
 #include "test/engine/storage_workload.h"
 
 #include <algorithm>

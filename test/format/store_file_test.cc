@@ -210,6 +210,8 @@ BOOST_AUTO_TEST_CASE(CleanBitsAreThoseOfTheRows) {
   BOOST_TEST((*clean_file->CleanRows())->all());
 }
 
+constexpr size_t kLargeValueBytes = 64 * 1024;
+
 BOOST_AUTO_TEST_CASE(ALargeRowHasABlockToItself) {
   Rows rows;
   for (int i = 0; i < 30; ++i) {
@@ -217,7 +219,7 @@ BOOST_AUTO_TEST_CASE(ALargeRowHasABlockToItself) {
   }
   OwnedRow& large = rows["k115x"];
   for (int i = 0; i < 100; ++i) {
-    large.push_back({CellKind::kPut, "c", -i, 1, std::string(kValueBytesMax, 'v')});
+    large.push_back({CellKind::kPut, "c", -i, 1, std::string(kLargeValueBytes, 'v')});
   }
   const auto file = Opened(Written(PlainTable(), rows));
   BOOST_TEST((*ReadAllRows(file.get()) == rows));
@@ -230,7 +232,7 @@ BOOST_AUTO_TEST_CASE(RowsAtTheLimitFitAndBeyondAreRefused) {
     Rows rows;
     for (size_t i = 0; i < values; ++i) {
       rows["k"].push_back(
-          {CellKind::kPut, "c", -static_cast<int64_t>(i), 1, std::string(kValueBytesMax, 'v')});
+          {CellKind::kPut, "c", -static_cast<int64_t>(i), 1, std::string(kLargeValueBytes, 'v')});
     }
     const auto written = WriteRows(table, rows);
     if (values == 255) {

@@ -27,18 +27,27 @@ Result<ProbedFile> ProbeFile(const std::string& path) {
   ProbedFile probed;
   probed.file_system = base::NewPosixFileSystem();
   ASSIGN_OR_RETURN(probed.directory, probed.file_system->OpenDirectory(directory, false));
-  ASSIGN_OR_RETURN(probed.file, probed.directory->Open(name, base::OpenMode::kReadOnly));
+  auto file = probed.directory->Open(name, base::OpenMode::kReadOnly);
+  if (!file.has_value()) {
+    return Status(file.error().code(), Format("{}: {}", path, file.error().message()));
+  }
+  probed.file = std::move(*file);
   ASSIGN_OR_RETURN(probed.size_bytes, probed.file->Size());
   char bytes[format::kFileHeaderBytes] = {};
   ASSIGN_OR_RETURN(const size_t count, probed.file->Read(0, bytes));
   const auto kind = static_cast<format::FileKind>(bytes[kKindOffset]);
-  ASSIGN_OR_RETURN(probed.header, format::DecodeFileHeader({bytes, count}, kind, name));
+  ASSIGN_OR_RETURN(probed.header, format::DecodeFileHeader({bytes, count}, kind, path));
   return probed;
 }
 
 bool IsDirectory(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool IsRegularFile(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 std::string_view FileKindName(format::FileKind kind) {
