@@ -13,7 +13,6 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
-#include "engine/local_files.h"
 #include "format/catalog.h"
 #include "format/manifest.h"
 #include "format/root.h"
@@ -54,7 +53,6 @@ class CatalogKeeper {
   bool settled() const { return refusal_.ok() && !unsettled_; }
   /// The manifest in use.
   format::FileNumber manifest() const { return root_.record.manifest.number; }
-  format::FileId NewId() { return NewRandomId(random_); }
 
  private:
   Status Append(const format::CatalogEdit& edit, format::LogMark log);

@@ -67,16 +67,13 @@ LocalStorage::Turn::~Turn() {
 
 LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay)
     : directory_(std::move(parts.directory)),
+      random_(parts.random),
       keeper_(KeeperParts(directory_.get(), parts.random, files)),
       log_({.directory = directory_.get(),
             .random = parts.random,
             .database = keeper_.catalog()->database,
             .segment_bytes = parts.segment_bytes,
-            .next_number =
-                [this](LogMark mark) {
-                  Turn turn(this);
-                  return keeper_.NextNumber(mark);
-                },
+            .next_number = [this](LogMark mark) { return NextNumber(mark); },
             .add_segment = [this](const format::SegmentRecord& record,
                                   LogMark mark) { return AddSegment(record, mark); }},
            replay),
@@ -148,17 +145,18 @@ Status LocalStorage::CheckOwner() const {
   return Status::Busy("the database belongs to another process");
 }
 
+Result<FileNumber> LocalStorage::NextNumber(LogMark mark) {
+  Turn turn(this);
+  Result<FileNumber> number = keeper_.NextNumber(mark);
+  Publish();
+  return number;
+}
+
 Result<NewFile> LocalStorage::CreateFile() {
   RETURN_IF_ERROR(CheckOwner());
   NewFile file;
-  {
-    Turn turn(this);
-    Result<FileNumber> number = keeper_.NextNumber(log_mark());
-    Publish();
-    if (!number) return number.error();
-    file.number = *number;
-    file.id = keeper_.NewId();
-  }
+  ASSIGN_OR_RETURN(file.number, NextNumber(log_mark()));
+  file.id = NewRandomId(random_);
   ASSIGN_OR_RETURN(file.file, directory_->Create(StoreFileName(file.number)));
   return file;
 }

@@ -202,6 +202,18 @@ Status RowBlock::Cells(uint32_t slot, const Dictionary& names,
   return Cells(slot, Projection(names, *columns), out);
 }
 
+void RowBlock::PrefetchPlace(uint32_t slot) const {
+  __builtin_prefetch(raw_.data() + slots_at_ + size_t{slot} * sizeof(uint32_t));
+  __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
+}
+
+void RowBlock::PrefetchRow(uint32_t slot) const {
+  constexpr size_t kLine = 64, kLinesMax = 4;
+  const std::string_view row = RowBytes(slot);
+  const size_t lines = std::min(row.size() / kLine + 1, kLinesMax);
+  for (size_t i = 0; i < lines; ++i) __builtin_prefetch(row.data() + i * kLine);
+}
+
 template <bool kAll>
 Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
                              std::vector<Cell>* out) const {

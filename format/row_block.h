@@ -52,6 +52,11 @@ class RowBlock final : public Block {
   Status Cells(uint32_t slot, const Dictionary& names, const std::vector<std::string>* columns,
                std::vector<Cell>* out) const;
 
+  /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
+  void PrefetchPlace(uint32_t slot) const;
+  /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
+  void PrefetchRow(uint32_t slot) const;
+
  private:
   Status Parse();
   template <bool kAll>

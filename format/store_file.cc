@@ -104,10 +104,23 @@ Result<const Bitmap*> StoreFile::CleanRows() {
 Result<IndexSection*> StoreFile::Index(IndexId index) {
   const auto found = parts_->indexes.find(index);
   if (found == parts_->indexes.end()) return static_cast<IndexSection*>(nullptr);
-  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section, found->second.Get([&] {
-    return IndexSection::Open(parts_->blocks, parts_->sections, index, row_count());
-  }));
+  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
+                   found->second.Get([&] { return parts_->OpenIndex(index); }));
   return section->get();
+}
+
+// A section has at most one entry a Put, which bounds what a read of it can take.
+Result<std::unique_ptr<IndexSection>> StoreFile::Parts::OpenIndex(IndexId index) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
+                   IndexSection::Open(blocks, sections, index, statistics.rows));
+  if (section == nullptr) return section;
+  const IndexSummary& summary = section->summary();
+  const uint64_t cells = statistics.cells;
+  if (summary.current_entries > cells || summary.older_entries > cells - summary.current_entries) {
+    return Status::Corruption(blocks.file().name() + ": index " + std::to_string(index.value) +
+                              " has more entries than the file has cells");
+  }
+  return section;
 }
 
 bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {

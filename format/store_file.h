@@ -81,6 +81,8 @@ class StoreFile {
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
+  /// Has the processor fetch what CachedRows will touch. Requires: as CachedRows.
+  void PrefetchRows(uint32_t block) const;
   /// As ReadRows, but past the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block);
 

@@ -24,12 +24,16 @@ class RowSlot {
   /// nullptr when the block is gone.
   RowBlockRef Get() const;
   void Set(const RowBlockRef& rows);
+  /// Has the processor fetch the block's object, if it is still there.
+  void Prefetch() const;
 
  private:
   void Lock() const;
 
   mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
   std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
+  // Where the block was when it was set: to prefetch from, never to be followed. Relaxed.
+  std::atomic<const void*> address_{nullptr};
 };
 
 /// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.
@@ -59,6 +63,7 @@ struct StoreFile::Parts {
   std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
 
   Result<Rows*> LoadRows();
+  Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
   /// The section of that kind, which Open found to be there.
   const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;
 };
