@@ -11,7 +11,7 @@ namespace tandem::test {
 Session::Session(const SessionPlan& plan, Counters* counters)
     : plan_(plan),
       counters_(*counters),
-      dice_(plan.seed),
+      dice_(3 * plan.seed + static_cast<uint64_t>(plan.disk)),
       store_({.disk = plan.disk,
               .parent = plan.parent,
               .seed = plan.seed,

@@ -82,6 +82,7 @@ class Session {
   void Create();
   void LearnTime();
   void Reopen();
+  void CrashRepeatedly();
   void Crash();
   void RunUntilPowerFails();
   void OpenAfterCrash(bool* killed);
