@@ -9,14 +9,25 @@
 namespace tandem::engine {
 namespace {
 
-// Blocks that the walk looks ahead once it reads from the file: more than a read holds.
-constexpr size_t kAheadMax = 256;
+// Blocks gathered ahead while all are cached, those of them whose rows are looked up, and those
+// whose rows are touched: far enough that each finds in the processor's cache what the stage before
+// asked for.
+constexpr size_t kGatheredAhead = 12;
+constexpr size_t kLookedUpAhead = 8;
+constexpr size_t kTouchedAhead = 4;
+// Rows touched of one block; those behind them are neighbours, or the processor's own guess.
+constexpr size_t kRowsTouched = 8;
+// Blocks gathered once the walk reads from the file: more than a read holds.
+constexpr size_t kReadAhead = 256;
 constexpr size_t kCautiousAhead = 4;
 
 }  // namespace
 
 BlockWalk::BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options)
-    : file_(source.file), queue_(queue), options_(options) {}
+    : file_(source.file),
+      queue_(queue),
+      options_(options),
+      ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
 
 BlockWalk::~BlockWalk() {
   for (const std::unique_ptr<Extent>& extent : extents_) queue_->Release(extent.get());
@@ -33,86 +44,111 @@ void BlockWalk::StartRange(uint32_t low, uint32_t high) {
 }
 
 Result<bool> BlockWalk::Next(WalkedBlock* block) {
-  const bool is_low = ahead_.size() <= ahead_max_ / 2 && queue_->IsHalfEmpty();
-  if (ahead_.empty() || (ahead_max_ > 1 && is_low)) LookAhead();
+  // While everything is cached the stages move on with every block; reads are started in groups.
+  if (!has_read_ || planned_ == 0 || (planned_ <= ahead_max_ / 2 && queue_->IsHalfEmpty())) {
+    LookAhead();
+  }
   if (ahead_.empty()) return false;
   Ahead first = std::move(ahead_.front());
   ahead_.pop_front();
+  --planned_;
+  if (touched_ > 0) --touched_;
   if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
   *block = std::move(first.block);
   return true;
 }
 
-// Finds the needed block after those in ahead_. False when there is none.
-bool BlockWalk::FindNext() {
-  if (has_next_) return true;
+void BlockWalk::LookAhead() {
+  while (ahead_.size() < ahead_max_ && Gather()) {
+  }
+  Plan();
+  const size_t touched_max = std::min(planned_, kTouchedAhead);
+  for (; touched_ < touched_max; ++touched_) Touch(ahead_[touched_].block);
+}
+
+// Finds the needed block after those gathered. False when there is none.
+bool BlockWalk::Gather() {
   const bool is_range = low_ < high_;
   if (!is_range && at_ == ordinals_.size()) return false;
-  WalkedBlock& next = next_.block;
-  const uint32_t first = is_range ? low_ : ordinals_[at_];
-  next.block = hint_ = file_->BlockOf(format::Ordinal(first), hint_);
-  const format::DataBlock place = file_->BlockAt(next.block);
+  Ahead& ahead = ahead_.emplace_back();
+  WalkedBlock& block = ahead.block;
+  block.low = is_range ? low_ : ordinals_[at_];
+  block.block = hint_ = file_->BlockOf(format::Ordinal(block.low), hint_);
+  file_->PrefetchRows(block.block);
+  const format::DataBlock place = file_->BlockAt(block.block);
+  ahead.handle = place.handle;
   const uint32_t end = place.first + place.count;
-  next.low = first;
   if (is_range) {
-    next.high = low_ = std::min(high_, end);
-  } else {
-    const size_t begin = at_;
-    while (at_ < ordinals_.size() && ordinals_[at_] < end) ++at_;
-    next.ordinals = ordinals_.subspan(begin, at_ - begin);
-    next.high = next.ordinals.back() + 1;
+    block.high = low_ = std::min(high_, end);
+    return true;
   }
-  next.rows = file_->CachedRows(next.block);
-  next_.handle = place.handle;
-  has_next_ = true;
+  const size_t begin = at_;
+  while (at_ < ordinals_.size() && ordinals_[at_] < end) ++at_;
+  block.ordinals = ordinals_.subspan(begin, at_ - begin);
+  block.high = block.ordinals.back() + 1;
   return true;
 }
 
-void BlockWalk::LookAhead() {
-  if (options_.cautious && ahead_max_ > 1) ahead_max_ = std::min(ahead_max_ * 2, kAheadMax);
+void BlockWalk::LookUp(Ahead* ahead) {
+  if (std::exchange(ahead->is_looked_up, true)) return;
+  WalkedBlock& block = ahead->block;
+  block.rows = file_->CachedRows(block.block);
+  if (block.rows == nullptr || block.ordinals.empty()) return;
+  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  for (size_t i = 0; i < rows; ++i) {
+    block.rows->PrefetchPlace(block.ordinals[i] - block.rows->first());
+  }
+}
+
+// Finds the rows of the gathered blocks, or starts reads of them.
+void BlockWalk::Plan() {
+  if (options_.cautious && has_read_) ahead_max_ = std::min(ahead_max_ * 2, kReadAhead);
   std::vector<QueuedRead*> started;
-  while (ahead_.size() < ahead_max_ && (ahead_.empty() || queue_->HasRoom()) && FindNext()) {
-    if (next_.block.rows != nullptr) {
-      AddCached();
+  while (planned_ < ahead_.size() && (has_read_ || planned_ < kLookedUpAhead)) {
+    Ahead& next = ahead_[planned_];
+    LookUp(&next);
+    if (next.block.rows != nullptr) {
+      ++planned_;
+    } else if (planned_ == 0 || queue_->HasRoom()) {
+      ReadTogether(&started);
     } else {
-      AddExtent(&started);
+      break;
     }
   }
   queue_->Start(started);
 }
 
-void BlockWalk::AddCached() {
-  next_.extent = nullptr;
-  ahead_.push_back(std::move(next_));
-  has_next_ = false;
-}
-
-// Starts a read with the next block and takes in those that join it.
-void BlockWalk::AddExtent(std::vector<QueuedRead*>* started) {
-  if (ahead_max_ == 1) ahead_max_ = options_.cautious ? kCautiousAhead : kAheadMax;
+// Prepares a read of the first block that is not planned and of those that may join it.
+void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
+  if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
   Extent* extent = extents_.emplace_back(std::make_unique<Extent>()).get();
-  const uint64_t start = next_.handle.offset;
+  const uint64_t start = ahead_[planned_].handle.offset;
   uint64_t end = start;
-  do {
-    if (next_.block.rows != nullptr) {
-      AddCached();
-      continue;
+  while (true) {
+    Ahead& ahead = ahead_[planned_];
+    if (ahead.block.rows == nullptr) {
+      end = ahead.handle.offset + ahead.handle.stored_bytes;
+      ahead.extent = extent;
+      ++extent->users;
     }
-    end = next_.handle.offset + next_.handle.stored_bytes;
-    next_.extent = extent;
-    ++extent->users;
-    ahead_.push_back(std::move(next_));
-    has_next_ = false;
-  } while ((!options_.cautious || ahead_.size() < ahead_max_) && FindNext() && Joins(start, end));
+    ++planned_;
+    if (planned_ == ahead_.size() && (options_.cautious || !Gather())) break;
+    Ahead& next = ahead_[planned_];
+    const uint64_t offset = next.handle.offset;
+    if (offset < end || offset - end > kGapMax) break;
+    if (offset + next.handle.stored_bytes - start > kReadMax) break;
+    LookUp(&next);
+  }
   queue_->Prepare(&file_->blocks().file(), start, end - start, extent);
   started->push_back(extent);
 }
 
-// Whether the next block may be part of a read of [start, end).
-bool BlockWalk::Joins(uint64_t start, uint64_t end) const {
-  const uint64_t offset = next_.handle.offset;
-  return offset >= end && offset - end <= kGapMax &&
-         offset + next_.handle.stored_bytes - start <= kReadMax;
+void BlockWalk::Touch(const WalkedBlock& block) const {
+  if (block.rows == nullptr) return;
+  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  for (size_t i = 0; i < rows; ++i) {
+    block.rows->PrefetchRow(block.ordinals[i] - block.rows->first());
+  }
 }
 
 Status BlockWalk::Load(Ahead* ahead) {

@@ -1,11 +1,13 @@
 // The walk over one file: given the sorted ordinals of the rows that are needed, or a range of
 // them, it hands out their data blocks in file order, each once.
 //
-// 1. The next needed block is found by galloping through the block index from the one before.
-// 2. A cached block is used as it is. Blocks that are not cached are read together while the gap
-//    between them is at most kGapMax and the read stays within kReadMax.
-// 3. After the first block that is not cached the walk looks ahead: it keeps up to
-//    ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
+// 1. The next needed blocks are found by galloping through the block index from the one before.
+// 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
+// a
+//    few blocks ahead: the block's object, the places of the needed rows, the rows.
+// 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
+//    the read stays within kReadMax. From the first of them on the walk looks far ahead: it keeps
+//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
 // 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
 // cache.
 #pragma once
@@ -63,30 +65,33 @@ class BlockWalk {
   struct Ahead {
     WalkedBlock block;
     format::BlockHandle handle;
-    Extent* extent = nullptr;  // nullptr: block.rows is there.
+    bool is_looked_up = false;
+    Extent* extent = nullptr;
   };
 
-  bool FindNext();
   void LookAhead();
-  void AddCached();
-  void AddExtent(std::vector<QueuedRead*>* started);
-  bool Joins(uint64_t start, uint64_t end) const;
+  bool Gather();
+  void LookUp(Ahead* ahead);
+  void Plan();
+  void ReadTogether(std::vector<QueuedRead*>* started);
+  void Touch(const WalkedBlock& block) const;
   Status Load(Ahead* ahead);
 
   format::StoreFile* file_;
   ReadQueue* queue_;
   WalkOptions options_;
-  uint32_t block_count_ = 0;
 
   std::span<const uint32_t> ordinals_;
-  size_t at_ = 0;                // Of the first ordinal that is not in next_ or before it.
+  size_t at_ = 0;                // Of the first ordinal that was not gathered.
   uint32_t low_ = 0, high_ = 0;  // The rest of a range.
-  bool has_next_ = false;        // next_ is a needed block that is not in ahead_ yet.
-  Ahead next_;
-  uint32_t hint_ = 0;
+  uint32_t hint_ = 0;            // The last block gathered.
 
-  size_t ahead_max_ = 1;
+  // The blocks to hand out. The first touched_ of them are prefetched, the first planned_ have rows
+  // or a read, the rest has been gathered.
   std::deque<Ahead> ahead_;
+  size_t touched_ = 0, planned_ = 0;
+  size_t ahead_max_;
+  bool has_read_ = false;  // Some block was not cached.
   std::deque<std::unique_ptr<Extent>> extents_;
 };
 

@@ -64,6 +64,7 @@ CatalogKeeper::CatalogKeeper(Parts parts)
 }
 
 Status CatalogKeeper::MarkOpen() {
+  RETURN_IF_ERROR(format::RewriteRoot(root_file_.get(), root_));
   format::RootRecord record = root_.record;
   record.closed = false;
   record.segments.clear();

@@ -13,7 +13,6 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
-#include "engine/local_files.h"
 #include "format/catalog.h"
 #include "format/manifest.h"
 #include "format/root.h"
@@ -35,7 +34,8 @@ class CatalogKeeper {
   };
   explicit CatalogKeeper(Parts parts);
 
-  /// Writes "open" to ROOT, with numbers reserved: the first write of an owner.
+  /// Makes the record that ROOT shows durable, then writes "open" to it, with numbers reserved: the
+  /// first writes of an owner.
   Status MarkOpen();
   /// Goes on with the manifest when it was closed cleanly, otherwise begins a new one.
   Status BeginManifest(bool was_closed, format::LogMark log);
@@ -53,7 +53,6 @@ class CatalogKeeper {
   bool settled() const { return refusal_.ok() && !unsettled_; }
   /// The manifest in use.
   format::FileNumber manifest() const { return root_.record.manifest.number; }
-  format::FileId NewId() { return NewRandomId(random_); }
 
  private:
   Status Append(const format::CatalogEdit& edit, format::LogMark log);

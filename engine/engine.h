@@ -1,4 +1,5 @@
-// The engine behind tandem::Database: it wires storage, memstores, commit, background work and reads.
+// The engine behind tandem::Database: it wires storage, memstores, commit, background work and
+// reads.
 #pragma once
 
 #include <memory>

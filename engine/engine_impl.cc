@@ -45,7 +45,7 @@ Status EngineImpl::Start() {
   Wire();
   is_open_ = true;
   const wal::ReplayReport& replay = database_.opened.replay;
-  if (!database_.opened.was_closed) {
+  if (replay.operations + replay.torn_bytes > 0) {
     health_.Log("recovered " + std::to_string(replay.operations) + " operations of " +
                 std::to_string(replay.frames) + " groups from the log; " +
                 std::to_string(replay.torn_bytes) + " torn bytes at its end were ignored");

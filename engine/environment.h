@@ -11,7 +11,8 @@
 
 namespace tandem::engine {
 
-/// What the pointers point to must outlive the engine; `owner` keeps it alive where nobody else does.
+/// What the pointers point to must outlive the engine; `owner` keeps it alive where nobody else
+/// does.
 struct Environment {
   base::FileSystem* file_system = nullptr;
   base::Clock* clock = nullptr;
@@ -22,7 +23,7 @@ struct Environment {
 
 /// Sizes that tests make small; derived from Options::memory_bytes otherwise.
 struct Tuning {
-  uint64_t memstore_bytes = 64 << 20;     ///< A memstore is switched when it passes this.
+  uint64_t memstore_bytes = 64 << 20;          ///< A memstore is switched when it passes this.
   uint64_t memstores_total_bytes = 128 << 20;  ///< All memstores together; writers wait above it.
   uint64_t block_cache_bytes = 512 << 20;
   uint64_t log_segment_bytes = 64 << 20;  ///< A segment is rolled when it passes this.

@@ -1,6 +1,6 @@
 // The writer's storage. Its start, after everything was read and replayed:
 // 1. ROOT says open, with file numbers reserved: before the first write to anything else.
-// 2. What was replayed is cut to its end and synced.
+// 2. What was replayed is cut to its end, written again and synced.
 // 3. The manifest goes on or, after a crash, begins anew.
 // 4. A new segment vouches for the end of the last.
 // 5. Files that nothing names are removed.
@@ -24,6 +24,19 @@ bool HasSegment(const Catalog& catalog, FileNumber number) {
   return std::any_of(
       catalog.segments.begin(), catalog.segments.end(),
       [number](const format::SegmentRecord& segment) { return segment.number == number; });
+}
+
+// Writes bytes back as they are, so that the next sync covers them: when a sync failed in the
+// process before, the system may show them and yet never write them to the disk.
+Status WriteAgain(base::File* file, uint64_t from, uint64_t to) {
+  std::string chunk;
+  for (uint64_t offset = from; offset < to; offset += chunk.size()) {
+    chunk.resize(std::min<uint64_t>(to - offset, 1 << 20));
+    ASSIGN_OR_RETURN(const size_t count, file->Read(offset, chunk));
+    if (count < chunk.size()) return Status::IoError(file->name() + ": shorter than a moment ago");
+    RETURN_IF_ERROR(file->Write(offset, chunk));
+  }
+  return Status();
 }
 
 CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
@@ -54,16 +67,13 @@ LocalStorage::Turn::~Turn() {
 
 LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay)
     : directory_(std::move(parts.directory)),
+      random_(parts.random),
       keeper_(KeeperParts(directory_.get(), parts.random, files)),
       log_({.directory = directory_.get(),
             .random = parts.random,
             .database = keeper_.catalog()->database,
             .segment_bytes = parts.segment_bytes,
-            .next_number =
-                [this](LogMark mark) {
-                  Turn turn(this);
-                  return keeper_.NextNumber(mark);
-                },
+            .next_number = [this](LogMark mark) { return NextNumber(mark); },
             .add_segment = [this](const format::SegmentRecord& record,
                                   LogMark mark) { return AddSegment(record, mark); }},
            replay),
@@ -73,17 +83,18 @@ LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::Replay
 Result<std::unique_ptr<Storage>> LocalStorage::Start(Parts parts, RecoveredFiles files,
                                                      const wal::ReplayReport& replay) {
   const bool was_closed = files.root.record.closed;
+  const LogMark durable = files.manifest.log;
   std::unique_ptr<LocalStorage> storage(new LocalStorage(std::move(parts), &files, replay));
-  RETURN_IF_ERROR(storage->Begin(was_closed, replay));
-  RETURN_IF_ERROR(storage->RemoveOrphans(files.listing));
+  RETURN_IF_ERROR(storage->Begin(was_closed, replay, durable));
+  storage->RemoveOrphans(files.listing);
   return std::unique_ptr<Storage>(std::move(storage));
 }
 
-Status LocalStorage::Begin(bool was_closed, const wal::ReplayReport& replay) {
+Status LocalStorage::Begin(bool was_closed, const wal::ReplayReport& replay, LogMark durable) {
   {
     Turn turn(this);
     RETURN_IF_ERROR(keeper_.MarkOpen());
-    RETURN_IF_ERROR(TrimSegments(was_closed, replay));
+    if (!was_closed) RETURN_IF_ERROR(TrimSegments(replay, durable));
     RETURN_IF_ERROR(keeper_.BeginManifest(was_closed, log_.mark()));
   }
   // A log without frames has nothing to replay again: its segments go as the new one comes.
@@ -97,20 +108,25 @@ Status LocalStorage::Begin(bool was_closed, const wal::ReplayReport& replay) {
 
 // Cuts what a crash left behind the segments' ends, and makes what was replayed durable. Segments
 // but the last were synced before their successor was begun.
-Status LocalStorage::TrimSegments(bool was_closed, const wal::ReplayReport& replay) {
-  if (was_closed) return Status();
+Status LocalStorage::TrimSegments(const wal::ReplayReport& replay, LogMark durable) {
   for (const format::BoundFile& segment : replay.segments) {
     ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file,
                      directory_->Open(SegmentName(segment.number), base::OpenMode::kReadWrite));
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    const bool longer = size > segment.length_bytes;
-    if (longer) RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
-    if (longer || segment.number == replay.last_segment) RETURN_IF_ERROR(file->DataSync());
+    const bool last = segment.number == replay.last_segment;
+    if (!last && size == segment.length_bytes) continue;
+    // The size as well is set again where it is right already, for the reason of WriteAgain.
+    RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
+    if (last) {
+      const uint64_t from = segment.number == durable.segment ? durable.length_bytes : 0;
+      RETURN_IF_ERROR(WriteAgain(file.get(), from, segment.length_bytes));
+    }
+    RETURN_IF_ERROR(file->DataSync());
   }
   return Status();
 }
 
-Status LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
+void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
   Turn turn(this);
   const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
   for (const LocalFile& file : listing) {
@@ -119,10 +135,8 @@ Status LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
         (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
         (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
     if (named) continue;
-    const Status status = directory_->Remove(file.name);
-    if (!status.ok() && status.code() != StatusCode::kNotFound) return status;
+    directory_->Remove(file.name).Ignore("nothing names it; the next open tries again");
   }
-  return Status();
 }
 
 // A process that inherited the storage through fork must not write: its parent does.
@@ -131,17 +145,18 @@ Status LocalStorage::CheckOwner() const {
   return Status::Busy("the database belongs to another process");
 }
 
+Result<FileNumber> LocalStorage::NextNumber(LogMark mark) {
+  Turn turn(this);
+  Result<FileNumber> number = keeper_.NextNumber(mark);
+  Publish();
+  return number;
+}
+
 Result<NewFile> LocalStorage::CreateFile() {
   RETURN_IF_ERROR(CheckOwner());
   NewFile file;
-  {
-    Turn turn(this);
-    Result<FileNumber> number = keeper_.NextNumber(log_mark());
-    Publish();
-    if (!number) return number.error();
-    file.number = *number;
-    file.id = keeper_.NewId();
-  }
+  ASSIGN_OR_RETURN(file.number, NextNumber(log_mark()));
+  file.id = NewRandomId(random_);
   ASSIGN_OR_RETURN(file.file, directory_->Create(StoreFileName(file.number)));
   return file;
 }

@@ -53,9 +53,10 @@ class LocalStorage : public Storage {
   };
 
   LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay);
-  Status Begin(bool was_closed, const wal::ReplayReport& replay);
-  Status TrimSegments(bool was_closed, const wal::ReplayReport& replay);
-  Status RemoveOrphans(const std::vector<LocalFile>& listing);
+  Status Begin(bool was_closed, const wal::ReplayReport& replay, format::LogMark durable);
+  Status TrimSegments(const wal::ReplayReport& replay, format::LogMark durable);
+  void RemoveOrphans(const std::vector<LocalFile>& listing);
+  Result<format::FileNumber> NextNumber(format::LogMark mark);
   Status AddSegment(const format::SegmentRecord& record, format::LogMark mark);
   Status CheckOwner() const;
   void Publish();
@@ -65,6 +66,7 @@ class LocalStorage : public Storage {
   format::LogMark log_mark() const;
 
   const std::unique_ptr<base::Directory> directory_;
+  base::RandomSource* const random_;
   CatalogKeeper keeper_;                             // By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;  // By the holder of the turn.
   std::vector<format::FileNumber> empty_segments_;   // Until the first segment of our own.

@@ -1,5 +1,5 @@
-// The read side of the engine: everything that turns a TableView into rows, counts and explanations.
-// It knows nothing of commits, logs or background work.
+// The read side of the engine: everything that turns a TableView into rows, counts and
+// explanations. It knows nothing of commits, logs or background work.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class RowSource {
 /// Gives queues for batches of reads; one a cursor.
 struct ReadContext {
   base::FileSystem* file_system = nullptr;
-  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0: unknown,
-  /// scans always fill it.
+  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
+  /// unknown, scans always fill it.
   uint64_t cache_bytes = 0;
 };
 
@@ -42,15 +42,16 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query);
 
-/// The cells of a row over all sources of the view at the latest sequence, markers included, sorted by
-/// CellLess: what DeleteCell decides on (rule 3).
+/// The cells of a row over all sources of the view at the latest sequence, markers included, sorted
+/// by CellLess: what DeleteCell decides on (rule 3).
 Result<std::vector<format::Cell>> AllCellsOfRow(const TableView& view, std::string_view row,
                                                 std::vector<std::shared_ptr<const void>>* pins);
 
-/// The oracle over one view (see reliability.md's "The oracle"): regions tile the key space, every file
-/// against its checksums, statistics and rows; with `deep` every index entry against the rows both
-/// ways, digests, forward = reverse = point reads, and each index's answers against a scan. Findings
-/// are appended; memory is bounded. Errors: what keeps it from looking (kOutOfMemory, kClosed).
+/// The oracle over one view: regions tile the key space, every
+/// file against its checksums, statistics and rows; with `deep` every index entry against the rows
+/// both ways, digests, forward = reverse = point reads, and each index's answers against a scan.
+/// Findings are appended; memory is bounded. Errors: what keeps it from looking (kOutOfMemory,
+/// kClosed).
 Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
                   VerifyReport* report);
 

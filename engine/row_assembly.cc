@@ -66,6 +66,7 @@ void RowAssembly::Merge() {
   merged_.clear();
   format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
   visible_ = merged_;
+  is_settled_ = false;
 }
 
 bool RowAssembly::returns_cells() const {
@@ -75,6 +76,20 @@ bool RowAssembly::returns_cells() const {
 
 RowView RowAssembly::Project(std::string_view key) {
   returned_.clear();
+  if (!is_settled_) {
+    ProjectVersions();
+  } else if (!shape_.returned.has_value()) {
+    for (const format::Cell& cell : visible_) returned_.push_back(ToReturned(cell));
+  } else {
+    for (const format::Cell& cell : visible_) {
+      if (IsReturned(cell)) returned_.push_back(ToReturned(cell));
+    }
+  }
+  return {key, returned_};
+}
+
+// Returns the newest versions of each column that is asked for.
+void RowAssembly::ProjectVersions() {
   const format::Cell* previous = nullptr;
   uint32_t versions = 0;  // Of the present column so far.
   bool is_returned = true;
@@ -86,17 +101,17 @@ RowView RowAssembly::Project(std::string_view key) {
       is_returned = IsReturned(cell);
     }
     previous = &cell;
-    if (!is_returned || versions > shape_.versions) continue;
-    returned_.push_back({FamilyName(cell.family), cell.qualifier, cell.timestamp, cell.value});
+    if (is_returned && versions <= shape_.versions) returned_.push_back(ToReturned(cell));
   }
-  return {key, returned_};
 }
 
-std::string_view RowAssembly::FamilyName(format::FamilyId family) {
-  for (const format::FamilyRecord& record : shape_.table->families) {
-    if (record.id == family) return record.options.name;
+Cell RowAssembly::ToReturned(const format::Cell& cell) {
+  if (family_ == nullptr || family_->id != cell.family) {
+    for (const format::FamilyRecord& record : shape_.table->families) {
+      if (record.id == cell.family) family_ = &record;
+    }
   }
-  return {};
+  return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
 }
 
 }  // namespace tandem::engine

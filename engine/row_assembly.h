@@ -59,7 +59,10 @@ class RowAssembly {
   /// Where the sources append the row's cells.
   std::vector<format::Cell>* gathered() { return &gathered_; }
   /// The cells of a settled row are visible as they are.
-  void Settle() { visible_ = gathered_; }
+  void Settle() {
+    visible_ = gathered_;
+    is_settled_ = true;
+  }
   /// Reduces the gathered cells, of any number of sources, to the visible ones.
   void Merge();
 
@@ -70,16 +73,19 @@ class RowAssembly {
   RowView Project(std::string_view key);
 
  private:
+  void ProjectVersions();
   bool IsReturned(const format::Cell& cell) const {
     return !shape_.returned.has_value() ||
            std::binary_search(shape_.returned->begin(), shape_.returned->end(), cell.qualifier,
                               std::less<>());
   }
-  std::string_view FamilyName(format::FamilyId family);
+  Cell ToReturned(const format::Cell& cell);
 
   const ReadShape& shape_;
   std::vector<format::Cell> gathered_, merged_;
   std::span<const format::Cell> visible_;
+  bool is_settled_ = false;                       // At most one version a column.
+  const format::FamilyRecord* family_ = nullptr;  // Of the last cell returned.
   std::vector<Cell> returned_;
 };
 

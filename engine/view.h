@@ -16,7 +16,8 @@
 
 namespace tandem::engine {
 
-/// A store file that deletes itself from the storage when it is obsolete and the last reader let go.
+/// A store file that deletes itself from the storage when it is obsolete and the last reader let
+/// go.
 class LiveFile {
  public:
   virtual ~LiveFile() = default;
@@ -33,17 +34,19 @@ struct FileSlice {
 struct RegionVersion {
   format::RegionId id;
   std::string start_key, end_key;
-  std::vector<FileSlice> files;                          ///< Oldest first, by sequence.
+  std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
   std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.
 };
 
-/// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then the
-/// versions are pinned, then `point.now_micros` is read.
+/// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then
+/// the versions are pinned, then `point.now_micros` is read.
 struct TableView {
   std::shared_ptr<const format::TableRecord> table;
-  std::vector<std::shared_ptr<const RegionVersion>> regions;  ///< By start key; they tile the key space.
+  std::vector<std::shared_ptr<const RegionVersion>>
+      regions;  ///< By start key; they tile the key space.
   format::ReadPoint point;
-  /// Keeps the sequence registered (and the engine told that a reader is open) while the view lives.
+  /// Keeps the sequence registered (and the engine told that a reader is open) while the view
+  /// lives.
   std::shared_ptr<const void> registration;
 };
 

@@ -14,6 +14,7 @@
 // The payload follows; zeros pad it to the next multiple of 8.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,7 +33,7 @@ inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 enum class BlockKind : uint8_t {
   kRows = 1,
   kBlockIndex = 5,
-  kBlockIndexTop = 6,
+  kBlockIndexTop = 6,  ///< Reserved: the index is loaded whole, so nothing leads to its pieces.
   kDictionary = 7,
   kKeyHashes = 8,
   kBitmap = 9,
@@ -53,8 +54,11 @@ struct BlockHandle {
   bool operator==(const BlockHandle&) const = default;
 };
 
-/// A block in memory: checksum verified, decompressed.
+/// A block in memory: checksum verified, decompressed. Row blocks derive from it, so that the cache
+/// holds them ready for use.
 struct Block {
+  virtual ~Block() = default;
+
   BlockKind kind{};
   uint16_t flags = 0;
   uint32_t count = 0;
@@ -63,6 +67,8 @@ struct Block {
   std::unique_ptr<char[]> data;
   std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
   uint64_t offset = 0;
+  /// Looked up since the cache's hand last passed. Relaxed: a hint that orders nothing.
+  mutable std::atomic<bool> used{false};
 
   std::string_view raw() const { return {data.get(), raw_bytes}; }
   /// A kCorruption that names the file, the block's offset and what is wrong with its content.

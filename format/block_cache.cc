@@ -11,8 +11,8 @@
 namespace tandem::format {
 namespace {
 
-// What a cached block takes beside its bytes: Block, slot, map node.
-constexpr size_t kOverheadBytes = 160;
+// What a cached block takes beside its bytes: a row block, slot, map node, allocator.
+constexpr size_t kOverheadBytes = 320;
 
 struct Key {
   FileNumber file;
@@ -37,7 +37,6 @@ struct BlockCache::Shard {
   struct Slot {
     Key key;
     BlockRef block;  // nullptr: free.
-    bool used = false;
   };
 
   mutable base::Mutex mutex;
@@ -73,8 +72,8 @@ struct BlockCache::Shard {
       hand = hand + 1 < slots.size() ? hand + 1 : 0;
       Slot& slot = slots[hand];
       if (slot.block == nullptr) continue;
-      if (slot.used) {
-        slot.used = false;
+      if (slot.block->used.load(std::memory_order_relaxed)) {
+        slot.block->used.store(false, std::memory_order_relaxed);
       } else {
         Evict(static_cast<uint32_t>(hand), evicted);
       }
@@ -97,9 +96,9 @@ BlockRef BlockCache::Find(FileNumber file, uint64_t offset) {
   base::MutexLock lock(shard.mutex);
   const auto found = shard.slot_of.find({file, offset});
   if (found == shard.slot_of.end()) return nullptr;
-  Shard::Slot& slot = shard.slots[found->second];
-  slot.used = true;
-  return slot.block;
+  const BlockRef& block = shard.slots[found->second].block;
+  block->used.store(true, std::memory_order_relaxed);
+  return block;
 }
 
 BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
@@ -114,7 +113,7 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   const uint32_t index = shard.FreeSlot();
   shard.slot_of.emplace(Key{file, offset}, index);
   shard.free.pop_back();
-  shard.slots[index] = {{file, offset}, block, false};
+  shard.slots[index] = {{file, offset}, block};
   shard.size_bytes += bytes;
   return block;
 }

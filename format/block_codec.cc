@@ -112,7 +112,8 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   return static_cast<uint32_t>(out->size() - start);
 }
 
-Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::string_view stored) {
+Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,
+                       Block* block) {
   if (stored.size() < kBlockHeaderBytes) {
     return CorruptionAt(*place.file_name, place.offset,
                         Mismatch("size of block, at least", kBlockHeaderBytes, stored.size()));
@@ -121,7 +122,6 @@ Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::s
   RETURN_IF_ERROR(CheckBytes(place, header, stored));
   RETURN_IF_ERROR(CheckFields(place, header, expected));
 
-  auto block = std::make_shared<Block>();
   block->kind = expected;
   block->flags = header.flags;
   block->count = header.count;
@@ -133,13 +133,15 @@ Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::s
   const std::string_view payload = stored.substr(kBlockHeaderBytes);
   if (header.codec == static_cast<uint8_t>(Codec::kNone)) {
     std::memcpy(block->data.get(), payload.data(), payload.size());
-    return BlockRef(std::move(block));
+    return {};
   }
   const Status status = Decompress(payload, {block->data.get(), header.raw_bytes});
-  if (status.code() == StatusCode::kCorruption) {
-    return CorruptionAt(*place.file_name, place.offset, status.message());
-  }
-  RETURN_IF_ERROR(status);
+  return status.code() == StatusCode::kCorruption ? block->Corrupt(status.message()) : status;
+}
+
+Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::string_view stored) {
+  auto block = std::make_shared<Block>();
+  RETURN_IF_ERROR(DecodeBlockInto(place, expected, stored, block.get()));
   return BlockRef(std::move(block));
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "format/block_codec.h"
 #include "format/corruption.h"
 
 namespace tandem::format {
@@ -31,21 +30,12 @@ BlockRef BlockFile::Cached(BlockHandle handle) const {
   return cache_ == nullptr ? nullptr : cache_->Find(number_, handle.offset);
 }
 
-Result<BlockRef> BlockFile::Admit(BlockHandle handle, BlockKind expected,
-                                  std::string_view stored) const {
-  ASSIGN_OR_RETURN(BlockRef block, Decode(handle, expected, stored));
-  return Keep(handle, std::move(block));
-}
-
-Result<BlockRef> BlockFile::Decode(BlockHandle handle, BlockKind expected,
-                                   std::string_view stored) const {
-  if (stored.size() != handle.stored_bytes) {
-    return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, stored.size()));
-  }
-  return DecodeBlock({name_, id_, handle.offset}, expected, stored);
-}
-
 Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, ReadStored(handle));
+  return DecodeBlock(PlaceAt(handle.offset), expected, {stored.get(), handle.stored_bytes});
+}
+
+Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const {
   if (handle.stored_bytes < kBlockHeaderBytes ||
       handle.stored_bytes > kBlockHeaderBytes + kBlockStoredBytesMax) {
     return Corrupt(handle.offset, "size of block, " + std::to_string(handle.stored_bytes) +
@@ -54,13 +44,13 @@ Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected)
   if (handle.offset % kBlockAlignment != 0) {
     return Corrupt(handle.offset, "offset of block is no multiple of 8");
   }
-  const auto buffer = std::make_unique_for_overwrite<char[]>(handle.stored_bytes);
+  auto buffer = std::make_unique_for_overwrite<char[]>(handle.stored_bytes);
   ASSIGN_OR_RETURN(const size_t size,
                    file_->Read(handle.offset, {buffer.get(), handle.stored_bytes}));
   if (size != handle.stored_bytes) {
     return Corrupt(handle.offset, Mismatch("bytes of block", handle.stored_bytes, size));
   }
-  return DecodeBlock({name_, id_, handle.offset}, expected, {buffer.get(), size});
+  return buffer;
 }
 
 Status BlockFile::Corrupt(uint64_t offset, std::string_view what) const {

@@ -8,6 +8,7 @@
 #include "base/file_system.h"
 #include "format/block.h"
 #include "format/block_cache.h"
+#include "format/block_codec.h"
 #include "format/types.h"
 #include "tandem/status.h"
 
@@ -24,16 +25,20 @@ class BlockFile {
   Result<BlockRef> Read(BlockHandle handle, BlockKind expected) const;
   /// The block when it is cached, else nullptr. No I/O.
   BlockRef Cached(BlockHandle handle) const;
-  /// Verifies, decompresses and caches `stored` (handle.stored_bytes bytes that the caller read).
-  Result<BlockRef> Admit(BlockHandle handle, BlockKind expected, std::string_view stored) const;
-  /// As Admit, but leaves the cache alone.
-  Result<BlockRef> Decode(BlockHandle handle, BlockKind expected, std::string_view stored) const;
   /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
   Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
+
+  /// The handle.stored_bytes bytes of a block as they are, past the cache. Errors: kIoError,
+  /// kCorruption (bounds).
+  Result<std::unique_ptr<char[]>> ReadStored(BlockHandle handle) const;
 
   base::File& file() const { return *file_; }
   FileNumber number() const { return number_; }
   const FileId& id() const { return id_; }
+  /// nullptr: nothing is kept.
+  BlockCache* cache() const { return cache_; }
+  /// What the decoder of a block at `offset` has to know.
+  BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
   /// A kCorruption that names this file and `offset`.
   Status Corrupt(uint64_t offset, std::string_view what) const;
 

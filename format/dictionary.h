@@ -1,8 +1,9 @@
 // The names of a family's columns in one file, so that a cell stores a small number instead of a
 // name.
 //
-// Dictionary block (kind kDictionary; count = names; not compressed; stored twice in its section, so that one damaged block does not take every row of the file with it). The raw bytes are, for each
-// name in the order of its id:
+// Dictionary block (kind kDictionary; count = names; not compressed; stored twice in its section,
+// so that one damaged block does not take every row of the file with it). The raw bytes are, for
+// each name in the order of its id:
 //   SIZE        FIELD
 //   varint      length, at most kQualifierBytesMax
 //   length      name

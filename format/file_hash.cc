@@ -1,3 +1,4 @@
+// The whole-file hash of a store file, read front to back past every cache.
 #include "format/file_hash.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A window that slides over a file: one read serves many neighbouring requests.
 #include "format/file_window.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Findings are sentences; see findings.h for what each has to name.
 #include "format/findings.h"
 
 #include "format/corruption.h"

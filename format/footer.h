@@ -10,13 +10,13 @@
 //       36    4 sections        entries of each
 //       40    8 file number     as in the header
 //       48    8 zero
-//       56    8 checksum        XXH3-64 of bytes 0 to 55, seeded by ChecksumSeed(file id, the
-//       copy's
-//                               offset in the file)
+//       56    8 checksum        XXH3-64 of bytes 0 to 55, seeded by ChecksumSeed with the
+//                               offset of this copy in the file
 //
-// Example: file 5 of 1,024 bytes with 9 sections and tables at 0 and 640:
-//   89 46 4F 4F 54 45 52 0A  00 04 00 00 00 00 00 00  80 00 00 00 00 00 00 00  80 02 00 00 00 00 00
-//   00 D0 01 00 00  09 00 00 00  05 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  checksum
+// Example: file 5 of 1,024 bytes with 9 sections and tables of 464 bytes at 128 and 640:
+//   89 46 4F 4F 54 45 52 0A  00 04 00 00 00 00 00 00  80 00 00 00 00 00 00 00
+//   80 02 00 00 00 00 00 00  D0 01 00 00  09 00 00 00  05 00 00 00 00 00 00 00
+//   00 00 00 00 00 00 00 00  checksum
 #pragma once
 
 #include <cstdint>

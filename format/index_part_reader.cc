@@ -38,7 +38,9 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
 }
 
 Result<const IndexDirectory*> IndexPartReader::Directory() const {
-  return loaded_directory_.Get([this] { return LoadDirectory(); });
+  ASSIGN_OR_RETURN(const IndexDirectory* directory,
+                   loaded_directory_.Get([this] { return LoadDirectory(); }));
+  return directory;
 }
 
 Result<IndexDirectory> IndexPartReader::LoadDirectory() const {

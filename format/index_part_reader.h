@@ -11,7 +11,7 @@
 #include "format/index_directory.h"
 #include "format/index_leaf.h"
 #include "format/index_section.h"
-#include "format/load_once.h"
+#include "format/once_loaded.h"
 #include "format/postings.h"
 #include "format/section_writer.h"
 #include "format/stream_section.h"
@@ -92,7 +92,7 @@ class IndexPartReader {
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable LoadOnce<IndexDirectory> loaded_directory_;
+  mutable OnceLoaded<IndexDirectory> loaded_directory_;
 };
 
 }  // namespace tandem::format

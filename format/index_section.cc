@@ -11,7 +11,7 @@
 #include "format/index_cursor.h"
 #include "format/index_part_reader.h"
 #include "format/index_section_writer.h"
-#include "format/load_once.h"
+#include "format/once_loaded.h"
 
 namespace tandem::format {
 namespace {
@@ -69,24 +69,26 @@ class StoredIndexSection final : public IndexSection {
     return NewPartCursor(Part(part), Through::kFile);
   }
 
-  Result<const Bitmap*> Present() override {
-    return present_.Get(
-        [this] { return ReadBitmapSection(file_, parts_.present, parts_.row_count); });
-  }
+  Result<const Bitmap*> Present() override { return Bits(parts_.present, &present_); }
   Result<const Bitmap*> Touched() override {
     if ((parts_.touched.flags & kSectionFlagEqual) != 0) return Present();
-    return touched_.Get(
-        [this] { return ReadBitmapSection(file_, parts_.touched, parts_.row_count); });
+    return Bits(parts_.touched, &touched_);
   }
 
  private:
   const IndexPartReader& Part(IndexPart part) const {
     return part == IndexPart::kCurrent ? *parts_.current : *parts_.older;
   }
+  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<Bitmap>* kept) const {
+    ASSIGN_OR_RETURN(const Bitmap* bitmap, kept->Get([&] {
+      return ReadBitmapSection(file_, section, parts_.row_count);
+    }));
+    return bitmap;
+  }
 
   const BlockFile& file_;
   Parts parts_;
-  LoadOnce<Bitmap> present_, touched_;
+  OnceLoaded<Bitmap> present_, touched_;
 };
 
 }  // namespace

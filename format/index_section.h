@@ -62,8 +62,8 @@ class IndexValueCursor {
   virtual uint64_t entries_before() const = 0;  ///< Cumulative count up to this value, exclusive.
   /// Appends the ordinals of this value, ascending.
   virtual Status AppendOrdinals(std::vector<uint32_t>* out) = 0;
-  /// A hint for prefetching: the first ordinal of the value `steps` further, where that is in memory
-  /// anyway; it may be out of range.
+  /// A hint for prefetching: the first ordinal of the value `steps` further, where that is in
+  /// memory anyway; it may be out of range.
   virtual std::optional<uint32_t> OrdinalAhead(uint32_t steps) const = 0;
 };
 

@@ -18,8 +18,8 @@
 namespace tandem::format {
 namespace {
 
-// Three digits tell most of a few million entries apart. A bucket for each value of a digit is as many
-// as the processor can write to side by side: two digits of 11 bits take half as long again.
+// Three digits tell most of a few million entries apart. A bucket for each value of a digit is as
+// many as the processor can write to side by side: two digits of 11 bits take half as long again.
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 3;
 constexpr uint64_t kDigitMask = (1u << kDigitBits) - 1;

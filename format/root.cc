@@ -204,4 +204,8 @@ Status WriteRoot(base::File* file, RootFile* root, bool both) {
   return Status();
 }
 
+Status RewriteRoot(base::File* file, const RootFile& root) {
+  return WriteSlot(file, root, root.slot);
+}
+
 }  // namespace tandem::format

@@ -56,5 +56,9 @@ Status CreateRoot(base::File* file, const RootFile& root);
 /// may be read back or not; a later call may succeed), kIoError (a failed sync among them: nothing
 /// may be written to the file again).
 Status WriteRoot(base::File* file, RootFile* root, bool both);
+/// Writes the current slot again as it is and syncs. A reader that becomes the writer does so
+/// first: a sync that failed in a process before may have left a slot that is seen but not durable,
+/// and the other slot must stay until this one is. Errors: as WriteRoot.
+Status RewriteRoot(base::File* file, const RootFile& root);
 
 }  // namespace tandem::format

@@ -83,37 +83,39 @@ class Versions {
 
 }  // namespace
 
-Result<RowBlockRef> RowBlock::Parse(BlockRef block, FamilyId family) {
+Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
+                                     std::string_view stored) {
   auto rows = std::make_shared<RowBlock>(Private());
-  rows->raw_ = block->raw();
+  RETURN_IF_ERROR(DecodeBlockInto(place, BlockKind::kRows, stored, rows.get()));
   rows->family_ = family;
-  rows->count_ = block->count;
-  rows->first_ = block->first;
+  RETURN_IF_ERROR(rows->Parse());
+  return RowBlockRef(std::move(rows));
+}
 
-  ByteReader reader(rows->raw_);
-  rows->base_timestamp_ = reader.U64();
-  rows->base_sequence_ = reader.U64();
+// Finds the parts of the block and checks that they lie within it.
+Status RowBlock::Parse() {
+  raw_ = raw();
+  ByteReader reader(raw_);
+  base_timestamp_ = reader.U64();
+  base_sequence_ = reader.U64();
   const uint16_t prefix_bytes = reader.U16();
   const uint64_t zeros = uint64_t{reader.U16()} | reader.U32();
-  const uint64_t slots_at = kHeadsAt + uint64_t{block->count} * kHeadBytes;
-  const uint64_t prefix_at = slots_at + (uint64_t{block->count} + 1) * sizeof(uint32_t);
+  const uint64_t slots_at = kHeadsAt + uint64_t{count} * kHeadBytes;
+  const uint64_t prefix_at = slots_at + (uint64_t{count} + 1) * sizeof(uint32_t);
   const uint64_t rows_at = prefix_at + prefix_bytes;
-  if (!reader.ok() || block->count == 0 || rows_at > block->raw_bytes) {
-    return block->Corrupt("row block is shorter than its count of rows needs");
+  if (!reader.ok() || count == 0 || rows_at > raw_.size()) {
+    return Corrupt("row block is shorter than its count of rows needs");
   }
-  if (zeros != 0 || (block->flags & ~(kRowBlockAllPuts | kRowBlockSingleVersions)) != 0) {
-    return block->Corrupt("row block has bits set that must be zero");
+  if (zeros != 0 || (flags & ~(kRowBlockAllPuts | kRowBlockSingleVersions)) != 0) {
+    return Corrupt("row block has bits set that must be zero");
   }
-  rows->slots_at_ = static_cast<uint32_t>(slots_at);
-  rows->rows_at_ = static_cast<uint32_t>(rows_at);
-  rows->prefix_ = rows->raw_.substr(prefix_at, prefix_bytes);
-  const uint32_t begin = LoadAt<uint32_t>(rows->raw_, slots_at);
-  const uint32_t end = LoadAt<uint32_t>(rows->raw_, prefix_at - sizeof(uint32_t));
-  if (begin != rows_at || end != block->raw_bytes) {
-    return block->Corrupt("rows do not fill their block");
-  }
-  rows->block_ = std::move(block);
-  return RowBlockRef(std::move(rows));
+  slots_at_ = static_cast<uint32_t>(slots_at);
+  rows_at_ = static_cast<uint32_t>(rows_at);
+  prefix_ = raw_.substr(prefix_at, prefix_bytes);
+  const uint32_t begin = LoadAt<uint32_t>(raw_, slots_at);
+  const uint32_t end = LoadAt<uint32_t>(raw_, prefix_at - sizeof(uint32_t));
+  if (begin != rows_at || end != raw_.size()) return Corrupt("rows do not fill their block");
+  return {};
 }
 
 uint64_t RowBlock::Head(uint32_t slot) const {
@@ -141,16 +143,16 @@ int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
 
 uint32_t RowBlock::LowerBound(std::string_view key) const {
   const int order = key.substr(0, prefix_.size()).compare(prefix_);
-  if (order != 0) return order < 0 ? 0 : count_;
+  if (order != 0) return order < 0 ? 0 : count;
   const std::string_view suffix = key.substr(prefix_.size());
   const uint64_t head = KeyHead(suffix);
-  uint32_t slot = LowerBoundOfHeads(raw_, kHeadsAt, count_, head);
-  if (slot == count_ || Head(slot) != head) return slot;
+  uint32_t slot = LowerBoundOfHeads(raw_, kHeadsAt, count, head);
+  if (slot == count || Head(slot) != head) return slot;
   // Of the run of rows with this head the first whose tail is not smaller.
-  uint32_t end = count_;
+  uint32_t end = count;
   if (head != UINT64_MAX) {
     end = slot +
-          LowerBoundOfHeads(raw_, kHeadsAt + size_t{slot} * kHeadBytes, count_ - slot, head + 1);
+          LowerBoundOfHeads(raw_, kHeadsAt + size_t{slot} * kHeadBytes, count - slot, head + 1);
   }
   while (slot < end) {
     const uint32_t middle = slot + (end - slot) / 2;
@@ -167,7 +169,7 @@ Status RowBlock::Key(uint32_t slot, std::string* key) const {
   ByteReader row(RowBytes(slot));
   const KeyTail tail = ReadKeyTail(&row);
   if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) {
-    return block_->Corrupt("key of row " + std::to_string(slot) + " is malformed");
+    return Corrupt("key of row " + std::to_string(slot) + " is malformed");
   }
   char head[kHeadBytes];
   const uint64_t bytes = __builtin_bswap64(Head(slot));
@@ -184,7 +186,7 @@ Result<bool> RowBlock::KeyEquals(uint32_t slot, std::string_view key) const {
   if (Head(slot) != KeyHead(suffix)) return false;
   ByteReader row(RowBytes(slot));
   const KeyTail tail = ReadKeyTail(&row);
-  if (!row.ok()) return block_->Corrupt("key of row " + std::to_string(slot) + " is malformed");
+  if (!row.ok()) return Corrupt("key of row " + std::to_string(slot) + " is malformed");
   if (tail.suffix_bytes != suffix.size()) return false;
   return suffix.size() <= kHeadBytes || tail.tail == suffix.substr(kHeadBytes);
 }
@@ -198,6 +200,18 @@ Status RowBlock::Cells(uint32_t slot, const Dictionary& names,
                        const std::vector<std::string>* columns, std::vector<Cell>* out) const {
   if (columns == nullptr) return Cells(slot, Projection(names), out);
   return Cells(slot, Projection(names, *columns), out);
+}
+
+void RowBlock::PrefetchPlace(uint32_t slot) const {
+  __builtin_prefetch(raw_.data() + slots_at_ + size_t{slot} * sizeof(uint32_t));
+  __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
+}
+
+void RowBlock::PrefetchRow(uint32_t slot) const {
+  constexpr size_t kLine = 64, kLinesMax = 4;
+  const std::string_view row = RowBytes(slot);
+  const size_t lines = std::min(row.size() / kLine + 1, kLinesMax);
+  for (size_t i = 0; i < lines; ++i) __builtin_prefetch(row.data() + i * kLine);
 }
 
 template <bool kAll>
@@ -229,7 +243,7 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
     }
   } while (row.remaining() > 0);
   if (row.ok() && sound) return {};
-  return block_->Corrupt("cells of row " + std::to_string(slot) + " are malformed");
+  return Corrupt("cells of row " + std::to_string(slot) + " are malformed");
 }
 
 }  // namespace tandem::format

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "format/block.h"
+#include "format/block_codec.h"
 #include "format/cell.h"
 #include "format/dictionary.h"
 #include "format/projection.h"
@@ -17,19 +18,21 @@
 
 namespace tandem::format {
 
-/// A row block that was parsed: its fixed part, heads and slots are within bounds. Slots and rows
-/// are checked as they are used, so parsing costs the same for every block. Threads: any. Lifetime:
+/// A row block whose fixed part, heads and slots are within bounds. Slots and rows are checked as
+/// they are used, so decoding costs no more for many rows than for few. Threads: any. Lifetime:
 /// views of cells point into the block and the dictionary.
-class RowBlock {
+class RowBlock final : public Block {
   struct Private {};
 
  public:
   explicit RowBlock(Private) {}
-  /// Errors: kCorruption.
-  static Result<std::shared_ptr<const RowBlock>> Parse(BlockRef block, FamilyId family);
+  /// Decodes `stored`, exactly header and payload of a block of `family`. Errors: kCorruption,
+  /// kOutOfMemory.
+  static Result<std::shared_ptr<const RowBlock>> Decode(const BlockPlace& place, FamilyId family,
+                                                        std::string_view stored);
 
-  uint32_t row_count() const { return count_; }
-  uint32_t first() const { return first_; }  ///< Ordinal of row 0.
+  uint32_t row_count() const { return count; }
+  uint32_t first() const { return Block::first; }  ///< Ordinal of row 0.
 
   /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
   /// content is corrupt.
@@ -49,23 +52,27 @@ class RowBlock {
   Status Cells(uint32_t slot, const Dictionary& names, const std::vector<std::string>* columns,
                std::vector<Cell>* out) const;
 
+  /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
+  void PrefetchPlace(uint32_t slot) const;
+  /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
+  void PrefetchRow(uint32_t slot) const;
+
  private:
+  Status Parse();
   template <bool kAll>
   Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
   uint64_t Head(uint32_t slot) const;
   std::string_view RowBytes(uint32_t slot) const;
   int CompareTail(uint32_t slot, std::string_view suffix) const;
 
-  BlockRef block_;
-  std::string_view raw_;
-  std::string_view prefix_;  // Common to all keys.
+  // What a look-up by slot needs stands together, behind Block's own hot end: one cache line.
   FamilyId family_;
-  uint32_t count_ = 0;
-  uint32_t first_ = 0;
   uint32_t slots_at_ = 0;
   uint32_t rows_at_ = 0;
+  std::string_view raw_;
   uint64_t base_timestamp_ = 0;  // Two's complement: deltas are modulo 2^64.
   uint64_t base_sequence_ = 0;
+  std::string_view prefix_;  // Common to all keys.
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;
 

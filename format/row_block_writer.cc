@@ -53,7 +53,7 @@ void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
   heap_.append(key);
   for (size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
-    PendingCell pending{};
+    PendingCell& pending = cells_.emplace_back();
     pending.kind = cell.kind;
     pending.timestamp = cell.timestamp;
     pending.sequence = cell.sequence.value;
@@ -76,7 +76,6 @@ void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
     base_sequence_ = std::min(base_sequence_, cell.sequence.value);
     if (cell.kind != CellKind::kPut) flags_ &= ~kRowBlockAllPuts;
     if (pending.same_column) flags_ &= ~kRowBlockSingleVersions;
-    cells_.push_back(pending);
   }
 }
 

@@ -107,14 +107,14 @@ class RowBlockWriter {
     size_t first_cell;
   };
   struct PendingCell {
-    CellKind kind;
-    bool same_column;
-    uint32_t column;      // 0: the name stands in heap_, before the value.
-    uint32_t name_bytes;  // 0 unless it does.
-    uint32_t value_bytes;
-    size_t heap_offset;
-    int64_t timestamp;
-    uint64_t sequence;
+    CellKind kind{};
+    bool same_column = false;
+    uint32_t column = 0;      // 0: the name stands in heap_, before the value.
+    uint32_t name_bytes = 0;  // 0 unless it does.
+    uint32_t value_bytes = 0;
+    size_t heap_offset = 0;
+    int64_t timestamp = 0;
+    uint64_t sequence = 0;
   };
 
   std::string_view KeyOf(const Row& row) const {

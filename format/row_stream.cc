@@ -1,17 +1,14 @@
+// Rows of a file one after the other, past the cache, with large reads.
 #include "format/row_stream.h"
 
 #include <utility>
 
 #include "base/status_macros.h"
-#include "format/block_codec.h"
 
 namespace tandem::format {
 
 RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high)
-    : file_(file),
-      next_(low),
-      end_(high),
-      file_name_(std::make_shared<const std::string>(file->blocks().file().name())) {}
+    : file_(file), next_(low), end_(high) {}
 
 Status RowStream::Next() {
   valid_ = false;
@@ -51,15 +48,9 @@ Status RowStream::LoadBlock() {
   const DataBlock place = file_->BlockAt(block_number_);
   const uint64_t offset = place.handle.offset;
   ASSIGN_OR_RETURN(const std::string_view stored, window_->Read(offset, place.handle.stored_bytes));
-  ASSIGN_OR_RETURN(BlockRef raw,
-                   DecodeBlock({file_name_, file_->id(), offset}, BlockKind::kRows, stored));
   previous_block_ = std::move(block_);
-  ASSIGN_OR_RETURN(block_, RowBlock::Parse(std::move(raw), file_->table().families[0].id));
+  ASSIGN_OR_RETURN(block_, file_->DecodeRows(block_number_, stored));
   ++blocks_read_;
-  if (block_->first() != place.first || block_->row_count() != place.count) {
-    return file_->blocks().Corrupt(offset,
-                                   "a row block does not hold the rows that the index says");
-  }
   return Status();
 }
 

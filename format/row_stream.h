@@ -54,7 +54,6 @@ class RowStream {
   uint32_t block_number_ = 0;
   RowBlockRef block_;
   RowBlockRef previous_block_;  ///< Keeps the cells of the row before alive.
-  std::shared_ptr<const std::string> file_name_;
   std::optional<FileWindow> window_;
   uint64_t blocks_read_ = 0;
 };

@@ -67,73 +67,6 @@ bool StoreFile::all_clean() const {
 }
 const BlockFile& StoreFile::blocks() const { return parts_->blocks; }
 
-Result<const BlockIndex*> StoreFile::Blocks() const {
-  Parts& parts = *parts_;
-  ASSIGN_OR_RETURN(const BlockIndex* index, parts.block_index.Get([&] {
-    const uint32_t family = parts.family.value;
-    return BlockIndex::Load(parts.blocks, parts.Section(SectionKind::kBlockIndex, family),
-                            parts.Section(SectionKind::kData, family), parts.statistics.rows);
-  }));
-  return index;
-}
-
-Result<uint32_t> StoreFile::BlockCount() {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  return index->size();
-}
-
-DataBlock StoreFile::BlockAt(uint32_t block) const {
-  return parts_->block_index.loaded()->At(block);
-}
-
-uint32_t StoreFile::BlockOf(Ordinal ordinal, uint32_t hint) const {
-  return parts_->block_index.loaded()->BlockOf(ordinal, hint);
-}
-
-Result<RowBlockRef> StoreFile::ParseRows(uint32_t block, BlockRef bytes) const {
-  ASSIGN_OR_RETURN(RowBlockRef rows, RowBlock::Parse(std::move(bytes), parts_->family));
-  const DataBlock place = BlockAt(block);
-  if (rows->first() != place.first || rows->row_count() != place.count) {
-    return parts_->blocks.Corrupt(place.handle.offset,
-                                  "row block does not hold the rows that the block index says");
-  }
-  return rows;
-}
-
-Result<RowBlockRef> StoreFile::ReadRows(uint32_t block) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(BlockRef bytes, parts_->blocks.Read(index->At(block).handle, BlockKind::kRows));
-  return ParseRows(block, std::move(bytes));
-}
-
-Result<RowBlockRef> StoreFile::AdmitRows(uint32_t block, std::string_view stored) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(BlockRef bytes,
-                   parts_->blocks.Admit(index->At(block).handle, BlockKind::kRows, stored));
-  return ParseRows(block, std::move(bytes));
-}
-
-Result<RowBlockRef> StoreFile::DecodeRows(uint32_t block, std::string_view stored) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(BlockRef bytes,
-                   parts_->blocks.Decode(index->At(block).handle, BlockKind::kRows, stored));
-  return ParseRows(block, std::move(bytes));
-}
-
-RowBlockRef StoreFile::CachedRows(uint32_t block) {
-  BlockRef bytes = parts_->blocks.Cached(BlockAt(block).handle);
-  if (bytes == nullptr || bytes->kind != BlockKind::kRows) return nullptr;
-  Result<RowBlockRef> rows = ParseRows(block, std::move(bytes));
-  return rows ? *std::move(rows) : nullptr;
-}
-
-Result<RowBlockRef> StoreFile::ReadRowsUncached(uint32_t block) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(BlockRef bytes,
-                   parts_->blocks.ReadUncached(index->At(block).handle, BlockKind::kRows));
-  return ParseRows(block, std::move(bytes));
-}
-
 Result<const Dictionary*> StoreFile::Names() {
   ASSIGN_OR_RETURN(const Dictionary* names, parts_->names.Get([&] {
     return ReadDictionary(parts_->blocks,
@@ -142,27 +75,16 @@ Result<const Dictionary*> StoreFile::Names() {
   return names;
 }
 
-Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(const RowBlockRef rows, ReadRows(index->Find(key)));
-  return rows->first() + rows->LowerBound(key);
-}
-
-Result<std::optional<Ordinal>> StoreFile::FindByHash(std::string_view key, uint64_t hash) {
-  ASSIGN_OR_RETURN(const BlockIndex* index, Blocks());
-  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
-  const DataBlock block = index->At(index->Find(key));
-  const auto begin = hashes.begin() + block.first;
-  const auto found = std::find(begin, begin + block.count, hash);
-  if (found == begin + block.count) return std::optional<Ordinal>();
-  return std::optional(Ordinal(static_cast<uint32_t>(found - hashes.begin())));
-}
-
 Result<bool> StoreFile::MayContain(uint64_t hash) {
+  ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());
+  return filter->MayContain(hash);
+}
+
+Result<const BloomFilter*> StoreFile::Filter() {
   ASSIGN_OR_RETURN(const BloomFilter* filter, parts_->filter.Get([&] {
     return BloomFilter::Read(parts_->blocks, parts_->Section(SectionKind::kFilter));
   }));
-  return filter->MayContain(hash);
+  return filter;
 }
 
 Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
@@ -182,10 +104,23 @@ Result<const Bitmap*> StoreFile::CleanRows() {
 Result<IndexSection*> StoreFile::Index(IndexId index) {
   const auto found = parts_->indexes.find(index);
   if (found == parts_->indexes.end()) return static_cast<IndexSection*>(nullptr);
-  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section, found->second.Get([&] {
-    return IndexSection::Open(parts_->blocks, parts_->sections, index, row_count());
-  }));
+  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
+                   found->second.Get([&] { return parts_->OpenIndex(index); }));
   return section->get();
+}
+
+// A section has at most one entry a Put, which bounds what a read of it can take.
+Result<std::unique_ptr<IndexSection>> StoreFile::Parts::OpenIndex(IndexId index) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
+                   IndexSection::Open(blocks, sections, index, statistics.rows));
+  if (section == nullptr) return section;
+  const IndexSummary& summary = section->summary();
+  const uint64_t cells = statistics.cells;
+  if (summary.current_entries > cells || summary.older_entries > cells - summary.current_entries) {
+    return Status::Corruption(blocks.file().name() + ": index " + std::to_string(index.value) +
+                              " has more entries than the file has cells");
+  }
+  return section;
 }
 
 bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {

@@ -22,6 +22,7 @@
 #include "format/bitmap.h"
 #include "format/block_file.h"
 #include "format/block_index.h"
+#include "format/bloom_filter.h"
 #include "format/file_statistics.h"
 #include "format/index_section.h"
 #include "format/row_block.h"
@@ -74,12 +75,14 @@ class StoreFile {
   uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
   /// The parsed rows of a block, read or from the cache.
   Result<RowBlockRef> ReadRows(uint32_t block);
-  /// The same over bytes that the caller read (see BlockFile::Admit).
+  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
-  /// The same past the cache.
-  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored);
+  /// The same without putting the block into the cache.
+  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
   RowBlockRef CachedRows(uint32_t block);
+  /// Has the processor fetch what CachedRows will touch. Requires: as CachedRows.
+  void PrefetchRows(uint32_t block) const;
   /// As ReadRows, but past the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block);
 
@@ -93,6 +96,8 @@ class StoreFile {
   Result<std::optional<Ordinal>> FindByHash(std::string_view key, uint64_t hash);
   /// False: the row is certainly not here. Loads the filter on first use.
   Result<bool> MayContain(uint64_t hash);
+  /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.
+  Result<const BloomFilter*> Filter();
   /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
   Result<std::span<const uint64_t>> KeyHashes();
   /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
@@ -113,8 +118,6 @@ class StoreFile {
   static Status ReadSchema(Parts* parts);
   static Status ReadStatistics(Parts* parts);
   Status VerifyEnd() const;
-  Result<const BlockIndex*> Blocks() const;
-  Result<RowBlockRef> ParseRows(uint32_t block, BlockRef bytes) const;
   std::unique_ptr<Parts> parts_;
 };
 

@@ -1,6 +1,7 @@
 // What a StoreFile consists of. Only the store_file*.cc files include this.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,6 +15,26 @@
 #include "format/store_file.h"
 
 namespace tandem::format {
+
+/// Knows the row block of one entry of the block index for as long as somebody else keeps it. A
+/// spin bit guards it: it is held for a few instructions and never while anything is waited for.
+/// Threads: any.
+class RowSlot {
+ public:
+  /// nullptr when the block is gone.
+  RowBlockRef Get() const;
+  void Set(const RowBlockRef& rows);
+  /// Has the processor fetch the block's object, if it is still there.
+  void Prefetch() const;
+
+ private:
+  void Lock() const;
+
+  mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
+  std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
+  // Where the block was when it was set: to prefetch from, never to be followed. Relaxed.
+  std::atomic<const void*> address_{nullptr};
+};
 
 /// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.
 struct StoreFile::Parts {
@@ -29,7 +50,11 @@ struct StoreFile::Parts {
   FamilyId family;
   std::vector<SectionEntry> sections;
 
-  OnceLoaded<BlockIndex> block_index;
+  struct Rows {
+    BlockIndex index;
+    std::unique_ptr<RowSlot[]> slots;  ///< One an entry of the index.
+  };
+  OnceLoaded<Rows> rows;
   OnceLoaded<Dictionary> names;
   OnceLoaded<std::vector<uint64_t>> key_hashes;
   OnceLoaded<Bitmap> clean_rows;
@@ -37,6 +62,8 @@ struct StoreFile::Parts {
   /// One for each index of the table; the map itself never changes after Open.
   std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
 
+  Result<Rows*> LoadRows();
+  Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
   /// The section of that kind, which Open found to be there.
   const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;
 };

@@ -1,7 +1,7 @@
-// Writing a store file front to back: header, rows, then at Finish the key hashes, clean bits,
-// filter, index sections, block index, statistics, digests, schema, section table and footer. The
-// file is complete, but not durable: the caller syncs it and its directory before the manifest
-// names it.
+// Writing a store file front to back: header, rows, then at Finish the dictionary, block index, key
+// hashes, clean bits, filter, index sections, statistics, digests, schema, section table, footer.
+// Finish syncs the file; its name becomes durable with the directory, which the caller syncs
+// before the manifest names it.
 #pragma once
 
 #include <cstdint>

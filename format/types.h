@@ -18,13 +18,14 @@ struct Id {
   constexpr auto operator<=>(const Id&) const = default;
 };
 
-using FileNumber = Id<struct FileNumberTag, uint64_t>;          ///< Names a file; grows, never reused.
-using SequenceNumber = Id<struct SequenceNumberTag, uint64_t>;  ///< Order of commits; the first is 1.
-using Ordinal = Id<struct OrdinalTag, uint32_t>;                ///< Position of a row in its file.
+using FileNumber = Id<struct FileNumberTag, uint64_t>;  ///< Names a file; grows, never reused.
+using SequenceNumber =
+    Id<struct SequenceNumberTag, uint64_t>;       ///< Order of commits; the first is 1.
+using Ordinal = Id<struct OrdinalTag, uint32_t>;  ///< Position of a row in its file.
 using TableId = Id<struct TableIdTag, uint32_t>;
 using RegionId = Id<struct RegionIdTag, uint64_t>;
-using FamilyId = Id<struct FamilyIdTag, uint8_t>;               ///< Within its table, from 0.
-using IndexId = Id<struct IndexIdTag, uint32_t>;                ///< Within its table, never reused.
+using FamilyId = Id<struct FamilyIdTag, uint8_t>;  ///< Within its table, from 0.
+using IndexId = Id<struct IndexIdTag, uint32_t>;   ///< Within its table, never reused.
 
 /// 128 random bits.
 struct RandomId {

@@ -1,3 +1,4 @@
+// Every byte of a file is covered: header, blocks, padding between them, table and footer.
 #include "format/verify_blocks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// An index section is compared with what the rows imply, in both directions.
 #include "format/verify_index.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rows are decoded one by one and compared with hashes, bits, filter and statistics.
 #include "format/verify_rows.h"
 
 #include <algorithm>

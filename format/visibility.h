@@ -1,5 +1,5 @@
-// What a row shows (rules 1 and 2 of the index rules) and which of its cells a merge keeps (rules 9
-// and 10). One place decides both, so reads, flush and compaction cannot disagree.
+// What a row shows (rules 1 and 2 of docs/index-rules.md) and which of its cells a merge keeps
+// (rules 9 and 10). One place decides both, so reads, flush and compaction cannot disagree.
 #pragma once
 
 #include <cstdint>

@@ -6,9 +6,8 @@
 // 2. A reader looks at the entries of the active chunk one by one, up to the count that the writer
 //    has published.
 // 3. For the sealed chunks it takes the sorted runs. A chunk that no run covers yet is sorted
-// first,
-//    and whenever kRunsPerLevel runs of one level stand side by side they become one run of the
-//    next level, so a look-up touches few runs.
+//    first, and whenever four runs of one level stand side by side they become one run of the next
+//    level, so a look-up touches few runs.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // The database: tables of rows with secondary indexes in one directory.
 //
-// Threads: a Database may be used from any thread; a Cursor, WriteBatch or Snapshot by one at a time.
-// Nothing is printed, no signal is handled, no static state is kept. No exception leaves a call:
-// std::bad_alloc becomes kOutOfMemory.
+// Threads: a Database may be used from any thread; a Cursor, WriteBatch or Snapshot by one at a
+// time. Nothing is printed, no signal is handled, no static state is kept. No exception leaves a
+// call: std::bad_alloc becomes kOutOfMemory.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class RowSource;
 struct SnapshotState;
 }  // namespace engine
 
-/// A moment of the whole database: reads through it see no later write. Move-only; releasing it lets
-/// compaction drop what only it needed.
+/// A moment of the whole database: reads through it see no later write. Move-only; releasing it
+/// lets compaction drop what only it needed.
 class Snapshot {
  public:
   explicit Snapshot(std::shared_ptr<engine::SnapshotState> state);
@@ -67,24 +67,24 @@ class Cursor {
 
 /// How a query is answered. Figures are over all regions of the table.
 struct Explanation {
-  std::string index;                   ///< Empty: a scan.
-  std::string reason;                  ///< Why this way.
-  std::vector<std::string> rejected;   ///< "index NAME: why not", one an index.
-  uint64_t entries = 0;                ///< Index entries in the range (exact).
+  std::string index;                  ///< Empty: a scan.
+  std::string reason;                 ///< Why this way.
+  std::vector<std::string> rejected;  ///< "index NAME: why not", one an index.
+  uint64_t entries = 0;               ///< Index entries in the range (exact).
   uint64_t files = 0;
-  uint64_t files_scanned = 0;          ///< Without a section of the index.
+  uint64_t files_scanned = 0;  ///< Without a section of the index.
   uint64_t memstores = 0;
-  uint64_t candidate_rows = 0;         ///< Rows in files that will be looked at.
-  uint64_t candidate_blocks = 0;       ///< Data blocks that hold them.
-  uint64_t candidate_bytes = 0;        ///< Of those blocks, as stored.
+  uint64_t candidate_rows = 0;                 ///< Rows in files that will be looked at.
+  uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
+  uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
   uint64_t total_blocks = 0, total_bytes = 0;  ///< All data blocks, for comparison.
-  uint64_t rows = 0;                   ///< Rows that match.
+  uint64_t rows = 0;                           ///< Rows that match.
 };
 
 struct IndexInfo {
   IndexOptions options;
-  uint64_t entries = 0;   ///< In files: postings, current and older.
-  uint64_t values = 0;    ///< Distinct values, summed over files.
+  uint64_t entries = 0;  ///< In files: postings, current and older.
+  uint64_t values = 0;   ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
 };
 struct FileInfo {
@@ -127,18 +127,20 @@ struct VerifyReport {
 
 class Database {
  public:
-  /// Opens the database in the directory `path`; nothing else has to be known. Errors: kNotFound (no
-  /// database there and create_if_missing is off; nothing is created), kBusy (another process has it
-  /// open for writing: its pid), kCorruption, kUnsupported, kInvalidArgument (an option out of range),
-  /// kIoError.
-  static Result<std::unique_ptr<Database>> Open(const std::string& path, const Options& options = {});
+  /// Opens the database in the directory `path`; nothing else has to be known. Errors: kNotFound
+  /// (no database there and create_if_missing is off; nothing is created), kBusy (another process
+  /// has it open for writing: its pid), kCorruption, kUnsupported, kInvalidArgument (an option out
+  /// of range), kIoError.
+  static Result<std::unique_ptr<Database>> Open(const std::string& path,
+                                                const Options& options = {});
   /// Closes as Close() does; errors are lost.
   ~Database();
   /// Flushes every memstore, seals the log and closes. Errors: kBusy when cursors or snapshots are
   /// still open (the message counts them; nothing is closed), kIoError, kNoSpace.
   Status Close();
 
-  /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types), kReadOnly, kIoError, kNoSpace.
+  /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types), kReadOnly, kIoError,
+  /// kNoSpace.
   Status CreateTable(const TableOptions& options);
   /// Applies the whole batch or nothing. Errors: kNotFound (table, family), kInvalidArgument (key,
   /// qualifier or value out of limits; a value that does not fit its index's type: row, column and

@@ -15,13 +15,15 @@ class Snapshot;
 enum class IoBackend : uint8_t {
   kAuto,  ///< io_uring where the kernel allows it, otherwise POSIX, with one log line.
   kPosix,
-  kUring, ///< As kAuto; states the wish in the log line.
+  kUring,  ///< As kAuto; states the wish in the log line.
 };
 
 struct Options {
   bool create_if_missing = false;
-  bool read_only = false;  ///< Writes not a byte, works beside a live writer and on a read-only mount.
-  uint64_t memory_bytes = 640ull << 20;  ///< Budget: memstores take a fifth, the block cache the rest. 8 MiB or more.
+  /// Writes not a byte; works beside a live writer and on a read-only mount.
+  bool read_only = false;
+  /// The budget: memstores take a fifth, the block cache the rest. 8 MiB or more.
+  uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   IoBackend io = IoBackend::kAuto;
   /// Receives one line per event worth telling (recovery, fallback, background errors); keys and
@@ -50,24 +52,26 @@ struct ColumnName {
 
 struct ReadOptions {
   const Snapshot* snapshot = nullptr;  ///< nullptr: the latest state.
-  std::vector<ColumnName> columns;     ///< Empty: all. A row with none of them is not returned by Get and Scan.
-  uint32_t versions = 1;               ///< Newest versions of each column, at most the family's.
+  /// Empty: all. A row with none of them is not returned by Get and Scan.
+  std::vector<ColumnName> columns;
+  uint32_t versions = 1;  ///< Newest versions of each column, at most the family's.
 };
 
 struct ScanOptions {
-  std::string start;               ///< First key, inclusive; empty: from the first row.
-  std::string end;                 ///< Exclusive; empty: to the last row.
-  std::string prefix;              ///< Only keys that start with it; combines with start and end.
+  std::string start;   ///< First key, inclusive; empty: from the first row.
+  std::string end;     ///< Exclusive; empty: to the last row.
+  std::string prefix;  ///< Only keys that start with it; combines with start and end.
   bool reverse = false;
-  uint64_t limit = 0;              ///< 0: no limit.
+  uint64_t limit = 0;  ///< 0: no limit.
 };
 
 struct QueryOptions {
-  std::string order_by;            ///< An index: rows by its value, then key. Rows without a value do not appear. Empty: by key.
-  bool descending = false;         ///< With order_by: largest value first.
-  uint64_t limit = 0;              ///< 0: no limit.
-  std::string use_index;           ///< Empty: the planner chooses.
-  bool no_index = false;           ///< Scan and filter.
+  /// An index: rows by its value, then key; rows without a value do not appear. Empty: by key.
+  std::string order_by;
+  bool descending = false;  ///< With order_by: largest value first.
+  uint64_t limit = 0;       ///< 0: no limit.
+  std::string use_index;    ///< Empty: the planner chooses.
+  bool no_index = false;    ///< Scan and filter.
 };
 
 }  // namespace tandem

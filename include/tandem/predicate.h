@@ -1,11 +1,11 @@
 // What a query asks for, as a tree built by the functions below or parsed from text that reads like
 // SQL's WHERE: `section = 'games' AND size BETWEEN 1000000 AND 2000000 AND NOT maintainer IS NULL`.
 //
-// Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND b,
-// [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name, family:name,
-// or "quoted" (a doubled quote stands for one); without a family it is in the table's first. `_row`
-// is the row key. A value is 'text' (a doubled quote stands for one), x'hex', a number, TRUE or FALSE.
-// Keywords in any case.
+// Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
+// b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
+// family:name, or "quoted" (a doubled quote stands for one); without a family it is in the table's
+// first. `_row` is the row key. A value is 'text' (a doubled quote stands for one), x'hex', a
+// number, TRUE or FALSE. Keywords in any case.
 //
 // Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
 // comparison with an absent column is false; NOT turns true into false and false into true.
@@ -24,14 +24,21 @@ namespace tandem {
 class Predicate {
  public:
   enum class Kind : uint8_t {
-    kTrue,       ///< Every row.
-    kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual,  // values[0]
-    kBetween,    ///< values[0] <= column <= values[1]
-    kIn,         ///< column equals one of values
-    kPrefix,     ///< column starts with values[0]; bytes and text only
-    kIsNull, kIsNotNull,
-    kAnd, kOr,   ///< Over children, one or more.
-    kNot,        ///< Of children[0].
+    kTrue,  ///< Every row.
+    kEqual,
+    kNotEqual,
+    kLess,
+    kLessOrEqual,
+    kGreater,
+    kGreaterOrEqual,  // values[0]
+    kBetween,         ///< values[0] <= column <= values[1]
+    kIn,              ///< column equals one of values
+    kPrefix,          ///< column starts with values[0]; bytes and text only
+    kIsNull,
+    kIsNotNull,
+    kAnd,
+    kOr,   ///< Over children, one or more.
+    kNot,  ///< Of children[0].
   };
 
   Predicate() = default;  ///< Every row.

@@ -7,9 +7,9 @@
 
 namespace tandem {
 
-/// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339 or
-/// integer microseconds), the Be types eight big-endian bytes (bool: one). The stored value is never
-/// changed; a put whose value does not fit is refused. Numbers are on disk.
+/// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
+/// or integer microseconds), the Be types eight big-endian bytes (bool: one). The stored value is
+/// never changed; a put whose value does not fit is refused. Numbers are on disk.
 enum class ColumnType : uint8_t {
   kBytes = 1,
   kText = 2,  ///< Valid UTF-8, compared as bytes.

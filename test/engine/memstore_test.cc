@@ -19,8 +19,8 @@
 namespace tandem::test {
 namespace {
 
-using engine::Memstore;
 using engine::MemRow;
+using engine::Memstore;
 using format::Cell;
 using format::CellKind;
 using format::SequenceNumber;
@@ -109,7 +109,8 @@ BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
   const std::string value(64 * 1024, 'v');
   Put(&memstore, row, qualifier, INT64_MIN, 1, value);
   Put(&memstore, std::string(1, '\0'), "", INT64_MAX, 2, "");
-  BOOST_CHECK(Text(memstore, row) == "0" + qualifier + "@" + std::to_string(INT64_MIN) + "#1=" + value + " ");
+  BOOST_CHECK(Text(memstore, row) ==
+              "0" + qualifier + "@" + std::to_string(INT64_MIN) + "#1=" + value + " ");
   BOOST_CHECK_EQUAL(Text(memstore, std::string_view("\0", 1)),
                     "0@" + std::to_string(INT64_MAX) + "#2= ");
   BOOST_CHECK_EQUAL(memstore.min_timestamp(), INT64_MIN);

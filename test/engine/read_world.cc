@@ -1,3 +1,4 @@
+// The world that reader tests live in; see read_world.h.
 #include "test/engine/read_world.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The scripted workload over a storage; see storage_workload.h.
 #include "test/engine/storage_workload.h"
 
 #include <algorithm>
@@ -143,11 +144,7 @@ std::string StorageModel::LogContradiction(const OpenedForTest& opened, bool exa
 }
 
 void StorageWorkload::Run() {
-  Note(Commit([&](CatalogEdit* edit) {
-    if (!storage_->catalog().tables.empty()) return;
-    edit->put_tables.push_back(SampleTable());
-    edit->put_regions.push_back(SampleRegion(1, 1));
-  }));
+  Note(CommitTable());
   Note(Log(3, false));
   Note(Log(2, true));
   Note(FlushToNewFile());
@@ -172,6 +169,14 @@ void StorageWorkload::Run() {
   Note(DropOldSegments());
   Note(Log(2, true));
   Note(Log(1, false));
+}
+
+Status StorageWorkload::CommitTable() {
+  return Commit([&](CatalogEdit* edit) {
+    if (!storage_->catalog().tables.empty()) return;
+    edit->put_tables.push_back(SampleTable());
+    edit->put_regions.push_back(SampleRegion(1, 1));
+  });
 }
 
 Status StorageWorkload::RunOnce() {
@@ -218,6 +223,7 @@ Status StorageWorkload::Commit(const std::function<void(CatalogEdit*)>& fill) {
 }
 
 Status StorageWorkload::FlushToNewFile() {
+  if (storage_->catalog().regions.empty()) return Status::NotFound("the table was never made");
   RETURN_IF_ERROR(storage_->SyncLog());
   model_->Synced();
   ASSIGN_OR_RETURN(engine::NewFile file, storage_->CreateFile());

@@ -90,11 +90,13 @@ class StorageWorkload {
   /// error.
   Status RunOnce();
   uint64_t errors() const { return errors_; }
+  // Steps of the script.
+  Status CommitTable();
+  Status FlushToNewFile();
+  Status Log(int frames, bool sync);
 
  private:
-  Status Log(int frames, bool sync);
   Status Commit(const std::function<void(format::CatalogEdit*)>& fill);
-  Status FlushToNewFile();
   Status DropOldSegments();
   Status DropOldestFile();
   void Note(const Status& status) { errors_ += status.ok() ? 0 : 1; }

@@ -19,10 +19,8 @@ engine::Tuning SmallTuning() {
 TableOptions SimpleTable(uint32_t max_versions, int64_t ttl_micros) {
   TableOptions options;
   options.name = "t";
-  options.families.push_back(
-      {.name = "d", .max_versions = max_versions, .ttl_micros = ttl_micros});
-  options.indexes.push_back(
-      {.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}});
+  options.families.push_back({.name = "d", .max_versions = max_versions, .ttl_micros = ttl_micros});
+  options.indexes.push_back({.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}});
   return options;
 }
 

@@ -1,5 +1,5 @@
-// An engine on a simulated disk with a manual clock and an executor that runs when the test says so:
-// what every test of the engine starts from.
+// An engine on a simulated disk with a manual clock and an executor that runs when the test says
+// so: what every test of the engine starts from.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,8 @@ class TestEngine {
   /// Cuts the power and comes back on what the disk kept.
   void Crash(const CrashPolicy& policy);
   Status Close();
+  /// Destroys the engine as it is; it closes itself as well as it can.
+  void Drop() { engine_.reset(); }
 
   engine::Engine& operator*() { return *engine_; }
   engine::Engine* operator->() { return engine_.get(); }

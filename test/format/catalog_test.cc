@@ -12,10 +12,15 @@
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 
-namespace tandem::test {
+namespace tandem::format {
 namespace {
 
-using namespace format;  // NOLINT: a test of this namespace.
+using test::Hex;
+using test::SampleFile;
+using test::SampleId;
+using test::SampleRegion;
+using test::SampleTable;
+using test::SampleTableEdit;
 
 std::string Encoded(const CatalogEdit& edit) {
   std::string bytes;
@@ -206,4 +211,4 @@ BOOST_AUTO_TEST_CASE(DamagedEditsNeverBreakTheCatalog) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::format

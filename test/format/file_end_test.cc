@@ -14,12 +14,12 @@ namespace {
 
 constexpr FileId kId{{4}};
 
-Block BlockOf(std::string_view raw, uint32_t count) {
-  Block block;
-  block.count = count;
-  block.raw_bytes = static_cast<uint32_t>(raw.size());
-  block.data = std::make_unique<char[]>(raw.size());
-  std::memcpy(block.data.get(), raw.data(), raw.size());
+BlockRef BlockOf(std::string_view raw, uint32_t count) {
+  auto block = std::make_shared<Block>();
+  block->count = count;
+  block->raw_bytes = static_cast<uint32_t>(raw.size());
+  block->data = std::make_unique<char[]>(raw.size());
+  std::memcpy(block->data.get(), raw.data(), raw.size());
   return block;
 }
 
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(SectionTableBytesAreTheDocumentedOnes) {
     68 00 00 00 00 00 00 00   # size
     01 00 00 00 00 00 00 00   # count
     88 77 66 55 44 33 22 11   # checksum)"));
-  const auto decoded = DecodeSectionTable(BlockOf(Table(sections), 3), 64, 320);
+  const auto decoded = DecodeSectionTable(*BlockOf(Table(sections), 3), 64, 320);
   BOOST_REQUIRE(decoded.has_value());
   BOOST_TEST(Table(*decoded) == Table(sections));
   BOOST_TEST(FindSection(*decoded, SectionKind::kIndexLeaves, 3, true)->offset == 256u);
@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(SectionsOutOfPlaceAreCorruption) {
   const auto code = [](auto change, uint64_t table_offset = 320) {
     auto sections = SampleSections();
     change(&sections);
-    const Block block = BlockOf(Table(sections), static_cast<uint32_t>(sections.size()));
-    return DecodeSectionTable(block, 64, table_offset).status().code();
+    const BlockRef block = BlockOf(Table(sections), static_cast<uint32_t>(sections.size()));
+    return DecodeSectionTable(*block, 64, table_offset).status().code();
   };
   using Sections = std::vector<SectionEntry>;
   BOOST_TEST(code([](Sections*) {}) == StatusCode::kOk);
@@ -136,9 +136,9 @@ BOOST_AUTO_TEST_CASE(SectionsOutOfPlaceAreCorruption) {
   BOOST_TEST(code([](Sections* s) { (*s)[1].flags = 0; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Sections* s) { std::swap((*s)[0], (*s)[1]); }) == StatusCode::kCorruption);
   const std::string raw = Table(SampleSections());
-  BOOST_TEST(DecodeSectionTable(BlockOf(raw, 2), 64, 320).status().code() ==
+  BOOST_TEST(DecodeSectionTable(*BlockOf(raw, 2), 64, 320).status().code() ==
              StatusCode::kCorruption);
-  BOOST_TEST(DecodeSectionTable(BlockOf(raw, 0x55555555), 64, 320).status().code() ==
+  BOOST_TEST(DecodeSectionTable(*BlockOf(raw, 0x55555555), 64, 320).status().code() ==
              StatusCode::kCorruption);
 }
 
@@ -157,15 +157,15 @@ BOOST_AUTO_TEST_CASE(StatisticsBytesAreTheDocumentedOnes) {
     06 00 00 00 00 00 00 00   06 00 00 00 00 00 00 00
     01  00 00                 # one family: 0
     05 00 00 00 00 00 00 00   06 00 00 00 00 00 00 00)"));
-  const auto decoded = DecodeStatistics(BlockOf(raw, 2));
+  const auto decoded = DecodeStatistics(*BlockOf(raw, 2));
   BOOST_REQUIRE(decoded.has_value());
   BOOST_TEST((*decoded == SampleStatistics()));
   for (size_t size = 0; size < raw.size(); ++size) {
-    BOOST_TEST(DecodeStatistics(BlockOf(raw.substr(0, size), 2)).status().code() ==
+    BOOST_TEST(DecodeStatistics(*BlockOf(raw.substr(0, size), 2)).status().code() ==
                StatusCode::kCorruption);
   }
-  BOOST_TEST(DecodeStatistics(BlockOf(raw + "x", 2)).status().code() == StatusCode::kCorruption);
-  BOOST_TEST(DecodeStatistics(BlockOf(raw, 3)).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(DecodeStatistics(*BlockOf(raw + "x", 2)).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(DecodeStatistics(*BlockOf(raw, 3)).status().code() == StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(StatisticsThatContradictThemselvesAreCorruption) {
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(StatisticsThatContradictThemselvesAreCorruption) {
     change(&s);
     std::string raw;
     AppendStatistics(s, &raw);
-    return DecodeStatistics(BlockOf(raw, s.rows)).status().code();
+    return DecodeStatistics(*BlockOf(raw, s.rows)).status().code();
   };
   using S = FileStatistics;
   BOOST_TEST(code([](S*) {}) == StatusCode::kOk);

@@ -15,10 +15,12 @@
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 
-namespace tandem::test {
+namespace tandem::format {
 namespace {
 
-using namespace format;  // NOLINT: a test of this namespace.
+using test::Hex;
+using test::MemoryFile;
+using test::SampleId;
 
 constexpr uint64_t kStart = 128;
 constexpr uint64_t kHeaderChecksum = 0x1122334455667788;
@@ -250,4 +252,4 @@ BOOST_AUTO_TEST_CASE(RandomBytesAreNoFrames) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::format

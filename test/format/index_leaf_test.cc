@@ -77,9 +77,9 @@ BOOST_AUTO_TEST_CASE(LeafOfKeysOfDifferentLengthsIsAsDocumented) {
   builder.Add({"xz23456789", 1, 3, ""});
   const BlockContent content = builder.Finish(0);
   BOOST_TEST(content.flags == kLeafFlagAllSingle);
-  BOOST_TEST(ToHex(content.raw) ==
+  BOOST_TEST(Hex(content.raw) ==
              "00 00 00 00 00 00 00 00 01 00 00 00 01 00 00 00 "
-             "00 00 00 00 00 00 00 79 38 37 36 35 34 33 32 7a "
+             "00 00 00 00 00 00 00 79 38 37 36 35 34 33 32 7A "
              "02 01 00 00 03 00 00 00 00 00 01 00 01 08 78 39");
 }
 

@@ -13,10 +13,13 @@
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 
-namespace tandem::test {
+namespace tandem::format {
 namespace {
 
-using namespace format;  // NOLINT: a test of this namespace.
+using test::MemoryFile;
+using test::SampleFile;
+using test::SampleId;
+using test::SampleTableEdit;
 
 // Bytes that outlive the writer, which owns its file.
 class SharedBytes final : public base::File {
@@ -207,4 +210,4 @@ BOOST_AUTO_TEST_CASE(HostilePayloadsWithTheRightChecksumAreRefused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::format

@@ -11,10 +11,12 @@
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 
-namespace tandem::test {
+namespace tandem::format {
 namespace {
 
-using namespace format;  // NOLINT: a test of this namespace.
+using test::Hex;
+using test::MemoryFile;
+using test::SampleId;
 
 RootFile Sample() {
   RootFile root;
@@ -139,4 +141,4 @@ BOOST_AUTO_TEST_CASE(DamageIsToldOrHarmless) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::format

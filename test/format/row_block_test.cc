@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "format/hash.h"
 #include "format/row_block_writer.h"
 #include "tandem/limits.h"
 #include "test/format/random_rows.h"
@@ -32,6 +33,15 @@ BlockRef BlockOf(BlockKind kind, std::string_view raw, uint32_t count, uint16_t 
   block->data = std::make_unique<char[]>(raw.size());
   std::memcpy(block->data.get(), raw.data(), raw.size());
   return block;
+}
+
+// The row block of these raw bytes, by way of the bytes on disk.
+Result<RowBlockRef> Decoded(std::string_view raw, uint32_t count, uint16_t flags = 0) {
+  std::string bytes, scratch;
+  AppendBlock({BlockKind::kRows, flags, count, 100, raw, Compression::kNone},
+              ChecksumSeed(FileId(), 64), &scratch, &bytes);
+  return RowBlock::Decode({std::make_shared<const std::string>("store-1"), FileId(), 64},
+                          FamilyId(0), bytes);
 }
 
 struct Encoded {
@@ -62,8 +72,7 @@ Dictionary NamesOf(const Encoded& encoded) {
 }
 
 RowBlockRef Parsed(const Encoded& encoded) {
-  auto block = RowBlock::Parse(BlockOf(BlockKind::kRows, encoded.raw, encoded.count, encoded.flags),
-                               FamilyId(0));
+  auto block = Decoded(encoded.raw, encoded.count, encoded.flags);
   BOOST_REQUIRE(block.has_value());
   return *std::move(block);
 }
@@ -228,8 +237,7 @@ BOOST_AUTO_TEST_CASE(RowStaysWithinItsBound) {
 BOOST_AUTO_TEST_CASE(EveryCutIsCorruption) {
   const Encoded encoded = Encode(RandomRows(5).Many(8));
   for (size_t size = 0; size < encoded.raw.size(); ++size) {
-    const auto block = RowBlock::Parse(
-        BlockOf(BlockKind::kRows, encoded.raw.substr(0, size), encoded.count), FamilyId(0));
+    const auto block = Decoded(encoded.raw.substr(0, size), encoded.count);
     BOOST_TEST(block.status().code() == StatusCode::kCorruption);
   }
 }
@@ -237,9 +245,7 @@ BOOST_AUTO_TEST_CASE(EveryCutIsCorruption) {
 BOOST_AUTO_TEST_CASE(FalseCountsAndFlagsAreCorruption) {
   const Encoded encoded = Encode(ExampleRows());
   const auto code = [&](uint32_t count, uint16_t flags) {
-    return RowBlock::Parse(BlockOf(BlockKind::kRows, encoded.raw, count, flags), FamilyId(0))
-        .status()
-        .code();
+    return Decoded(encoded.raw, count, flags).status().code();
   };
   BOOST_TEST(code(2, 0) == StatusCode::kOk);
   for (const uint32_t count : {0u, 1u, 3u, 0x20000000u, 0xffffffffu}) {
@@ -263,8 +269,7 @@ BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
       const size_t limit = random.Below(2) == 0 ? 130 : forged.raw.size();
       forged.raw[random.Below(limit)] = static_cast<char>(random.Below(256));
     }
-    const auto block =
-        RowBlock::Parse(BlockOf(BlockKind::kRows, forged.raw, forged.count), FamilyId(0));
+    const auto block = Decoded(forged.raw, forged.count);
     if (!block) {
       BOOST_REQUIRE(block.status().code() == StatusCode::kCorruption);
       continue;

@@ -14,10 +14,11 @@
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 
-namespace tandem::test {
+namespace tandem::format {
 namespace {
 
-using namespace format;  // NOLINT: a test of this namespace.
+using test::Hex;
+using test::SampleTable;
 
 std::string Encoded(const TableRecord& table) {
   std::string bytes;
@@ -178,4 +179,4 @@ BOOST_AUTO_TEST_CASE(DamagedBytesNeverPassForAnotherShape) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::format

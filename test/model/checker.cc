@@ -1,3 +1,4 @@
+// Compares what the engine answers with the reference model; see checker.h.
 #include "test/model/checker.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Counts how often each path was taken; see counters.h.
 #include "test/model/counters.h"
 
 #include <utility>

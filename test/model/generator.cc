@@ -1,3 +1,4 @@
+// Random operations and predicates; see generator.h.
 #include "test/model/generator.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace tandem::test {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 constexpr const char* kText = "section";
 constexpr const char* kInteger = "size";

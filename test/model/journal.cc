@@ -1,3 +1,4 @@
+// What was acknowledged, in order; see journal.h.
 #include "test/model/journal.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds out from files and memstores which paths a query takes; see paths.h.
 #include "test/model/paths.h"
 
 #include <map>

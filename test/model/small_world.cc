@@ -1,3 +1,4 @@
+// Three rows, three columns, two values: the small world that finds the bugs.
 #include "test/model/small_world.h"
 
 #include <algorithm>

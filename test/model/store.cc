@@ -1,3 +1,4 @@
+// The engine under test with its simulated surroundings; see store.h.
 #include "test/model/store.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// The reference model: slow, plain, and independent of the engine's code; see model.h.
 #include "test/support/model.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "base/random.h"
@@ -18,7 +17,8 @@ class TestRandom {
   /// `what` names the test in the printed line.
   explicit TestRandom(const char* what) {
     const char* given = std::getenv("TANDEM_SEED");
-    seed_ = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+    seed_ = given != nullptr ? std::strtoull(given, nullptr, 10)
+                             : base::NewSystemRandom()->Next64();
     std::fprintf(stderr, "%s: TANDEM_SEED=%llu\n", what, static_cast<unsigned long long>(seed_));
     source_ = base::NewSeededRandom(seed_);
   }

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(AnInterruptedImportKeepsWhatItWroteAndGoesOn) {
   const std::atomic<bool> interrupted{true};
   const ProgramRun stopped = RunProgram(import, "", &interrupted);
   BOOST_CHECK_EQUAL(stopped.exit_code, 130);
-  BOOST_CHECK(stopped.err.find("500 records were written and stay") != std::string::npos);
+  BOOST_CHECK(stopped.err.find("records written: 500, which stay") != std::string::npos);
   BOOST_CHECK_EQUAL(CheckPrefix(path), 500);
   BOOST_CHECK_EQUAL(RunProgram(import).exit_code, 0);
   BOOST_CHECK_EQUAL(CheckPrefix(path), kRecords);

@@ -23,6 +23,7 @@
 #include "test/support/script_runner.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
+#include "tools/tandem/bytes_text.h"
 
 namespace tandem::test {
 namespace {
@@ -49,6 +50,20 @@ void ReplaceAll(const std::string& from, const std::string& to, std::string* tex
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) {
     text->replace(at, from.size(), to);
   }
+}
+
+/// Control characters other than line ends and tabs, and bytes above ASCII, as <NN>: a script is
+/// text.
+std::string Printable(const std::string& text) {
+  std::string printable;
+  for (const char byte : text) {
+    if ((byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t') {
+      printable += byte;
+    } else {
+      printable += "<" + tools::EncodeHex({&byte, 1}) + ">";
+    }
+  }
+  return printable;
 }
 
 /// The file PREFIX-N with the largest N in the database.
@@ -83,9 +98,21 @@ std::string ScriptWorld::Normalise(std::string text) const {
   ReplaceAll(directory_.path(), "$DIR", &text);
   text = std::regex_replace(text, std::regex("\\b" + std::to_string(getpid()) + "\\b"), "PID");
   text = std::regex_replace(text, std::regex("(store|log|manifest)-[0-9]+"), "$1-N");
-  text = std::regex_replace(text, std::regex(" in [0-9.]+ s \\([0-9,]+ records/s\\)"),
-                            " in N s (N records/s)");
-  return std::regex_replace(text, std::regex("0x[0-9a-f]{9,16}|\\b[0-9a-f]{16,32}\\b"), "HASH");
+  // What changes from run to run, or with the format: times, hashes, sizes of files.
+  constexpr struct {
+    const char* pattern;
+    const char* replacement;
+  } kVariable[] = {
+      {"[0-9.]+ s, [0-9,]+ records/s", "N s, N records/s"},
+      {"0x[0-9a-f]{9,16}|\\b[0-9a-f]{16}\\b|\\b[0-9a-f]{32}\\b", "*"},
+      {"(^|\n)bytes +[0-9]+", "$1bytes N"},
+      {"(expected|found) [0-9]{5,}", "$1 N"},
+      {"\"(bytes|generation|next_file_number)\":[0-9]{3,}", "\"$1\":N"},
+  };
+  for (const auto& [pattern, replacement] : kVariable) {
+    text = std::regex_replace(text, std::regex(pattern), replacement);
+  }
+  return Printable(text);
 }
 
 std::string ScriptWorld::RunTandem(const ScriptCommand& command) {

@@ -9,16 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "tools/bench/peer.h"
 
 namespace tandem::bench {
@@ -39,7 +40,8 @@ struct Arguments {
 };
 
 double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  static const std::unique_ptr<base::Clock> clock = base::NewSystemClock();
+  return static_cast<double>(clock->MonotonicMicros()) / 1e6;
 }
 
 // One figure of a round: "name rate checksum" on a line of the child's output.

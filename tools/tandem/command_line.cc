@@ -71,6 +71,12 @@ struct Arguments {
   bool verbose = false;
 };
 
+/// The library takes "-1" for a very large count.
+std::string CheckCount(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "expected a number from 0, found '" + EscapeBytes(text) + "'";
+}
+
 CommandLine Help(std::string text) {
   CommandLine line;
   line.help = std::move(text);
@@ -238,7 +244,7 @@ void Grammar::AddReads() {
   verb->add_option("--end", scan.end, "Key before which to stop");
   verb->add_option("--prefix", scan.prefix, "Only keys that start with it");
   verb->add_flag("--reverse", scan.reverse, "Largest key first");
-  verb->add_option("--limit", scan.limit, "Rows at most; default: all");
+  verb->add_option("--limit", scan.limit, "Rows at most; default: all")->check(CheckCount);
   verb->add_option("--columns", scan.columns, "[FAMILY:]COLUMN,...; default: all");
   verb->add_option("--versions", scan.versions, "Newest versions of each column; default 1");
   AddOutput(verb);
@@ -270,7 +276,7 @@ void Grammar::AddQuery(CLI::App* verb, QueryVerbOptions* options) {
   verb->add_option("PREDICATE", options->predicate, "As in SQL's WHERE; default: every row");
   if (options != &arguments_.count) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
-    verb->add_option("--limit", options->limit, "Rows at most; default: all");
+    verb->add_option("--limit", options->limit, "Rows at most; default: all")->check(CheckCount);
   }
   if (options == &arguments_.query) {
     verb->add_option("--select", options->select, "[FAMILY:]COLUMN,...; default: all");
@@ -347,7 +353,7 @@ Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
   const auto known = VerbNames();
   if (!words[0].starts_with("-") && std::ranges::find(known, words[0]) == known.end()) {
     return Status::InvalidArgument("unknown verb '" + EscapeBytes(words[0]) + "'" +
-                                   DidYouMean(words[0], known) + " See 'tandem --help'");
+                                   DidYouMean(words[0], known) + "; see 'tandem --help'");
   }
   try {
     app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -381,8 +387,10 @@ Result<CommandLine> Grammar::Finish(const std::string& verb) {
 }
 
 Status Grammar::Explain(const CLI::Error& error, const std::vector<std::string>& words) const {
-  const std::string next = " See 'tandem " + words[0] + " --help'";
-  const std::vector<std::string> known = OptionNames(words[0]);
+  std::vector<std::string> known = OptionNames(words[0]);
+  const bool is_verb = !known.empty();
+  if (!is_verb) known = {"--help", "--verbose"};
+  const std::string next = "; see 'tandem " + (is_verb ? words[0] + " " : "") + "--help'";
   for (const std::string& word : words) {
     if (word == "--") break;
     const std::string name = word.substr(0, word.find('='));
@@ -390,7 +398,7 @@ Status Grammar::Explain(const CLI::Error& error, const std::vector<std::string>&
     return Status::InvalidArgument("unknown option '" + EscapeBytes(name) + "'" +
                                    DidYouMean(name, known) + next);
   }
-  return Status::InvalidArgument(std::string(error.what()) + ";" + next);
+  return Status::InvalidArgument(std::string(error.what()) + next);
 }
 
 std::vector<std::string> Grammar::VerbNames() const {

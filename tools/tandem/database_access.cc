@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
+#include "tools/tandem/file_probe.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/suggest.h"
@@ -22,6 +23,23 @@ Options BaseOptions(const Context& context) {
     };
   }
   return options;
+}
+
+/// Opens; an error says which path and what stands there.
+Result<std::unique_ptr<Database>> OpenNamed(const std::string& path, const Options& options) {
+  auto database = Database::Open(path, options);
+  if (database.has_value()) return database;
+  const Status& error = database.error();
+  if (IsRegularFile(path)) {
+    return Status::InvalidArgument(Format(
+        "{}: a file; expected the directory of a database ('tandem dump' reads files)", path));
+  }
+  if (error.code() == StatusCode::kNotFound) {
+    const bool named = error.message().find(path) != std::string_view::npos;
+    return Status::NotFound(Format("{}{}; 'tandem create' makes a database",
+                                   named ? "" : path + ": ", error.message()));
+  }
+  return error;
 }
 
 Status NoSuch(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
@@ -50,14 +68,14 @@ std::vector<std::string> TableNames(const DatabaseInfo& info) {
 Result<std::unique_ptr<Database>> OpenForReading(const std::string& path, const Context& context) {
   Options options = BaseOptions(context);
   options.read_only = true;
-  return Database::Open(path, options);
+  return OpenNamed(path, options);
 }
 
 Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const Context& context,
                                                  bool create_if_missing) {
   Options options = BaseOptions(context);
   options.create_if_missing = create_if_missing;
-  return Database::Open(path, options);
+  return OpenNamed(path, options);
 }
 
 Result<TableInfo> FindTable(Database& database, std::string_view table) {

@@ -23,8 +23,8 @@ struct ProbedFile {
 /// Opens `path` and recognises its kind by magic and kind byte. Errors: kNotFound, kIoError;
 /// kCorruption when it is no file of a database or its header is damaged; kUnsupported.
 Result<ProbedFile> ProbeFile(const std::string& path);
-/// Whether `path` is a directory.
 bool IsDirectory(const std::string& path);
+bool IsRegularFile(const std::string& path);
 
 /// "ROOT", "manifest", "log segment", "store file".
 std::string_view FileKindName(format::FileKind kind);

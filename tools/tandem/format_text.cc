@@ -18,12 +18,13 @@ std::string FormatArguments(std::string_view pattern,
 }
 
 std::string FormatCount(uint64_t count) {
-  std::string digits = Format("{}", count);
-  for (size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  const std::string digits = Format("{}", count);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text.push_back(',');
+    text.push_back(digits[i]);
   }
-  return digits;
+  return text;
 }
 
 std::string FormatSize(uint64_t bytes) {

@@ -179,8 +179,9 @@ std::string JsonObjectReader::Read(char* text, std::vector<Field>* fields) {
   const rapidjson::ParseResult result = parts_->reader.Parse<kFlags>(stream, parts_->collector);
   if (!result.IsError()) return {};
   if (!parts_->collector.error().empty()) return parts_->collector.error();
-  return Format("not JSON at byte {}: {}", result.Offset() + 1,
-                rapidjson::GetParseError_En(result.Code()));
+  std::string_view reason = rapidjson::GetParseError_En(result.Code());
+  if (reason.ends_with('.')) reason.remove_suffix(1);
+  return Format("not JSON at byte {}: {}", result.Offset() + 1, reason);
 }
 
 }  // namespace tandem::tools

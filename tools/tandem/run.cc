@@ -25,12 +25,42 @@ void Report(const Context& context, std::string_view verb, std::string_view mess
   WriteBytes(context.err, line);
 }
 
+/// The message of an error of a verb on the database `path`: which file of it, and what to do next.
+Status Explain(const Status& error, const std::string& path) {
+  std::string message(error.message());
+  if (error.code() == StatusCode::kCorruption) {
+    for (const char* name : {"ROOT", "manifest-", "log-", "store-"}) {
+      if (message.starts_with(name)) message.insert(0, path.ends_with('/') ? path : path + "/");
+    }
+    message += "; 'tandem verify' tells what else is damaged";
+  } else if (error.code() == StatusCode::kBusy) {
+    message += "; verbs that only read work beside it";
+  }
+  return Status(error.code(), std::move(message));
+}
+
+std::string DirectoryOf(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, slash + 1);
+}
+
 Result<ExitCode> Dispatch(const CommandLine& line, const Context& context) {
   if (!line.help.empty()) {
     WriteBytes(context.out, line.help);
     return ExitCode::kDone;
   }
-  return std::visit([&](const auto& options) { return RunVerb(options, context); }, line.options);
+  return std::visit(
+      [&](const auto& options) -> Result<ExitCode> {
+        Result<ExitCode> result = RunVerb(options, context);
+        if constexpr (requires { options.path; }) {
+          if (!result.has_value()) return Explain(result.error(), options.path);
+        }
+        if constexpr (requires { options.file; }) {
+          if (!result.has_value()) return Explain(result.error(), DirectoryOf(options.file));
+        }
+        return result;
+      },
+      line.options);
 }
 
 /// Data that could not be written is a failure, whatever the verb returned.

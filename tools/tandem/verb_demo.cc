@@ -20,7 +20,19 @@
 namespace tandem::tools {
 namespace {
 
-constexpr const char* kColumnsShown[] = {"Section", "Installed-Size", "Maintainer"};
+struct ShownColumn {
+  const char* name;
+  size_t width;
+};
+constexpr ShownColumn kColumnsShown[] = {
+    {"Section", 10}, {"Installed-Size", 8}, {"Maintainer", 32}};
+constexpr size_t kKeyWidth = 40;
+
+/// A text in a column of so many characters, with a gap in front.
+std::string Padded(std::string_view bytes, size_t width) {
+  const std::string text = CutToWidth(EscapeBytes(bytes), width);
+  return "  " + text + std::string(width - DisplayWidth(text), ' ');
+}
 
 Result<std::string> FreshDirectory() {
   const char* const parent = std::getenv("TMPDIR");
@@ -77,9 +89,11 @@ Status Demo::Import() {
   const double written = importer.summary().seconds;
   RETURN_IF_ERROR(importer.Finish());
   const ImportSummary summary = importer.summary();
-  Say(Format("  {} rows, {} cells, {} in {:.2f} s; merged into one file in {:.2f} s\n",
+  Say(
+      Format("  {} rows, {} cells, {} in {:.2f} s; merged into one file in {:.2f} s; {} malformed "
+             "records\n",
              FormatCount(summary.rows()), FormatCount(summary.cells), FormatSize(summary.bytes),
-             written, summary.seconds - written));
+             written, summary.seconds - written, summary.rejected));
   return {};
 }
 
@@ -110,14 +124,14 @@ Status Demo::ShowRows(const DemoQuery& query, const Predicate& predicate) {
   QueryOptions options = query.options();
   if (options.limit == 0) options.limit = kRowsShown;
   ReadOptions read;
-  for (const char* column : kColumnsShown) read.columns.push_back({"d", column});
+  for (const ShownColumn& column : kColumnsShown) read.columns.push_back({"d", column.name});
   ASSIGN_OR_RETURN(Cursor cursor, database_->Query(read, kDemoTable, predicate, options));
   while (cursor.Next()) {
-    std::string line = Format("     {:<36}", EscapeBytes(cursor.row().key()));
-    for (const char* column : kColumnsShown) {
-      line += "  " + EscapeBytes(cursor.row().Find("d", column).value_or("-"));
+    std::string line = Padded(cursor.row().key(), kKeyWidth);
+    for (const ShownColumn& column : kColumnsShown) {
+      line += Padded(cursor.row().Find("d", column.name).value_or("-"), column.width);
     }
-    Say(CutToWidth(line, 100) + "\n");
+    Say("  " + line + "\n");
   }
   return cursor.status();
 }

@@ -33,6 +33,11 @@ Status DumpParts(Dump& dump) {
   if (dump.options.hex && dump.options.section.empty()) {
     return DumpHex(dump, 0, dump.probed.size_bytes);
   }
+  if (dump.options.hex && dump.probed.header.kind != format::FileKind::kStore) {
+    return Status::InvalidArgument(
+        Format("--hex --section: a {} has only the section 'header'; --hex alone prints all of it",
+               FileKindName(dump.probed.header.kind)));
+  }
   if (!dump.options.index.empty()) {
     if (dump.probed.header.kind == format::FileKind::kStore) return DumpIndex(dump);
     return Status::InvalidArgument(Format("--index: {} is a {}; only store files have indexes",

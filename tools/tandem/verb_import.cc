@@ -31,11 +31,11 @@ void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
       summary.seconds > 0 ? static_cast<double>(summary.records) / summary.seconds : 0;
   WriteBytes(
       context.err,
-      Format("tandem: import: {} rows, {} cells, {} in {:.2f} s ({} records/s); {} records "
-             "repeated a row key, {} malformed records rejected\n",
-             FormatCount(summary.rows()), FormatCount(summary.cells), FormatSize(summary.bytes),
-             summary.seconds, FormatCount(static_cast<uint64_t>(rate)),
-             FormatCount(summary.duplicates), FormatCount(summary.rejected)));
+      Format("tandem: import: rows {}, cells {}, bytes {}; repeated row keys {}, malformed "
+             "records {}; {:.2f} s, {} records/s\n",
+             FormatCount(summary.rows()), FormatCount(summary.cells), FormatCount(summary.bytes),
+             FormatCount(summary.duplicates), FormatCount(summary.rejected), summary.seconds,
+             FormatCount(static_cast<uint64_t>(rate))));
   if (options.output == OutputMode::kTable || options.acknowledge) return;
   const Property properties[] = {
       {"rows", summary.rows()}, {"records", summary.records},       {"cells", summary.cells},
@@ -49,7 +49,7 @@ Status Interrupted(const Status& status, const ImportSummary& summary) {
   const bool stopped = status.code() == StatusCode::kCancelled;
   if (!stopped && status.code() != StatusCode::kInvalidArgument) return status;
   return Status(status.code(),
-                Format("{}; {} records were written and stay; the same import again overwrites "
+                Format("{}; records written: {}, which stay; the same import again overwrites "
                        "them and goes on",
                        status.message(), FormatCount(summary.records)));
 }

@@ -28,6 +28,11 @@ Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   const auto row = database->Get(read, options.table, key);
   if (!row.has_value()) return WithSuggestion(*database, options.table, row.error());
+  if (!row->has_value() && !read.columns.empty()) {
+    return Status::NotFound(
+        Format("row '{}' of table '{}' has none of these columns, or is not there",
+               EscapeBytes(key), EscapeBytes(options.table)));
+  }
   if (!row->has_value()) {
     return Status::NotFound(
         Format("row '{}' is not in table '{}'", EscapeBytes(key), EscapeBytes(options.table)));

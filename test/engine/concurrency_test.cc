@@ -1,0 +1,175 @@
+// The engine with real threads: writers, readers, flushes and compactions at once. What a reader
+// sees is always whole batches of one moment.
+#define BOOST_TEST_DYN_LINK
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <thread>
+
+#include "base/clock.h"
+#include "engine/background.h"
+#include "test/engine/test_engine.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+struct ThreadsFixture {
+  ThreadsFixture() {
+    environment.file_system = &disk;
+    environment.clock = clock.get();
+    environment.random = random.get();
+    environment.executor = pool.get();
+    options.create_if_missing = true;
+    Open();
+    TableOptions second = SimpleTable();
+    second.name = "u";
+    BOOST_REQUIRE(database->CreateTable(SimpleTable()).ok());
+    BOOST_REQUIRE(database->CreateTable(second).ok());
+  }
+  void Open() {
+    auto opened = engine::Engine::Open("db", options, SmallTuning(), environment);
+    BOOST_REQUIRE_EQUAL(opened.status().ToString(), "OK");
+    database = std::move(*opened);
+  }
+
+  SimulatedDisk disk;
+  std::unique_ptr<base::Clock> clock = base::NewSystemClock();
+  std::unique_ptr<base::RandomSource> random = base::NewSeededRandom(5);
+  std::unique_ptr<base::Executor> pool = std::move(*engine::NewThreadPool(2, clock.get()));
+  Options options;
+  engine::Environment environment;
+  std::unique_ptr<engine::Engine> database;
+};
+
+constexpr int kRows = 20;
+
+// Every row of both tables holds the same number after each batch.
+Status WriteEverywhere(engine::Engine& database, int value, Durability durability) {
+  WriteBatch batch;
+  const std::string text = std::to_string(value) + std::string(300, '.');
+  for (int row = 0; row < kRows; ++row) {
+    for (const char* table : {"t", "u"}) {
+      batch.Put(table, "row" + std::to_string(row), "d", "c", text);
+    }
+  }
+  return database.Write({.durability = durability}, batch);
+}
+
+// The number that all rows hold; -1 when they differ.
+int ReadEverywhere(engine::Engine& database) {
+  Result<Snapshot> snapshot = database.TakeSnapshot();
+  if (!snapshot.has_value()) return -1;
+  ReadOptions read;
+  read.snapshot = &*snapshot;
+  int value = -2;
+  for (const char* table : {"t", "u"}) {
+    Result<Cursor> cursor = database.Scan(read, table, {});
+    if (!cursor.has_value()) return -1;
+    while (cursor->Next()) {
+      const int found = std::atoi(std::string(*cursor->row().Find("d", "c")).c_str());
+      if (value == -2) value = found;
+      if (value != found) return -1;
+    }
+    if (!cursor->status().ok()) return -1;
+  }
+  return value;
+}
+
+BOOST_FIXTURE_TEST_SUITE(Concurrency, ThreadsFixture)
+
+BOOST_AUTO_TEST_CASE(ReadersSeeWholeBatchesThroughFlushesAndCompactions) {
+  const int writes = std::getenv("TANDEM_QUICK") != nullptr ? 100 : 400;
+  std::atomic<int> last{0};
+  std::atomic<bool> stop{false};
+  std::atomic<int> failures{0};
+  BOOST_REQUIRE(WriteEverywhere(*database, 0, Durability::kWritten).ok());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        const int before = last;
+        const int value = ReadEverywhere(*database);
+        if (value < before) ++failures;
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    while (!stop) {
+      if (!database->Flush("t").ok() || !database->Compact("u").ok()) ++failures;
+      const Result<uint64_t> count = database->Count({}, "t", Predicate::Equal("c", "none"), {});
+      if (!count.has_value() || *count != 0) ++failures;
+      (void)database->Info();
+    }
+  });
+  constexpr Durability kLevels[] = {Durability::kMemory, Durability::kBuffered,
+                                    Durability::kWritten, Durability::kSynced};
+  for (int i = 1; i <= writes; ++i) {
+    if (!WriteEverywhere(*database, i, kLevels[i % 4]).ok()) ++failures;
+    last = i;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  BOOST_CHECK_EQUAL(failures, 0);
+  BOOST_CHECK_EQUAL(ReadEverywhere(*database), writes);
+  const Result<VerifyReport> report = database->Verify(true);
+  BOOST_REQUIRE(report.has_value());
+  for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+  BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
+  Open();
+  BOOST_CHECK_EQUAL(ReadEverywhere(*database), writes);
+}
+
+BOOST_AUTO_TEST_CASE(WritersOfManyThreadsLoseNothing) {
+  constexpr int kThreads = 6;
+  constexpr int kWrites = 300;
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < kWrites; ++i) {
+        WriteBatch batch;
+        const std::string row = std::to_string(thread) + "-" + std::to_string(i);
+        batch.Put("t", row, "d", "c", row);
+        if (i % 10 == 9)
+          batch.DeleteCell("t", std::to_string(thread) + "-" + std::to_string(i - 1), "d", "c");
+        const auto level = static_cast<Durability>((thread + i) % 4);
+        if (!database->Write({.durability = level}, batch).ok()) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  BOOST_CHECK_EQUAL(failures, 0);
+  BOOST_CHECK_EQUAL(*database->Count({}, "t", Predicate(), {}), kThreads * kWrites * 9u / 10);
+  BOOST_CHECK_EQUAL(database->Info().last_sequence, kThreads * kWrites * 11u / 10);
+}
+
+BOOST_AUTO_TEST_CASE(ClosingWaitsForCallsAndRefusesLaterOnes) {
+  std::atomic<bool> stop{false};
+  std::atomic<int> others{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&, i] {
+      while (!stop) {
+        WriteBatch batch;
+        batch.Put("t", std::to_string(i), "d", "c", "v");
+        const Status status = database->Write({}, batch);
+        if (!status.ok() && status.code() != StatusCode::kClosed) ++others;
+        const auto got = database->Get({}, "t", "0");
+        if (!got.has_value() && got.error().code() != StatusCode::kClosed) ++others;
+      }
+    });
+  }
+  clock->SleepMicros(20'000);
+  BOOST_CHECK_EQUAL(database->Close().ToString(), "OK");
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  BOOST_CHECK_EQUAL(others, 0);
+  Open();
+  BOOST_CHECK_EQUAL(*database->Count({}, "t", Predicate(), {}), 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

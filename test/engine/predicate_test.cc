@@ -1,0 +1,216 @@
+// The predicate's text: what it means, that it comes back, and where its errors are.
+#define BOOST_TEST_DYN_LINK
+#include "tandem/predicate.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "test/support/print.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+using Kind = Predicate::Kind;
+
+bool Same(const Predicate& a, const Predicate& b) {
+  if (a.kind() != b.kind() || a.is_row_key() != b.is_row_key() || a.family() != b.family() ||
+      a.qualifier() != b.qualifier() || a.values() != b.values() ||
+      a.children().size() != b.children().size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.children().size(); ++i) {
+    if (!Same(a.children()[i], b.children()[i])) return false;
+  }
+  return true;
+}
+
+Predicate Parsed(std::string_view text) {
+  const auto predicate = Predicate::Parse(text);
+  BOOST_REQUIRE_MESSAGE(predicate.has_value(), text << ": " << predicate.status().ToString());
+  return *predicate;
+}
+
+void CheckParses(std::string_view text, const Predicate& expected) {
+  const Predicate parsed = Parsed(text);
+  BOOST_CHECK_MESSAGE(Same(parsed, expected), text << " is read as " << parsed.ToString());
+}
+
+std::string ErrorOf(std::string_view text) {
+  const auto predicate = Predicate::Parse(text);
+  if (predicate.has_value()) return "parsed: " + predicate->ToString();
+  BOOST_CHECK_EQUAL(predicate.error().code(), StatusCode::kInvalidArgument);
+  return std::string(predicate.error().message());
+}
+
+Predicate A(std::string value) { return Predicate::Equal("a", std::move(value)); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(predicate)
+
+BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
+  const auto compare = [](Kind kind, std::vector<std::string> values) {
+    return Predicate::Compare(kind, "a", std::move(values));
+  };
+  CheckParses("a = 'x'", compare(Kind::kEqual, {"x"}));
+  CheckParses("a != 1", compare(Kind::kNotEqual, {"1"}));
+  CheckParses("a<>1", compare(Kind::kNotEqual, {"1"}));
+  CheckParses("a < -1.5e3", compare(Kind::kLess, {"-1.5e3"}));
+  CheckParses("a<=1", compare(Kind::kLessOrEqual, {"1"}));
+  CheckParses("a > +7", compare(Kind::kGreater, {"+7"}));
+  CheckParses("a >= .5", compare(Kind::kGreaterOrEqual, {".5"}));
+  CheckParses("a between 1 and 2", compare(Kind::kBetween, {"1", "2"}));
+  CheckParses("a IN (1,'b' , x'6300')", compare(Kind::kIn, {"1", "b", std::string("c\0", 2)}));
+  CheckParses("a PREFIX 'p_%'", compare(Kind::kPrefix, {"p_%"}));
+  CheckParses("a LIKE 'p%'", compare(Kind::kPrefix, {"p"}));
+  CheckParses("a LIKE '%'", compare(Kind::kPrefix, {""}));
+  CheckParses("a IS NULL", compare(Kind::kIsNull, {}));
+  CheckParses("a is not null", compare(Kind::kIsNotNull, {}));
+  CheckParses("a = TRUE", compare(Kind::kEqual, {"true"}));
+  CheckParses("a = False", compare(Kind::kEqual, {"false"}));
+  CheckParses("a = 'it''s'", compare(Kind::kEqual, {"it's"}));
+  CheckParses("a = ''", compare(Kind::kEqual, {""}));
+  CheckParses("TRUE", Predicate());
+}
+
+BOOST_AUTO_TEST_CASE(NotBeforeAnOperatorNegatesIt) {
+  CheckParses("a NOT IN (1)", Predicate::Not(Predicate::Compare(Kind::kIn, "a", {"1"})));
+  CheckParses("a NOT BETWEEN 1 AND 2", Predicate::Not(Predicate::Between("a", "1", "2")));
+  CheckParses("a NOT LIKE 'x%'", Predicate::Not(Predicate::Compare(Kind::kPrefix, "a", {"x"})));
+  CheckParses("NOT a IS NULL", Predicate::Not(Predicate::Compare(Kind::kIsNull, "a", {})));
+}
+
+BOOST_AUTO_TEST_CASE(OrBindsLooserThanAndLooserThanNot) {
+  CheckParses("a = 1 OR a = 2 AND NOT a = 3 AND a = 4",
+              Predicate::Or({A("1"), Predicate::And({A("2"), Predicate::Not(A("3")), A("4")})}));
+  CheckParses("(a = 1 OR a = 2) AND a = 3",
+              Predicate::And({Predicate::Or({A("1"), A("2")}), A("3")}));
+  CheckParses("NOT (a = 1 AND a = 2) OR a = 3",
+              Predicate::Or({Predicate::Not(Predicate::And({A("1"), A("2")})), A("3")}));
+  CheckParses("a BETWEEN 1 AND 2 AND a = 3",
+              Predicate::And({Predicate::Between("a", "1", "2"), A("3")}));
+  CheckParses("NOT NOT a = 1", Predicate::Not(Predicate::Not(A("1"))));
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsHaveFamiliesAndQuotes) {
+  const Predicate plain = Parsed("Installed-Size = 1");
+  BOOST_CHECK_EQUAL(plain.qualifier(), "Installed-Size");
+  BOOST_CHECK_EQUAL(plain.family(), "");
+  const Predicate both = Parsed("meta:size = 1");
+  BOOST_CHECK_EQUAL(both.family(), "meta");
+  BOOST_CHECK_EQUAL(both.qualifier(), "size");
+  const Predicate quoted = Parsed("\"a b\"\"c\" = 1");
+  BOOST_CHECK_EQUAL(quoted.qualifier(), "a b\"c");
+  const Predicate colon = Parsed("\"x:y\" = 1");
+  BOOST_CHECK_EQUAL(colon.family(), "");
+  BOOST_CHECK_EQUAL(colon.qualifier(), "x:y");
+  const Predicate quoted_both = Parsed("\"my f\":\"my q\" = 1");
+  BOOST_CHECK_EQUAL(quoted_both.family(), "my f");
+  BOOST_CHECK_EQUAL(quoted_both.qualifier(), "my q");
+  BOOST_CHECK(Parsed("_row = 'k'").is_row_key());
+  BOOST_CHECK(!Parsed("\"_row\" = 'k'").is_row_key());
+  BOOST_CHECK(!Parsed("f:_row = 'k'").is_row_key());
+  BOOST_CHECK_EQUAL(Parsed("\"and\" = 1").qualifier(), "and");
+  BOOST_CHECK_EQUAL(Parsed("x = 1").qualifier(), "x");
+  BOOST_CHECK_EQUAL(Parsed("\"\" = 1").qualifier(), "");
+}
+
+BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
+  BOOST_CHECK_EQUAL(ErrorOf(""), "at position 1: expected a condition, found the end of the text");
+  BOOST_CHECK_EQUAL(ErrorOf("a = 1 b = 2"),
+                    "at position 7: expected AND, OR or the end, found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("a ="), "at position 4: expected a value, found the end of the text");
+  BOOST_CHECK_EQUAL(ErrorOf("a = b"), "at position 5: expected a value, found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("a ~ 1"),
+                    "at position 3: expected a name, a value or an operator, found '~'");
+  BOOST_CHECK_EQUAL(ErrorOf("a BETWEEN 1, 2"), "at position 12: expected AND, found ','");
+  BOOST_CHECK_EQUAL(ErrorOf("a IN ()"), "at position 7: expected a value, found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("(a = 1"), "at position 7: expected ')', found the end of the text");
+  BOOST_CHECK_EQUAL(ErrorOf("a = 'x"),
+                    "at position 7: expected a closing ', found the end of the text");
+  BOOST_CHECK_EQUAL(ErrorOf("a = x'0'"),
+                    "at position 7: expected pairs of hexadecimal digits, found '0'");
+  BOOST_CHECK_EQUAL(ErrorOf("a = 12ab"), "at position 7: expected a number, found 'a'");
+  BOOST_CHECK_EQUAL(ErrorOf("AND = 1"), "at position 1: expected a condition, found 'AND'");
+  BOOST_CHECK_EQUAL(ErrorOf("a NOT 1"),
+                    "at position 7: expected BETWEEN, IN, PREFIX or LIKE, found a value");
+  BOOST_CHECK_EQUAL(ErrorOf("1 = a"), "at position 1: expected a condition, found a value");
+  BOOST_CHECK(ErrorOf("a LIKE '%x'").starts_with("at position 8: expected a pattern"));
+  BOOST_CHECK(ErrorOf("a LIKE 'a_b%'").starts_with("at position 8: expected a pattern"));
+  BOOST_CHECK(ErrorOf("a LIKE ''").starts_with("at position 8: expected a pattern"));
+}
+
+BOOST_AUTO_TEST_CASE(DeepNestingIsRefused) {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '(') + "a = 1" + std::string(depth, ')');
+  };
+  CheckParses(nested(150), A("1"));
+  BOOST_CHECK(ErrorOf(nested(100'000)).find("levels of nesting") != std::string::npos);
+  std::string nots;
+  for (int i = 0; i < 100'000; ++i) nots += "NOT ";
+  BOOST_CHECK(ErrorOf(nots + "a = 1").find("levels of nesting") != std::string::npos);
+}
+
+Predicate RandomPredicate(TestRandom& random, int depth) {
+  static constexpr std::string_view kBytes("ab_:\"' \0\xff%X.-1", 15);
+  const uint64_t choice = random.Below(depth == 0 ? 1 : 5);
+  if (choice == 1) return Predicate::Not(RandomPredicate(random, depth - 1));
+  if (choice == 2 || choice == 3) {
+    std::vector<Predicate> children;
+    for (uint64_t i = 2 + random.Below(3); i > 0; --i) {
+      children.push_back(RandomPredicate(random, depth - 1));
+    }
+    return choice == 2 ? Predicate::And(std::move(children)) : Predicate::Or(std::move(children));
+  }
+  if (choice == 4 && random.OneIn(4)) return {};
+  const auto kind = static_cast<Kind>(1 + random.Below(11));
+  std::vector<std::string> values;
+  const size_t count = kind == Kind::kBetween                              ? 2
+                       : kind == Kind::kIn                                 ? 1 + random.Below(3)
+                       : kind == Kind::kIsNull || kind == Kind::kIsNotNull ? 0
+                                                                           : 1;
+  while (values.size() < count) values.push_back(random.Text(6, kBytes));
+  static const std::vector<std::string> kNames = {"a",   "_row", ":_row", "and", "f:x", "f:a b",
+                                                  "\"q", "Not",  "x",     "",    "f:",  "a-b.c"};
+  std::string column = kNames[random.Below(kNames.size())];
+  if (random.OneIn(4)) column = random.Text(6, kBytes);
+  return Predicate::Compare(kind, std::move(column), std::move(values));
+}
+
+BOOST_AUTO_TEST_CASE(EveryPredicateIsReadBackFromItsText) {
+  TestRandom random("predicate/EveryPredicateIsReadBackFromItsText");
+  for (int i = 0; i < 20'000; ++i) {
+    const Predicate predicate = RandomPredicate(random, 3);
+    CheckParses(predicate.ToString(), predicate);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnyTextIsReadOrRefused) {
+  TestRandom random("predicate/AnyTextIsReadOrRefused");
+  const std::vector<std::string> words = {"a",    "=",     "'x'", "AND", "OR",   "NOT",  "(",
+                                          ")",    "IN",    ",",   "1",   "NULL", "IS",   "BETWEEN",
+                                          "LIKE", "'p%'",  ":",   "x'",  "\"",   "'",    "_row",
+                                          "TRUE", "x'00'", "<",   "!=",  "-",    "\xff", "."};
+  size_t read = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::string text;
+    for (uint64_t n = random.Below(12); n > 0; --n) {
+      text += words[random.Below(words.size())];
+      if (random.OneIn(2)) text += ' ';
+    }
+    const auto predicate = Predicate::Parse(text);
+    if (!predicate.has_value()) {
+      BOOST_REQUIRE(predicate.error().message().starts_with("at position "));
+      continue;
+    }
+    ++read;
+    CheckParses(predicate->ToString(), *predicate);
+  }
+  BOOST_CHECK(read > 100);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tandem::test
