@@ -200,7 +200,9 @@ FileNumber LocalStorage::current_segment() const { return log_.current_segment()
 
 uint64_t LocalStorage::log_bytes() const {
   uint64_t bytes = 0;
-  for (const format::SegmentRecord& segment : shared_catalog()->segments) {
+  // Held by name: a temporary would end before the loop does.
+  const std::shared_ptr<const Catalog> catalog = shared_catalog();
+  for (const format::SegmentRecord& segment : catalog->segments) {
     bytes += segment.number == current_segment() ? segment_bytes()
                                                  : log_.end_of(segment.number).length_bytes;
   }
@@ -288,7 +290,8 @@ Status LocalStorage::CloseCleanly() {
   RETURN_IF_ERROR(log_.Close());
   Turn turn(this);
   std::vector<format::BoundFile> segments;
-  for (const format::SegmentRecord& segment : keeper_.catalog()->segments) {
+  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  for (const format::SegmentRecord& segment : catalog->segments) {
     segments.push_back(log_.end_of(segment.number));
   }
   return keeper_.Close(std::move(segments), log_.mark());
