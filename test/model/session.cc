@@ -117,7 +117,6 @@ void Session::Acknowledge(const Batch& batch, JournalBatch entry) {
   Journal& journal = JournalOf(batch);
   const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
-  wrote_unlogged_ |= batch.unlogged;
   if (!surely_writes) return;
   if (batch.options.durability == Durability::kWritten) journal.MarkWritten();
   if (batch.options.durability == Durability::kSynced) journal.MarkDurable();

@@ -81,7 +81,6 @@ void Session::Reopen() {
                   " operations to recover and " + std::to_string(info.torn_bytes) + " torn bytes");
   }
   ++counters_.reopens;
-  wrote_unlogged_ = false;
   LearnTime();
   for (const TablePlan& plan : tables_) checker_.CheckTable(Now(), plan, 0);
 }
@@ -129,10 +128,10 @@ void Session::OpenAfterCrash(bool* killed) {
       disk.KillProcess();
       ++counters_.kills;
     } else {
-      constexpr CrashPolicy::Kept kKept[] = {CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll,
-                                             CrashPolicy::Kept::kRandom,
-                                             CrashPolicy::Kept::kRandom};
-      disk.Crash({.kept = kKept[dice_.Below(4)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
+      constexpr auto kRandom = CrashPolicy::Kept::kRandom;
+      constexpr CrashPolicy::Kept kKept[] = {
+          CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll, kRandom, kRandom, kRandom, kRandom};
+      disk.Crash({.kept = kKept[dice_.Below(6)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
       ++counters_.power_cuts;
     }
     // Only now: an engine that is let go closes itself, as far as its files still answer.
@@ -169,16 +168,13 @@ void Session::Recover(bool killed) {
     }
     recovered.content[table];
   }
-  // Unlogged batches take sequences and come back on their own terms.
-  if (!wrote_unlogged_) recovered.last_sequence = info.last_sequence;
+  recovered.last_sequence = info.last_sequence;
   const Model logged = logged_->Recover(recovered);
-  recovered.last_sequence.reset();
   recovered.killed = false;
   const Model unlogged = unlogged_->Recover(recovered);
   for (const TablePlan& plan : tables_) {
     model_.TakeTable(plan.options.name, plan.unlogged ? unlogged : logged);
   }
-  wrote_unlogged_ = false;
   LearnTime();
   CheckEverything();
   Verify();
