@@ -89,7 +89,9 @@ class EngineImpl final : public Engine {
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
   TableView LatestView(const Table& table);
   Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source);
-  ReadContext read_context() const { return {.file_system = environment_.file_system}; }
+  ReadContext read_context() const {
+    return {.file_system = environment_.file_system, .cache_bytes = tuning_.block_cache_bytes};
+  }
 
   const std::string path_;
   const Options options_;

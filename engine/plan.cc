@@ -98,13 +98,17 @@ std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRe
 struct Load {
   uint64_t rows = 0;  // In all sources.
   bool is_merged = false;
+  bool may_settle = true;
 };
 
 Load LoadOf(const std::vector<Cluster>& clusters) {
   Load load;
   for (const Cluster& cluster : clusters) {
     load.is_merged |= !cluster.has_one_file();
-    for (const FileSource& source : cluster.files) load.rows += source.high - source.low;
+    for (const FileSource& source : cluster.files) {
+      load.rows += source.high - source.low;
+      load.may_settle &= source.may_settle;
+    }
     for (const auto& memstore : cluster.memstores) load.rows += memstore->row_count();
   }
   return load;
@@ -125,8 +129,13 @@ Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& tabl
 
 class Planner {
  public:
-  Planner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options)
-      : table_(*view.table), view_(view), predicate_(predicate), options_(options) {}
+  Planner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
+          PlanPurpose purpose)
+      : table_(*view.table),
+        view_(view),
+        predicate_(predicate),
+        options_(options),
+        purpose_(purpose) {}
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const format::IndexRecord* only, IndexAskedFor(table_, options_));
@@ -153,7 +162,9 @@ class Planner {
   void Choose(std::optional<CostedAccess> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
-    const bool is_dear = found.has_value() && found->entries > load.rows / picked;
+    const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_settle &&
+                            found.has_value() && found->access.exact;
+    const bool is_dear = found.has_value() && !is_counted && found->entries > load.rows / picked;
     if (!found.has_value()) {
       plan_.reason = plan_.rows_decide ? "only row keys are asked for"
                                        : "no index leads to all rows that may match";
@@ -194,14 +205,15 @@ class Planner {
   const TableView& view_;
   const BoundPredicate& predicate_;
   const QueryOptions& options_;
+  PlanPurpose purpose_;
   QueryPlan plan_;
 };
 
 }  // namespace
 
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
-                            const QueryOptions& options) {
-  return Planner(view, predicate, options).Run();
+                            const QueryOptions& options, PlanPurpose purpose) {
+  return Planner(view, predicate, options, purpose).Run();
 }
 
 std::string IndexNames(const QueryPlan& plan) {

@@ -24,11 +24,16 @@ struct QueryPlan {
   std::vector<std::string> rejected;  ///< "index NAME: why not".
 };
 
+enum class PlanPurpose : uint8_t {
+  kRows,
+  kCount,  ///< Settled candidates of an exact access cost next to nothing.
+};
+
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
 /// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
 /// kIoError.
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
-                            const QueryOptions& options);
+                            const QueryOptions& options, PlanPurpose purpose);
 
 /// The names of the access's indexes, with commas; empty for a scan.
 std::string IndexNames(const QueryPlan& plan);

@@ -105,7 +105,9 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
     if (options.use_index == options.order_by) options.use_index.clear();
   }
   shape.Decode(std::move(columns), predicate.MayAcceptAbsent());
-  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options));
+  const bool counts = !request.returns_cells && !query.ordering.has_value();
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options,
+                                         counts ? PlanPurpose::kCount : PlanPurpose::kRows));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, &query));
   }

@@ -84,6 +84,7 @@ class ReadsVerifier {
   Status Run();
 
  private:
+  Status CompareAll();
   Status ScanForward();
   Status ComparePiece();
   Status ComparePointReads();
@@ -107,7 +108,13 @@ Predicate IsNotNull(const ScannedIndex& index) {
   return Predicate::Compare(Predicate::Kind::kIsNotNull, index.name(), {});
 }
 
+/// A read that meets damage is a finding, and ends the comparison.
 Status ReadsVerifier::Run() {
+  const Status status = CompareAll();
+  return status.ok() ? status : findings_.AddError(status);
+}
+
+Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
     if (record.state == format::IndexState::kDropping) continue;
     ScannedIndex& index = indexes_.emplace_back();

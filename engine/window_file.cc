@@ -113,17 +113,19 @@ void WindowFile::Pin(const WalkedBlock& block) {
   job_->figures.bytes += source_.file->BlockAt(block.block).handle.stored_bytes;
 }
 
-// The last pinned block that begins at or before `ordinal`.
-std::vector<WindowFile::Pinned>::const_iterator WindowFile::FindPinned(uint32_t ordinal) const {
+// The pinned block that holds `ordinal`; nullptr when there is none.
+const WindowFile::Pinned* WindowFile::FindPinned(uint32_t ordinal) const {
+  if (last_found_ < pinned_.size() && pinned_[last_found_].Holds(ordinal)) {
+    return &pinned_[last_found_];
+  }
   const auto after =
       std::partition_point(pinned_.begin(), pinned_.end(),
                            [=](const Pinned& pinned) { return pinned.rows->first() <= ordinal; });
-  return after == pinned_.begin() ? pinned_.end() : after - 1;
+  if (after == pinned_.begin() || !(after - 1)->Holds(ordinal)) return nullptr;
+  last_found_ = static_cast<size_t>(after - 1 - pinned_.begin());
+  return &pinned_[last_found_];
 }
 
-bool WindowFile::IsPinned(uint32_t ordinal) const {
-  const auto found = FindPinned(ordinal);
-  return found != pinned_.end() && found->Holds(ordinal);
-}
+bool WindowFile::IsPinned(uint32_t ordinal) const { return FindPinned(ordinal) != nullptr; }
 
 }  // namespace tandem::engine

@@ -62,7 +62,7 @@ class WindowFile {
   };
 
   void Pin(const WalkedBlock& block);
-  std::vector<Pinned>::const_iterator FindPinned(uint32_t ordinal) const;
+  const Pinned* FindPinned(uint32_t ordinal) const;
   bool IsPinned(uint32_t ordinal) const;
 
   ReadJob* job_;
@@ -74,6 +74,7 @@ class WindowFile {
   size_t loaded_ = 0;               // Candidates whose blocks were pinned.
   std::vector<size_t> block_ends_;  // loaded_ after each of these blocks.
   std::vector<Pinned> pinned_;      // By block.
+  mutable size_t last_found_ = 0;   // In pinned_: ordinals are mostly looked up in their order.
   std::vector<Item> items_;
   std::vector<uint32_t> extras_;
 };

@@ -54,9 +54,12 @@ class WindowProducer final : public RowProducer {
   Result<std::optional<std::string>> FindBound();
   bool has_candidates() const;
   Status MeetFiles(File* file);
+  Status MeetMemstores(File* file);
   Status MeetMemstoreRow(const MemRow* row);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
+  static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
+  Status Advance();
   void ChooseKey();
   Result<bool> ReadRow();
   Status GatherFrom(File* file);
@@ -65,11 +68,15 @@ class WindowProducer final : public RowProducer {
   const Cluster& cluster_;
   std::span<const char> secret_;
   std::vector<File> files_;
+  std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
   size_t memstore_at_ = 0;   // The next of memstore_rows_.
   size_t memstore_end_ = 0;  // Of the present window.
   size_t blocks_ = 1;        // Of each file in the next window.
   bool is_loaded_ = false;
+  std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
+  std::unique_ptr<bool[]> may_hold_;
+  size_t may_hold_bytes_ = 0;
 };
 
 WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
@@ -95,10 +102,7 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
 
 Result<bool> WindowProducer::Next() {
   while (true) {
-    const bool in_window =
-        memstore_at_ < memstore_end_ ||
-        std::any_of(files_.begin(), files_.end(), [](const File& file) { return !file.done(); });
-    if (!in_window) {
+    if (heap_.empty() && memstore_at_ == memstore_end_) {
       for (File& file : files_) file.window->Close();
       if (!has_candidates()) return false;
       RETURN_IF_ERROR(OpenWindow());
@@ -135,7 +139,10 @@ Status WindowProducer::OpenWindow() {
   for (File& file : files_) {
     RETURN_IF_ERROR(file.window->Complete());
     file.at = 0;
+    if (file.done()) continue;
     RETURN_IF_ERROR(ReadKey(&file));
+    heap_.push_back(&file);
+    std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
   }
   return {};
 }
@@ -158,26 +165,39 @@ Result<std::optional<std::string>> WindowProducer::FindBound() {
 }
 
 Status WindowProducer::MeetFiles(File* file) {
+  std::vector<WindowFile::Item>& items = file->window->items();
+  if (items.empty()) return {};
+  hashes_.clear();
+  for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
+  if (may_hold_bytes_ < items.size()) {
+    may_hold_bytes_ = items.size();
+    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
+  }
+  const std::span<bool> may_hold(may_hold_.get(), items.size());
   std::string key;
-  for (WindowFile::Item& item : file->window->items()) {
-    const uint64_t hash = file->hashes[item.ordinal];
-    bool has_key = false;
-    const auto read_key = [&] {
-      if (std::exchange(has_key, true)) return Status();
-      return file->window->Key(item.ordinal, &key);
-    };
-    for (const size_t other : file->others) {
-      ASSIGN_OR_RETURN(const bool may, files_[other].window->source().file->MayContain(hash));
-      if (!may) continue;
-      RETURN_IF_ERROR(read_key());
-      ASSIGN_OR_RETURN(const bool found, Find(&files_[other], key, hash));
-      if (found) item.settled = false;
+  for (const size_t other : file->others) {
+    ASSIGN_OR_RETURN(const format::BloomFilter* filter,
+                     files_[other].window->source().file->Filter());
+    filter->MayContainEach(hashes_, may_hold);
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!may_hold[i]) continue;
+      RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
+      ASSIGN_OR_RETURN(const bool found, Find(&files_[other], key, hashes_[i]));
+      if (found) items[i].settled = false;
     }
-    for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-      if (!item.settled) break;
-      if (!memstore->MayContain(hash)) continue;
-      RETURN_IF_ERROR(read_key());
-      item.settled = memstore->Find(key) == nullptr;
+  }
+  return MeetMemstores(file);
+}
+
+// Finds the items that some memstore holds as well.
+Status WindowProducer::MeetMemstores(File* file) {
+  std::vector<WindowFile::Item>& items = file->window->items();
+  std::string key;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!items[i].settled || !memstore->MayContain(hashes_[i])) continue;
+      RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
+      items[i].settled = memstore->Find(key) == nullptr;
     }
   }
   return {};
@@ -205,40 +225,50 @@ Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t has
 }
 
 Status WindowProducer::ReadKey(File* file) {
-  return file->done() ? Status() : file->window->Key(file->item().ordinal, &file->key);
+  return file->window->Key(file->item().ordinal, &file->key);
 }
 
 // Makes the smallest key that is next in any source the present one.
 void WindowProducer::ChooseKey() {
-  const std::string* smallest = nullptr;
-  for (const File& file : files_) {
-    if (!file.done() && (smallest == nullptr || file.key < *smallest)) smallest = &file.key;
-  }
   if (memstore_at_ < memstore_end_) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
-    if (smallest == nullptr || key <= *smallest) {
+    if (heap_.empty() || key <= heap_[0]->key) {
       key_ = key;
       ++memstore_at_;
       return;
     }
   }
-  key_ = *smallest;
+  key_ = heap_[0]->key;
 }
 
 Result<bool> WindowProducer::ReadRow() {
   ChooseKey();
   row_.Begin();
   bool settled = false, decided = false;
-  for (File& file : files_) {
-    if (file.done() || file.key != key_) continue;
-    settled = file.item().settled;  // Then no other source has the row.
-    decided = file.window->decided();
-    RETURN_IF_ERROR(GatherFrom(&file));
-    ++file.at;
-    RETURN_IF_ERROR(ReadKey(&file));
+  while (!heap_.empty() && heap_[0]->key == key_) {
+    File* file = heap_[0];
+    settled = file->item().settled;  // Then no other source has the row.
+    decided = file->window->decided();
+    RETURN_IF_ERROR(GatherFrom(file));
+    ++file->at;
+    RETURN_IF_ERROR(Advance());
+    if (settled) break;
   }
   if (!settled) GatherMemstores();
   return Accept(settled, decided);
+}
+
+// Puts the file on top of the heap, whose item was read, in its place.
+Status WindowProducer::Advance() {
+  File* file = heap_[0];
+  std::pop_heap(heap_.begin(), heap_.end(), ComesAfter);
+  if (file->done()) {
+    heap_.pop_back();
+    return {};
+  }
+  RETURN_IF_ERROR(ReadKey(file));
+  std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
+  return {};
 }
 
 Status WindowProducer::GatherFrom(File* file) {

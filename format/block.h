@@ -33,7 +33,7 @@ inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 enum class BlockKind : uint8_t {
   kRows = 1,
   kBlockIndex = 5,
-  kBlockIndexTop = 6,
+  kBlockIndexTop = 6,  ///< Reserved: the index is loaded whole, so nothing leads to its pieces.
   kDictionary = 7,
   kKeyHashes = 8,
   kBitmap = 9,

@@ -183,6 +183,31 @@ BOOST_AUTO_TEST_CASE(BlocksComeFromCacheFileAndCaller) {
   BOOST_TEST(file->AdmitRows(2, stored).status().code() == StatusCode::kCorruption);
 }
 
+BOOST_AUTO_TEST_CASE(CachedRowsLiveAsLongAsTheCacheOrAReaderKeepsThem) {
+  const WrittenFile written = Written(PlainTable(), RandomRows(9).Many(100));
+  BlockCache cache(1 << 20);
+  const auto file = Opened(written, &cache);
+  BOOST_REQUIRE(file->BlockCount().has_value());
+  RowBlockRef rows = *file->ReadRows(1);
+  BOOST_TEST(file->CachedRows(1) == rows);
+  BOOST_TEST(*file->ReadRows(1) == rows);
+
+  // Another opening of the same file finds the block through the cache.
+  const auto twin = Opened(written, &cache);
+  BOOST_REQUIRE(twin->BlockCount().has_value());
+  BOOST_TEST(twin->CachedRows(1) == rows);
+  BOOST_TEST(twin->CachedRows(0) == nullptr);
+
+  cache.EraseFile(file->number());
+  BOOST_TEST(file->CachedRows(1) == rows);
+  rows.reset();
+  BOOST_TEST(file->CachedRows(1) == nullptr);
+  BOOST_TEST(twin->CachedRows(1) == nullptr);
+  BOOST_TEST(cache.size_bytes() == 0u);
+  rows = *file->ReadRows(1);
+  BOOST_TEST(file->CachedRows(1) == rows);
+}
+
 BOOST_AUTO_TEST_CASE(CacheKeepsItsBudgetUnderScans) {
   const Rows rows = RandomRows(2).Many(2000);
   BlockCache cache(256 * 1024);
@@ -358,6 +383,34 @@ BOOST_AUTO_TEST_CASE(ThreadsThatLoadAtOnceAgree) {
     for (std::thread& thread : threads) thread.join();
     BOOST_TEST(wrong == 0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
+  const Rows rows = RandomRows(5).Many(800);
+  BlockCache cache(64 * 1024);
+  const auto file = Opened(Written(PlainTable(1024), rows), &cache);
+  const Dictionary* names = *file->Names();
+  const uint32_t blocks = *file->BlockCount();
+  std::vector<OwnedRow> expected;
+  for (const auto& [key, row] : rows) expected.push_back(row);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      RandomRows random(seed);
+      std::vector<Cell> cells;
+      for (int i = 0; i < 2000; ++i) {
+        const uint32_t block = static_cast<uint32_t>(random.Below(blocks));
+        const auto found = file->ReadRows(block);
+        const uint32_t slot = static_cast<uint32_t>(random.Below((*found)->row_count()));
+        cells.clear();
+        const bool ok = (*found)->Cells(slot, *names, nullptr, &cells).ok();
+        if (!ok || test::Owned(cells) != expected[(*found)->first() + slot]) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  BOOST_TEST(wrong == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -24,6 +24,8 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"power cuts", &Counters::power_cuts},
       {"kills", &Counters::kills},
       {"interrupted recoveries", &Counters::interrupted_recoveries},
+      {"replayed operations", &Counters::replayed_operations},
+      {"torn tails", &Counters::torn_tails},
       {"snapshot checks", &Counters::snapshot_checks},
       {"cursors finished", &Counters::cursors_finished},
       {"verifications", &Counters::verifications},

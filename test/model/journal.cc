@@ -100,29 +100,20 @@ void Journal::MarkDurableThrough(const std::string& table) {
   MarkDurable(count);
 }
 
-std::pair<size_t, size_t> Journal::PrefixesOf(uint64_t last_sequence) const {
-  size_t least = 0;
-  while (least < batches_.size() && batches_[least].last_sequence.has_value() &&
-         *batches_[least].last_sequence <= last_sequence) {
-    ++least;
+size_t Journal::MostAt(uint64_t last_sequence) const {
+  size_t most = 0;
+  while (most < batches_.size() &&
+         batches_[most].last_sequence.value_or(last_sequence) <= last_sequence) {
+    ++most;
   }
-  size_t most = least;
-  while (most < batches_.size() && !batches_[most].last_sequence.has_value()) ++most;
-  return {least, most};
+  return most;
 }
 
 Model Journal::Recover(const Recovered& recovered) {
-  size_t least = recovered.killed ? written_ : 0, most = batches_.size();
-  std::string allowed = "at least " + std::to_string(least);
-  if (recovered.last_sequence.has_value()) {
-    const auto [from, to] = PrefixesOf(*recovered.last_sequence);
-    if (to < least) {
-      throw Failure("the recovered sequence " + std::to_string(*recovered.last_sequence) +
-                    " is below that of a batch that must not be lost");
-    }
-    least = std::max(least, from);
-    most = to;
-    allowed = std::to_string(least) + " to " + std::to_string(most);
+  const size_t least = recovered.killed ? written_ : 0, most = MostAt(recovered.last_sequence);
+  if (most < least) {
+    throw Failure("the recovered sequence " + std::to_string(recovered.last_sequence) +
+                  " is below that of a batch that must not be lost");
   }
   Search search(base_, tables_, recovered);
   std::string nearest;
@@ -143,8 +134,8 @@ Model Journal::Recover(const Recovered& recovered) {
     }
   }
   throw Failure("what was recovered is no prefix of the " + std::to_string(batches_.size()) +
-                " batches since the last durable one (" + allowed +
-                " have to be there); nearest are " + nearest);
+                " batches since the last durable one (" + std::to_string(least) + " to " +
+                std::to_string(most) + " can be there); nearest are " + nearest);
 }
 
 }  // namespace tandem::test

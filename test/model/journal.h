@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "test/support/model.h"
@@ -50,8 +49,8 @@ class Journal {
     std::map<std::string, TableContent> content;  ///< By table; of tables() at least.
     int64_t now_micros = 0;                       ///< When it was read.
     bool killed = false;                          ///< Only the process ended, the system went on.
-    /// The recovered sequence, where it says exactly which batches there are.
-    std::optional<uint64_t> last_sequence;
+    /// The last sequence that the database knows of; no batch with a greater one is there.
+    uint64_t last_sequence = 0;
   };
   /// The state after the prefix that `recovered` shows, which is durable from now on. Throws
   /// Failure when there is no such prefix.
@@ -60,8 +59,8 @@ class Journal {
  private:
   class Search;
   void MarkDurable(size_t count);
-  /// How many batches a sequence says there are, at least and at most.
-  std::pair<size_t, size_t> PrefixesOf(uint64_t last_sequence) const;
+  /// How many batches there can be at most.
+  size_t MostAt(uint64_t last_sequence) const;
 
   std::vector<std::string> tables_;
   Model base_;  ///< Before batches_[0].

@@ -11,7 +11,7 @@ namespace tandem::test {
 Session::Session(const SessionPlan& plan, Counters* counters)
     : plan_(plan),
       counters_(*counters),
-      dice_(plan.seed),
+      dice_(3 * plan.seed + static_cast<uint64_t>(plan.disk)),
       store_({.disk = plan.disk,
               .parent = plan.parent,
               .seed = plan.seed,
@@ -117,7 +117,6 @@ void Session::Acknowledge(const Batch& batch, JournalBatch entry) {
   Journal& journal = JournalOf(batch);
   const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
-  wrote_unlogged_ |= batch.unlogged;
   if (!surely_writes) return;
   if (batch.options.durability == Durability::kWritten) journal.MarkWritten();
   if (batch.options.durability == Durability::kSynced) journal.MarkDurable();

@@ -82,6 +82,7 @@ class Session {
   void Create();
   void LearnTime();
   void Reopen();
+  void CrashRepeatedly();
   void Crash();
   void RunUntilPowerFails();
   void OpenAfterCrash(bool* killed);
@@ -102,9 +103,8 @@ class Session {
   std::unique_ptr<Journal> logged_, unlogged_;
   std::vector<HeldSnapshot> snapshots_;
   std::vector<HeldCursor> cursors_;
-  int64_t now_micros_ = 0;       ///< The engine's time, which never goes back.
-  int64_t last_timestamp_ = 0;   ///< The last one that the engine assigned.
-  bool wrote_unlogged_ = false;  ///< Since the last opening.
+  int64_t now_micros_ = 0;      ///< The engine's time, which never goes back.
+  int64_t last_timestamp_ = 0;  ///< The last one that the engine assigned.
   uint64_t step_ = 0;
   uint64_t written_ = 0;     ///< Operations.
   uint64_t next_check_ = 0;  ///< By written_.

@@ -57,9 +57,9 @@ SmallStep NewStep(Dice* dice) {
               : choice < 82 ? Kind::kRunOne
               : choice < 87 ? Kind::kTakeSnapshot
               : choice < 89 ? Kind::kReleaseSnapshot
-              : choice < 94 ? Kind::kAdvanceClock
-              : choice < 97 ? Kind::kReopen
-              : choice < 99 ? Kind::kCrash
+              : choice < 93 ? Kind::kAdvanceClock
+              : choice < 95 ? Kind::kReopen
+              : choice < 98 ? Kind::kCrash
                             : Kind::kKill;
   return step;
 }
@@ -228,7 +228,6 @@ void SmallRun::Write(const SmallStep& step) {
 
 void SmallRun::Crash(const SmallStep& step) {
   snapshots_.clear();
-  store_.Abandon();
   const bool killed = step.kind == SmallStep::Kind::kKill;
   if (killed) {
     store_.simulated()->KillProcess();
@@ -239,11 +238,14 @@ void SmallRun::Crash(const SmallStep& step) {
     store_.simulated()->Crash({.kept = kKept[step.argument % 3], .seed = step.argument});
     ++counters_.power_cuts;
   }
+  store_.Abandon();  // Its files are dead.
   RequireOk(store_.Open(), "open after a crash");
   Journal::Recovered recovered;
   recovered.now_micros = now();
   recovered.killed = killed;
-  recovered.last_sequence = store_.engine().Info().last_sequence;
+  const DatabaseInfo info = store_.engine().Info();
+  counters_.replayed_operations += info.recovered_operations;
+  recovered.last_sequence = info.last_sequence;
   ReadOptions read;
   read.versions = std::numeric_limits<uint32_t>::max();
   TableContent& content = recovered.content["w"];

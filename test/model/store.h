@@ -37,7 +37,8 @@ class Store {
   Status Open();
   /// Closes cleanly; the database stays open when that fails.
   Status Close();
-  /// Forgets the engine without closing it, as the end of the process does.
+  /// Lets go of the engine, which then closes itself as well as it can. For the end of a process,
+  /// end it on the disk first.
   void Abandon();
 
   engine::Engine& engine() { return *engine_; }

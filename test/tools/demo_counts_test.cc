@@ -35,7 +35,7 @@ std::string Awk(const std::string& list, const std::string& body) {
 /// The same questions as DemoQueries(), in order, in awk.
 const char* const kBodies[] = {
     R"(f["Section"] == "games" { n++ })",
-    R"("Installed-Size" in f && f["Installed-Size"] + 0 >= 100000 && f["Installed-Size"] + 0 <= 200000 { n++ })",
+    R"({ s = f["Installed-Size"] + 0 } s >= 100000 && s <= 200000 { n++ })",
     R"(f["Section"] == "editors" || f["Section"] == "shells" || f["Section"] == "kernel" { n++ })",
     R"(index(f["Maintainer"], "Debian Games Team") == 1 { n++ })",
     R"(!("Installed-Size" in f) { n++ })",

@@ -52,7 +52,8 @@ void ReplaceAll(const std::string& from, const std::string& to, std::string* tex
   }
 }
 
-/// Control characters other than line ends and tabs, and bytes above ASCII, as <NN>: a script is text.
+/// Control characters other than line ends and tabs, and bytes above ASCII, as <NN>: a script is
+/// text.
 std::string Printable(const std::string& text) {
   std::string printable;
   for (const char byte : text) {
@@ -105,7 +106,7 @@ std::string ScriptWorld::Normalise(std::string text) const {
       {"[0-9.]+ s, [0-9,]+ records/s", "N s, N records/s"},
       {"0x[0-9a-f]{9,16}|\\b[0-9a-f]{16}\\b|\\b[0-9a-f]{32}\\b", "*"},
       {"(^|\n)bytes +[0-9]+", "$1bytes N"},
-      {"expected [0-9]{5,}, found", "expected N, found"},
+      {"(expected|found) [0-9]{5,}", "$1 N"},
       {"\"(bytes|generation|next_file_number)\":[0-9]{3,}", "\"$1\":N"},
   };
   for (const auto& [pattern, replacement] : kVariable) {

@@ -9,19 +9,19 @@
 
 namespace tandem::tools {
 
-Status CheckChainEnd(base::File* file, const format::FrameReader& reader) {
+Status CheckChainEnd(base::File* file, const format::FrameReader& reader, uint64_t offset) {
   constexpr size_t kReadBytes = 64 * 1024;
   std::vector<char> buffer(kReadBytes);
-  for (uint64_t offset = reader.offset(); offset < reader.limit();) {
-    ASSIGN_OR_RETURN(const size_t count, file->Read(offset, buffer));
+  for (uint64_t at = offset; at < reader.limit();) {
+    ASSIGN_OR_RETURN(const size_t count, file->Read(at, buffer));
     if (count == 0) break;
     const auto end = buffer.begin() + static_cast<ptrdiff_t>(count);
     if (std::any_of(buffer.begin(), end, [](char byte) { return byte != 0; })) {
       return Status::Corruption(
           Format("{}: offset {}: expected a frame, zeros or the end, found: {}", file->name(),
-                 reader.offset(), reader.reason()));
+                 offset, reader.reason()));
     }
-    offset += count;
+    at += count;
   }
   return {};
 }

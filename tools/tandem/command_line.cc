@@ -71,6 +71,12 @@ struct Arguments {
   bool verbose = false;
 };
 
+/// The library takes "-1" for a very large count.
+std::string CheckCount(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "expected a number from 0, found '" + EscapeBytes(text) + "'";
+}
+
 CommandLine Help(std::string text) {
   CommandLine line;
   line.help = std::move(text);
@@ -238,8 +244,7 @@ void Grammar::AddReads() {
   verb->add_option("--end", scan.end, "Key before which to stop");
   verb->add_option("--prefix", scan.prefix, "Only keys that start with it");
   verb->add_flag("--reverse", scan.reverse, "Largest key first");
-  verb->add_option("--limit", scan.limit, "Rows at most; default: all")
-      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--limit", scan.limit, "Rows at most; default: all")->check(CheckCount);
   verb->add_option("--columns", scan.columns, "[FAMILY:]COLUMN,...; default: all");
   verb->add_option("--versions", scan.versions, "Newest versions of each column; default 1");
   AddOutput(verb);
@@ -271,8 +276,7 @@ void Grammar::AddQuery(CLI::App* verb, QueryVerbOptions* options) {
   verb->add_option("PREDICATE", options->predicate, "As in SQL's WHERE; default: every row");
   if (options != &arguments_.count) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
-    verb->add_option("--limit", options->limit, "Rows at most; default: all")
-        ->check(CLI::NonNegativeNumber);
+    verb->add_option("--limit", options->limit, "Rows at most; default: all")->check(CheckCount);
   }
   if (options == &arguments_.query) {
     verb->add_option("--select", options->select, "[FAMILY:]COLUMN,...; default: all");

@@ -35,8 +35,9 @@ Result<std::unique_ptr<Database>> OpenNamed(const std::string& path, const Optio
         "{}: a file; expected the directory of a database ('tandem dump' reads files)", path));
   }
   if (error.code() == StatusCode::kNotFound) {
-    return Status::NotFound(
-        Format("{}: {}; 'tandem create' makes a database", path, error.message()));
+    const bool named = error.message().find(path) != std::string_view::npos;
+    return Status::NotFound(Format("{}{}; 'tandem create' makes a database",
+                                   named ? "" : path + ": ", error.message()));
   }
   return error;
 }

@@ -31,7 +31,7 @@ Status WalkFrames(Dump& dump, uint64_t begin,
     if (!frame.has_value()) break;
     RETURN_IF_ERROR(visit(*frame));
   }
-  return CheckChainEnd(dump.probed.file.get(), reader);
+  return CheckChainEnd(dump.probed.file.get(), reader, reader.offset());
 }
 
 Status DumpFrames(Dump& dump, uint64_t begin) {

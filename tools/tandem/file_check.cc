@@ -37,8 +37,9 @@ Status CheckChain(ProbedFile* probed, uint64_t begin, uint64_t header_checksum,
   format::FrameReader reader(probed->file.get(), probed->header.id, begin, probed->size_bytes);
   format::FrameChain chain;
   chain.last_checksum = header_checksum;
-  RETURN_IF_ERROR(format::FollowChain(&reader, probed->file->name(), visit, &chain).status());
-  return CheckChainEnd(probed->file.get(), reader);
+  ASSIGN_OR_RETURN(const uint64_t end,
+                   format::FollowChain(&reader, probed->file->name(), visit, &chain));
+  return CheckChainEnd(probed->file.get(), reader, end);
 }
 
 Status CheckLogSegment(ProbedFile* probed, VerifyReport* report) {

@@ -25,7 +25,7 @@ void Report(const Context& context, std::string_view verb, std::string_view mess
   WriteBytes(context.err, line);
 }
 
-/// The message of an error of a verb on `path`: which file of which database, and what to do next.
+/// The message of an error of a verb on the database `path`: which file of it, and what to do next.
 Status Explain(const Status& error, const std::string& path) {
   std::string message(error.message());
   if (error.code() == StatusCode::kCorruption) {
@@ -39,6 +39,11 @@ Status Explain(const Status& error, const std::string& path) {
   return Status(error.code(), std::move(message));
 }
 
+std::string DirectoryOf(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, slash + 1);
+}
+
 Result<ExitCode> Dispatch(const CommandLine& line, const Context& context) {
   if (!line.help.empty()) {
     WriteBytes(context.out, line.help);
@@ -49,6 +54,9 @@ Result<ExitCode> Dispatch(const CommandLine& line, const Context& context) {
         Result<ExitCode> result = RunVerb(options, context);
         if constexpr (requires { options.path; }) {
           if (!result.has_value()) return Explain(result.error(), options.path);
+        }
+        if constexpr (requires { options.file; }) {
+          if (!result.has_value()) return Explain(result.error(), DirectoryOf(options.file));
         }
         return result;
       },

@@ -1,0 +1,197 @@
+// What a query is answered with, what it refuses, and what it tells about itself.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "test/engine/read_world.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+WorldOptions Options() {
+  WorldOptions options;
+  options.family.name = "f";
+  options.family.block_size_bytes = 512;
+  options.indexes.push_back({"by_name", {{"", "name", ColumnType::kText, false}}});
+  options.indexes.push_back({"by_size", {{"", "size", ColumnType::kInt64, false}}});
+  options.indexes.push_back({"by_name_too", {{"", "name", ColumnType::kBytes, true}}});
+  return options;
+}
+
+void Put(ReadWorld& world, const std::string& row, const std::string& name,
+         const std::string& size) {
+  ModelOperation put;
+  put.table = kWorldTable;
+  put.row = row;
+  put.family = "f";
+  put.columns = {{"name", name}, {"size", size}};
+  world.Apply(put);
+}
+
+std::string Key(uint64_t row) { return "row" + std::to_string(100'000 + row); }
+
+// 20,000 rows in one file: names n0 to n99, one size a row.
+void Fill(ReadWorld& world) {
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    Put(world, Key(i), "n" + std::to_string(i % 100), std::to_string(i));
+  }
+  world.Flush(0);
+}
+
+Status StatusOf(ReadWorld& world, const Predicate& predicate, const QueryOptions& query = {}) {
+  return engine::QueryRows(world.context(), world.View(world.Moments()[0]), {}, predicate, query)
+      .status();
+}
+
+Explanation Explain(ReadWorld& world, const Predicate& predicate, const QueryOptions& query = {}) {
+  const auto explained =
+      engine::ExplainQuery(world.context(), world.View(world.Moments()[0]), {}, predicate, query);
+  BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
+  return *explained;
+}
+
+Predicate Parsed(std::string_view text) { return *Predicate::Parse(text); }
+
+void CheckRefused(ReadWorld& world, std::string_view text, StatusCode code,
+                  std::string_view message, const QueryOptions& query = {}) {
+  const Status status = StatusOf(world, Parsed(text), query);
+  BOOST_CHECK_EQUAL(status.code(), code);
+  BOOST_CHECK_MESSAGE(status.message().find(message) != std::string_view::npos,
+                      text << ": " << status.ToString());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(query_plan)
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
+  ReadWorld world(Options());
+  CheckRefused(world, "g:name = 'x'", StatusCode::kNotFound, "no family 'g'");
+  CheckRefused(world, "size > 'big'", StatusCode::kInvalidArgument, "column 'size'");
+  CheckRefused(world, "size PREFIX '1'", StatusCode::kInvalidArgument, "neither bytes nor text");
+  CheckRefused(world, "name = x'ff'", StatusCode::kInvalidArgument, "column 'name'");
+  QueryOptions query;
+  query.use_index = "by_color";
+  CheckRefused(world, "name = 'x'", StatusCode::kNotFound, "no index 'by_color'", query);
+  query.use_index = "by_size";
+  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument,
+               "index 'by_size' cannot serve the predicate: no condition on column 'size'", query);
+  CheckRefused(world, "name = 'x' OR size = 1", StatusCode::kInvalidArgument,
+               "may match without the condition on column 'size'", query);
+  query.use_index = "by_name_too";
+  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "as another type", query);
+  query.no_index = true;
+  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "both given", query);
+  query = {};
+  query.order_by = "by_color";
+  CheckRefused(world, "TRUE", StatusCode::kNotFound, "no index 'by_color'", query);
+  ReadOptions options;
+  options.versions = 0;
+  const auto source =
+      engine::QueryRows(world.context(), world.View(world.Moments()[0]), options, Predicate(), {});
+  BOOST_CHECK_EQUAL(source.status().code(), StatusCode::kInvalidArgument);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownQualifierIsAbsentEverywhere) {
+  ReadWorld world(Options());
+  Put(world, "a", "x", "1");
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("color = 'red'")).rows, 0);
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("color IS NULL")).rows, 1);
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("NOT color = 'red'")).rows, 1);
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("color != 'red'")).rows, 0);
+}
+
+BOOST_AUTO_TEST_CASE(TheIndexWithTheFewestEntriesDrives) {
+  ReadWorld world(Options());
+  Fill(world);
+  const Explanation by_size = Explain(world, Parsed("name = 'n7' AND size BETWEEN 100 AND 119"));
+  BOOST_CHECK_EQUAL(by_size.index, "by_size");
+  BOOST_CHECK_EQUAL(by_size.entries, 20);
+  BOOST_CHECK_EQUAL(by_size.candidate_rows, 20);
+  BOOST_CHECK_EQUAL(by_size.rows, 1);
+  BOOST_CHECK_EQUAL(by_size.files, 1);
+  BOOST_CHECK_EQUAL(by_size.files_scanned, 0);
+  BOOST_REQUIRE_EQUAL(by_size.rejected.size(), 2);
+  BOOST_CHECK(by_size.rejected[0].starts_with("index by_name: more entries"));
+
+  const Explanation by_name = Explain(world, Parsed("name = 'n7' AND size > 5"));
+  BOOST_CHECK_EQUAL(by_name.index, "by_name");
+  BOOST_CHECK_EQUAL(by_name.entries, 200);
+
+  const Explanation either = Explain(world, Parsed("name = 'n7' OR size IN (1, 2)"));
+  BOOST_CHECK_EQUAL(either.index, "by_name, by_size");
+  BOOST_CHECK_EQUAL(either.rows, 202);
+
+  // Bounds on one column are taken together.
+  const Explanation narrow = Explain(world, Parsed("size >= 10 AND size < 13 AND size != 11"));
+  BOOST_CHECK_EQUAL(narrow.entries, 2);
+  BOOST_CHECK_EQUAL(narrow.rows, 2);
+
+  const Explanation never = Explain(world, Parsed("size > 5 AND size < 5"));
+  BOOST_CHECK_EQUAL(never.candidate_rows, 0);
+}
+
+BOOST_AUTO_TEST_CASE(AScanIsChosenWhereItIsCheaper) {
+  ReadWorld world(Options());
+  Fill(world);
+  const Explanation most = Explain(world, Parsed("size > 100"));
+  BOOST_CHECK_EQUAL(most.index, "");
+  BOOST_CHECK(most.reason.find("cheaper") != std::string::npos);
+  BOOST_CHECK_EQUAL(most.candidate_blocks, most.total_blocks);
+  BOOST_CHECK_EQUAL(most.candidate_bytes, most.total_bytes);
+  BOOST_CHECK_EQUAL(most.files_scanned, 1);
+  const Explanation other = Explain(world, Parsed("color = 'red'"));
+  BOOST_CHECK_EQUAL(other.index, "");
+  BOOST_CHECK_EQUAL(other.rejected[0], "index by_name: no condition on column 'name'");
+  // Row keys cut what is scanned.
+  const Explanation keys = Explain(world, Parsed("_row >= 'row100010' AND _row < 'row100020'"));
+  BOOST_CHECK_EQUAL(keys.rows, 10);
+  BOOST_CHECK(keys.candidate_blocks <= 2);
+}
+
+BOOST_AUTO_TEST_CASE(ACountOfSettledRowsReadsNoDataBlock) {
+  ReadWorld world(Options());
+  Fill(world);
+  const auto count = [&](std::string_view text) {
+    const auto counted =
+        engine::CountRows(world.context(), world.View(world.Moments()[0]), {}, Parsed(text), {});
+    BOOST_REQUIRE_MESSAGE(counted.has_value(), counted.status().ToString());
+    return *counted;
+  };
+  format::StoreFile& file = world.View(world.Moments()[0]).regions[0]->files[0].file->store();
+  BOOST_REQUIRE(file.BlockCount().has_value());
+  BOOST_CHECK_EQUAL(count("name = 'n5'"), 200);
+  BOOST_CHECK_EQUAL(count("size BETWEEN 5 AND 14"), 10);
+  BOOST_CHECK_EQUAL(count("name = 'n5' OR size < 10"), 209);
+  BOOST_CHECK_EQUAL(count("TRUE"), 20'000);
+  BOOST_CHECK_EQUAL(count("NOT name IS NULL"), 20'000);
+  for (uint32_t block = 0; block < *file.BlockCount(); ++block) {
+    BOOST_REQUIRE(file.CachedRows(block) == nullptr);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AValueOfManyRowsStreamsInKeyOrder) {
+  ReadWorld world(Options());
+  for (uint64_t i = 0; i < 12'000; ++i) {
+    Put(world, Key(i * 7919 % 12'000), i % 12 == 0 ? "a" : i % 12 == 1 ? "c" : "b", "1");
+    if (i == 9000) world.Flush(0);
+  }
+  const auto moment = world.Moments()[0];
+  for (const bool descending : {false, true}) {
+    for (const uint64_t limit : {0, 3, 900, 1500, 11'500}) {
+      QueryOptions query;
+      query.order_by = "by_name";
+      query.descending = descending;
+      query.limit = limit;
+      const auto rows =
+          Drain(engine::QueryRows(world.context(), world.View(moment), {}, Predicate(), query));
+      BOOST_CHECK(rows == moment.model.Query(kWorldTable, Predicate(), query, world.ReadOf()));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tandem::test
