@@ -9,21 +9,19 @@
 //   hold DB           keeps a database open for writing, until `release`
 //   exists PATH       tells whether there is anything at PATH
 // In words $DB is a database of the script, $DIR its directory, $STORE, $LOG and $MANIFEST the
-// newest file of that kind in $DB. In output these come back; numbers of files and processes are N.
+// newest file of that kind in $DB. In output these come back; what changes from run
+// to run is replaced (normalise.h).
 #define BOOST_TEST_DYN_LINK
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <regex>
 
 #include "tandem/tandem.h"
 #include "test/support/script_runner.h"
 #include "test/support/temporary_directory.h"
+#include "test/tools/normalise.h"
 #include "test/tools/program.h"
-#include "tools/tandem/bytes_text.h"
 
 namespace tandem::test {
 namespace {
@@ -38,33 +36,13 @@ class ScriptWorld {
   std::string Path(const std::string& name) const { return directory_.Path(name); }
   std::string Newest(const std::string& prefix) const;
   std::string Expand(std::string word) const;
-  std::string Normalise(std::string text) const;
+  std::string Collapse(std::string text) const;
   std::string RunTandem(const ScriptCommand& command);
   void Flip(const std::string& path, int64_t offset);
 
   TemporaryDirectory directory_;
   std::unique_ptr<Database> held_;
 };
-
-void ReplaceAll(const std::string& from, const std::string& to, std::string* text) {
-  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) {
-    text->replace(at, from.size(), to);
-  }
-}
-
-/// Control characters other than line ends and tabs, and bytes above ASCII, as <NN>: a script is
-/// text.
-std::string Printable(const std::string& text) {
-  std::string printable;
-  for (const char byte : text) {
-    if ((byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t') {
-      printable += byte;
-    } else {
-      printable += "<" + tools::EncodeHex({&byte, 1}) + ">";
-    }
-  }
-  return printable;
-}
 
 /// The file PREFIX-N with the largest N in the database.
 std::string ScriptWorld::Newest(const std::string& prefix) const {
@@ -93,26 +71,11 @@ std::string ScriptWorld::Expand(std::string word) const {
   return word;
 }
 
-std::string ScriptWorld::Normalise(std::string text) const {
+/// Paths become names again.
+std::string ScriptWorld::Collapse(std::string text) const {
   ReplaceAll(Path("db"), "$DB", &text);
   ReplaceAll(directory_.path(), "$DIR", &text);
-  text = std::regex_replace(text, std::regex("\\b" + std::to_string(getpid()) + "\\b"), "PID");
-  text = std::regex_replace(text, std::regex("(store|log|manifest)-[0-9]+"), "$1-N");
-  // What changes from run to run, or with the format: times, hashes, sizes of files.
-  constexpr struct {
-    const char* pattern;
-    const char* replacement;
-  } kVariable[] = {
-      {"[0-9.]+ s, [0-9,]+ records/s", "N s, N records/s"},
-      {"0x[0-9a-f]{9,16}|\\b[0-9a-f]{16}\\b|\\b[0-9a-f]{32}\\b", "*"},
-      {"(^|\n)bytes +[0-9]+", "$1bytes N"},
-      {"(expected|found) [0-9]{5,}", "$1 N"},
-      {"\"(bytes|generation|next_file_number)\":[0-9]{3,}", "\"$1\":N"},
-  };
-  for (const auto& [pattern, replacement] : kVariable) {
-    text = std::regex_replace(text, std::regex(pattern), replacement);
-  }
-  return Printable(text);
+  return Normalise(text);
 }
 
 std::string ScriptWorld::RunTandem(const ScriptCommand& command) {
@@ -126,7 +89,7 @@ std::string ScriptWorld::RunTandem(const ScriptCommand& command) {
   std::istringstream errors(run.err);
   for (std::string line; std::getline(errors, line);) text += "err: " + line + "\n";
   if (run.exit_code != 0) text += "exit " + std::to_string(run.exit_code) + "\n";
-  return Normalise(std::move(text));
+  return Collapse(std::move(text));
 }
 
 void ScriptWorld::Flip(const std::string& path, int64_t offset) {

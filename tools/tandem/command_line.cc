@@ -93,7 +93,8 @@ class Grammar {
   template <typename Options>
   CLI::App* AddVerb(const char* name, const char* help, Options* options);
   void AddOutput(CLI::App* verb) {
-    verb->add_option("--output", arguments_.output, "table (default), jsonl, csv, tsv or raw");
+    verb->add_option("--output", arguments_.output,
+                     "table (default), jsonl, csv, tsv, or raw: values alone");
   }
   template <typename Options>
   void AddDatabase(CLI::App* verb, Options* options, bool table = true) {
@@ -122,7 +123,7 @@ class Grammar {
 
 template <typename Options>
 CLI::App* Grammar::AddVerb(const char* name, const char* help, Options* options) {
-  CLI::App* verb = app_.add_subcommand(name, help);
+  CLI::App* verb = app_.add_subcommand(name, std::string(help) + "\n");
   verb->add_flag("-v,--verbose", arguments_.verbose, "Tell what the engine logs");
   verbs_.emplace_back(verb, [options] { return VerbOptions(*options); });
   return verb;
@@ -165,8 +166,10 @@ void Grammar::AddMake() {
   AddDatabase(verb, &create);
   verb->add_option("--family", create.families,
                    "NAME[,versions=N][,ttl=7d][,compression=none|zstd][,block-size=8KiB];\n"
-                   "default: d");
-  verb->add_option("--index", create.indexes, "NAME=FAMILY:COLUMN[:TYPE][:desc]; may be repeated");
+                   "default: d")
+      ->allow_extra_args(false);
+  verb->add_option("--index", create.indexes, "NAME=FAMILY:COLUMN[:TYPE][:desc]; may be repeated")
+      ->allow_extra_args(false);
 
   ImportOptions& import = arguments_.import;
   verb = AddVerb(
@@ -199,10 +202,12 @@ void Grammar::AddMake() {
 
 void Grammar::AddWrites() {
   PutOptions& put = arguments_.put;
-  CLI::App* verb = AddVerb("put",
-                           "Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250\n\n"
-                           "Writes cells of one row, all or none.",
-                           &put);
+  CLI::App* verb = AddVerb(
+      "put",
+      "Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250\n\n"
+      "Writes cells of one row, all or none. Row and values are text with \\xNN for any byte,\n"
+      "0x and hex digits, base64:..., or @file for what a file holds.",
+      &put);
   AddDatabase(verb, &put);
   verb->add_option("ROW", put.row, "Row key")->required();
   verb->add_option("CELL", put.cells, "FAMILY:COLUMN=VALUE, one or more")->required();

@@ -77,7 +77,12 @@ Status Demo::Run() {
 
 Status Demo::Import() {
   ASSIGN_OR_RETURN(const PackageList packages, PackageList::Open(context_));
-  RETURN_IF_ERROR(database_->CreateTable(DemoTableOptions()));
+  const Status created = database_->CreateTable(DemoTableOptions());
+  if (created.code() == StatusCode::kAlreadyExists) {
+    return Status::AlreadyExists(
+        Format("{}: {}; give another directory", path_, created.message()));
+  }
+  RETURN_IF_ERROR(created);
   Say(Format("Importing {} into table '{}' with three indexes\n", packages.input()->name(),
              kDemoTable));
   std::fflush(context_.out);
