@@ -17,7 +17,7 @@ namespace tandem::engine {
 namespace {
 
 // What a cell takes in a file beside its name and value, at most.
-constexpr size_t kCellOverheadBytes = 24;
+constexpr size_t kCellOverheadBytes = 32;
 // Below this size no row of a batch can pass its limit, however small its cells are.
 constexpr size_t kBatchBytesUncounted = kRowBytesPerBatchMax / 8;
 
@@ -189,6 +189,7 @@ Status Planner::CheckIndexes(format::FamilyId family) {
 Status Planner::CountRowBytes() {
   if (batch_.size_bytes() <= kBatchBytesUncounted) return Status();
   size_t& bytes = row_bytes_[{table_, operation_.row}];
+  if (operation_.columns.empty()) bytes += kCellOverheadBytes;  // A marker over a family.
   for (const ColumnValue& column : operation_.columns) {
     bytes += kCellOverheadBytes + column.qualifier.size() + column.value.size();
   }
