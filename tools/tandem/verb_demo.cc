@@ -96,8 +96,8 @@ Status Demo::Import() {
   RETURN_IF_ERROR(importer.Finish());
   const ImportSummary summary = importer.summary();
   Say(
-      Format("  {} rows, {} cells, {} in {:.2f} s; merged into one file in {:.2f} s; {} records "
-             "refused\n",
+      Format("  {} rows, {} cells, {} in {:.2f} s; merged into one file in {:.2f} s; records "
+             "refused: {}\n",
              FormatCount(summary.rows()), FormatCount(summary.cells), FormatSize(summary.bytes),
              written, summary.seconds - written, summary.rejected));
   return {};
