@@ -10,7 +10,7 @@ namespace tandem {
 inline constexpr size_t kRowKeyBytesMax = 65'535;         ///< A row key has 1 to this many bytes.
 inline constexpr size_t kQualifierBytesMax = 2'048;       ///< A qualifier has 0 to this many bytes.
 inline constexpr size_t kNameBytesMax = 255;              ///< Tables, families, indexes: 1 to this.
-inline constexpr size_t kValueBytesMax = 1024 * 1024;     ///< One value.
+inline constexpr size_t kValueBytesMax = 64 * 1024;       ///< One value.
 inline constexpr size_t kRowBytesMax = 16 * 1024 * 1024;  ///< All cells of one row in one file.
 inline constexpr size_t kRowBytesPerBatchMax =
     8 * 1024 * 1024;                                        ///< Changes of one row in one batch.

@@ -23,12 +23,10 @@ Importer::Importer(Database* database, ImportJob job, const Context& context)
       progress_(context),
       kept_(std::in_place) {}
 
-Status Importer::Add(std::FILE* file, const std::string& name) {
-  name_ = name;
-  InputBuffer input(file, name);
-  ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader,
-                   NewRecordReader(job_.format, &input));
-  const Status read = ReadAll(reader.get(), &input);
+Status Importer::Add(InputBuffer* input) {
+  name_ = input->name();
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader, NewRecordReader(job_.format, input));
+  const Status read = ReadAll(reader.get(), input);
   const Status commit = Commit();
   return read.ok() ? commit : read;
 }
@@ -39,9 +37,10 @@ Status Importer::ReadAll(RecordReader* reader, InputBuffer* input) {
     ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
     if (!more) return {};
     RETURN_IF_ERROR(Take(record));
-    if (pending_.size() < job_.batch_rows && kept_->size_bytes() < kPendingBytesMax) continue;
-    RETURN_IF_ERROR(Commit());
-    progress_.Update(summary_.records, input->consumed_bytes(), input->total_bytes());
+    if (pending_.size() >= job_.batch_rows || kept_->size_bytes() >= kPendingBytesMax) {
+      RETURN_IF_ERROR(Commit());
+      progress_.Update(summary_.records, input->consumed_bytes(), input->total_bytes());
+    }
     if (context_.is_interrupted()) return Status::Cancelled(name_ + ": interrupted");
   }
 }

@@ -50,7 +50,7 @@ class Importer {
 
   /// Imports a whole stream. Errors: kInvalidArgument (strict, or the stream as a whole),
   /// kCancelled (Ctrl-C; what was collected is written first), and those of Database::Write.
-  Status Add(std::FILE* file, const std::string& name);
+  Status Add(InputBuffer* input);
   /// Flushes the table and merges its files.
   Status Finish();
   ImportSummary summary() const;

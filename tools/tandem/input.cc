@@ -3,6 +3,7 @@
 #include "tools/tandem/input.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -58,14 +59,17 @@ InputBuffer::InputBuffer(std::FILE* file, std::string name) : file_(file), name_
 
 Result<bool> InputBuffer::Fill() {
   MakeRoom();
-  const size_t count = std::fread(buffer_.get() + end_, 1, kReadBytes, file_);
-  end_ += count;
-  if (count < kReadBytes && std::ferror(file_) != 0) {
-    const int error = errno;
-    std::clearerr(file_);
-    if (error == EINTR) return Status::Cancelled(name_ + ": interrupted");
-    return SystemError(name_, error);
+  char* const to = buffer_.get() + end_;
+  ssize_t count = 0;
+  if (fileno(file_) >= 0) {
+    // What a pipe holds now: fread would wait until the buffer is full.
+    count = read(fileno(file_), to, kReadBytes);
+  } else {
+    count = static_cast<ssize_t>(std::fread(to, 1, kReadBytes, file_));
   }
+  if (count < 0 && errno == EINTR) return Status::Cancelled(name_ + ": interrupted");
+  if (count < 0) return SystemError(name_, errno);
+  end_ += static_cast<size_t>(count);
   return count > 0;
 }
 

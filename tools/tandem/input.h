@@ -30,7 +30,7 @@ inline constexpr size_t kRecordBytesMax = 16 * 1024 * 1024;
 /// A window that slides over a stream. Threads: one at a time.
 class InputBuffer {
  public:
-  /// `file` outlives the buffer; `name` is for messages.
+  /// `file` outlives the buffer, which is its only reader; `name` is for messages.
   InputBuffer(std::FILE* file, std::string name);
 
   /// What was read and not yet consumed. Lifetime: until the next Fill.

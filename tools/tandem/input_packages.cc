@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "tools/tandem/output.h"
 
@@ -11,6 +12,7 @@ namespace tandem::tools {
 namespace {
 
 constexpr const char* kDumpAvailable = "apt-cache dumpavail 2>/dev/null";
+constexpr const char* kAvailableName = "apt-cache dumpavail";
 constexpr const char* kUpdate = "apt-get update >&2";
 constexpr const char* kInstalled = "/var/lib/dpkg/status";
 
@@ -24,30 +26,34 @@ void PackageList::Close::operator()(std::FILE* file) const {
   }
 }
 
+PackageList::PackageList(Stream file, const char* name) : file_(std::move(file)) {
+  if (file_ != nullptr) input_ = std::make_unique<InputBuffer>(file_.get(), name);
+}
+
 Result<PackageList> PackageList::Open(const Context& context) {
-  Stream available = Run(kDumpAvailable);
-  if (!HasContent(available.get()) && geteuid() == 0) {
+  PackageList available = OfCommand(kDumpAvailable, kAvailableName);
+  if (available.HasContent()) return available;
+  if (geteuid() == 0) {
     WriteBytes(context.err, "tandem: demo: apt knows no packages yet; running apt-get update\n");
-    if (std::system(kUpdate) == 0) available = Run(kDumpAvailable);
+    const bool updated = std::system(kUpdate) == 0;
+    if (updated) available = OfCommand(kDumpAvailable, kAvailableName);
+    if (updated && available.HasContent()) return available;
   }
-  if (HasContent(available.get())) {
-    return PackageList(std::move(available), "apt-cache dumpavail");
-  }
-  Stream installed(std::fopen(kInstalled, "re"), Close{false});
-  if (HasContent(installed.get())) return PackageList(std::move(installed), kInstalled);
+  PackageList installed(Stream(std::fopen(kInstalled, "re"), Close{false}), kInstalled);
+  if (installed.HasContent()) return installed;
   return Status::NotFound(
-      "neither apt-cache dumpavail nor /var/lib/dpkg/status lists a package; "
-      "the demo needs a Debian machine");
+      "neither apt-cache dumpavail nor /var/lib/dpkg/status lists a package; the demo needs a "
+      "Debian machine");
 }
 
-PackageList::Stream PackageList::Run(const char* command) {
-  return Stream(popen(command, "re"), Close{true});
+PackageList PackageList::OfCommand(const char* command, const char* name) {
+  return PackageList(Stream(popen(command, "re"), Close{true}), name);
 }
 
-bool PackageList::HasContent(std::FILE* file) {
-  if (file == nullptr) return false;
-  const int first = std::fgetc(file);
-  return first != EOF && std::ungetc(first, file) != EOF;
+bool PackageList::HasContent() {
+  if (input_ == nullptr) return false;
+  const Result<bool> filled = input_->Fill();
+  return filled.has_value() && *filled;
 }
 
 }  // namespace tandem::tools

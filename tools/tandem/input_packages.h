@@ -3,10 +3,10 @@
 
 #include <cstdio>
 #include <memory>
-#include <string>
 
 #include "tandem/status.h"
 #include "tools/tandem/context.h"
+#include "tools/tandem/input.h"
 
 namespace tandem::tools {
 
@@ -17,9 +17,8 @@ class PackageList {
   /// otherwise the packages that are installed. Says on stderr what takes long. Errors: kNotFound.
   static Result<PackageList> Open(const Context& context);
 
-  std::FILE* file() const { return file_.get(); }
-  /// Where it comes from, for messages.
-  const std::string& name() const { return name_; }
+  /// Its name says where it comes from.
+  InputBuffer* input() const { return input_.get(); }
 
  private:
   struct Close {
@@ -27,13 +26,13 @@ class PackageList {
     void operator()(std::FILE* file) const;
   };
   using Stream = std::unique_ptr<std::FILE, Close>;
-  PackageList(Stream file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
-  static Stream Run(const char* command);
-  /// Whether a stream holds anything.
-  static bool HasContent(std::FILE* file);
+  explicit PackageList(Stream file, const char* name);
+  static PackageList OfCommand(const char* command, const char* name);
+  /// Whether the stream is there and holds anything; that part is read.
+  bool HasContent();
 
   Stream file_;
-  std::string name_;
+  std::unique_ptr<InputBuffer> input_;
 };
 
 }  // namespace tandem::tools

@@ -78,14 +78,15 @@ Status Demo::Run() {
 Status Demo::Import() {
   ASSIGN_OR_RETURN(const PackageList packages, PackageList::Open(context_));
   RETURN_IF_ERROR(database_->CreateTable(DemoTableOptions()));
-  Say(Format("Importing {} into table '{}' with three indexes\n", packages.name(), kDemoTable));
+  Say(Format("Importing {} into table '{}' with three indexes\n", packages.input()->name(),
+             kDemoTable));
   std::fflush(context_.out);
   ImportJob job;
   job.table = kDemoTable;
   job.format = "deb822";
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(kDemoRow));
   Importer importer(database_.get(), std::move(job), context_);
-  RETURN_IF_ERROR(importer.Add(packages.file(), packages.name()));
+  RETURN_IF_ERROR(importer.Add(packages.input()));
   const double written = importer.summary().seconds;
   RETURN_IF_ERROR(importer.Finish());
   const ImportSummary summary = importer.summary();

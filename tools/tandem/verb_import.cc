@@ -13,12 +13,13 @@ namespace {
 
 Status AddFiles(const ImportOptions& options, Importer* importer, const Context& context) {
   for (const std::string& name : options.files) {
-    if (name == "-") {
-      RETURN_IF_ERROR(importer->Add(context.in, "standard input"));
-      continue;
+    OwnedFile opened;
+    if (name != "-") {
+      ASSIGN_OR_RETURN(opened, OpenInput(name));
     }
-    ASSIGN_OR_RETURN(const OwnedFile file, OpenInput(name));
-    RETURN_IF_ERROR(importer->Add(file.get(), name));
+    InputBuffer input(opened == nullptr ? context.in : opened.get(),
+                      opened == nullptr ? "standard input" : name);
+    RETURN_IF_ERROR(importer->Add(&input));
   }
   return {};
 }
