@@ -16,22 +16,14 @@ constexpr uint64_t kSortedMax = 1 << 17;
 class KeyOrderedSource final : public RowSource {
  public:
   explicit KeyOrderedSource(const Query& query)
-      : chain_(query.job.get(), query.plan.clusters,
-               query.plan.access.has_value() ? &*query.plan.access : nullptr),
-        left_(query.limit == 0 ? UINT64_MAX : query.limit) {}
+      : rows_(RowChain(query.job.get(), query.plan.clusters,
+                       query.plan.access.has_value() ? &*query.plan.access : nullptr),
+              query.limit) {}
 
-  Result<bool> Next(RowView* row) override {
-    if (left_ == 0) return false;
-    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
-    if (!is_row) return false;
-    --left_;
-    *row = chain_.row().Project(chain_.key());
-    return true;
-  }
+  Result<bool> Next(RowView* row) override { return rows_.Next(row); }
 
  private:
-  RowChain chain_;
-  uint64_t left_;
+  LimitedRows rows_;
 };
 
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {

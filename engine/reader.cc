@@ -21,23 +21,14 @@ class ScanSource final : public RowSource {
   ScanSource(std::unique_ptr<ReadJob> job, std::vector<Cluster> clusters, const ScanOptions& scan)
       : job_(std::move(job)),
         clusters_(std::move(clusters)),
-        chain_(job_.get(), clusters_, /*access=*/nullptr, scan.reverse),
-        left_(scan.limit == 0 ? UINT64_MAX : scan.limit) {}
+        rows_(RowChain(job_.get(), clusters_, /*access=*/nullptr, scan.reverse), scan.limit) {}
 
-  Result<bool> Next(RowView* row) override {
-    if (left_ == 0) return false;
-    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
-    if (!is_row) return false;
-    --left_;
-    *row = chain_.row().Project(chain_.key());
-    return true;
-  }
+  Result<bool> Next(RowView* row) override { return rows_.Next(row); }
 
  private:
   const std::unique_ptr<ReadJob> job_;
   const std::vector<Cluster> clusters_;
-  RowChain chain_;
-  uint64_t left_;
+  LimitedRows rows_;
 };
 
 // Keeps the query of a source alive.

@@ -41,4 +41,13 @@ Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& clu
                            MemstoreCandidates(cluster, access, job->view.point.sequence));
 }
 
+Result<bool> LimitedRows::Next(RowView* row) {
+  if (left_ == 0) return false;
+  ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+  if (!is_row) return false;
+  --left_;
+  *row = chain_.row().Project(chain_.key());
+  return true;
+}
+
 }  // namespace tandem::engine

@@ -1,9 +1,11 @@
 // The rows of many clusters, one cluster after the other.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "engine/row_producer.h"
 
@@ -34,6 +36,19 @@ class RowChain {
   bool reverse_;
   size_t next_ = 0;  // Of the cluster to open.
   std::unique_ptr<RowProducer> producer_;
+};
+
+/// The rows of a chain in its order, projected, up to a limit (0: none).
+class LimitedRows {
+ public:
+  LimitedRows(RowChain chain, uint64_t limit)
+      : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
+  /// False at the end. Errors: kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  Result<bool> Next(RowView* row);
+
+ private:
+  RowChain chain_;
+  uint64_t left_;
 };
 
 /// A producer of the candidates that `access` leads to. Errors: kCorruption, kIoError.
