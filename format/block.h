@@ -28,10 +28,12 @@ inline constexpr size_t kBlockHeaderBytes = 32;
 inline constexpr size_t kBlockAlignment = 8;
 inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 
-/// Numbers are on disk. 2 to 4 (wide rows, far values) and 18 to 21 (dead bitmaps, covering
-/// columns, value filters) are reserved.
+/// Numbers are on disk. 18 to 21 (dead bitmaps, covering columns, value filters) are reserved.
 enum class BlockKind : uint8_t {
   kRows = 1,
+  kChunk = 2,     ///< Cells of a wide row (wide_row.h).
+  kWideHead = 3,  ///< What a wide row's reader starts from.
+  kValue = 4,     ///< A piece of a far value (far_value.h).
   kBlockIndex = 5,
   kBlockIndexTop = 6,  ///< Reserved: the index is loaded whole, so nothing leads to its pieces.
   kDictionary = 7,

@@ -8,6 +8,8 @@
 
 namespace tandem::format {
 
+class BlockFile;
+
 /// Numbers are on disk.
 enum class CellKind : uint8_t { kPut = 0, kDeleteCell = 1, kDeleteColumn = 2, kDeleteFamily = 3 };
 
@@ -18,7 +20,11 @@ struct Cell {
   std::string_view qualifier;  ///< Empty for kDeleteFamily (and a legal name of a column).
   int64_t timestamp = 0;       ///< Microseconds since 1970, or the user's own.
   SequenceNumber sequence;
-  std::string_view value;  ///< Empty unless kPut.
+  std::string_view value;  ///< Empty unless kPut. With `far_file`: an encoded FarReference.
+  /// Not null: the value lies in value blocks of that file, which outlives the cell (far_value.h).
+  const BlockFile* far_file = nullptr;
+
+  bool is_far() const { return far_file != nullptr; }
 };
 
 /// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp

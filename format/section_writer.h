@@ -20,7 +20,7 @@ namespace tandem::format {
 enum class SectionKind : uint16_t {
   kSchema = 1,
   kDictionary = 2,  ///< Owner: family.
-  kData = 3,        ///< Owner: family.
+  kData = 3,        ///< Owner: 0. The blocks of all families, in extents (data_section.h).
   kBlockIndex = 4,  ///< Owner: family.
   kKeyHashes = 5,
   kCleanRows = 6,
@@ -32,6 +32,7 @@ enum class SectionKind : uint16_t {
   kIndexTouched = 12,
   kStatistics = 13,
   kDigests = 14,
+  kPresence = 15,  ///< Owner: family. Which rows have cells of it; absent when all have.
 };
 
 inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.

@@ -23,7 +23,8 @@ bool SectionHolds(SectionKind section, BlockKind block) {
     case SectionKind::kDictionary:
       return block == BlockKind::kDictionary;
     case SectionKind::kData:
-      return block == BlockKind::kRows;
+      return block == BlockKind::kRows || block == BlockKind::kChunk ||
+             block == BlockKind::kWideHead || block == BlockKind::kValue;
     case SectionKind::kBlockIndex:
       return block == BlockKind::kBlockIndex || block == BlockKind::kBlockIndexTop;
     case SectionKind::kKeyHashes:
@@ -31,6 +32,7 @@ bool SectionHolds(SectionKind section, BlockKind block) {
     case SectionKind::kCleanRows:
     case SectionKind::kIndexPresent:
     case SectionKind::kIndexTouched:
+    case SectionKind::kPresence:
       return block == BlockKind::kBitmap;
     case SectionKind::kFilter:
       return block == BlockKind::kFilter;

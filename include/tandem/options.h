@@ -52,9 +52,19 @@ struct ColumnName {
 
 struct ReadOptions {
   const Snapshot* snapshot = nullptr;  ///< nullptr: the latest state.
-  /// Empty: all. A row with none of them is not returned by Get and Scan.
+  /// Columns and whole families to return; both empty: all. A row with none of them is not returned
+  /// by Get and Scan. Files are read only for the families that are asked for.
   std::vector<ColumnName> columns;
+  std::vector<std::string> families;
   uint32_t versions = 1;  ///< Newest versions of each column, at most the family's.
+  /// The past by timestamp: of the versions that are kept, those with since <= timestamp <= as_of
+  /// exist, for predicates too. What deletes hide and what the family's limit cut stays gone.
+  std::optional<int64_t> as_of;
+  std::optional<int64_t> since;
+  /// A row larger than kRowPieceBytes comes in several views of the same key (RowView::continues),
+  /// so that a row of any size is read in bounded memory. Off: every view is a whole row, and one
+  /// larger than kWholeRowBytesMax ends the read with kOverBudget. Get returns whole rows only.
+  bool pieces = false;
 };
 
 struct ScanOptions {

@@ -24,15 +24,19 @@ struct Cell {
 class RowView {
  public:
   RowView() = default;
-  RowView(std::string_view key, std::span<const Cell> cells) : key_(key), cells_(cells) {}
+  RowView(std::string_view key, std::span<const Cell> cells, bool continues = false)
+      : key_(key), cells_(cells), continues_(continues) {}
   std::string_view key() const { return key_; }
   std::span<const Cell> cells() const { return cells_; }
+  /// More cells of this row follow in the next view (ReadOptions::pieces).
+  bool continues() const { return continues_; }
   /// The newest value of a column; nullopt when the row has none (or it was not asked for).
   std::optional<std::string_view> Find(std::string_view family, std::string_view qualifier) const;
 
  private:
   std::string_view key_;
   std::span<const Cell> cells_;
+  bool continues_ = false;
 };
 
 /// A row that owns its bytes. Move-only.

@@ -49,8 +49,10 @@ struct IndexOptions {
 
 struct TableOptions {
   std::string name;
-  std::vector<FamilyOptions> families;  ///< Exactly one (kFamiliesMax).
+  std::vector<FamilyOptions> families;  ///< 1 to kFamiliesMax.
   std::vector<IndexOptions> indexes;
+  /// Row keys at which the table is cut into regions from the start; any order, no two alike.
+  std::vector<std::string> split_keys;
 };
 
 }  // namespace tandem

@@ -1,0 +1,75 @@
+// The cells of one family of a store file: its own positions, row blocks, block index and names.
+//
+// The rows of a file, over all families, are its ordinals 0..n-1. A family that some rows lack
+// numbers the rows that it has 0..m-1, its positions: a presence bitmap with ranks leads from
+// ordinal to position and back. Every family's blocks hold the keys of their rows. The key carrier
+// of a file is its lowest family with m = n; where there is none, blocks of rows without cells
+// (owner kKeysOwner) carry the keys.
+//
+// The blocks of all families stand in the one data section of the file, in extents: a family's
+// finished blocks wait until they make up kExtentBytes and go out together. So a file is written
+// front to back in bounded memory whatever its families, and a scan of one family still reads long
+// runs. Within a family offsets rise with positions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "format/block_file.h"
+#include "format/block_index.h"
+#include "format/dictionary.h"
+#include "format/row_block.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr uint32_t kKeysOwner = 255;  ///< No family has this id.
+inline constexpr size_t kExtentBytes = 1 << 20;
+
+/// Made by StoreFile with block index, presence and names loaded. Threads: any. Lifetime: its
+/// file's.
+class DataSection {
+ public:
+  virtual ~DataSection() = default;
+
+  FamilyId family() const { return family_; }
+  const BlockFile& blocks() const { return *blocks_; }
+  const Dictionary& names() const { return *names_; }
+  uint32_t row_count() const { return row_count_; }  ///< m, its positions.
+  bool is_full() const { return presence_ == nullptr; }
+
+  /// Whether row `ordinal` has cells of the family. Requires: ordinal < rows of the file.
+  bool Has(uint32_t ordinal) const;
+  /// Its rows with smaller ordinals; the row's position when it Has it. Requires: ordinal <= rows
+  /// of the file.
+  uint32_t RankOf(uint32_t ordinal) const;
+  /// Requires: position < row_count().
+  uint32_t OrdinalOf(uint32_t position) const;
+
+  uint32_t block_count() const;
+  DataBlock BlockAt(uint32_t block) const;
+  /// The block that holds `position`, galloping from `hint`, a block at or before it.
+  uint32_t BlockOf(uint32_t position, uint32_t hint = 0) const;
+  /// The only block that may hold `key` (BlockIndex::Find).
+  uint32_t BlockOfKey(std::string_view key) const;
+
+  /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
+  Result<RowBlockRef> ReadRows(uint32_t block) const;
+  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
+  Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored) const;
+  /// The same without putting the block into the cache.
+  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
+  /// nullptr without I/O when the block is not cached.
+  RowBlockRef CachedRows(uint32_t block) const;
+  /// Has the processor fetch what CachedRows will touch.
+  void PrefetchRows(uint32_t block) const;
+  /// As ReadRows, but past the cache.
+  Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
+
+ private:
+  friend class StoreFile;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,52 @@
+// Far values: a value of more than kNearValueBytesMax bytes lies in value blocks of its own, before
+// the block whose cell refers to it, and is read only by who asks for it.
+//
+// Value block (kind kValue; count = bytes; first = number of the block within its value): at most
+// kValueBlockBytes of the value, all but the last exactly that; compressed as the family says.
+// The cell (flag 64) holds instead of the value, as its length-prefixed bytes:
+//   varint   length of the value
+//   varint   offset of the first value block; the others follow it without anything between
+//   8        XXH3-64 of the whole value
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "format/block_file.h"
+#include "format/cell.h"
+#include "format/section_writer.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr size_t kNearValueBytesMax = 64 * 1024;
+inline constexpr size_t kValueBlockBytes = 1 << 20;
+
+struct FarReference {
+  uint64_t length = 0;
+  uint64_t offset = 0;
+  uint64_t hash = 0;
+};
+
+void AppendFarReference(const FarReference& reference, std::string* out);
+/// Errors: kCorruption (malformed, a length of kNearValueBytesMax or less or above kValueBytesMax,
+/// an offset outside the file).
+Result<FarReference> ReadFarReference(const Cell& cell);
+
+/// Writes `value` as value blocks into the open section. Requires: it is longer than
+/// kNearValueBytesMax.
+Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
+                                   SectionWriter* out);
+/// Copies the far value of `cell` block by block. Errors: kCorruption, kIoError, kNoSpace.
+Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out);
+
+/// The value of a far cell, past the cache; appended to `*value`. Nothing is appended before its
+/// checksums agree. Errors: kCorruption, kIoError, kOutOfMemory.
+Status ReadFarValue(const Cell& cell, std::string* value);
+/// Length of the value of any cell. Errors: as ReadFarReference.
+Result<uint64_t> ValueBytes(const Cell& cell);
+
+}  // namespace tandem::format

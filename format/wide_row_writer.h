@@ -1,0 +1,42 @@
+// Writing a wide row: a row with more than kWideRowBytes of cells in one family. Its cells go out
+// in chunk blocks as they come, then a head block says what there was. The byte tables of both
+// stand in wide_row.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "format/cell.h"
+#include "format/section_writer.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More cells than this make a row wide.
+inline constexpr size_t kChunkBytes = 64 * 1024;    ///< Raw size at which a chunk is closed.
+inline constexpr uint32_t kFencesMax = 4096;
+
+/// One wide row of one family. Threads: one at a time.
+class WideRowWriter {
+ public:
+  /// `position` is the row's in its family; `out` has the data section open and outlives this.
+  WideRowWriter(std::string_view key, uint64_t key_hash, uint32_t position, Compression compression,
+                SectionWriter* out);
+  ~WideRowWriter();
+
+  /// Appends cells, none of them a DeleteFamily. Requires: they rise by CellLess over all calls;
+  /// far values were replaced by references into this file.
+  Status Add(std::span<const Cell> cells);
+  /// Writes what is left and the head block. `deletes` are the family's DeleteFamily markers,
+  /// sorted. Requires: there is a cell or a marker.
+  Result<BlockHandle> Finish(std::span<const Cell> deletes);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format
