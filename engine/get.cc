@@ -80,7 +80,8 @@ Result<bool> IsSettledHere(const TableView& view, const FoundRow& found) {
 Status AppendFromFile(const FoundRow& found, const std::vector<std::string>* columns,
                       std::vector<format::Cell>* cells) {
   ASSIGN_OR_RETURN(const format::Dictionary* names, found.file->Names());
-  return found.rows->Cells(found.slot(), *names, columns, cells);
+  const format::Projection projection(*names, columns, &found.file->blocks());
+  return found.rows->Cells(found.slot(), projection, cells);
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ void AddColumns(const std::vector<std::string>& more, Columns* columns) {
 }
 
 format::Projection ProjectionOf(const Columns& columns, const FileSource& source) {
-  return columns.has_value() ? format::Projection(*source.names, *columns)
-                             : format::Projection(*source.names);
+  return {*source.names, columns.has_value() ? &*columns : nullptr, &source.file->blocks()};
 }
 
 }  // namespace

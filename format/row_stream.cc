@@ -32,7 +32,7 @@ Status RowStream::Next() {
 }
 
 Status RowStream::Cells(std::vector<Cell>* out) const {
-  return block_->Cells(ordinal() - block_->first(), *names_, nullptr, out);
+  return block_->Cells(ordinal() - block_->first(), Projection(*names_, &file_->blocks()), out);
 }
 
 Status RowStream::Start() {

@@ -404,7 +404,7 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
         const auto found = file->ReadRows(block);
         const uint32_t slot = static_cast<uint32_t>(random.Below((*found)->row_count()));
         cells.clear();
-        const bool ok = (*found)->Cells(slot, *names, nullptr, &cells).ok();
+        const bool ok = (*found)->Cells(slot, Projection(*names, nullptr), &cells).ok();
         if (!ok || test::Owned(cells) != expected[(*found)->first() + slot]) ++wrong;
       }
     });

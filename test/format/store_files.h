@@ -80,7 +80,7 @@ inline Result<Rows> ReadAllRows(format::StoreFile* file) {
   if (!names) return names.error();
   auto blocks = file->BlockCount();
   if (!blocks) return blocks.error();
-  const format::Projection all(**names);
+  const format::Projection all(**names, &file->blocks());
   Rows rows;
   for (uint32_t i = 0; i < *blocks; ++i) {
     auto block = file->ReadRows(i);
