@@ -21,6 +21,7 @@ Importer::Importer(Database* database, ImportJob job, const Context& context)
       job_(std::move(job)),
       context_(context),
       progress_(context),
+      versions_(job_.families),
       kept_(std::in_place) {}
 
 Status Importer::Add(InputBuffer* input) {
@@ -85,6 +86,7 @@ Status Importer::TakeCells(std::span<const Cell> cells) {
       pending_operations_.push_back({kept_->Copy(cell.family), cell.timestamp, begin, begin});
     }
     AddColumn({cell.qualifier, cell.value});
+    versions_.See(key_, cell);
     last = &cell;
   }
   return {};
@@ -175,6 +177,7 @@ Status Importer::Finish() {
 
 ImportSummary Importer::summary() const {
   ImportSummary summary = summary_;
+  summary.lost = versions_.lost();
   summary.seconds = progress_.seconds();
   return summary;
 }

@@ -19,6 +19,7 @@
 #include "tools/tandem/progress.h"
 #include "tools/tandem/record_reader.h"
 #include "tools/tandem/row_key_template.h"
+#include "tools/tandem/version_counter.h"
 
 namespace tandem::tools {
 
@@ -30,6 +31,7 @@ struct ImportJob {
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
   size_t batch_rows = 500;
+  std::vector<FamilyOptions> families;  ///< Of the table.
 };
 
 struct ImportSummary {
@@ -40,6 +42,7 @@ struct ImportSummary {
   uint64_t cells = 0;
   uint64_t bytes = 0;    ///< Of keys, names and values.
   uint64_t skipped = 0;  ///< Lines without a record.
+  uint64_t lost = 0;     ///< Exported versions beyond what their families keep.
   uint64_t rejected = 0;
   double seconds = 0;
   uint64_t rows() const { return records - repeated; }
@@ -88,6 +91,7 @@ class Importer {
   Progress progress_;
   ImportSummary summary_;
   KeySet keys_;
+  VersionCounter versions_;
   std::string name_;  ///< Of the stream, for messages.
   std::string key_;
   WriteBatch batch_;

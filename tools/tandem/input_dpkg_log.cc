@@ -83,8 +83,7 @@ std::string DpkgLogReader::ReadPackage(std::span<const std::string_view> words, 
   if (!is_status && std::ranges::count(kActions, verb) == 0) {
     return Format("'{}' is no verb of dpkg's log", EscapeBytes(verb.substr(0, 40)));
   }
-  const bool complete = words.size() == 4 && std::ranges::count(words, std::string_view()) == 0;
-  if (!complete) {
+  if (words.size() != 4 || std::ranges::count(words, std::string_view()) > 0) {
     return Format("expected '{}', found {} words",
                   is_status ? "status STATE PACKAGE VERSION" : Format("{} PACKAGE OLD NEW", verb),
                   words.size());

@@ -1,4 +1,5 @@
 // import: opens the inputs, feeds the importer, says what came of it.
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -63,6 +64,7 @@ void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
 Status Interrupted(const Status& status, const ImportSummary& summary) {
   const bool stopped = status.code() == StatusCode::kCancelled;
   if (!stopped && status.code() != StatusCode::kInvalidArgument) return status;
+  if (summary.records == 0) return status;
   return Status(status.code(),
                 Format("{}; records written: {}, which stay; the same import again overwrites "
                        "them and goes on",
@@ -89,17 +91,27 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
 }
 
 /// dpkg's log has many lines a package; a family with the default options keeps the newest alone.
-void SayWhatIsLost(const ImportOptions& options, const TableInfo& table, const Context& context) {
-  if (options.format != "dpkg-log") return;
-  for (const FamilyOptions& family : table.options.families) {
-    if (!options.family.empty() && family.name != options.family) continue;
-    if (family.max_versions > 1) return;
-    WriteBytes(context.err,
-               Format("tandem: import: family '{}' keeps 1 version of a column, so the newest line "
-                      "of a package stays; 'tandem create --family {},versions=1000' keeps more\n",
-                      EscapeBytes(family.name), EscapeBytes(family.name)));
-    return;
-  }
+void SayWhatIsKept(const ImportJob& job, const Context& context) {
+  if (job.format != "dpkg-log") return;
+  const auto family = job.family.empty()
+                          ? job.families.begin()
+                          : std::ranges::find(job.families, job.family, &FamilyOptions::name);
+  if (family == job.families.end() || family->max_versions > 1) return;
+  const std::string name = EscapeBytes(family->name);
+  WriteBytes(
+      context.err,
+      Format("tandem: import: family '{}' keeps 1 version of a column, so the newest line of "
+             "a package stays; 'tandem create --family {},versions=1000' keeps more\n",
+             name, name));
+}
+
+void SayWhatIsLost(const ImportSummary& summary, const Context& context) {
+  if (summary.lost == 0) return;
+  WriteBytes(
+      context.err,
+      Format("tandem: import: {} cells are older than the versions that their families keep, "
+             "and vanish; 'tandem create --family NAME,versions=N' keeps more\n",
+             FormatCount(summary.lost)));
 }
 
 }  // namespace
@@ -109,7 +121,8 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(CheckFamilyName(table, options.family));
-  SayWhatIsLost(options, table, context);
+  job.families = table.options.families;
+  SayWhatIsKept(job, context);
 
   Importer importer(database.get(), std::move(job), context);
   Status status = AddFiles(options, &importer, context);
@@ -118,6 +131,7 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   const Status closed = database->Close();
   if (!status.ok()) return Interrupted(status, summary);
   RETURN_IF_ERROR(closed);
+  SayWhatIsLost(summary, context);
   WriteSummary(summary, options, context);
   return ExitCode::kDone;
 }
