@@ -53,7 +53,7 @@ ReadWorld::ReadWorld(const WorldOptions& options)
         {format::FamilyId(0), column.qualifier, column.type, column.descending});
     table_->indexes.push_back(std::move(record));
   }
-  model_.CreateTable({kWorldTable, {options.family}, options.indexes});
+  model_.CreateTable({kWorldTable, {options.family}, options.indexes, {}});
   auto region = std::make_shared<engine::RegionVersion>();
   regions_.push_back(std::move(region));
   memstores_.emplace_back();
@@ -61,7 +61,7 @@ ReadWorld::ReadWorld(const WorldOptions& options)
 }
 
 void ReadWorld::SwitchMemstore(size_t region) {
-  auto memstore = std::make_shared<engine::Memstore>(table_, 1 << 16);
+  auto memstore = std::make_shared<engine::Memstore>(table_);
   memstores_[region].push_back(memstore);
   regions_[region]->memstores.push_back(std::move(memstore));
 }
