@@ -16,6 +16,7 @@ namespace {
 struct FoundRow {
   format::StoreFile* file = nullptr;
   uint32_t ordinal = 0;
+  const format::DataSection* data = nullptr;
   format::RowBlockRef rows;
   uint32_t slot() const { return ordinal - rows->first(); }
 };
@@ -40,8 +41,9 @@ Result<std::optional<FoundRow>> FindInFile(const FileSlice& slice, std::string_v
   if (!found.has_value() || found->value < slice.low || found->value >= slice.high) {
     return std::optional<FoundRow>();
   }
-  FoundRow result{.file = &file, .ordinal = found->value, .rows = nullptr};
-  ASSIGN_OR_RETURN(result.rows, file.ReadRows(file.BlockOf(*found)));
+  FoundRow result{.file = &file, .ordinal = found->value, .data = nullptr, .rows = nullptr};
+  ASSIGN_OR_RETURN(result.data, file.Carrier());
+  ASSIGN_OR_RETURN(result.rows, result.data->ReadRows(result.data->BlockOf(found->value)));
   return std::optional(std::move(result));
 }
 
@@ -66,10 +68,10 @@ bool AppendFromMemstores(const RegionVersion& region, std::string_view row, uint
   return !cells->empty();
 }
 
-Result<bool> IsSettledHere(const TableView& view, const FoundRow& found) {
+Result<bool> IsSettledHere(const ReadShape& shape, const FoundRow& found) {
   const format::StoreFile& file = *found.file;
-  if (file.statistics().max_sequence > view.point.sequence ||
-      file.MayHaveExpired(view.table->families, view.point.now_micros)) {
+  if (shape.point.is_bounded() || file.statistics().max_sequence > shape.point.sequence ||
+      file.MayHaveExpired(shape.table->families, shape.point.now_micros)) {
     return false;
   }
   if (file.all_clean()) return true;
@@ -79,8 +81,7 @@ Result<bool> IsSettledHere(const TableView& view, const FoundRow& found) {
 
 Status AppendFromFile(const FoundRow& found, const std::vector<std::string>* columns,
                       std::vector<format::Cell>* cells) {
-  ASSIGN_OR_RETURN(const format::Dictionary* names, found.file->Names());
-  return found.rows->Cells(found.slot(), *names, columns, cells);
+  return found.rows->Cells(found.slot(), found.data->names(), columns, cells);
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
   }
   bool settled = false;
   if (found.size() == 1 && !in_memstores) {
-    ASSIGN_OR_RETURN(settled, IsSettledHere(view, found[0]));
+    ASSIGN_OR_RETURN(settled, IsSettledHere(shape, found[0]));
   }
   if (settled) {
     assembly.Settle();

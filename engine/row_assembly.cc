@@ -24,17 +24,24 @@ void AddColumns(const std::vector<std::string>& more, Columns* columns) {
 }
 
 format::Projection ProjectionOf(const Columns& columns, const FileSource& source) {
-  return columns.has_value() ? format::Projection(*source.names, *columns)
-                             : format::Projection(*source.names);
+  return columns.has_value() ? format::Projection(source.data->names(), *columns)
+                             : format::Projection(source.data->names());
 }
 
 }  // namespace
+
+format::ReadPoint PointOf(const TableView& view, const ReadOptions& options) {
+  format::ReadPoint point = view.point;
+  point.since = options.since.value_or(point.since);
+  point.as_of = options.as_of.value_or(point.as_of);
+  return point;
+}
 
 Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
   if (options.versions == 0) return Status::InvalidArgument("versions is 0, expected 1 or more");
   ReadShape shape;
   shape.table = view.table;
-  shape.point = view.point;
+  shape.point = PointOf(view, options);
   shape.versions = options.versions;
   if (options.columns.empty()) return shape;
   std::vector<std::string> qualifiers;
