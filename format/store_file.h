@@ -73,6 +73,9 @@ class StoreFile {
   /// The block that holds `ordinal`. Requires: ordinal < row_count(), block index loaded. `hint` is
   /// where the search starts (a block at or before the answer): ascending look-ups gallop.
   uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
+  /// The only block that may hold `key` (BlockIndex::Find). Requires: hint < BlockCount(), which
+  /// was called.
+  uint32_t BlockOfKey(std::string_view key, uint32_t hint) const;
   /// The parsed rows of a block, read or from the cache.
   Result<RowBlockRef> ReadRows(uint32_t block);
   /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
@@ -100,6 +103,8 @@ class StoreFile {
   Result<const BloomFilter*> Filter();
   /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
   Result<std::span<const uint64_t>> KeyHashes();
+  /// The same when they are loaded already, else empty.
+  std::span<const uint64_t> LoadedKeyHashes() const;
   /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
   Result<const Bitmap*> CleanRows();
 

@@ -82,6 +82,10 @@ uint32_t StoreFile::BlockOf(Ordinal ordinal, uint32_t hint) const {
   return parts_->rows.loaded()->index.BlockOf(ordinal, hint);
 }
 
+uint32_t StoreFile::BlockOfKey(std::string_view key, uint32_t hint) const {
+  return parts_->rows.loaded()->index.Find(key, hint);
+}
+
 Result<RowBlockRef> StoreFile::DecodeRows(uint32_t block, std::string_view stored) const {
   ASSIGN_OR_RETURN(const Parts::Rows* file_rows, parts_->LoadRows());
   const BlockFile& file = parts_->blocks;
