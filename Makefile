@@ -4,7 +4,8 @@
 #   make demo       the main job on real data
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
-#   make bench      Tandem beside RocksDB    make clean
+#   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make clean
 #
 # BUILD, CXX, OPT, SANITIZE and DEBUG may be set; each combination deserves a BUILD folder of its own.
 
@@ -20,7 +21,7 @@ endif
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
-PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev
+PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
 INSTALL = @tools/house/dependencies.sh
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
@@ -28,7 +29,7 @@ HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-
 # g++ 12 warns falsely about bounds in instrumented code; the plain build has these warnings on.
 SANITIZING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer \
   -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict \
-  -Wno-maybe-uninitialized
+  -Wno-maybe-uninitialized -Wno-unknown-warning-option
 CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -Wall -Wextra -Werror \
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
@@ -43,10 +44,10 @@ SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
 BENCH_OBJECTS = $(call objects,$(wildcard tools/bench/*.cc))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
-TEST_FOLDERS = $(filter-out support,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 
-.PHONY: all everything programs test-programs test demo asan tsan analyze tidy bench clean
+.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean
 all:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory programs
@@ -72,6 +73,17 @@ tsan:
 .PHONY: sanitized
 sanitized: $(if $(filter tools,$(FOLDERS)),$(BUILD)/tandem) $(FOLDERS:%=$(BUILD)/test_%)
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(FOLDERS:%=$(BUILD)/test_%)
+
+# Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
+FUZZ_SECONDS ?= 20
+FUZZ_TARGETS ?=
+fuzz:
+	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	@$(MAKE) --no-print-directory BUILD=build-fuzz CXX="$(FUZZ_CXX)" OPT=-O1 \
+	  SANITIZE=address,undefined,fuzzer-no-link build-fuzz/fuzz
+	@tools/house/run_fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+FUZZ_CXX ?= clang++-16
+FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
 ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
@@ -148,7 +160,7 @@ $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb -llmdb
 
 # Objects that only a pattern rule names stay.
 .SECONDARY:
@@ -156,6 +168,10 @@ $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# The readers of input are the program's.
+$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -66,10 +66,10 @@ bool AppendFromMemstores(const RegionVersion& region, std::string_view row, uint
   return !cells->empty();
 }
 
-Result<bool> IsSettledHere(const TableView& view, const FoundRow& found) {
+Result<bool> IsSettledHere(const ReadShape& shape, const FoundRow& found) {
   const format::StoreFile& file = *found.file;
-  if (file.statistics().max_sequence > view.point.sequence ||
-      file.MayHaveExpired(view.table->families, view.point.now_micros)) {
+  if (shape.point.is_bounded() || file.statistics().max_sequence > shape.point.sequence ||
+      file.MayHaveExpired(shape.table->families, shape.point.now_micros)) {
     return false;
   }
   if (file.all_clean()) return true;
@@ -101,7 +101,7 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
   }
   bool settled = false;
   if (found.size() == 1 && !in_memstores) {
-    ASSIGN_OR_RETURN(settled, IsSettledHere(view, found[0]));
+    ASSIGN_OR_RETURN(settled, IsSettledHere(shape, found[0]));
   }
   if (settled) {
     assembly.Settle();

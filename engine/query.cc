@@ -87,6 +87,7 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   Query query{.job = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
   ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
   ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
+  view.point = shape.point;
   if (!request.returns_cells) shape.returned = shape.settled = shape.merged.emplace();
   std::vector<std::string> columns;
   predicate.AddColumns(&columns);

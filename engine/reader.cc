@@ -68,6 +68,7 @@ bool FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters)
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan) {
   ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, options));
+  view.point = shape.point;
   shape.needs_cells = true;
   ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
   auto job = std::make_unique<ReadJob>(context, std::move(view), std::move(shape));

@@ -30,11 +30,18 @@ format::Projection ProjectionOf(const Columns& columns, const FileSource& source
 
 }  // namespace
 
+format::ReadPoint PointOf(const TableView& view, const ReadOptions& options) {
+  format::ReadPoint point = view.point;
+  point.since = options.since.value_or(point.since);
+  point.as_of = options.as_of.value_or(point.as_of);
+  return point;
+}
+
 Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
   if (options.versions == 0) return Status::InvalidArgument("versions is 0, expected 1 or more");
   ReadShape shape;
   shape.table = view.table;
-  shape.point = view.point;
+  shape.point = PointOf(view, options);
   shape.versions = options.versions;
   if (options.columns.empty()) return shape;
   std::vector<std::string> qualifiers;

@@ -22,6 +22,9 @@
 
 namespace tandem::engine {
 
+/// The view's moment under the bounds of the options.
+format::ReadPoint PointOf(const TableView& view, const ReadOptions& options);
+
 /// What a read returns of each row and what it must decode for that.
 struct ReadShape {
   std::shared_ptr<const format::TableRecord> table;

@@ -57,7 +57,7 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   source.high = std::min(source.high, file.row_count());
   RETURN_IF_ERROR(CutTo(rows, &source));
   if (source.low >= source.high) return {};
-  source.visible = statistics.max_sequence <= view.point.sequence;
+  source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
   source.may_settle =
       source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
   RETURN_IF_ERROR(file.BlockCount().status());

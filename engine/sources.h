@@ -19,7 +19,9 @@ struct FileSource {
   std::shared_ptr<LiveFile> live;
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;
-  bool visible = false;     ///< Every cell of the file has a sequence that the view sees.
+  /// Every cell of the file has a sequence that the view sees, and no bound of timestamps leaves
+  /// out the newest ones (rule 22): the current parts of its sections say all.
+  bool visible = false;
   bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
   const format::Dictionary* names = nullptr;
   const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.

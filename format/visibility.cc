@@ -6,7 +6,8 @@
 //      greatest sequence so far rises) that a binary search answers; a family without them has
 //      none.
 // Of the Puts at one timestamp only the first that exists at the read point counts: the others have
-// smaller sequences, so they are superseded by it or hidden with it.
+// smaller sequences, so they are superseded by it or hidden with it. A Put outside the read point's
+// bounds counts among the versions all the same: as_of and since choose of what is left.
 // Retention is the same sweep once per distinct read point, then a sweep upwards that finds for
 // each marker the smallest sequence among the kept Puts in its scope.
 #include "format/visibility.h"
@@ -109,7 +110,7 @@ void Sweep(std::span<const Cell> cells, std::span<const FamilyRecord> families,
       if (column_marker > sequence || cell_marker > sequence) continue;
       if (family_markers.GreatestSequence(cell.timestamp) > sequence) continue;
       ++versions;
-      show(i);
+      if (point.since <= cell.timestamp && cell.timestamp <= point.as_of) show(i);
     }
   }
 }

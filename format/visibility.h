@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -12,15 +13,25 @@
 namespace tandem::format {
 
 /// The moment a row is seen at: cells with a larger sequence do not exist yet, and a cell whose
-/// timestamp plus its family's TTL is at or before `now_micros` exists no more.
+/// timestamp plus its family's TTL is at or before `now_micros` exists no more. Of the versions
+/// that are left after deletes and the family's limit, only those with since <= timestamp <= as_of
+/// are shown.
 struct ReadPoint {
   SequenceNumber sequence = kSequenceMax;
   int64_t now_micros = 0;
+  int64_t since = std::numeric_limits<int64_t>::min();
+  int64_t as_of = std::numeric_limits<int64_t>::max();
+
+  /// Whether a version may be left out for its timestamp alone.
+  bool is_bounded() const {
+    return since != std::numeric_limits<int64_t>::min() ||
+           as_of != std::numeric_limits<int64_t>::max();
+  }
 };
 
 /// Appends to `*out` the Puts of `cells` that are visible at `point`: not hidden by a marker of a
 /// larger sequence, not expired, of equal timestamps the one of the greatest sequence, at most the
-/// family's max_versions newest a column. Order is kept.
+/// family's max_versions newest a column; of these the ones within the bounds. Order is kept.
 /// Requires: `cells` is one row, sorted by CellLess, each family among `families` (by id).
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out);

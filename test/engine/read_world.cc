@@ -53,7 +53,7 @@ ReadWorld::ReadWorld(const WorldOptions& options)
         {format::FamilyId(0), column.qualifier, column.type, column.descending});
     table_->indexes.push_back(std::move(record));
   }
-  model_.CreateTable({kWorldTable, {options.family}, options.indexes});
+  model_.CreateTable({kWorldTable, {options.family}, options.indexes, {}});
   auto region = std::make_shared<engine::RegionVersion>();
   regions_.push_back(std::move(region));
   memstores_.emplace_back();

@@ -167,6 +167,10 @@ class Trial {
     }
     options->versions = static_cast<uint32_t>(1 + random_.Below(3));
     *read = world_.ReadOf();
+    if (random_.OneIn(3)) read->as_of = static_cast<int64_t>(random_.Below(15));
+    if (random_.OneIn(4)) read->since = static_cast<int64_t>(random_.Below(15));
+    options->as_of = read->as_of;
+    options->since = read->since;
     read->columns = options->columns;
     read->versions = options->versions;
   }
@@ -227,10 +231,12 @@ class Trial {
 
   void CheckQuery(const ReadWorld::Moment& moment, const Predicate& predicate,
                   const QueryOptions& query, const ReadOptions& options, const ModelRead& read) {
-    const std::string what = predicate.ToString() + " sequence " + std::to_string(moment.sequence) +
-                             " now " + std::to_string(world_.now()) + " use " + query.use_index +
-                             " order " + query.order_by + (query.descending ? " desc" : "") +
-                             (query.no_index ? " no index" : "");
+    std::string what = predicate.ToString() + " sequence " + std::to_string(moment.sequence) +
+                       " now " + std::to_string(world_.now()) + " use " + query.use_index +
+                       " order " + query.order_by + (query.descending ? " desc" : "") +
+                       (query.no_index ? " no index" : "");
+    if (read.as_of.has_value()) what += " as of " + std::to_string(*read.as_of);
+    if (read.since.has_value()) what += " since " + std::to_string(*read.since);
     auto source =
         engine::QueryRows(world_.context(), world_.View(moment), options, predicate, query);
     if (!source.has_value()) {

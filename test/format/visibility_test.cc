@@ -83,7 +83,7 @@ Cells ReferenceVisible(const Cells& cells, const std::vector<FamilyRecord>& fami
     uint32_t left = families[column.first == 0 ? 0 : 1].options.max_versions;
     for (const auto& [timestamp, put] : versions) {
       if (left-- == 0) break;
-      visible.push_back(put);
+      if (timestamp >= point.since && timestamp <= point.as_of) visible.push_back(put);
     }
   }
   std::sort(visible.begin(), visible.end(), CellLess);
@@ -197,6 +197,12 @@ struct RandomRows {
     return MakeFamilies(1 + static_cast<uint32_t>(random() % 3),
                         random() % 2 == 0 ? 0 : 2 + static_cast<int64_t>(random() % 4));
   }
+  ReadPoint Point(SequenceNumber sequence, int64_t now_micros) {
+    ReadPoint point{sequence, now_micros};
+    if (random() % 3 == 0) point.since = static_cast<int64_t>(random() % 9);
+    if (random() % 3 == 0) point.as_of = static_cast<int64_t>(random() % 9);
+    return point;
+  }
   std::vector<SequenceNumber> Snapshots(uint64_t last) {
     std::vector<SequenceNumber> snapshots;
     for (uint64_t count = random() % 4; count > 0; --count) {
@@ -231,7 +237,7 @@ BOOST_AUTO_TEST_CASE(RandomRowsShowWhatTheRulesSay) {
     for (uint64_t count = random() % 24; count > 0; --count) history.Advance();
     const Cells cells = history.Between(0, kSequenceMax.value);
     for (uint64_t sequence = 0; sequence <= history.sequence() + 1; ++sequence) {
-      const ReadPoint point{SequenceNumber(sequence), static_cast<int64_t>(random() % 14)};
+      const ReadPoint point = Point(SequenceNumber(sequence), static_cast<int64_t>(random() % 14));
       BOOST_REQUIRE_MESSAGE(
           SameCells(Visible(cells, families, point), ReferenceVisible(cells, families, point)),
           "seed " << seed << " trial " << trial << " sequence " << sequence << "\n"
@@ -251,7 +257,8 @@ BOOST_AUTO_TEST_CASE(BlindDeletesInAnyOrderShowWhatTheRulesSay) {
                                1 + static_cast<int64_t>(random() % 7), sequence));
     }
     std::sort(cells.begin(), cells.end(), CellLess);
-    const ReadPoint point{SequenceNumber(random() % 18), static_cast<int64_t>(random() % 14)};
+    const ReadPoint point =
+        Point(SequenceNumber(random() % 18), static_cast<int64_t>(random() % 14));
     BOOST_REQUIRE_MESSAGE(
         SameCells(Visible(cells, families, point), ReferenceVisible(cells, families, point)),
         "seed " << seed << " trial " << trial << "\n"
@@ -292,7 +299,7 @@ BOOST_AUTO_TEST_CASE(MergesNeverChangeWhatReadsSee) {
       readable.emplace_back(sequence);
     }
     for (const SequenceNumber sequence : readable) {
-      const ReadPoint point{sequence, history.now() + static_cast<int64_t>(random() % 4)};
+      const ReadPoint point = Point(sequence, history.now() + static_cast<int64_t>(random() % 4));
       BOOST_REQUIRE_MESSAGE(
           SameCells(Visible(all, families, point), Visible(left, families, point)),
           "seed " << seed << " trial " << trial << " read at " << sequence.value << "\nall\n"

@@ -12,12 +12,15 @@ bool IsExpired(int64_t timestamp, const FamilyOptions& family, int64_t now_micro
          static_cast<__int128>(timestamp) + family.ttl_micros <= static_cast<__int128>(now_micros);
 }
 
-bool Wants(const std::vector<ColumnName>& columns, const std::string& first_family,
-           const std::string& family, const std::string& qualifier) {
-  return columns.empty() ||
-         std::any_of(columns.begin(), columns.end(), [&](const ColumnName& column) {
-           return (column.family.empty() ? first_family : column.family) == family &&
-                  column.qualifier == qualifier;
+bool Wants(const ModelRead& read, const std::string& first_family, const std::string& family,
+           const std::string& qualifier) {
+  if (read.columns.empty() && read.families.empty()) return true;
+  const auto named = [&](const std::string& name) {
+    return (name.empty() ? first_family : name) == family;
+  };
+  return std::any_of(read.families.begin(), read.families.end(), named) ||
+         std::any_of(read.columns.begin(), read.columns.end(), [&](const ColumnName& column) {
+           return named(column.family) && column.qualifier == qualifier;
          });
 }
 
@@ -168,6 +171,17 @@ size_t Model::LiveCount(const Versions& versions, const FamilyOptions& family, i
   return count;
 }
 
+Model::Versions Model::Shown(const Versions& versions, const FamilyOptions& family,
+                             const ModelRead& read) {
+  Versions shown(versions.begin(), versions.begin() + static_cast<ptrdiff_t>(LiveCount(
+                                                          versions, family, read.now_micros)));
+  std::erase_if(shown, [&](const auto& version) {
+    return (read.as_of.has_value() && version.first > *read.as_of) ||
+           (read.since.has_value() && version.first < *read.since);
+  });
+  return shown;
+}
+
 std::optional<ModelRow> Model::Visible(const Table& table, const std::string& key,
                                        const Columns& columns, const ModelRead& read) {
   ModelRow row;
@@ -175,11 +189,10 @@ std::optional<ModelRow> Model::Visible(const Table& table, const std::string& ke
   const std::string& first_family = table.options.families[0].name;
   for (const auto& [column, versions] : columns) {
     const FamilyOptions& family = table.options.families[column.first];
-    if (!Wants(read.columns, first_family, family.name, column.second)) continue;
-    const size_t shown =
-        std::min<size_t>(read.versions, LiveCount(versions, family, read.now_micros));
-    for (size_t i = 0; i < shown; ++i) {
-      row.cells.push_back({family.name, column.second, versions[i].first, versions[i].second});
+    if (!Wants(read, first_family, family.name, column.second)) continue;
+    const Versions shown = Shown(versions, family, read);
+    for (size_t i = 0; i < shown.size() && i < read.versions; ++i) {
+      row.cells.push_back({family.name, column.second, shown[i].first, shown[i].second});
     }
   }
   if (row.cells.empty()) return std::nullopt;

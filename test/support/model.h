@@ -57,7 +57,10 @@ struct ModelRow {
 struct ModelRead {
   int64_t now_micros = 0;
   uint32_t versions = 1;
-  std::vector<ColumnName> columns;  ///< Empty: all.
+  std::vector<ColumnName> columns;  ///< Of the cells returned; with `families` empty: all.
+  std::vector<std::string> families = {};
+  /// Only versions with since <= timestamp <= as_of exist, among those that are kept.
+  std::optional<int64_t> as_of = std::nullopt, since = std::nullopt;
 };
 
 class Model {
@@ -82,6 +85,7 @@ class Model {
   std::vector<ModelRow> Query(const std::string& table, const Predicate& predicate,
                               const QueryOptions& query, const ModelRead& read) const;
   uint64_t Count(const std::string& table, const Predicate& predicate, int64_t now_micros) const;
+  uint64_t Count(const std::string& table, const Predicate& predicate, const ModelRead& read) const;
   /// The newest value of a column.
   std::optional<std::string> Value(const std::string& table, const std::string& row,
                                    const ColumnName& column, int64_t now_micros) const;
@@ -101,18 +105,21 @@ class Model {
                   int64_t timestamp, Columns* columns);
   static void Delete(const ModelOperation& operation, const TableOptions& options,
                      int64_t timestamp, int64_t now_micros, Columns* columns);
-  /// The versions of a column that exist at `now_micros`.
+  /// The versions of a column that have not expired at `now_micros`.
   static size_t LiveCount(const Versions& versions, const FamilyOptions& family,
                           int64_t now_micros);
+  /// Those of them that the read's bounds leave, newest first.
+  static Versions Shown(const Versions& versions, const FamilyOptions& family,
+                        const ModelRead& read);
   static std::optional<std::string> Newest(const Table& table, const Columns& columns,
                                            size_t family, std::string_view qualifier,
-                                           int64_t now_micros);
+                                           const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
   static bool Matches(const Table& table, const std::string& key, const Columns& columns,
-                      const Predicate& predicate, int64_t now_micros);
+                      const Predicate& predicate, const ModelRead& read);
   static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
-                            const Predicate& predicate, int64_t now_micros);
+                            const Predicate& predicate, const ModelRead& read);
   static ColumnType TypeOf(const TableOptions& options, size_t family, std::string_view qualifier);
 
   std::map<std::string, Table, std::less<>> tables_;

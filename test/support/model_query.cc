@@ -85,6 +85,15 @@ size_t EncodedSize(std::string_view value) {
   return 3 + value.size() + static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
 }
 
+/// The same moment, asked about everything.
+ModelRead WholeRow(const ModelRead& read) {
+  ModelRead whole = read;
+  whole.versions = 1;
+  whole.columns.clear();
+  whole.families.clear();
+  return whole;
+}
+
 }  // namespace
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
@@ -126,13 +135,12 @@ bool Model::Refuses(const ModelOperation& operation) const {
 }
 
 std::optional<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
-                                         std::string_view qualifier, int64_t now_micros) {
+                                         std::string_view qualifier, const ModelRead& read) {
   const auto found = columns.find(std::pair(family, std::string(qualifier)));
   if (found == columns.end()) return std::nullopt;
-  if (LiveCount(found->second, table.options.families[family], now_micros) == 0) {
-    return std::nullopt;
-  }
-  return found->second[0].second;
+  const Versions shown = Shown(found->second, table.options.families[family], read);
+  if (shown.empty()) return std::nullopt;
+  return shown[0].second;
 }
 
 std::optional<std::string> Model::Value(const std::string& table, const std::string& row,
@@ -141,17 +149,17 @@ std::optional<std::string> Model::Value(const std::string& table, const std::str
   const auto found = in.rows.find(row);
   if (found == in.rows.end()) return std::nullopt;
   return Newest(in, *found->second, FamilyOf(in.options, column.family), column.qualifier,
-                now_micros);
+                {now_micros, 1, {}});
 }
 
 bool Model::MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
-                          const Predicate& predicate, int64_t now_micros) {
+                          const Predicate& predicate, const ModelRead& read) {
   std::optional<std::string> value = key;
   ColumnType type = ColumnType::kBytes;
   if (!predicate.is_row_key()) {
     const size_t family = FamilyOf(table.options, predicate.family());
     type = TypeOf(table.options, family, predicate.qualifier());
-    value = Newest(table, columns, family, predicate.qualifier(), now_micros);
+    value = Newest(table, columns, family, predicate.qualifier(), read);
   }
   if (predicate.kind() == Predicate::Kind::kIsNull) return !value.has_value();
   if (predicate.kind() == Predicate::Kind::kIsNotNull) return value.has_value();
@@ -159,9 +167,9 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
 }
 
 bool Model::Matches(const Table& table, const std::string& key, const Columns& columns,
-                    const Predicate& predicate, int64_t now_micros) {
+                    const Predicate& predicate, const ModelRead& read) {
   const auto matches = [&](const Predicate& child) {
-    return Matches(table, key, columns, child, now_micros);
+    return Matches(table, key, columns, child, read);
   };
   const auto& children = predicate.children();
   switch (predicate.kind()) {
@@ -174,7 +182,7 @@ bool Model::Matches(const Table& table, const std::string& key, const Columns& c
     case Predicate::Kind::kNot:
       return !matches(children[0]);
     default:
-      return MatchesColumn(table, key, columns, predicate, now_micros);
+      return MatchesColumn(table, key, columns, predicate, read);
   }
 }
 
@@ -185,18 +193,18 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
   for (const IndexOptions& index : in.options.indexes) {
     if (index.name == query.order_by) order = &index.columns[0];
   }
+  const ModelRead exists = WholeRow(read);
   struct Hit {
     std::string value;
     ModelRow row;
   };
   std::vector<Hit> hits;
   for (const auto& [key, columns] : in.rows) {
-    if (!Visible(in, key, *columns, {read.now_micros, 1, {}}).has_value()) continue;
-    if (!Matches(in, key, *columns, predicate, read.now_micros)) continue;
+    if (!Visible(in, key, *columns, exists).has_value()) continue;
+    if (!Matches(in, key, *columns, predicate, read)) continue;
     std::optional<std::string> value = "";
     if (order != nullptr) {
-      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier,
-                     read.now_micros);
+      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier, read);
     }
     if (!value.has_value()) continue;
     auto row = Visible(in, key, *columns, read);
@@ -217,11 +225,17 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
 
 uint64_t Model::Count(const std::string& table, const Predicate& predicate,
                       int64_t now_micros) const {
+  return Count(table, predicate, ModelRead{now_micros, 1, {}});
+}
+
+uint64_t Model::Count(const std::string& table, const Predicate& predicate,
+                      const ModelRead& read) const {
   const Table& in = tables_.find(table)->second;
+  const ModelRead exists = WholeRow(read);
   uint64_t count = 0;
   for (const auto& [key, columns] : in.rows) {
-    count += Visible(in, key, *columns, {now_micros, 1, {}}).has_value() &&
-                     Matches(in, key, *columns, predicate, now_micros)
+    count += Visible(in, key, *columns, exists).has_value() &&
+                     Matches(in, key, *columns, predicate, read)
                  ? 1
                  : 0;
   }

@@ -29,9 +29,10 @@ class Peer {
   virtual void Scan(Consumer* consumer) = 0;
 };
 
-/// Opens (creating) a database in the empty directory `path`.
+/// Opens the database in the directory `path`, or creates it.
 std::unique_ptr<Peer> NewTandemPeer(const std::string& path);
 std::unique_ptr<Peer> NewRocksDbPeer(const std::string& path);
+std::unique_ptr<Peer> NewLmdbPeer(const std::string& path);
 
 [[noreturn]] void Fail(const std::string& what);
 

@@ -10,34 +10,16 @@
 #include <memory>
 #include <vector>
 
+#include "tools/bench/key_value_row.h"
 #include "tools/bench/peer.h"
 
 namespace tandem::bench {
 namespace {
 
-constexpr size_t kKeyBytes = 16;
 constexpr size_t kMultiGetKeys = 128;
 
 void Check(const rocksdb::Status& status) {
   if (!status.ok()) Fail("RocksDB: " + status.ToString());
-}
-
-// A row's value: each column's length in one byte pair, then its bytes.
-void AppendColumn(std::string* out, const std::string& value) {
-  out->push_back(static_cast<char>(value.size() & 0xff));
-  out->push_back(static_cast<char>(value.size() >> 8));
-  out->append(value);
-}
-
-void ConsumeRow(const rocksdb::Slice& value, Consumer* consumer) {
-  ++consumer->rows;
-  size_t at = 0;
-  while (at + 2 <= value.size()) {
-    const size_t length = static_cast<uint8_t>(value[at]) | static_cast<uint8_t>(value[at + 1])
-                                                                << 8;
-    consumer->Value({value.data() + at + 2, length});
-    at += 2 + length;
-  }
 }
 
 class RocksDbPeer : public Peer {
@@ -71,14 +53,9 @@ class RocksDbPeer : public Peer {
     rocksdb::WriteBatch batch;
     for (uint64_t i = 0; i < w1.rows(); ++i) {
       w1.Row(i, &row);
-      value.clear();
-      for (const auto* column : {&row.city, &row.payload, &row.status, &row.ts}) {
-        AppendColumn(&value, *column);
-      }
+      EncodeRow(row, &value);
       Check(batch.Put(handles_[0], row.key, value));
-      Check(batch.Put(handles_[1], 'c' + row.city + '\0' + row.key, ""));
-      Check(batch.Put(handles_[1], 's' + row.status + '\0' + row.key, ""));
-      Check(batch.Put(handles_[1], 't' + row.ts + row.key, ""));
+      for (const std::string& entry : IndexEntries(row)) Check(batch.Put(handles_[1], entry, ""));
       if ((i + 1) % kBatchRows == 0 || i + 1 == w1.rows()) {
         Check(database_->Write({}, &batch));
         batch.Clear();
@@ -94,10 +71,8 @@ class RocksDbPeer : public Peer {
   }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
-    const std::string prefix = column[0] + value + '\0';
-    std::string end = prefix;
-    end.back() = '\1';
-    QueryRange(prefix, end, consumer);
+    const auto [low, high] = EntriesOf(column, value);
+    QueryRange(low, high, consumer);
   }
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
@@ -109,12 +84,13 @@ class RocksDbPeer : public Peer {
     const rocksdb::Status status = database_->Get({}, handles_[0], key, &value);
     if (status.IsNotFound()) return;
     Check(status);
-    ConsumeRow(value, consumer);
+    ConsumeRow({value.data(), value.size()}, consumer);
   }
 
   void Scan(Consumer* consumer) override {
     std::unique_ptr<rocksdb::Iterator> rows(database_->NewIterator({}, handles_[0]));
-    for (rows->SeekToFirst(); rows->Valid(); rows->Next()) ConsumeRow(rows->value(), consumer);
+    for (rows->SeekToFirst(); rows->Valid(); rows->Next())
+      ConsumeRow(rows->value().ToStringView(), consumer);
     Check(rows->status());
   }
 
@@ -140,7 +116,7 @@ class RocksDbPeer : public Peer {
                           /*sorted_input=*/true);
       for (size_t i = 0; i < count; ++i) {
         Check(statuses[i]);
-        ConsumeRow(values[i], consumer);
+        ConsumeRow({values[i].data(), values[i].size()}, consumer);
       }
     }
   }

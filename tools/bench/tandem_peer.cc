@@ -21,7 +21,8 @@ class TandemPeer : public Peer {
     table.indexes = {{"city", {{"d", "city"}}},
                      {"status", {{"d", "status"}}},
                      {"ts", {{"d", "ts", ColumnType::kUint64Be}}}};
-    Check(database_->CreateTable(table));
+    const Status created = database_->CreateTable(table);
+    if (created.code() != StatusCode::kAlreadyExists) Check(created);
   }
 
   void Load(const W1& w1) override {
