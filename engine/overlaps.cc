@@ -42,23 +42,24 @@ const PairOverlap* Overlaps::Find(const Key& key) const {
   return found == pairs_.end() ? nullptr : found->second.get();
 }
 
-std::shared_ptr<const Overlaps> RevisedOverlaps(const std::shared_ptr<const Overlaps>& overlaps,
-                                                const Overlaps::Pairs& added,
-                                                std::span<const format::FileNumber> files) {
+std::shared_ptr<const Overlaps> WithPairs(const std::shared_ptr<const Overlaps>& overlaps,
+                                          Overlaps::Pairs added) {
+  if (overlaps != nullptr) added.insert(overlaps->pairs().begin(), overlaps->pairs().end());
+  return std::make_shared<const Overlaps>(std::move(added));
+}
+
+std::shared_ptr<const Overlaps> WithoutOthers(const std::shared_ptr<const Overlaps>& overlaps,
+                                              std::span<const format::FileNumber> files) {
+  if (overlaps == nullptr) return overlaps;
   const auto has_vanished = [files](const Overlaps::Pairs::value_type& pair) {
     return !std::binary_search(files.begin(), files.end(), pair.first.older) ||
            !std::binary_search(files.begin(), files.end(), pair.first.newer);
   };
-  if (added.empty()) {
-    if (overlaps == nullptr) return overlaps;
-    const Overlaps::Pairs& pairs = overlaps->pairs();
-    if (std::none_of(pairs.begin(), pairs.end(), has_vanished)) return overlaps;
-  }
-  Overlaps::Pairs revised = added;
-  if (overlaps != nullptr) revised.insert(overlaps->pairs().begin(), overlaps->pairs().end());
-  std::erase_if(revised, has_vanished);
-  if (revised.empty()) return nullptr;
-  return std::make_shared<const Overlaps>(std::move(revised));
+  const Overlaps::Pairs& pairs = overlaps->pairs();
+  if (std::none_of(pairs.begin(), pairs.end(), has_vanished)) return overlaps;
+  Overlaps::Pairs kept = pairs;
+  std::erase_if(kept, has_vanished);
+  return std::make_shared<const Overlaps>(std::move(kept));
 }
 
 }  // namespace tandem::engine

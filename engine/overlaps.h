@@ -94,10 +94,11 @@ class Overlaps {
   Pairs pairs_;
 };
 
-/// `overlaps` (may be null) with `added`, without the pairs of files that are not among `files`
-/// (ascending); null when none is left.
-std::shared_ptr<const Overlaps> RevisedOverlaps(const std::shared_ptr<const Overlaps>& overlaps,
-                                                const Overlaps::Pairs& added,
-                                                std::span<const format::FileNumber> files);
+/// `overlaps` (may be null) and `added`, which are not in it.
+std::shared_ptr<const Overlaps> WithPairs(const std::shared_ptr<const Overlaps>& overlaps,
+                                          Overlaps::Pairs added);
+/// `overlaps` (may be null) without the pairs of files that are not among `files`, ascending.
+std::shared_ptr<const Overlaps> WithoutOthers(const std::shared_ptr<const Overlaps>& overlaps,
+                                              std::span<const format::FileNumber> files);
 
 }  // namespace tandem::engine

@@ -116,7 +116,7 @@ std::shared_ptr<const RowSet> RowSet::Builder::Finish() {
     set->count_ = static_cast<uint32_t>(set->members_.size());
   } else {
     set->words_ = std::move(words_);
-    set->ranks_.reserve(set->words_.size() / kRankWords + 1);
+    set->ranks_.reserve((set->words_.size() + kRankWords - 1) / kRankWords);
     for (size_t i = 0; i < set->words_.size(); ++i) {
       if (i % kRankWords == 0) set->ranks_.push_back(set->count_);
       set->count_ += static_cast<uint32_t>(std::popcount(set->words_[i]));
