@@ -24,7 +24,7 @@ constexpr size_t kCautiousAhead = 4;
 }  // namespace
 
 BlockWalk::BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options)
-    : file_(source.file),
+    : data_(source.data),
       queue_(queue),
       options_(options),
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
@@ -73,9 +73,9 @@ bool BlockWalk::Gather() {
   Ahead& ahead = ahead_.emplace_back();
   WalkedBlock& block = ahead.block;
   block.low = is_range ? low_ : ordinals_[at_];
-  block.block = hint_ = file_->BlockOf(format::Ordinal(block.low), hint_);
-  file_->PrefetchRows(block.block);
-  const format::DataBlock place = file_->BlockAt(block.block);
+  block.block = hint_ = data_->BlockOf(block.low, hint_);
+  data_->PrefetchRows(block.block);
+  const format::DataBlock place = data_->BlockAt(block.block);
   ahead.handle = place.handle;
   const uint32_t end = place.first + place.count;
   if (is_range) {
@@ -92,7 +92,7 @@ bool BlockWalk::Gather() {
 void BlockWalk::LookUp(Ahead* ahead) {
   if (std::exchange(ahead->is_looked_up, true)) return;
   WalkedBlock& block = ahead->block;
-  block.rows = file_->CachedRows(block.block);
+  block.rows = data_->CachedRows(block.block);
   if (block.rows == nullptr || block.ordinals.empty()) return;
   const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
@@ -139,7 +139,7 @@ void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
     if (offset + next.handle.stored_bytes - start > kReadMax) break;
     LookUp(&next);
   }
-  queue_->Prepare(&file_->blocks().file(), start, end - start, extent);
+  queue_->Prepare(&data_->blocks().file(), start, end - start, extent);
   started->push_back(extent);
 }
 
@@ -160,8 +160,8 @@ Status BlockWalk::Load(Ahead* ahead) {
   const std::string_view stored =
       at < read.size() ? read.substr(at, ahead->handle.stored_bytes) : std::string_view();
   const uint32_t block = ahead->block.block;
-  ASSIGN_OR_RETURN(ahead->block.rows, options_.admit ? file_->AdmitRows(block, stored)
-                                                     : file_->DecodeRows(block, stored));
+  ASSIGN_OR_RETURN(ahead->block.rows, options_.admit ? data_->AdmitRows(block, stored)
+                                                     : data_->DecodeRows(block, stored));
   if (--extent->users == 0) {
     queue_->Release(extent);
     std::erase_if(extents_, [=](const auto& other) { return other.get() == extent; });

@@ -77,7 +77,7 @@ class BlockWalk {
   void Touch(const WalkedBlock& block) const;
   Status Load(Ahead* ahead);
 
-  format::StoreFile* file_;
+  const format::DataSection* data_;
   ReadQueue* queue_;
   WalkOptions options_;
 

@@ -41,15 +41,15 @@ Status AddTotals(const TableView& view, Explanation* explanation) {
     for (const FileSlice& slice : region->files) {
       format::StoreFile& file = slice.file->store();
       if (slice.low >= slice.high) continue;
-      RETURN_IF_ERROR(file.BlockCount().status());
-      const uint32_t first = file.BlockOf(format::Ordinal(slice.low));
-      const uint32_t last = file.BlockOf(format::Ordinal(slice.high - 1), first);
+      ASSIGN_OR_RETURN(const format::DataSection* data, file.Carrier());
+      const uint32_t first = data->BlockOf(slice.low);
+      const uint32_t last = data->BlockOf(slice.high - 1, first);
       for (uint32_t block = first; block <= last; ++block) {
         // Only a block at the edge of a slice can be in another one too.
         const bool is_edge = block == first || block == last;
         if (is_edge && !shared.emplace(file.number().value, block).second) continue;
         ++explanation->total_blocks;
-        explanation->total_bytes += file.BlockAt(block).handle.stored_bytes;
+        explanation->total_bytes += data->BlockAt(block).handle.stored_bytes;
       }
     }
   }

@@ -16,6 +16,7 @@ namespace {
 struct FoundRow {
   format::StoreFile* file = nullptr;
   uint32_t ordinal = 0;
+  const format::DataSection* data = nullptr;
   format::RowBlockRef rows;
   uint32_t slot() const { return ordinal - rows->first(); }
 };
@@ -40,8 +41,9 @@ Result<std::optional<FoundRow>> FindInFile(const FileSlice& slice, std::string_v
   if (!found.has_value() || found->value < slice.low || found->value >= slice.high) {
     return std::optional<FoundRow>();
   }
-  FoundRow result{.file = &file, .ordinal = found->value, .rows = nullptr};
-  ASSIGN_OR_RETURN(result.rows, file.ReadRows(file.BlockOf(*found)));
+  FoundRow result{.file = &file, .ordinal = found->value, .data = nullptr, .rows = nullptr};
+  ASSIGN_OR_RETURN(result.data, file.Carrier());
+  ASSIGN_OR_RETURN(result.rows, result.data->ReadRows(result.data->BlockOf(found->value)));
   return std::optional(std::move(result));
 }
 
@@ -79,8 +81,7 @@ Result<bool> IsSettledHere(const ReadShape& shape, const FoundRow& found) {
 
 Status AppendFromFile(const FoundRow& found, const std::vector<std::string>* columns,
                       std::vector<format::Cell>* cells) {
-  ASSIGN_OR_RETURN(const format::Dictionary* names, found.file->Names());
-  return found.rows->Cells(found.slot(), *names, columns, cells);
+  return found.rows->Cells(found.slot(), found.data->names(), columns, cells);
 }
 
 }  // namespace

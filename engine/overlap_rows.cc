@@ -14,13 +14,26 @@ Status NewerRows::Open(const format::TableRecord& table) {
   for (const format::IndexRecord& index : table.indexes) {
     if (index.columns.size() == 1) RETURN_IF_ERROR(AddColumn(index));
   }
-  std::sort(qualifiers_.begin(), qualifiers_.end());
-  qualifiers_.erase(std::unique(qualifiers_.begin(), qualifiers_.end()), qualifiers_.end());
-  ASSIGN_OR_RETURN(const format::Dictionary* names, file_->Names());
-  cells_of_interest_.emplace(*names, qualifiers_);
-  ASSIGN_OR_RETURN(const uint32_t blocks, file_->BlockCount());
-  const format::BlockHandle last = file_->BlockAt(blocks - 1).handle;
+  ASSIGN_OR_RETURN(carrier_, file_->Carrier());
+  const format::BlockHandle last = carrier_->BlockAt(carrier_->block_count() - 1).handle;
   window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
+  return OpenFamilies();
+}
+
+Status NewerRows::OpenFamilies() {
+  for (const format::FamilyId id : file_->families()) {
+    Family family;
+    for (const Column& column : columns_) {
+      if (column.record.family == id) family.qualifiers.push_back(column.record.qualifier);
+    }
+    if (family.qualifiers.empty()) continue;
+    std::sort(family.qualifiers.begin(), family.qualifiers.end());
+    family.qualifiers.erase(std::unique(family.qualifiers.begin(), family.qualifiers.end()),
+                            family.qualifiers.end());
+    ASSIGN_OR_RETURN(family.data, file_->Family(id));
+    families_.push_back(std::move(family));
+  }
+  for (Family& family : families_) family.columns.emplace(family.data->names(), family.qualifiers);
   return {};
 }
 
@@ -38,18 +51,17 @@ Status NewerRows::AddColumn(const format::IndexRecord& index) {
     column.min_timestamp = times.min_timestamp;
     column.max_timestamp = times.max_timestamp;
   }
-  qualifiers_.push_back(column.record.qualifier);
   columns_.push_back(std::move(column));
   return {};
 }
 
 Status NewerRows::Enter(uint32_t block) {
-  rows_ = file_->CachedRows(block);
+  rows_ = carrier_->CachedRows(block);
   if (rows_ == nullptr) {
-    const format::BlockHandle handle = file_->BlockAt(block).handle;
+    const format::BlockHandle handle = carrier_->BlockAt(block).handle;
     ASSIGN_OR_RETURN(const std::string_view stored,
                      window_->Read(handle.offset, handle.stored_bytes));
-    ASSIGN_OR_RETURN(rows_, file_->DecodeRows(block, stored));
+    ASSIGN_OR_RETURN(rows_, carrier_->DecodeRows(block, stored));
   }
   looked_at_.assign(rows_->row_count(), false);
   return {};
@@ -81,7 +93,7 @@ Result<bool> NewerRows::Kills(uint32_t slot, size_t which, int64_t timestamp) {
 
 Status NewerRows::LookAtCells(uint32_t slot) {
   cells_.clear();
-  RETURN_IF_ERROR(rows_->Cells(slot, *cells_of_interest_, &cells_));
+  for (Family& family : families_) RETURN_IF_ERROR(AppendCells(slot, &family));
   newest_.resize(std::max(newest_.size(), size_t{rows_->row_count()} * columns_.size()));
   for (size_t which = 0; which < columns_.size(); ++which) {
     const format::IndexColumnRecord& column = columns_[which].record;
@@ -96,6 +108,23 @@ Status NewerRows::LookAtCells(uint32_t slot) {
   }
   looked_at_[slot] = true;
   return {};
+}
+
+// Cells of the carrier stand in the block at hand, those of other families in blocks of their own.
+Status NewerRows::AppendCells(uint32_t slot, Family* family) {
+  if (family->data == carrier_) return rows_->Cells(slot, *family->columns, &cells_);
+  const uint32_t ordinal = rows_->first() + slot;
+  if (!family->data->Has(ordinal)) return {};
+  const uint32_t position = family->data->RankOf(ordinal);
+  const uint32_t block = family->data->BlockOf(position, family->block);
+  if (family->rows == nullptr || block != family->block) {
+    family->rows = family->data->CachedRows(block);
+    if (family->rows == nullptr) {
+      ASSIGN_OR_RETURN(family->rows, family->data->ReadRowsUncached(block));
+    }
+    family->block = block;
+  }
+  return family->rows->Cells(position - family->rows->first(), *family->columns, &cells_);
 }
 
 }  // namespace tandem::engine

@@ -30,7 +30,10 @@ class NewerRows {
   format::IndexId index(size_t which) const { return columns_[which].index; }
   const format::IndexColumnRecord& column(size_t which) const { return columns_[which].record; }
 
-  /// Moves to a data block: read past the cache, unless it is there. Errors: kCorruption, kIoError.
+  uint32_t block_count() const { return carrier_->block_count(); }
+  format::DataBlock BlockAt(uint32_t block) const { return carrier_->BlockAt(block); }
+  /// Moves to a block of the key carrier: read past the cache, unless it is there. Errors:
+  /// kCorruption, kIoError.
   Status Enter(uint32_t block);
   /// Of the row at `slot` of the block. Errors: kCorruption.
   Status Key(uint32_t slot, std::string* key) const { return rows_->Key(slot, key); }
@@ -53,14 +56,25 @@ class NewerRows {
     int64_t max_timestamp = std::numeric_limits<int64_t>::max();
   };
 
+  // A family of indexed columns.
+  struct Family {
+    const format::DataSection* data = nullptr;
+    std::vector<std::string> qualifiers;  // Sorted.
+    std::optional<format::Projection> columns;
+    uint32_t block = 0;  // That was looked at last.
+    format::RowBlockRef rows;
+  };
+
   Status AddColumn(const format::IndexRecord& index);
+  Status OpenFamilies();
   Status LookAtCells(uint32_t slot);
+  Status AppendCells(uint32_t slot, Family* family);
 
   format::StoreFile* file_;
   std::vector<Column> columns_;
   const format::Bitmap* clean_ = nullptr;  // nullptr: every row is clean.
-  std::vector<std::string> qualifiers_;    // Of the columns, sorted.
-  std::optional<format::Projection> cells_of_interest_;
+  std::vector<Family> families_;           // Does not change once its projections stand.
+  const format::DataSection* carrier_ = nullptr;
   std::optional<format::FileWindow> window_;
   format::RowBlockRef rows_;
   std::vector<bool> looked_at_;                 // By slot.

@@ -67,6 +67,7 @@ class OlderFile {
   format::StoreFile* file_;
   NewerRows* newer_;
   format::KeyHashWindow hashes_;
+  const format::DataSection* rows_ = nullptr;  // Of the key carrier.
   const format::BloomFilter* filter_ = nullptr;
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_size_ = 0;
@@ -84,7 +85,7 @@ class OlderFile {
 
 Status OlderFile::Open() {
   ASSIGN_OR_RETURN(filter_, file_->Filter());
-  RETURN_IF_ERROR(file_->BlockCount().status());
+  ASSIGN_OR_RETURN(rows_, file_->Carrier());
   for (size_t i = 0; i < newer_->index_count(); ++i) {
     ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(newer_->index(i)));
     const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
@@ -108,7 +109,7 @@ void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
 }
 
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
-  const uint32_t block = file_->BlockOfKey(key, block_);
+  const uint32_t block = rows_->BlockOfKey(key, block_);
   if (block != block_) {
     RETURN_IF_ERROR(MatchGroup());
     block_ = block;
@@ -120,7 +121,7 @@ Status OlderFile::Look(uint32_t slot, std::string_view key) {
 // Step 3. Both sides rise, so the member after the last that met is mostly the next that does.
 Status OlderFile::MatchGroup() {
   if (group_.empty()) return {};
-  const format::DataBlock place = file_->BlockAt(block_);
+  const format::DataBlock place = rows_->BlockAt(block_);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   constexpr size_t kMarkWords = 16;
   std::array<uint64_t, kMarkWords> marks{};  // A bit for each member, by its hash.
@@ -221,8 +222,7 @@ class OverlapWalk {
 Result<std::vector<PairOverlap>> OverlapWalk::Run() {
   RETURN_IF_ERROR(newer_.Open(request_.table));
   for (format::StoreFile* file : request_.older) RETURN_IF_ERROR(AddOlder(file));
-  ASSIGN_OR_RETURN(const uint32_t blocks, request_.newer->BlockCount());
-  for (uint32_t block = 0; block < blocks && !walked_.empty(); ++block) {
+  for (uint32_t block = 0; block < newer_.block_count() && !walked_.empty(); ++block) {
     if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
     }
@@ -248,7 +248,7 @@ Status OverlapWalk::AddOlder(format::StoreFile* file) {
 }
 
 Status OverlapWalk::WalkBlock(uint32_t block) {
-  const format::DataBlock place = request_.newer->BlockAt(block);
+  const format::DataBlock place = newer_.BlockAt(block);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   bool any = false;
   for (OlderFile* older : walked_) {

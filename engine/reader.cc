@@ -54,10 +54,10 @@ bool FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters)
   uint64_t bytes = 0;
   for (const Cluster& cluster : clusters) {
     for (const FileSource& source : cluster.files) {
-      const format::StoreFile& file = *source.file;
-      const uint32_t first = file.BlockOf(format::Ordinal(source.low));
-      const uint32_t last = file.BlockOf(format::Ordinal(source.high - 1), first);
-      bytes += file.BlockAt(last).handle.offset - file.BlockAt(first).handle.offset;
+      const format::DataSection& data = *source.data;
+      const uint32_t first = data.BlockOf(source.low);
+      const uint32_t last = data.BlockOf(source.high - 1, first);
+      bytes += data.BlockAt(last).handle.offset - data.BlockAt(first).handle.offset;
     }
   }
   return bytes <= context.cache_bytes / kCachePartMax;

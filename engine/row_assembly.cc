@@ -24,8 +24,8 @@ void AddColumns(const std::vector<std::string>& more, Columns* columns) {
 }
 
 format::Projection ProjectionOf(const Columns& columns, const FileSource& source) {
-  return columns.has_value() ? format::Projection(*source.names, *columns)
-                             : format::Projection(*source.names);
+  return columns.has_value() ? format::Projection(source.data->names(), *columns)
+                             : format::Projection(source.data->names());
 }
 
 }  // namespace

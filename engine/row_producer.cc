@@ -21,7 +21,7 @@ Result<bool> RowProducer::Accept(bool settled, bool decided) {
 
 void RowProducer::CountBlock(const FileSource& source, uint32_t block) {
   ++job_->figures.blocks;
-  job_->figures.bytes += source.file->BlockAt(block).handle.stored_bytes;
+  job_->figures.bytes += source.data->BlockAt(block).handle.stored_bytes;
 }
 
 }  // namespace tandem::engine

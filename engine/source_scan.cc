@@ -50,14 +50,14 @@ class FileScan final : public SourceScan {
   Status ReadBlock() {
     WalkedBlock walked;
     if (reverse_) {
-      walked.block = source_.file->BlockOf(format::Ordinal(ordinal_));
+      walked.block = source_.data->BlockOf(ordinal_);
       ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.block));
     } else {
       ASSIGN_OR_RETURN(const bool more, walk_.Next(&walked));
       if (!more) return source_.file->blocks().Corrupt(0, "rows end before their count");
     }
     rows_ = std::move(walked.rows);
-    const format::DataBlock place = source_.file->BlockAt(walked.block);
+    const format::DataBlock place = source_.data->BlockAt(walked.block);
     ++job_->figures.blocks;
     job_->figures.bytes += place.handle.stored_bytes;
     job_->figures.rows += place.count;
@@ -65,10 +65,10 @@ class FileScan final : public SourceScan {
   }
 
   Result<format::RowBlockRef> ReadBackward(uint32_t block) {
-    if (job_->fills_cache) return source_.file->ReadRows(block);
-    format::RowBlockRef rows = source_.file->CachedRows(block);
+    if (job_->fills_cache) return source_.data->ReadRows(block);
+    format::RowBlockRef rows = source_.data->CachedRows(block);
     if (rows != nullptr) return rows;
-    return source_.file->ReadRowsUncached(block);
+    return source_.data->ReadRowsUncached(block);
   }
 
   ReadJob* job_;

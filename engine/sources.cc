@@ -60,8 +60,7 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
   source.may_settle =
       source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
-  RETURN_IF_ERROR(file.BlockCount().status());
-  ASSIGN_OR_RETURN(source.names, file.Names());
+  ASSIGN_OR_RETURN(source.data, file.Carrier());
   if (source.may_settle && !file.all_clean()) {
     ASSIGN_OR_RETURN(source.clean, file.CleanRows());
   }

@@ -23,7 +23,7 @@ struct FileSource {
   /// out the newest ones (rule 22): the current parts of its sections say all.
   bool visible = false;
   bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
-  const format::Dictionary* names = nullptr;
+  const format::DataSection* data = nullptr;
   const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
 
   std::string_view min_key() const { return file->statistics().min_key; }
@@ -43,8 +43,8 @@ struct Cluster {
   bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
 };
 
-/// The clusters of the rows in `rows`, in key order. Loads the block index and the names of each
-/// file. Errors: kCorruption, kIoError.
+/// The clusters of the rows in `rows`, in key order. Loads the data section of each file. Errors:
+/// kCorruption, kIoError.
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
 
 /// Every row key.

@@ -110,7 +110,7 @@ Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
 void WindowFile::Pin(const WalkedBlock& block) {
   pinned_.push_back({block.block, block.rows});
   ++job_->figures.blocks;
-  job_->figures.bytes += source_.file->BlockAt(block.block).handle.stored_bytes;
+  job_->figures.bytes += source_.data->BlockAt(block.block).handle.stored_bytes;
 }
 
 // The pinned block that holds `ordinal`; nullptr when there is none.

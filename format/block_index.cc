@@ -36,7 +36,7 @@ Result<BlockIndex> BlockIndex::Load(const BlockFile& file, const SectionEntry& i
     return file.Corrupt(index.offset,
                         Mismatch("entries of block index", index.count, result.size()));
   }
-  RETURN_IF_ERROR(result.CheckPlaces(file, data, row_count));
+  RETURN_IF_ERROR(result.CheckPlaces(file, index, data, row_count));
   result.firsts_.push_back(row_count);
   return result;
 }
@@ -86,23 +86,26 @@ bool BlockIndex::RestsRise(const Piece& piece) const {
   return true;
 }
 
-Status BlockIndex::CheckPlaces(const BlockFile& file, const SectionEntry& data,
-                               uint32_t row_count) const {
-  uint64_t offset = data.offset;
+Status BlockIndex::CheckPlaces(const BlockFile& file, const SectionEntry& index,
+                               const SectionEntry& data, uint32_t row_count) const {
+  uint64_t offset = data.offset;  // The end of the block before.
   const uint64_t end = data.offset + data.size_bytes;
+  if (size() == 0) return file.Corrupt(index.offset, "a block index has no entry");
   for (uint32_t i = 0; i < size(); ++i) {
     const uint32_t first_min = i == 0 ? 0 : firsts_[i - 1] + 1;
     if ((i == 0 && firsts_[i] != 0) || firsts_[i] < first_min || firsts_[i] >= row_count) {
-      return file.Corrupt(offset, "first ordinals of the block index do not rise");
+      return file.Corrupt(index.offset, "first positions of the block index do not rise");
     }
     const uint64_t padded = (uint64_t{stored_bytes_[i]} + kBlockAlignment - 1) & ~uint64_t{7};
-    if (offsets_[i] != offset || stored_bytes_[i] < kBlockHeaderBytes || padded > end - offset) {
-      return file.Corrupt(offset, Mismatch("offset of row block", offset, offsets_[i]));
+    if (offsets_[i] < offset || offsets_[i] > end || offsets_[i] % kBlockAlignment != 0) {
+      return file.Corrupt(index.offset,
+                          Mismatch("offset of row block, at least", offset, offsets_[i]));
     }
-    offset += padded;
-  }
-  if (offset != end || size() == 0) {
-    return file.Corrupt(offset, Mismatch("end of row blocks", end, offset));
+    if (stored_bytes_[i] < kBlockHeaderBytes || padded > end - offsets_[i]) {
+      return file.Corrupt(offsets_[i],
+                          Mismatch("bytes of row block, at most", end - offsets_[i], padded));
+    }
+    offset = offsets_[i] + padded;
   }
   return {};
 }
@@ -112,17 +115,17 @@ DataBlock BlockIndex::At(uint32_t block) const {
       {offsets_[block], stored_bytes_[block]}, firsts_[block], firsts_[block + 1] - firsts_[block]};
 }
 
-uint32_t BlockIndex::BlockOf(Ordinal ordinal, uint32_t hint) const {
-  uint32_t low = firsts_[hint] <= ordinal.value ? hint : 0;
+uint32_t BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
+  uint32_t low = firsts_[hint] <= position ? hint : 0;
   uint32_t step = 1;
-  while (low + step < size() && firsts_[low + step] <= ordinal.value) {
+  while (low + step < size() && firsts_[low + step] <= position) {
     low += step;
     step *= 2;
   }
-  uint32_t high = std::min(low + step, size());  // firsts_[high] > ordinal.
+  uint32_t high = std::min(low + step, size());  // firsts_[high] > position.
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
-    (firsts_[middle] <= ordinal.value ? low : high) = middle;
+    (firsts_[middle] <= position ? low : high) = middle;
   }
   return low;
 }

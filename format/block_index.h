@@ -1,5 +1,5 @@
-// The block index of a data section in memory: flat arrays over all its row blocks. The byte table
-// stands in block_index_writer.h.
+// The block index of a family in memory: flat arrays over all its row blocks. The byte table stands
+// in block_index_writer.h.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,28 @@
 
 namespace tandem::format {
 
-/// A row block as its data section places it.
+/// A row block as its block index places it.
 struct DataBlock {
   BlockHandle handle;
-  uint32_t first = 0;  ///< Ordinal of its first row.
+  uint32_t first = 0;  ///< Position of its first row.
   uint32_t count = 0;  ///< Rows.
 };
 
 /// Threads: any.
 class BlockIndex {
  public:
-  /// Reads the section `index` of the data section `data` with `row_count` rows. Errors:
-  /// kCorruption when blocks do not tile the data section, ordinals or separators do not rise, or
-  /// the layout is broken.
+  /// Reads the section `index` of a family with `row_count` rows, whose blocks lie in the section
+  /// `data`. Errors: kCorruption when blocks lie outside the data section or one over another,
+  /// offsets, positions or separators do not rise, or the layout is broken.
   static Result<BlockIndex> Load(const BlockFile& file, const SectionEntry& index,
                                  const SectionEntry& data, uint32_t row_count);
 
   uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
   /// Requires: block < size().
   DataBlock At(uint32_t block) const;
-  /// The block that holds `ordinal`, galloping from `hint`, a block at or before it.
-  /// Requires: ordinal < row_count, hint < size().
-  uint32_t BlockOf(Ordinal ordinal, uint32_t hint) const;
+  /// The block that holds `position`, galloping from `hint`, a block at or before it.
+  /// Requires: position < row_count, hint < size().
+  uint32_t BlockOf(uint32_t position, uint32_t hint) const;
   /// The only block that may hold `key`; if it does not, `key` sorts before its first row (block 0
   /// only), within it, or directly after its last row.
   uint32_t Find(std::string_view key) const;
@@ -54,7 +54,8 @@ class BlockIndex {
   };
   bool AddPiece(const Block& block);
   bool RestsRise(const Piece& piece) const;
-  Status CheckPlaces(const BlockFile& file, const SectionEntry& data, uint32_t row_count) const;
+  Status CheckPlaces(const BlockFile& file, const SectionEntry& index, const SectionEntry& data,
+                     uint32_t row_count) const;
   std::string_view Rest(const Piece& piece, uint32_t entry) const;
   uint32_t UpperBound(const Piece& piece, std::string_view key) const;
   bool IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const;

@@ -14,14 +14,14 @@ constexpr size_t kPieceKeyBytesMax = 1024 * 1024;
 
 }  // namespace
 
-void BlockIndexWriter::Add(BlockHandle handle, Ordinal first, std::string_view key_before,
+void BlockIndexWriter::Add(uint32_t first, std::string_view key_before,
                            std::string_view first_key) {
   std::string_view separator = first_key;
   if (!entries_.empty()) {
     separator = first_key.substr(0, CommonPrefix(key_before, first_key) + 1);
   }
   separators_.append(separator);
-  entries_.push_back({handle, first.value, separators_.size()});
+  entries_.push_back({{}, first, separators_.size()});
 }
 
 Status BlockIndexWriter::Write(FamilyId owner, SectionWriter* out) const {

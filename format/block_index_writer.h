@@ -1,4 +1,4 @@
-// Building the block index of a data section: for each row block its place, its first ordinal, and
+// Building the block index of a family: for each row block its place, its first position, and
 // a separator, the shortest key that is above every key before the block and not above its first
 // key.
 //
@@ -10,15 +10,15 @@
 //        2     6   zero
 //        8    8n   heads           eight separator bytes after the prefix, zero-padded, read as a
 //                                  big-endian number (stored little-endian)
-//     8+8n    8n   offsets         of the row blocks; they tile the data section
+//     8+8n    8n   offsets         of the row blocks; they rise and lie in the data section
 //    8+16n    4n   stored sizes    of the row blocks, with header, without padding
-//    8+20n    4n   firsts          first ordinals; the first of all is 0
+//    8+20n    4n   firsts          first positions; the first of all is 0
 //    8+24n    4n   key ends        end of each separator's rest, counted from the heap's start
 //    8+28n     p   prefix
 //        +         heap            the separators' rests (what follows the prefix), one after the
 //        other
-// A piece ends after 1,024 entries or when its separators pass 1 MiB. The separator of the file's
-// first block is its first key.
+// A piece ends after 1,024 entries or when its separators pass 1 MiB. The separator of the
+// family's first block is its first key.
 //
 // Example: blocks of 100 and 120 bytes at 128 and 232; rows 0 to 2 from "ab" on, rows 3 on from
 // "b":
@@ -50,9 +50,11 @@ inline constexpr size_t kBlockIndexEntryBytes = 28;
 /// Threads: one at a time.
 class BlockIndexWriter {
  public:
-  /// Adds the next row block. `key_before` is the key of the row before it (empty: there is none).
-  void Add(BlockHandle handle, Ordinal first, std::string_view key_before,
-           std::string_view first_key);
+  /// Adds the next row block, whose place follows. `key_before` is the key of the row before it
+  /// (empty: there is none), `first` the position of its first row.
+  void Add(uint32_t first, std::string_view key_before, std::string_view first_key);
+  /// Places the first block that has no place yet.
+  void Place(BlockHandle handle) { entries_[placed_++].handle = handle; }
   /// Writes the section.
   Status Write(FamilyId owner, SectionWriter* out) const;
 
@@ -67,6 +69,7 @@ class BlockIndexWriter {
   std::string EncodePiece(size_t begin, size_t end) const;
 
   std::vector<Entry> entries_;
+  size_t placed_ = 0;  // Entries with a handle.
   std::string separators_;
 };
 

@@ -12,48 +12,76 @@
 // runs. Within a family offsets rise with positions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "format/block_file.h"
 #include "format/block_index.h"
 #include "format/dictionary.h"
+#include "format/presence.h"
 #include "format/row_block.h"
+#include "format/section_writer.h"
 #include "format/types.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
+class RowSlot;
+
 inline constexpr uint32_t kKeysOwner = 255;  ///< No family has this id.
 inline constexpr size_t kExtentBytes = 1 << 20;
+
+/// What a DataSection is loaded from.
+struct DataPlaces {
+  const SectionEntry* data = nullptr;      ///< The data section of the file.
+  const SectionEntry* index = nullptr;     ///< The family's block index.
+  const SectionEntry* names = nullptr;     ///< Its dictionary; nullptr for kKeysOwner.
+  const SectionEntry* presence = nullptr;  ///< nullptr: every row has cells of it.
+};
 
 /// Made by StoreFile with block index, presence and names loaded. Threads: any. Lifetime: its
 /// file's.
 class DataSection {
  public:
-  virtual ~DataSection() = default;
+  DataSection(DataSection&&) noexcept;
+  ~DataSection();
+  /// Reads the sections of `family` (kKeysOwner: of the keys) in a file of `file_rows` rows.
+  /// Errors: kCorruption, kIoError. Lifetime: `file` outlives the result.
+  static Result<DataSection> Load(const BlockFile& file, const DataPlaces& places, FamilyId family,
+                                  uint32_t file_rows);
 
   FamilyId family() const { return family_; }
-  const BlockFile& blocks() const { return *blocks_; }
-  const Dictionary& names() const { return *names_; }
+  const BlockFile& blocks() const { return *file_; }
+  /// Empty for kKeysOwner, whose rows have no cells.
+  const Dictionary& names() const { return names_; }
   uint32_t row_count() const { return row_count_; }  ///< m, its positions.
   bool is_full() const { return presence_ == nullptr; }
 
   /// Whether row `ordinal` has cells of the family. Requires: ordinal < rows of the file.
-  bool Has(uint32_t ordinal) const;
+  bool Has(uint32_t ordinal) const { return presence_ == nullptr || presence_->Has(ordinal); }
   /// Its rows with smaller ordinals; the row's position when it Has it. Requires: ordinal <= rows
   /// of the file.
-  uint32_t RankOf(uint32_t ordinal) const;
+  uint32_t RankOf(uint32_t ordinal) const {
+    return presence_ == nullptr ? ordinal : presence_->RankOf(ordinal);
+  }
   /// Requires: position < row_count().
-  uint32_t OrdinalOf(uint32_t position) const;
+  uint32_t OrdinalOf(uint32_t position) const {
+    return presence_ == nullptr ? position : presence_->OrdinalOf(position);
+  }
 
-  uint32_t block_count() const;
-  DataBlock BlockAt(uint32_t block) const;
+  uint32_t block_count() const { return index_.size(); }
+  DataBlock BlockAt(uint32_t block) const { return index_.At(block); }
   /// The block that holds `position`, galloping from `hint`, a block at or before it.
-  uint32_t BlockOf(uint32_t position, uint32_t hint = 0) const;
+  uint32_t BlockOf(uint32_t position, uint32_t hint = 0) const {
+    return index_.BlockOf(position, hint);
+  }
   /// The only block that may hold `key` (BlockIndex::Find).
-  uint32_t BlockOfKey(std::string_view key) const;
+  uint32_t BlockOfKey(std::string_view key) const { return index_.Find(key); }
+  /// The same, galloping from `hint`, a block at or before it.
+  uint32_t BlockOfKey(std::string_view key, uint32_t hint) const { return index_.Find(key, hint); }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;
@@ -63,13 +91,21 @@ class DataSection {
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached.
   RowBlockRef CachedRows(uint32_t block) const;
-  /// Has the processor fetch what CachedRows will touch.
+  /// Has the processor fetch the object that CachedRows will return.
   void PrefetchRows(uint32_t block) const;
   /// As ReadRows, but past the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
 
  private:
-  friend class StoreFile;
+  DataSection() = default;
+
+  FamilyId family_;
+  const BlockFile* file_ = nullptr;
+  uint32_t row_count_ = 0;
+  BlockIndex index_;
+  std::unique_ptr<RowSlot[]> slots_;  // One an entry of the index.
+  std::unique_ptr<const Presence> presence_;
+  Dictionary names_;
 };
 
 }  // namespace tandem::format

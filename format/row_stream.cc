@@ -23,7 +23,7 @@ Status RowStream::Next() {
   std::swap(key_, previous_key_);
   RETURN_IF_ERROR(block_->Key(next_ - block_->first(), &key_));
   if (started_ && key_ <= previous_key_) {
-    return file_->blocks().Corrupt(file_->BlockAt(block_number_).handle.offset,
+    return file_->blocks().Corrupt(data_->BlockAt(block_number_).handle.offset,
                                    "row keys do not rise at ordinal " + std::to_string(next_));
   }
   started_ = valid_ = true;
@@ -32,24 +32,23 @@ Status RowStream::Next() {
 }
 
 Status RowStream::Cells(std::vector<Cell>* out) const {
-  return block_->Cells(ordinal() - block_->first(), *names_, nullptr, out);
+  return block_->Cells(ordinal() - block_->first(), data_->names(), nullptr, out);
 }
 
 Status RowStream::Start() {
-  ASSIGN_OR_RETURN(names_, file_->Names());
-  ASSIGN_OR_RETURN([[maybe_unused]] const uint32_t blocks, file_->BlockCount());
-  block_number_ = file_->BlockOf(Ordinal(next_));
-  const BlockHandle last = file_->BlockAt(file_->BlockOf(Ordinal(end_ - 1), block_number_)).handle;
+  ASSIGN_OR_RETURN(data_, file_->Carrier());
+  block_number_ = data_->BlockOf(next_);
+  const BlockHandle last = data_->BlockAt(data_->BlockOf(end_ - 1, block_number_)).handle;
   window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
   return Status();
 }
 
 Status RowStream::LoadBlock() {
-  const DataBlock place = file_->BlockAt(block_number_);
+  const DataBlock place = data_->BlockAt(block_number_);
   const uint64_t offset = place.handle.offset;
   ASSIGN_OR_RETURN(const std::string_view stored, window_->Read(offset, place.handle.stored_bytes));
   previous_block_ = std::move(block_);
-  ASSIGN_OR_RETURN(block_, file_->DecodeRows(block_number_, stored));
+  ASSIGN_OR_RETURN(block_, data_->DecodeRows(block_number_, stored));
   ++blocks_read_;
   return Status();
 }

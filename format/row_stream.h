@@ -50,7 +50,7 @@ class RowStream {
   bool started_ = false;
   bool valid_ = false;
   std::string key_, previous_key_;
-  const Dictionary* names_ = nullptr;
+  const DataSection* data_ = nullptr;
   uint32_t block_number_ = 0;
   RowBlockRef block_;
   RowBlockRef previous_block_;  ///< Keeps the cells of the row before alive.

@@ -8,7 +8,7 @@
 //                   5  hash secret  192 bytes
 //                   7  family *     family record, 1 to kFamiliesMax
 //                   9  index *      index record, 0 to kIndexesMax
-//   family          1  id           varint u8
+//   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
 //                   7  TTL          varint, microseconds, below 2^63; 0: never
@@ -51,6 +51,7 @@ enum ColumnTag : uint64_t { kColumnFamily = 1, kQualifier = 3, kType = 5, kDesce
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
 constexpr size_t kIndexColumnsMax = 1;
+constexpr uint64_t kFamilyIdMax = 254;  // 255 is kKeysOwner.
 
 bool IsKnownType(uint64_t type) { return (type >= 1 && type <= 7) || (type >= 19 && type <= 23); }
 
@@ -93,7 +94,7 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
   while (fields.Next()) {
     switch (fields.tag()) {
       case kFamilyId:
-        family.id = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        family.id = FamilyId(static_cast<uint8_t>(fields.Number(kFamilyIdMax)));
         break;
       case kFamilyName:
         options.name = NameField(&fields);

@@ -14,22 +14,6 @@
 namespace tandem::format {
 namespace {
 
-// The section holds two copies of one block; the second is read when the first is damaged.
-Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& section) {
-  SectionReader reader(file, section);
-  Result<BlockRef> block = reader.Next(BlockKind::kDictionary);
-  if (!block && block.error().code() == StatusCode::kCorruption) {
-    // They are alike, so the second one starts in the middle.
-    SectionEntry second = section;
-    second.size_bytes = section.size_bytes / 2;
-    second.offset += second.size_bytes;
-    SectionReader second_reader(file, second);
-    if (Result<BlockRef> copy = second_reader.Next(BlockKind::kDictionary); copy) block = copy;
-  }
-  if (!block) return block.error();
-  return Dictionary::Decode(*std::move(block));
-}
-
 Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
   std::vector<uint64_t> hashes;
   hashes.reserve(section.count);
@@ -66,14 +50,7 @@ bool StoreFile::all_clean() const {
   return parts_->statistics.clean_rows == parts_->statistics.rows;
 }
 const BlockFile& StoreFile::blocks() const { return parts_->blocks; }
-
-Result<const Dictionary*> StoreFile::Names() {
-  ASSIGN_OR_RETURN(const Dictionary* names, parts_->names.Get([&] {
-    return ReadDictionary(parts_->blocks,
-                          parts_->Section(SectionKind::kDictionary, parts_->family.value));
-  }));
-  return names;
-}
+const std::vector<FamilyId>& StoreFile::families() const { return parts_->families; }
 
 Result<bool> StoreFile::MayContain(uint64_t hash) {
   ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());

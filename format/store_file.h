@@ -1,4 +1,4 @@
-// An open store file: rows by key and by ordinal, key hashes, filter, index sections. Opening reads
+// An open store file: its families, rows by key, key hashes, filter, index sections. Opening reads
 // the header, the footer, the section table, the schema and the statistics; everything else is
 // loaded when first used.
 //
@@ -6,8 +6,10 @@
 // key of the region that wrote the file, as varint length and bytes, then the table's record
 // (EncodeTable). Key hashes section: blocks of kind kKeyHashes; first = first ordinal; count =
 // rows, 8,192 in all but the last; not compressed; the raw bytes are u64[count], the keyed hash of
-// each row (RowHash). The section's count is the number of rows, as is that of the data section.
-// One family's sections stand in a file; a file of a table with several is refused.
+// each row (RowHash). The section's count is the number of rows, as is that of the data section,
+// which the blocks of all families share (data_section.h). A family of which some row has cells has
+// a block index, a dictionary, and a presence bitmap when other rows lack it; a family without rows
+// has nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +23,10 @@
 #include "base/file_system.h"
 #include "format/bitmap.h"
 #include "format/block_file.h"
-#include "format/block_index.h"
 #include "format/bloom_filter.h"
+#include "format/data_section.h"
 #include "format/file_statistics.h"
 #include "format/index_section.h"
-#include "format/row_block.h"
 #include "format/schema.h"
 #include "format/section_writer.h"
 #include "format/types.h"
@@ -66,31 +67,12 @@ class StoreFile {
   bool all_clean() const;  ///< Every row is clean (rule 7).
   const BlockFile& blocks() const;
 
-  /// How many data blocks there are. Loads the block index on first use.
-  Result<uint32_t> BlockCount();
-  /// Requires: `block` < BlockCount(), which was called.
-  DataBlock BlockAt(uint32_t block) const;
-  /// The block that holds `ordinal`. Requires: ordinal < row_count(), block index loaded. `hint` is
-  /// where the search starts (a block at or before the answer): ascending look-ups gallop.
-  uint32_t BlockOf(Ordinal ordinal, uint32_t hint = 0) const;
-  /// The only block that may hold `key` (BlockIndex::Find). Requires: hint < BlockCount(), which
-  /// was called.
-  uint32_t BlockOfKey(std::string_view key, uint32_t hint) const;
-  /// The parsed rows of a block, read or from the cache.
-  Result<RowBlockRef> ReadRows(uint32_t block);
-  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
-  Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored);
-  /// The same without putting the block into the cache.
-  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
-  /// nullptr without I/O when the block is not cached. Requires: BlockCount() was called.
-  RowBlockRef CachedRows(uint32_t block);
-  /// Has the processor fetch what CachedRows will touch. Requires: as CachedRows.
-  void PrefetchRows(uint32_t block) const;
-  /// As ReadRows, but past the cache.
-  Result<RowBlockRef> ReadRowsUncached(uint32_t block);
-
-  /// Decodes the name dictionary on first use; every decode of cells needs it.
-  Result<const Dictionary*> Names();
+  /// The families of which some row has cells, rising.
+  const std::vector<FamilyId>& families() const;
+  /// The cells of a family; nullptr when no row has any. Loaded on first use.
+  Result<DataSection*> Family(FamilyId family) const;
+  /// The rows of the key carrier, whose positions are the ordinals. Loaded on first use.
+  Result<DataSection*> Carrier() const;
 
   /// First ordinal whose key is >= `key`; row_count() when there is none. Reads at most one block.
   Result<uint32_t> LowerBound(std::string_view key);

@@ -6,6 +6,7 @@
 // 3. The section table (its second copy when the first is damaged) places the sections.
 // 4. Schema and statistics are read; the counts of rows that sections and statistics state must
 // agree.
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -89,24 +90,22 @@ Result<BlockRef> ReadOnlyBlock(const BlockFile& file, const SectionEntry& sectio
   return block;
 }
 
-Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sections,
-                     uint32_t family) {
+// The sections that every file has.
+Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sections) {
   constexpr SectionKind kOfFile[] = {SectionKind::kSchema, SectionKind::kStatistics,
-                                     SectionKind::kKeyHashes, SectionKind::kCleanRows,
-                                     SectionKind::kFilter};
-  constexpr SectionKind kOfFamily[] = {SectionKind::kData, SectionKind::kDictionary,
-                                       SectionKind::kBlockIndex};
-  const auto missing = [&](SectionKind kind) {
+                                     SectionKind::kData,   SectionKind::kKeyHashes,
+                                     SectionKind::kFilter, SectionKind::kCleanRows};
+  for (const SectionKind kind : kOfFile) {
+    if (FindSection(sections, kind) != nullptr) continue;
     return file.Corrupt(
         0, "section of kind " + std::to_string(static_cast<int>(kind)) + " is missing");
-  };
-  for (const SectionKind kind : kOfFile) {
-    if (FindSection(sections, kind) == nullptr) return missing(kind);
-  }
-  for (const SectionKind kind : kOfFamily) {
-    if (FindSection(sections, kind, family) == nullptr) return missing(kind);
   }
   return {};
+}
+
+bool IsOfFamily(SectionKind kind) {
+  return kind == SectionKind::kBlockIndex || kind == SectionKind::kDictionary ||
+         kind == SectionKind::kPresence;
 }
 
 }  // namespace
@@ -130,11 +129,6 @@ Status StoreFile::ReadSchema(Parts* parts) {
                   std::string(block->Corrupt(table.error().message()).message()));
   }
   parts->table = *std::move(table);
-  if (parts->table.families.size() != 1) {
-    return Status::Unsupported(*block->file_name + ": " +
-                               Mismatch("families", 1, parts->table.families.size()));
-  }
-  parts->family = parts->table.families[0].id;
   for (const IndexRecord& index : parts->table.indexes) parts->indexes[index.id];
   return {};
 }
@@ -142,7 +136,7 @@ Status StoreFile::ReadSchema(Parts* parts) {
 // Reads the statistics and compares what the sections say about the number of rows.
 Status StoreFile::ReadStatistics(Parts* parts) {
   const BlockFile& file = parts->blocks;
-  RETURN_IF_ERROR(CheckSections(file, parts->sections, parts->family.value));
+  RETURN_IF_ERROR(CheckSections(file, parts->sections));
   ASSIGN_OR_RETURN(
       const BlockRef block,
       ReadOnlyBlock(file, parts->Section(SectionKind::kStatistics), BlockKind::kStatistics));
@@ -150,7 +144,7 @@ Status StoreFile::ReadStatistics(Parts* parts) {
   const uint64_t rows = parts->statistics.rows;
   const SectionEntry& hashes = parts->Section(SectionKind::kKeyHashes);
   const SectionEntry& clean = parts->Section(SectionKind::kCleanRows);
-  const SectionEntry& data = parts->Section(SectionKind::kData, parts->family.value);
+  const SectionEntry& data = parts->Section(SectionKind::kData);
   if (hashes.count != rows || hashes.size_bytes / sizeof(uint64_t) < rows) {
     return file.Corrupt(hashes.offset, Mismatch("key hashes", rows, hashes.count));
   }
@@ -160,6 +154,45 @@ Status StoreFile::ReadStatistics(Parts* parts) {
   if (clean.count != parts->statistics.clean_rows) {
     return file.Corrupt(clean.offset,
                         Mismatch("clean rows", parts->statistics.clean_rows, clean.count));
+  }
+  return parts->FindFamilies();
+}
+
+// Finds the families that have rows, and the key carrier among them: the lowest that every row has,
+// or the keys, which stand in the file when there is none. Every section of a family must belong to
+// one of those.
+Status StoreFile::Parts::FindFamilies() {
+  const auto find = [this](SectionKind kind, FamilyId owner) {
+    return FindSection(sections, kind, owner.value);
+  };
+  for (const FamilyRecord& family : table.families) {
+    if (find(SectionKind::kBlockIndex, family.id) == nullptr) continue;
+    if (find(SectionKind::kDictionary, family.id) == nullptr) {
+      return blocks.Corrupt(0, "a family has no dictionary");
+    }
+    families.push_back(family.id);
+    data[family.id];
+  }
+  std::sort(families.begin(), families.end());
+  const auto full = std::find_if(families.begin(), families.end(), [&](FamilyId family) {
+    return find(SectionKind::kPresence, family) == nullptr;
+  });
+  const FamilyId keys(kKeysOwner);
+  carrier = full != families.end() ? *full : keys;
+  if (carrier == keys) data[keys];
+  if ((carrier == keys) != (find(SectionKind::kBlockIndex, keys) != nullptr)) {
+    return blocks.Corrupt(0, "no family carries the keys of all rows, or the keys stand twice");
+  }
+  for (const SectionEntry& section : sections) {
+    if (!IsOfFamily(section.kind)) continue;
+    const bool has_cells = section.owner != kKeysOwner || section.kind == SectionKind::kBlockIndex;
+    const bool is_known =
+        section.owner <= kKeysOwner && data.contains(FamilyId(static_cast<uint8_t>(section.owner)));
+    const bool is_partial = section.kind != SectionKind::kPresence ||
+                            (section.count > 0 && section.count < statistics.rows);
+    if (!has_cells || !is_known || !is_partial) {
+      return blocks.Corrupt(section.offset, "a section of a family is out of place");
+    }
   }
   return {};
 }

@@ -9,10 +9,9 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "format/bitmap_section.h"
-#include "format/block_index_writer.h"
 #include "format/bloom_filter.h"
 #include "format/coding.h"
-#include "format/dictionary.h"
+#include "format/family_writer.h"
 #include "format/file_header.h"
 #include "format/footer.h"
 #include "format/hash.h"
@@ -40,14 +39,11 @@ struct StoreFileWriter::Parts {
       : file(std::move(new_file)),
         spec(std::move(new_spec)),
         out(file.get(), spec.id, spec.alignment),
-        rows(&names),
+        family(spec.table->families[0].id, spec.table->families[0].options, 0, &out),
         statistics(*spec.table) {}
 
-  const FamilyRecord& family() const { return spec.table->families[0]; }
   Status Start();
   Status CheckRow(std::string_view key, std::span<const Cell> cells) const;
-  Status EndBlock();
-  Status WriteDictionary();
   Status WriteKeyHashes();
   Status WriteFilter();
   Status WriteSchema();
@@ -57,14 +53,10 @@ struct StoreFileWriter::Parts {
   std::unique_ptr<base::File> file;
   StoreFileSpec spec;
   SectionWriter out;
-  DictionaryBuilder names;
-  RowBlockWriter rows;
-  BlockIndexWriter block_index;
+  FamilyWriter family;
   StatisticsCollector statistics;
   std::vector<uint64_t> hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
-  std::string raw;               // The row block being written.
-  std::string key_before_block;  // The last key of the block before the one in `rows`.
 };
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
@@ -91,20 +83,13 @@ Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Ce
   const Ordinal ordinal(row_count());
   if (ordinal.value == 0) RETURN_IF_ERROR(parts.Start());
 
-  // A row that fills a block by itself does not share one with smaller rows before it.
-  const uint32_t block_size = parts.family().options.block_size_bytes;
-  const bool large = RowBlockWriter::SizeOf(key, cells) >= block_size;
-  if (parts.rows.row_count() > 0 && (large || !parts.rows.Fits(key, cells))) {
-    RETURN_IF_ERROR(parts.EndBlock());
-  }
-  parts.rows.Add(key, cells);
+  RETURN_IF_ERROR(parts.family.AddRow(key, cells));
   parts.statistics.AddRow(key, cells);
   parts.hashes.push_back(RowHash(key, parts.spec.table->hash_secret));
   for (const auto& index : parts.indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, cells)
                                                     : index->CopyRow(ordinal, cells));
   }
-  if (parts.rows.size_bytes() >= block_size) RETURN_IF_ERROR(parts.EndBlock());
   return ordinal;
 }
 
@@ -128,7 +113,7 @@ Status StoreFileWriter::Parts::CheckRow(std::string_view key, std::span<const Ce
                                " bytes; the limit kRowBytesMax is " + std::to_string(kRowBytesMax));
   }
   for (const Cell& cell : cells) {
-    if (cell.family != family().id) {
+    if (cell.family != family.family()) {
       return Status::Unsupported("a cell of family " + std::to_string(cell.family.value) +
                                  ": a file holds one family");
     }
@@ -150,32 +135,16 @@ Status StoreFileWriter::Parts::Start() {
   std::string bytes;
   AppendFileHeader(header, &bytes);
   RETURN_IF_ERROR(out.AppendRaw(bytes));
-  return out.Begin(SectionKind::kData, family().id.value);
-}
-
-Status StoreFileWriter::Parts::EndBlock() {
-  const std::string first_key(rows.first_key());
-  std::string last_key(rows.last_key());
-  BlockContent content{.kind = BlockKind::kRows};
-  content.count = rows.row_count();
-  content.first = statistics.row_count() - rows.row_count();
-  content.compression = family().options.compression;
-  content.flags = rows.Finish(&raw);
-  content.raw = raw;
-  ASSIGN_OR_RETURN(const BlockHandle handle, out.Append(content));
-  block_index.Add(handle, Ordinal(content.first), key_before_block, first_key);
-  key_before_block = std::move(last_key);
-  return {};
+  return out.Begin(SectionKind::kData, 0);
 }
 
 Result<StoreFileSummary> StoreFileWriter::Finish() {
   Parts& parts = *parts_;
   CHECK(row_count() > 0);
   SectionWriter* out = &parts.out;
-  if (parts.rows.row_count() > 0) RETURN_IF_ERROR(parts.EndBlock());
+  RETURN_IF_ERROR(parts.family.WriteBlocks());
   RETURN_IF_ERROR(out->End(row_count()));
-  RETURN_IF_ERROR(parts.WriteDictionary());
-  RETURN_IF_ERROR(parts.block_index.Write(parts.family().id, out));
+  RETURN_IF_ERROR(parts.family.WriteSections());
   RETURN_IF_ERROR(parts.WriteKeyHashes());
   const Bitmap clean = parts.statistics.CleanRows();
   RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
@@ -194,15 +163,6 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   summary.size_bytes = out->offset();
   summary.hash = out->hash();
   return summary;
-}
-
-Status StoreFileWriter::Parts::WriteDictionary() {
-  const std::string bytes = names.Encode();
-  BlockContent content{.kind = BlockKind::kDictionary, .raw = bytes};
-  content.count = names.size();
-  RETURN_IF_ERROR(out.Begin(SectionKind::kDictionary, family().id.value));
-  for (int copy = 0; copy < 2; ++copy) RETURN_IF_ERROR(out.Append(content).status());
-  return out.End(names.size());
 }
 
 Status StoreFileWriter::Parts::WriteKeyHashes() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "format/block_codec.h"
@@ -61,19 +62,32 @@ class BlocksVerifier {
   Status Run();
 
  private:
+  Status OpenFamilies();
   Status VerifySection(const SectionEntry& section);
   /// Decodes the block at `at` of `section` and returns where the next one starts; its bytes go to
   /// `*hash`.
   Result<uint64_t> VerifyBlock(const SectionEntry& section, uint64_t at, StreamingHash64* hash);
   Status VerifyZeros(uint64_t begin, uint64_t end);
+  /// The data section holds a row block at `at`: it must be the next one of exactly one family.
+  void MatchRowBlock(uint64_t at, uint64_t stored);
+  void CompareBlockCounts();
+
+  /// A family or the keys, and how many of its blocks were met.
+  struct Family {
+    const DataSection* data = nullptr;
+    uint32_t next = 0;
+  };
 
   const StoreFile& file_;
   Findings& findings_;
   std::shared_ptr<const std::string> name_;
   FileWindow window_;
+  std::vector<Family> families_;
+  bool families_are_known_ = true;  ///< All of them could be loaded.
 };
 
 Status BlocksVerifier::Run() {
+  RETURN_IF_ERROR(OpenFamilies());
   uint64_t end = kFileHeaderBytes;
   for (const SectionEntry& section : file_.sections()) {  // Open checked that they rise.
     Status status = VerifyZeros(end, section.offset);
@@ -81,7 +95,47 @@ Status BlocksVerifier::Run() {
     if (!status.ok()) RETURN_IF_ERROR(findings_.AddError(status));
     end = section.offset + section.size_bytes;
   }
+  if (families_are_known_) CompareBlockCounts();
   return Status();
+}
+
+Status BlocksVerifier::OpenFamilies() {
+  std::vector<FamilyId> owners = file_.families();
+  owners.push_back(FamilyId(kKeysOwner));
+  for (const FamilyId owner : owners) {
+    const Result<DataSection*> data = file_.Family(owner);
+    if (!data.has_value()) {
+      families_are_known_ = false;
+      RETURN_IF_ERROR(findings_.AddError(data.error()));
+    } else if (*data != nullptr) {
+      families_.push_back({*data});
+    }
+  }
+  return Status();
+}
+
+void BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
+  uint32_t owners = 0;
+  for (Family& family : families_) {
+    if (family.next == family.data->block_count()) continue;
+    const BlockHandle handle = family.data->BlockAt(family.next).handle;
+    if (handle.offset != at) continue;
+    ++owners;
+    ++family.next;
+    if (handle.stored_bytes != stored) {
+      findings_.AddAt(at, Mismatch("bytes of row block", stored, handle.stored_bytes));
+    }
+  }
+  if (owners != 1 && families_are_known_) {
+    findings_.AddAt(at, Mismatch("families that list the row block", 1, owners));
+  }
+}
+
+void BlocksVerifier::CompareBlockCounts() {
+  for (const Family& family : families_) {
+    findings_.Compare("row blocks found of family " + std::to_string(family.data->family().value),
+                      family.next, family.data->block_count());
+  }
 }
 
 Status BlocksVerifier::VerifySection(const SectionEntry& section) {
@@ -111,6 +165,7 @@ Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64
     findings_.AddAt(at, "a section of kind " + std::to_string(static_cast<int>(section.kind)) +
                             " holds a block of kind " + std::to_string(static_cast<int>(kind)));
   }
+  if (kind == BlockKind::kRows || kind == BlockKind::kWideHead) MatchRowBlock(at, stored);
   ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at, padded));
   hash->Add(bytes);
   const Result<BlockRef> block =

@@ -161,14 +161,14 @@ BOOST_AUTO_TEST_CASE(ACountOfSettledRowsReadsNoDataBlock) {
     return *counted;
   };
   format::StoreFile& file = world.View(world.Moments()[0]).regions[0]->files[0].file->store();
-  BOOST_REQUIRE(file.BlockCount().has_value());
+  const format::DataSection* data = *file.Carrier();
   BOOST_CHECK_EQUAL(count("name = 'n5'"), 200);
   BOOST_CHECK_EQUAL(count("size BETWEEN 5 AND 14"), 10);
   BOOST_CHECK_EQUAL(count("name = 'n5' OR size < 10"), 209);
   BOOST_CHECK_EQUAL(count("TRUE"), 20'000);
   BOOST_CHECK_EQUAL(count("NOT name IS NULL"), 20'000);
-  for (uint32_t block = 0; block < *file.BlockCount(); ++block) {
-    BOOST_REQUIRE(file.CachedRows(block) == nullptr);
+  for (uint32_t block = 0; block < data->block_count(); ++block) {
+    BOOST_REQUIRE(data->CachedRows(block) == nullptr);
   }
 }
 

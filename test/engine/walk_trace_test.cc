@@ -55,18 +55,17 @@ format::StoreFile& FileOf(const engine::TableView& view, size_t which) {
 // The blocks of the file that hold the rows, by place in the file.
 std::set<uint32_t> BlocksOf(format::StoreFile& file, const std::set<std::string>& keys) {
   std::set<uint32_t> blocks;
-  BOOST_REQUIRE(file.BlockCount().has_value());
   for (const std::string& key : keys) {
     const uint64_t hash = format::RowHash(key, file.table().hash_secret);
     const auto found = file.FindByHash(key, hash);
     BOOST_REQUIRE(found.has_value());
-    if (found->has_value()) blocks.insert(file.BlockOf(**found));
+    if (found->has_value()) blocks.insert((*file.Carrier())->BlockOf((*found)->value));
   }
   return blocks;
 }
 
 Extent PlaceOf(const format::StoreFile& file, uint32_t block) {
-  const format::BlockHandle handle = file.BlockAt(block).handle;
+  const format::BlockHandle handle = (*file.Carrier())->BlockAt(block).handle;
   return {handle.offset, handle.offset + handle.stored_bytes};
 }
 
@@ -79,7 +78,7 @@ Extents DataReads(ReadWorld& world, const engine::TableView& view) {
     for (const engine::FileSlice& slice : view.regions[0]->files) {
       format::StoreFile& file = slice.file->store();
       if (file.blocks().file().name() != event.name) continue;
-      const uint32_t count = *file.BlockCount();
+      const uint32_t count = (*file.Carrier())->block_count();
       if (event.offset >= PlaceOf(file, 0).offset && event.offset < PlaceOf(file, count - 1).end) {
         reads[event.name].push_back({event.offset, event.offset + event.size});
       }
@@ -115,11 +114,10 @@ void CheckReads(format::StoreFile& file, const std::set<uint32_t>& needed,
 void Warm(ReadWorld& world, const engine::TableView& view) {
   for (const engine::FileSlice& slice : view.regions[0]->files) {
     format::StoreFile& file = slice.file->store();
-    BOOST_REQUIRE(file.Names().has_value());
+    BOOST_REQUIRE(file.Carrier().has_value());
     BOOST_REQUIRE(file.KeyHashes().has_value());
     BOOST_REQUIRE(file.MayContain(1).has_value());
     BOOST_REQUIRE(file.CleanRows().has_value());
-    BOOST_REQUIRE(file.BlockCount().has_value());
     std::vector<uint32_t> ordinals;
     auto section = file.Index(view.table->indexes[0].id);
     BOOST_REQUIRE(section.has_value());
@@ -163,7 +161,7 @@ BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHitsOnceAndNeighboursTogether) {
     BOOST_CHECK_EQUAL(explained->candidate_blocks, needed.size());
     BOOST_CHECK_EQUAL(explained->candidate_rows, hits.size());
     BOOST_CHECK_EQUAL(explained->entries, hits.size());
-    BOOST_CHECK_EQUAL(explained->total_blocks, *file.BlockCount());
+    BOOST_CHECK_EQUAL(explained->total_blocks, (*file.Carrier())->block_count());
     // Everything came from the cache the second time.
     BOOST_CHECK(DataReads(world, view).empty());
   }
@@ -244,7 +242,7 @@ BOOST_AUTO_TEST_CASE(AScanReadsAheadInLargeReads) {
   Drain(engine::ScanRows(world.context(), world.View(moment), {}, {}));
   format::StoreFile& file = FileOf(view, 0);
   std::set<uint32_t> all;
-  for (uint32_t block = 0; block < *file.BlockCount(); ++block) all.insert(block);
+  for (uint32_t block = 0; block < (*file.Carrier())->block_count(); ++block) all.insert(block);
   CheckReads(file, all, DataReads(world, view)[file.blocks().file().name()]);
 }
 
@@ -264,8 +262,8 @@ BOOST_AUTO_TEST_CASE(ALargeScanLeavesTheCacheAsItIs) {
                       10'000);
     BOOST_CHECK(!DataReads(world, view).empty());
   }
-  for (uint32_t block = 0; block < *FileOf(view, 0).BlockCount(); ++block) {
-    BOOST_REQUIRE(FileOf(view, 0).CachedRows(block) == nullptr);
+  for (uint32_t block = 0; block < (*FileOf(view, 0).Carrier())->block_count(); ++block) {
+    BOOST_REQUIRE((*FileOf(view, 0).Carrier())->CachedRows(block) == nullptr);
   }
 }
 

@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(ATableComesBackAsItWas) {
   family.ttl_micros = INT64_MAX;
   family.compression = Compression::kNone;
   family.block_size_bytes = 1 << 20;
-  table.families[0].id = FamilyId(255);
-  table.indexes[0].columns[0].family = FamilyId(255);
+  table.families[0].id = FamilyId(254);
+  table.indexes[0].columns[0].family = FamilyId(254);
   table.indexes[0].columns[0].descending = true;
   table.indexes[0].columns[0].qualifier = std::string("\0\xff", 2);
   table.indexes[0].state = IndexState::kDropping;

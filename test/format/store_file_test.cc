@@ -150,17 +150,18 @@ BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocks) {
   RandomRows random(9);
   const Rows rows = random.Many(700);
   const auto file = Opened(Written(PlainTable(), rows));
-  const uint32_t blocks = *file->BlockCount();
+  const DataSection* data = *file->Carrier();
+  const uint32_t blocks = data->block_count();
   BOOST_TEST(blocks > 20u);
   for (uint32_t block = 0; block < blocks; ++block) {
-    const DataBlock place = file->BlockAt(block);
+    const DataBlock place = data->BlockAt(block);
     for (uint32_t ordinal = place.first; ordinal < place.first + place.count; ++ordinal) {
       for (const uint32_t hint : {0u, block / 2, block, blocks - 1}) {
-        BOOST_TEST(file->BlockOf(Ordinal(ordinal), hint) == block);
+        BOOST_TEST(data->BlockOf(ordinal, hint) == block);
       }
     }
   }
-  BOOST_TEST(file->BlockAt(blocks - 1).first + file->BlockAt(blocks - 1).count == rows.size());
+  BOOST_TEST(data->BlockAt(blocks - 1).first + data->BlockAt(blocks - 1).count == rows.size());
 }
 
 BOOST_AUTO_TEST_CASE(BlocksComeFromCacheFileAndCaller) {
@@ -168,44 +169,44 @@ BOOST_AUTO_TEST_CASE(BlocksComeFromCacheFileAndCaller) {
   const WrittenFile written = Written(PlainTable(), rows);
   BlockCache cache(1 << 20);
   const auto file = Opened(written, &cache);
-  BOOST_REQUIRE(file->BlockCount().has_value());
+  const DataSection* data = *file->Carrier();
   const size_t before = cache.size_bytes();
-  BOOST_TEST(file->CachedRows(1) == nullptr);
-  BOOST_TEST(file->ReadRowsUncached(1).has_value());
-  BOOST_TEST(file->CachedRows(1) == nullptr);
+  BOOST_TEST(data->CachedRows(1) == nullptr);
+  BOOST_TEST(data->ReadRowsUncached(1).has_value());
+  BOOST_TEST(data->CachedRows(1) == nullptr);
   BOOST_TEST(cache.size_bytes() == before);
-  const BlockHandle handle = file->BlockAt(1).handle;
+  const BlockHandle handle = data->BlockAt(1).handle;
   const std::string_view stored =
       std::string_view(written.bytes).substr(handle.offset, handle.stored_bytes);
-  BOOST_TEST(file->AdmitRows(1, stored).has_value());
-  BOOST_TEST(file->CachedRows(1) != nullptr);
-  BOOST_TEST(file->AdmitRows(1, stored.substr(1)).status().code() == StatusCode::kCorruption);
-  BOOST_TEST(file->AdmitRows(2, stored).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(data->AdmitRows(1, stored).has_value());
+  BOOST_TEST(data->CachedRows(1) != nullptr);
+  BOOST_TEST(data->AdmitRows(1, stored.substr(1)).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(data->AdmitRows(2, stored).status().code() == StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(CachedRowsLiveAsLongAsTheCacheOrAReaderKeepsThem) {
   const WrittenFile written = Written(PlainTable(), RandomRows(9).Many(100));
   BlockCache cache(1 << 20);
   const auto file = Opened(written, &cache);
-  BOOST_REQUIRE(file->BlockCount().has_value());
-  RowBlockRef rows = *file->ReadRows(1);
-  BOOST_TEST(file->CachedRows(1) == rows);
-  BOOST_TEST(*file->ReadRows(1) == rows);
+  const DataSection* data = *file->Carrier();
+  RowBlockRef rows = *data->ReadRows(1);
+  BOOST_TEST(data->CachedRows(1) == rows);
+  BOOST_TEST(*data->ReadRows(1) == rows);
 
   // Another opening of the same file finds the block through the cache.
   const auto twin = Opened(written, &cache);
-  BOOST_REQUIRE(twin->BlockCount().has_value());
-  BOOST_TEST(twin->CachedRows(1) == rows);
-  BOOST_TEST(twin->CachedRows(0) == nullptr);
+  const DataSection* twin_data = *twin->Carrier();
+  BOOST_TEST(twin_data->CachedRows(1) == rows);
+  BOOST_TEST(twin_data->CachedRows(0) == nullptr);
 
   cache.EraseFile(file->number());
-  BOOST_TEST(file->CachedRows(1) == rows);
+  BOOST_TEST(data->CachedRows(1) == rows);
   rows.reset();
-  BOOST_TEST(file->CachedRows(1) == nullptr);
-  BOOST_TEST(twin->CachedRows(1) == nullptr);
+  BOOST_TEST(data->CachedRows(1) == nullptr);
+  BOOST_TEST(twin_data->CachedRows(1) == nullptr);
   BOOST_TEST(cache.size_bytes() == 0u);
-  rows = *file->ReadRows(1);
-  BOOST_TEST(file->CachedRows(1) == rows);
+  rows = *data->ReadRows(1);
+  BOOST_TEST(data->CachedRows(1) == rows);
 }
 
 BOOST_AUTO_TEST_CASE(CacheKeepsItsBudgetUnderScans) {
@@ -248,7 +249,8 @@ BOOST_AUTO_TEST_CASE(ALargeRowHasABlockToItself) {
   }
   const auto file = Opened(Written(PlainTable(), rows));
   BOOST_TEST((*ReadAllRows(file.get()) == rows));
-  BOOST_TEST(file->BlockAt(file->BlockOf(Ordinal(16))).count == 1u);
+  const DataSection* data = *file->Carrier();
+  BOOST_TEST(data->BlockAt(data->BlockOf(16)).count == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(RowsAtTheLimitFitAndBeyondAreRefused) {
@@ -376,7 +378,7 @@ BOOST_AUTO_TEST_CASE(ThreadsThatLoadAtOnceAgree) {
         const uint64_t hash = RowHash(key, table.hash_secret);
         const auto found = file->FindByHash(key, hash);
         if (!found || !*found || (*found)->value != rows.size() - 1) ++wrong;
-        if (!*file->MayContain(hash) || !file->Names() || !file->CleanRows()) ++wrong;
+        if (!*file->MayContain(hash) || !file->Family(FamilyId(0)) || !file->CleanRows()) ++wrong;
         if (*file->LowerBound(key) != rows.size() - 1) ++wrong;
       });
     }
@@ -389,8 +391,8 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
   const Rows rows = RandomRows(5).Many(800);
   BlockCache cache(64 * 1024);
   const auto file = Opened(Written(PlainTable(1024), rows), &cache);
-  const Dictionary* names = *file->Names();
-  const uint32_t blocks = *file->BlockCount();
+  const DataSection* data = *file->Carrier();
+  const uint32_t blocks = data->block_count();
   std::vector<OwnedRow> expected;
   for (const auto& [key, row] : rows) expected.push_back(row);
   std::atomic<int> wrong{0};
@@ -401,10 +403,10 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
       std::vector<Cell> cells;
       for (int i = 0; i < 2000; ++i) {
         const uint32_t block = static_cast<uint32_t>(random.Below(blocks));
-        const auto found = file->ReadRows(block);
+        const auto found = data->ReadRows(block);
         const uint32_t slot = static_cast<uint32_t>(random.Below((*found)->row_count()));
         cells.clear();
-        const bool ok = (*found)->Cells(slot, *names, nullptr, &cells).ok();
+        const bool ok = (*found)->Cells(slot, data->names(), nullptr, &cells).ok();
         if (!ok || test::Owned(cells) != expected[(*found)->first() + slot]) ++wrong;
       }
     });

@@ -76,14 +76,12 @@ inline Result<std::shared_ptr<format::StoreFile>> OpenBytes(
 
 /// Every row of the file, front to back. Errors: those of the file.
 inline Result<Rows> ReadAllRows(format::StoreFile* file) {
-  auto names = file->Names();
-  if (!names) return names.error();
-  auto blocks = file->BlockCount();
-  if (!blocks) return blocks.error();
-  const format::Projection all(**names);
+  auto data = file->Carrier();
+  if (!data) return data.error();
+  const format::Projection all((*data)->names());
   Rows rows;
-  for (uint32_t i = 0; i < *blocks; ++i) {
-    auto block = file->ReadRows(i);
+  for (uint32_t i = 0; i < (*data)->block_count(); ++i) {
+    auto block = (*data)->ReadRows(i);
     if (!block) return block.error();
     for (uint32_t slot = 0; slot < (*block)->row_count(); ++slot) {
       std::string key;

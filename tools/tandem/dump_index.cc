@@ -39,6 +39,7 @@ class IndexDump {
   Dump& dump_;
   format::StoreFile* file_;
   const format::IndexRecord& index_;
+  const format::DataSection* keys_ = nullptr;
   std::vector<Entry> entries_;  ///< Of the value at hand.
 };
 
@@ -46,7 +47,7 @@ Status IndexDump::Run() {
   ASSIGN_OR_RETURN(format::IndexSection* const section, file_->Index(index_.id));
   dump_.writer.Begin("index_key", {"region_start", "index", "value", "row", "part"});
   if (section != nullptr) {
-    RETURN_IF_ERROR(file_->BlockCount().status());
+    ASSIGN_OR_RETURN(keys_, file_->Carrier());
     const auto current = section->NewCursor(format::IndexPart::kCurrent);
     const auto older = section->NewCursor(format::IndexPart::kOlder);
     RETURN_IF_ERROR(current->Seek({}));
@@ -98,10 +99,10 @@ Result<std::string> IndexDump::RowKey(uint32_t ordinal) {
                                      dump_.options.file, EscapeBytes(index_.name), ordinal,
                                      file_->row_count()));
   }
-  const uint32_t block = file_->BlockOf(format::Ordinal(ordinal));
-  ASSIGN_OR_RETURN(const format::RowBlockRef rows, file_->ReadRows(block));
+  const uint32_t block = keys_->BlockOf(ordinal);
+  ASSIGN_OR_RETURN(const format::RowBlockRef rows, keys_->ReadRows(block));
   std::string key;
-  RETURN_IF_ERROR(rows->Key(ordinal - file_->BlockAt(block).first, &key));
+  RETURN_IF_ERROR(rows->Key(ordinal - rows->first(), &key));
   return key;
 }
 

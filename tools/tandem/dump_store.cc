@@ -31,6 +31,7 @@ constexpr NamedSection kSections[] = {
     {format::SectionKind::kIndexTouched, "index-touched"},
     {format::SectionKind::kStatistics, "statistics"},
     {format::SectionKind::kDigests, "digests"},
+    {format::SectionKind::kPresence, "presence"},
 };
 
 std::string_view SectionName(format::SectionKind kind) {
@@ -79,11 +80,11 @@ void DumpSections(const format::StoreFile& file, RecordWriter* writer) {
 }
 
 Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
-  ASSIGN_OR_RETURN(const uint32_t count, file->BlockCount());
+  ASSIGN_OR_RETURN(const format::DataSection* data, file->Carrier());
   writer->Begin("block", {"block", "offset", "stored_bytes", "first_ordinal", "rows", "first_key"});
-  for (uint32_t i = 0; i < count; ++i) {
-    const format::DataBlock block = file->BlockAt(i);
-    ASSIGN_OR_RETURN(const format::RowBlockRef rows, file->ReadRowsUncached(i));
+  for (uint32_t i = 0; i < data->block_count(); ++i) {
+    const format::DataBlock block = data->BlockAt(i);
+    ASSIGN_OR_RETURN(const format::RowBlockRef rows, data->ReadRowsUncached(i));
     std::string key;
     RETURN_IF_ERROR(rows->Key(0, &key));
     writer->Add({i, block.handle.offset, block.handle.stored_bytes, block.first, block.count, key});

@@ -1,0 +1,76 @@
+// Row blocks of one family, gathered to extents.
+#include "format/family_writer.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace tandem::format {
+
+FamilyWriter::FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
+                           SectionWriter* out)
+    : family_(family),
+      compression_(options.compression),
+      block_bytes_(options.block_size_bytes),
+      extent_bytes_(extent_bytes),
+      out_(out),
+      rows_(&names_) {}
+
+Status FamilyWriter::AddRow(std::string_view key, std::span<const Cell> cells) {
+  // A row that fills a block by itself does not share one with smaller rows before it.
+  const bool large = RowBlockWriter::SizeOf(key, cells) >= block_bytes_;
+  if (rows_.row_count() > 0 && (large || !rows_.Fits(key, cells))) RETURN_IF_ERROR(EndBlock());
+  rows_.Add(key, cells);
+  ++row_count_;
+  return rows_.size_bytes() >= block_bytes_ ? EndBlock() : Status();
+}
+
+Status FamilyWriter::EndBlock() {
+  Waiting block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
+  block.content.count = rows_.row_count();
+  block.content.first = row_count_ - rows_.row_count();
+  block.content.compression = compression_;
+  index_.Add(block.content.first, key_before_block_, rows_.first_key());
+  key_before_block_ = rows_.last_key();
+  block.content.flags = rows_.Finish(&raw_);
+  block.raw_bytes = raw_.size();
+  extent_ += raw_;
+  waiting_.push_back(block);
+  return extent_.size() >= extent_bytes_ ? WriteExtent() : Status();
+}
+
+Status FamilyWriter::WriteExtent() {
+  std::string_view left = extent_;
+  for (Waiting& block : waiting_) {
+    block.content.raw = left.substr(0, block.raw_bytes);
+    left.remove_prefix(block.raw_bytes);
+    ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(block.content));
+    index_.Place(handle);
+  }
+  waiting_.clear();
+  extent_.clear();
+  return {};
+}
+
+Status FamilyWriter::WriteBlocks() {
+  if (rows_.row_count() > 0) RETURN_IF_ERROR(EndBlock());
+  return WriteExtent();
+}
+
+Status FamilyWriter::WriteSections() {
+  CHECK(row_count_ > 0 && rows_.row_count() == 0 && waiting_.empty());
+  RETURN_IF_ERROR(WriteDictionary());
+  return index_.Write(family_, out_);
+}
+
+Status FamilyWriter::WriteDictionary() {
+  const std::string bytes = names_.Encode();
+  BlockContent content{.kind = BlockKind::kDictionary, .raw = bytes};
+  content.count = names_.size();
+  RETURN_IF_ERROR(out_->Begin(SectionKind::kDictionary, family_.value));
+  for (int copy = 0; copy < 2; ++copy) RETURN_IF_ERROR(out_->Append(content).status());
+  return out_->End(names_.size());
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,69 @@
+// Writing the cells of one family of a store file: its rows become blocks, which wait until they
+// make up an extent (data_section.h) and go out together; presence, block index and dictionary
+// follow the data section.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/block_index_writer.h"
+#include "format/cell.h"
+#include "format/dictionary.h"
+#include "format/row_block_writer.h"
+#include "format/section_writer.h"
+#include "format/types.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: one at a time.
+class FamilyWriter {
+ public:
+  /// `out` has the data section open while rows are added, and outlives this. Blocks go out as soon
+  /// as they make up `extent_bytes`: 0 when no other family is written beside this one.
+  FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
+               SectionWriter* out);
+
+  FamilyId family() const { return family_; }
+  uint32_t row_count() const { return row_count_; }
+  /// Bytes of the blocks that wait, before compression.
+  size_t waiting_bytes() const { return extent_.size(); }
+
+  /// Appends a row, which gets the position row_count(). Requires: keys rise; cells are sorted, at
+  /// least one, and stay within kRowBytesMax. Errors: kIoError, kNoSpace.
+  Status AddRow(std::string_view key, std::span<const Cell> cells);
+  /// Ends the block being filled and writes what waits.
+  Status WriteBlocks();
+  /// Writes dictionary and block index. Requires: there are rows, WriteBlocks was called.
+  Status WriteSections();
+
+ private:
+  struct Waiting {
+    BlockContent content;  // Without its bytes, which stand in extent_.
+    size_t raw_bytes;
+  };
+  Status EndBlock();
+  Status WriteExtent();
+  Status WriteDictionary();
+
+  FamilyId family_;
+  Compression compression_;
+  uint32_t block_bytes_;
+  size_t extent_bytes_;
+  SectionWriter* out_;
+  uint32_t row_count_ = 0;
+  DictionaryBuilder names_;
+  RowBlockWriter rows_;
+  BlockIndexWriter index_;
+  std::string raw_;               // The block that ended last.
+  std::string key_before_block_;  // The last key of the block before the one in rows_.
+  std::vector<Waiting> waiting_;
+  std::string extent_;  // The raw bytes of the blocks that wait, one after the other.
+};
+
+}  // namespace tandem::format
