@@ -12,9 +12,9 @@ namespace tandem::base {
 namespace {
 
 constexpr size_t kAlignmentMax = 16;
-constexpr size_t kFirstBlockBytes = 4096;
+constexpr size_t kFirstBlockBytes = 512;
 // 256 KiB: one allocation in thousands reaches the system, and little is left unused at the end.
-constexpr size_t kBlockDoublings = 6;
+constexpr size_t kBlockDoublings = 9;
 
 static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= kAlignmentMax, "blocks start aligned");
 

@@ -1,6 +1,7 @@
 // Every limit of a declaration is checked here, once, before anything is written.
 #include "engine/create_table.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -121,6 +122,34 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
   for (const IndexOptions& index : options.indexes) RETURN_IF_ERROR(AddIndex(index, &table));
   random->Fill(table.hash_secret);
   return table;
+}
+
+Result<std::vector<std::string>> RegionStarts(const TableOptions& options) {
+  const std::string where = "table " + Quote(options.name) + ": ";
+  const size_t regions = options.split_keys.size() + 1;
+  if (regions > kRegionsMax) {
+    return Invalid(where + "its split keys make " + std::to_string(regions) +
+                   " regions, the limit is " + std::to_string(kRegionsMax));
+  }
+  std::vector<std::string> starts{std::string()};
+  starts.insert(starts.end(), options.split_keys.begin(), options.split_keys.end());
+  std::sort(starts.begin() + 1, starts.end());
+  size_t bytes = 0;
+  for (size_t i = 1; i < starts.size(); ++i) {
+    const std::string& key = starts[i];
+    if (key.empty()) return Invalid(where + "a split key is empty");
+    if (key == starts[i - 1]) return Invalid(where + "split key " + Quote(key) + " is repeated");
+    if (key.size() > kRowKeyBytesMax) {
+      return Invalid(where + "a split key has " + std::to_string(key.size()) +
+                     " bytes, the limit is " + std::to_string(kRowKeyBytesMax));
+    }
+    bytes += key.size();
+  }
+  if (bytes > kSplitKeysBytesMax) {
+    return Invalid(where + "its split keys have " + std::to_string(bytes) +
+                   " bytes together, the limit is " + std::to_string(kSplitKeysBytesMax));
+  }
+  return starts;
 }
 
 TableOptions OptionsOf(const format::TableRecord& table) {

@@ -1,6 +1,9 @@
 // From a table's declaration to its record in the catalog.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/random.h"
 #include "format/schema.h"
 #include "tandem/schema.h"
@@ -13,6 +16,10 @@ namespace tandem::engine {
 /// unknown family); the message names what is wrong.
 Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                                             base::RandomSource* random);
+/// The keys at which the regions of a new table start, in order; the first, which holds the
+/// smallest keys, starts at the empty one. Errors: kInvalidArgument (split keys that are empty, too
+/// long, repeated, or too many); the message names which.
+Result<std::vector<std::string>> RegionStarts(const TableOptions& options);
 /// The declaration that a record was made from.
 TableOptions OptionsOf(const format::TableRecord& table);
 

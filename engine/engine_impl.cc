@@ -53,8 +53,7 @@ Status EngineImpl::Start() {
   if (options_.read_only) {
     health_.OpenReadOnly();
   } else {
-    gate_->Update();
-    maintenance_->ScheduleFlushes();
+    maintenance_->Start();
   }
   maintenance_->ScheduleOverlaps();
   return Status();
@@ -125,25 +124,32 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(const format::TableRecord record, MakeTableRecord(options, environment_.random));
-  return queue_->RunAlone([&] { return CreateTableAlone(record); });
+  ASSIGN_OR_RETURN(const std::vector<std::string> starts, RegionStarts(options));
+  return queue_->RunAlone([&] { return CreateTableAlone(record, starts); });
 }
 
-// One edit: the table and its one region, which holds every key.
-Status EngineImpl::CreateTableAlone(format::TableRecord record) {
+// One edit: the table and its regions, each from its start to the next one's.
+Status EngineImpl::CreateTableAlone(format::TableRecord record,
+                                    const std::vector<std::string>& starts) {
   if (database_.regions->Find(record.name) != nullptr) {
     return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
   }
-  format::RegionRecord region;
+  std::vector<format::RegionRecord> regions;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
-    region.id = format::RegionId(edit->counters->next_region_id++);
-    region.table = record.id;
+    for (size_t i = 0; i < starts.size(); ++i) {
+      format::RegionRecord& region = regions.emplace_back();
+      region.id = format::RegionId(edit->counters->next_region_id++);
+      region.table = record.id;
+      region.start_key = starts[i];
+      if (i + 1 < starts.size()) region.end_key = starts[i + 1];
+    }
     edit->put_tables.push_back(record);
-    edit->put_regions.push_back(region);
+    edit->put_regions = regions;
     return Status();
   };
-  change.publish = [&] { database_.regions->Add(record, {region}); };
+  change.publish = [&] { database_.regions->Add(record, std::move(regions)); };
   return editor_->Commit(change);
 }
 

@@ -25,6 +25,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,14 +81,17 @@ class EngineImpl final : public Engine {
  private:
   // engine_impl.cc
   void Wire();
-  Status CreateTableAlone(format::TableRecord record);
+  Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();
   Status EndLog();
   void Dismantle();
 
   // engine_reads.cc
-  Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
+  /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
+  Result<TableView> ViewOf(const ReadOptions& options, std::string_view table,
+                           std::string_view first = {},
+                           std::optional<std::string_view> last = std::nullopt);
   TableView LatestView(const Table& table);
   Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source);
   ReadContext read_context() const {

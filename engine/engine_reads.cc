@@ -1,9 +1,11 @@
 // Reads: a view is pinned in the order of rule 25, and the read side does the rest.
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/engine_impl.h"
 #include "engine/verify_catalog.h"
+#include "format/index_key.h"
 
 namespace tandem::engine {
 namespace {
@@ -15,7 +17,8 @@ Status Closed() { return Status::Closed("the database is closed"); }
 // (a) The sequence is registered, (b) the versions are pinned, (c) then the time is read. A
 // snapshot did (a) and (c) when it was taken, and merges since then spared what was alive at its
 // time.
-Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name) {
+Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name,
+                                     std::string_view first, std::optional<std::string_view> last) {
   const std::shared_ptr<const Table> table = database_.regions->Find(name);
   if (table == nullptr) return TableNotFound(name);
   std::shared_ptr<const SnapshotRegistry::Registration> registration;
@@ -30,7 +33,9 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   }
   TableView view;
   view.table = table->record;
-  for (const auto& region : table->regions) view.regions.push_back(region->version());
+  for (const auto& region : table->RegionsOf(first, last)) {
+    view.regions.push_back(region->version());
+  }
   view.point = registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   view.registration = std::move(registration);
@@ -55,7 +60,7 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
                                            std::string_view row) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table));
+  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table, row, row));
   return GetRow(view, options, row);
 }
 
@@ -63,7 +68,9 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
                                 const ScanOptions& scan) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
+  std::optional<std::string> end = format::Successor(scan.prefix);
+  if (!scan.end.empty()) end = scan.end;
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table, std::max(scan.start, scan.prefix), end));
   return TrackCursor(ScanRows(read_context(), std::move(view), options, scan));
 }
 

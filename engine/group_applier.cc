@@ -76,12 +76,20 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
     region.active()->Apply(operation.row, operation.cells);
-    std::vector<Region*>& regions = applied_.regions;
-    if (std::find(regions.begin(), regions.end(), &region) == regions.end()) {
-      regions.push_back(&region);
+    // A region may come several times; TakeApplied sorts that out.
+    if (applied_.regions.empty() || applied_.regions.back() != &region) {
+      applied_.regions.push_back(&region);
     }
   }
   return reader->status();
+}
+
+GroupApplier::Applied GroupApplier::TakeApplied() {
+  std::vector<Region*>& regions = applied_.regions;
+  std::sort(regions.begin(), regions.end(),
+            [](const Region* a, const Region* b) { return a->id() < b->id(); });
+  regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
+  return std::exchange(applied_, {});
 }
 
 Status GroupApplier::Apply(std::string_view payload, format::SequenceNumber first,

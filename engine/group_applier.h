@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/region_set.h"
@@ -29,11 +28,11 @@ class GroupApplier {
 
   /// What was done since the last call.
   struct Applied {
-    std::vector<Region*> regions;  ///< That took operations, each once.
+    std::vector<Region*> regions;  ///< That took operations, each once, by id.
     uint64_t bytes = 0;            ///< Of payload.
     int64_t last_timestamp = 0;    ///< Of the last batch that was replayed.
   };
-  Applied TakeApplied() { return std::exchange(applied_, {}); }
+  Applied TakeApplied();
 
  private:
   Status ApplyOperations(wal::GroupReader* reader, bool replay);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr int64_t kRetryMicros = 1'000'000;
 // The log may hold this many memstores' worth before somebody has to flush for its sake.
 constexpr uint64_t kLogMemstores = 4;
-// Memory and log are looked at when so much was applied: this part of a memstore.
+// The log is looked at when this part of a memstore was logged, the gate when the memstores grew by
+// this part of their budget.
 constexpr uint64_t kLookFraction = 16;
 
 bool IsWorthRetrying(const Status& status) {
@@ -32,35 +34,58 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
 void Maintenance::AfterGroup() {
   const GroupApplier::Applied applied = parts_.applier->TakeApplied();
   for (Region* region : applied.regions) {
+    CountGrowth(region);
     if (IsFull(*region->active(), parts_.tuning.memstore_bytes)) SwitchAndSchedule(region);
   }
-  unchecked_bytes_ += applied.bytes;
-  if (unchecked_bytes_ < parts_.tuning.memstore_bytes / kLookFraction) return;
-  unchecked_bytes_ = 0;
-  parts_.gate->Update();
   RelieveMemory();
-  RelieveLog();
+  unchecked_bytes_ += applied.bytes;
+  if (unchecked_bytes_ >= parts_.tuning.memstore_bytes / kLookFraction) {
+    unchecked_bytes_ = 0;
+    RelieveLog();
+  }
+  if (ungated_bytes_ < parts_.tuning.memstores_total_bytes / kLookFraction) return;
+  ungated_bytes_ = 0;
+  parts_.gate->Update();
+}
+
+void Maintenance::Start() {
+  for (const auto& region : parts_.regions->regions()) CountGrowth(region.get());
+  RelieveMemory();
+  ungated_bytes_ = 0;
+  parts_.gate->Update();
+  for (const auto& region : parts_.regions->regions()) {
+    if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
+  }
+}
+
+void Maintenance::CountGrowth(Region* region) {
+  const int64_t growth = region->TakeGrowth();
+  active_bytes_ += static_cast<uint64_t>(growth);
+  if (growth > 0) ungated_bytes_ += static_cast<uint64_t>(growth);
 }
 
 void Maintenance::SwitchAndSchedule(Region* region) {
   if (!region->SwitchMemstore()) return;
-  parts_.gate->Update();
+  CountGrowth(region);
+  ungated_bytes_ = parts_.tuning.memstores_total_bytes;  // The gate looks after this group.
   ScheduleFlush(region);
 }
 
-// Many small memstores can pass the common budget without one being full: the largest goes.
+// Many small memstores can pass the common budget without one being full: the largest go.
 void Maintenance::RelieveMemory() {
-  uint64_t total = 0;
-  Region* largest = nullptr;
+  const uint64_t total = parts_.tuning.memstores_total_bytes;
+  const uint64_t limit = total - total / 8;
+  if (active_bytes_ <= limit) return;
+  std::vector<std::pair<uint64_t, Region*>> by_size;
   for (const auto& region : parts_.regions->regions()) {
-    if (region->waiting_memstores() > 0) return;  // Relief is under way.
-    total += region->memstore_bytes();
-    if (largest == nullptr || region->active()->size_bytes() > largest->active()->size_bytes()) {
-      largest = region.get();
-    }
+    by_size.emplace_back(region->active()->size_bytes(), region.get());
   }
-  const uint64_t limit = parts_.tuning.memstores_total_bytes;
-  if (largest != nullptr && total > limit - limit / 8) SwitchAndSchedule(largest);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [bytes, region] : by_size) {
+    if (active_bytes_ <= limit) return;
+    SwitchAndSchedule(region);
+  }
 }
 
 void Maintenance::RelieveLog() {
@@ -71,32 +96,22 @@ void Maintenance::RelieveLog() {
   if (relieving_log_.exchange(true, std::memory_order_relaxed)) return;
   // Only sealed segments can be dropped.
   if (parts_.log->segment_bytes() > log_bytes / 2) RollLog();
-  Region* region = RegionOfOldest();
-  if (region != nullptr && region->waiting_memstores() == 0) SwitchAndSchedule(region);
+  const std::optional<format::SequenceNumber> oldest = parts_.segments->OldestEnd();
+  if (oldest.has_value()) SwitchUpTo(*oldest);
   ScheduleDrop();
+}
+
+// A segment goes as a whole, so all regions that hold something of it are flushed together.
+void Maintenance::SwitchUpTo(format::SequenceNumber last) {
+  for (const auto& region : parts_.regions->regions()) {
+    const Memstore& active = *region->active();
+    if (!active.empty() && active.min_sequence() <= last) SwitchAndSchedule(region.get());
+  }
 }
 
 void Maintenance::RollLog() {
   parts_.log->Roll().Ignore(
       "a full disk is tried again, anything else turned the database read-only");
-}
-
-Region* Maintenance::RegionOfOldest() const {
-  Region* oldest = nullptr;
-  format::SequenceNumber sequence = format::kSequenceMax;
-  for (const auto& region : parts_.regions->regions()) {
-    const format::SequenceNumber candidate = region->oldest_unflushed();
-    if (candidate >= sequence) continue;
-    sequence = candidate;
-    oldest = region.get();
-  }
-  return oldest;
-}
-
-void Maintenance::ScheduleFlushes() {
-  for (const auto& region : parts_.regions->regions()) {
-    if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
-  }
 }
 
 void Maintenance::ScheduleFlush(Region* region) {
@@ -173,8 +188,11 @@ Status Maintenance::DropSegments() {
 
 Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
-  RETURN_IF_ERROR(parts_.queue->RunAlone([&regions] {
-    for (const auto& region : regions) region->SwitchMemstore();
+  RETURN_IF_ERROR(parts_.queue->RunAlone([this, &regions] {
+    for (const auto& region : regions) {
+      region->SwitchMemstore();
+      CountGrowth(region.get());
+    }
     return Status();
   }));
   parts_.gate->Update();

@@ -2,6 +2,10 @@
 // rolled and its old segments dropped, regions compacted, overlaps of files found. Policy stands
 // here; the work is done by Flusher, Compactor, OverlapWorker and GroupLog.
 //
+// The memstores of all regions share one budget. The leader knows the bytes of those that take
+// writes after every group and switches the largest while they pass seven eighths of the budget: so
+// when writers wait for memory, a flush that gives it back is under way.
+//
 // A failure for want of space or memory is tried again after a second; a flush that fails otherwise
 // turns the database read-only, since memstores could never become smaller again; a compaction that
 // fails is told and left alone, as are overlaps.
@@ -51,11 +55,12 @@ class Maintenance {
   };
   explicit Maintenance(const Parts& parts) : parts_(parts) {}
 
+  /// Counts what recovery left in the memstores, relieves them and schedules the flush of every one
+  /// that waits. Called once, before anything is committed.
+  void Start();
   /// After each group: switches what is full, rolls the log, schedules what follows from it.
   /// Threads: the commit leader.
   void AfterGroup();
-  /// Schedules the flush of every memstore that waits.
-  void ScheduleFlushes();
   /// Schedules the building of every overlap that is missing.
   void ScheduleOverlaps();
 
@@ -67,11 +72,12 @@ class Maintenance {
   Status DropSegments();
 
  private:
+  void CountGrowth(Region* region);
   void SwitchAndSchedule(Region* region);
   void RelieveMemory();
   void RelieveLog();
+  void SwitchUpTo(format::SequenceNumber last);
   void RollLog();
-  Region* RegionOfOldest() const;
   void ScheduleFlush(Region* region);
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
@@ -81,7 +87,9 @@ class Maintenance {
 
   const Parts parts_;
   // The commit leader's.
-  uint64_t unchecked_bytes_ = 0;  // Applied since memory and log were looked at.
+  uint64_t active_bytes_ = 0;     // Of the memstores of all regions that take writes.
+  uint64_t unchecked_bytes_ = 0;  // Logged since the log was looked at.
+  uint64_t ungated_bytes_ = 0;    // By which memstores grew since the gate looked at them.
   // Set by the leader, cleared when the log was relieved; relaxed: a hint against doing it twice.
   std::atomic<bool> relieving_log_{false};
 };

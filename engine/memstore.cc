@@ -17,8 +17,9 @@
 namespace tandem::engine {
 namespace {
 
-// Rows are assumed this large when the filter is sized; smaller ones make it less sharp.
-constexpr uint64_t kRowBytesExpected = 128;
+// Rows of the first filter, and how much larger each next one is.
+constexpr uint64_t kFilterRowsFirst = 64;
+constexpr uint64_t kFilterGrowth = 4;
 
 // The cells of one operation, copied into the arena as one chain.
 struct Chain {
@@ -68,29 +69,26 @@ void Publish(std::atomic<T>* figure, T value) {
 }  // namespace
 
 struct Memstore::Parts {
-  Parts(const format::TableRecord& table, uint64_t expected_bytes)
-      : expected_rows(expected_bytes / kRowBytesExpected), rows(&row_arena) {
+  explicit Parts(const format::TableRecord& table) : rows(&row_arena) {
     for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&arena);
   }
-  ~Parts() { delete filter.load(std::memory_order_relaxed); }
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
-
-  RowFilter* Filter();
+  void AddToFilter(uint64_t hash, const format::TableRecord& table);
+  void GrowFilter(const format::TableRecord& table);
 
   void CountCells(std::span<const format::Cell> cells, uint64_t row_bytes);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
-  const uint64_t expected_rows;
   base::Arena arena;      // Cells and index entries.
   base::Arena row_arena;  // Nodes, apart from the cells: a search touches fewer pages.
   RowSkiplist rows;
-  // Made with the first row, so that an idle table costs nothing. Owned; release by the writer,
-  // acquire by readers.
-  std::atomic<RowFilter*> filter{nullptr};
-  std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
-  std::string index_key;                    // The writer's own, reused.
+  // The last one holds all rows; those before were outgrown and stay for readers that have them.
+  // The writer's own.
+  std::vector<std::unique_ptr<RowFilter>> filters;
+  std::atomic<const RowFilter*> filter{nullptr};  // The last one; release by the writer.
+  std::atomic<uint64_t> filter_bytes{0};          // Of all; relaxed: a figure.
+  std::deque<index::AppendBuffer> buffers;        // One an index, in the table's order.
+  std::string index_key;                          // The writer's own, reused.
 
   // Stored with release by the writer, loaded with acquire by anybody.
   std::atomic<uint64_t> row_count{0};
@@ -100,18 +98,29 @@ struct Memstore::Parts {
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
 };
 
-Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, uint64_t expected_bytes)
-    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, expected_bytes)) {}
+Memstore::Memstore(std::shared_ptr<const format::TableRecord> table)
+    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_)) {}
 
 Memstore::~Memstore() = default;
 
-RowFilter* Memstore::Parts::Filter() {
-  RowFilter* present = filter.load(std::memory_order_relaxed);
-  if (present == nullptr) {
-    present = std::make_unique<RowFilter>(expected_rows).release();
-    filter.store(present, std::memory_order_release);
+void Memstore::Parts::AddToFilter(uint64_t hash, const format::TableRecord& table) {
+  const uint64_t count = row_count.load(std::memory_order_relaxed);
+  if (filters.empty() || count >= filters.back()->expected_rows()) GrowFilter(table);
+  filters.back()->Add(hash);
+}
+
+// A reader that sees a row sees the filter that was in use when the row was added, or a later one,
+// which has all rows of those before.
+void Memstore::Parts::GrowFilter(const format::TableRecord& table) {
+  const uint64_t expected =
+      filters.empty() ? kFilterRowsFirst : filters.back()->expected_rows() * kFilterGrowth;
+  auto larger = std::make_unique<RowFilter>(expected);
+  for (const MemRow* row = rows.First(); row != nullptr; row = RowSkiplist::Next(row)) {
+    larger->Add(format::RowHash(row->key(), table.hash_secret));
   }
-  return present;
+  filter_bytes.fetch_add(larger->size_bytes(), std::memory_order_relaxed);
+  filters.push_back(std::move(larger));
+  filter.store(filters.back().get(), std::memory_order_release);
 }
 
 void Memstore::Parts::CountCells(std::span<const format::Cell> cells, uint64_t row_bytes) {
@@ -152,7 +161,7 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
   Parts& parts = *parts_;
   const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
   const Chain chain = CopyCells(cells, &parts.arena);
-  parts.Filter()->Add(hash);
+  parts.AddToFilter(hash, *table_);
   const auto [row, is_new] = parts.rows.FindOrInsert(row_key, hash);
   if (is_new) Publish(&parts.row_count, parts.row_count.load(std::memory_order_relaxed) + 1);
   parts.AddToIndexes(*table_, row, cells);
@@ -168,10 +177,8 @@ bool Memstore::empty() const { return min_sequence().value == 0; }
 uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
 
 uint64_t Memstore::size_bytes() const {
-  uint64_t bytes = parts_->arena.size_bytes() + parts_->row_arena.size_bytes();
-  const RowFilter* filter = parts_->filter.load(std::memory_order_acquire);
-  if (filter != nullptr) bytes += filter->size_bytes();
-  return bytes;
+  return parts_->arena.size_bytes() + parts_->row_arena.size_bytes() +
+         parts_->filter_bytes.load(std::memory_order_relaxed);
 }
 
 uint64_t Memstore::largest_row_bytes() const {

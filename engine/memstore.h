@@ -27,9 +27,9 @@ struct MemRow;
 /// Threads: Apply by one at a time; everything else from any thread at any time.
 class Memstore {
  public:
-  /// `table` outlives the memstore: names the indexes whose buffers are kept and the row secret.
-  /// `expected_bytes` sizes the filter.
-  Memstore(std::shared_ptr<const format::TableRecord> table, uint64_t expected_bytes);
+  /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
+  /// takes next to no memory, and everything in it grows with them.
+  explicit Memstore(std::shared_ptr<const format::TableRecord> table);
   ~Memstore();
 
   /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's

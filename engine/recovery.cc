@@ -60,7 +60,7 @@ Result<RecoveredDatabase> Recovery::Run() {
 }
 
 Status Recovery::AddTables(const format::Catalog& catalog) {
-  database_.regions = std::make_unique<RegionSet>(options_.tuning.memstore_bytes);
+  database_.regions = std::make_unique<RegionSet>();
   applier_ = std::make_unique<GroupApplier>(database_.regions.get());
   for (const auto& [id, table] : catalog.tables) {
     std::vector<format::RegionRecord> regions;

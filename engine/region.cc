@@ -17,14 +17,12 @@ std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
 
 }  // namespace
 
-Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
-               uint64_t memstore_bytes)
+Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table)
     : id_(record.id),
       table_(std::move(table)),
       start_key_(record.start_key),
       end_key_(record.end_key),
-      memstore_bytes_(memstore_bytes),
-      active_(NewMemstore()),
+      active_(std::make_shared<Memstore>(table_)),
       flushed_through_(record.flushed_through) {
   RegionVersion version;
   version.id = id_;
@@ -32,10 +30,6 @@ Region::Region(const format::RegionRecord& record, std::shared_ptr<const format:
   version.end_key = end_key_;
   version.memstores.push_back(active_);
   version_ = std::make_shared<const RegionVersion>(std::move(version));
-}
-
-std::shared_ptr<Memstore> Region::NewMemstore() const {
-  return std::make_shared<Memstore>(table_, memstore_bytes_);
 }
 
 std::shared_ptr<const RegionVersion> Region::version() const {
@@ -56,10 +50,15 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 
 bool Region::SwitchMemstore() {
   if (active_->empty()) return false;
-  std::shared_ptr<Memstore> fresh = NewMemstore();
+  auto fresh = std::make_shared<Memstore>(table_);
   Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
   active_ = std::move(fresh);
   return true;
+}
+
+int64_t Region::TakeGrowth() {
+  const uint64_t bytes = active_->size_bytes();
+  return static_cast<int64_t>(bytes - std::exchange(counted_bytes_, bytes));
 }
 
 size_t Region::waiting_memstores() const {

@@ -22,9 +22,8 @@ namespace tandem::engine {
 /// Threads: any, unless said otherwise.
 class Region {
  public:
-  /// An empty region; files are added by Update. `memstore_bytes` is what a memstore is sized for.
-  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
-         uint64_t memstore_bytes);
+  /// An empty region; files are added by Update.
+  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table);
 
   format::RegionId id() const { return id_; }
   const format::TableRecord& table() const { return *table_; }
@@ -43,6 +42,9 @@ class Region {
   /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing
   /// when it is empty. Returns whether it did. Threads: the commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
+  /// Bytes by which the active memstore is larger than at the last call; fewer than 0 after a
+  /// switch. Threads: the commit leader.
+  int64_t TakeGrowth();
 
   /// Memstores that wait for their flush.
   size_t waiting_memstores() const EXCLUDES(mutex_);
@@ -67,14 +69,14 @@ class Region {
   void End(Work work) EXCLUDES(mutex_);
 
  private:
-  std::shared_ptr<Memstore> NewMemstore() const;
   bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
 
   const format::RegionId id_;
   const std::shared_ptr<const format::TableRecord> table_;
   const std::string start_key_, end_key_;
-  const uint64_t memstore_bytes_;
-  std::shared_ptr<Memstore> active_;  // The commit leader's; also the version's last memstore.
+  // The commit leader's.
+  std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
+  uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;

@@ -8,11 +8,18 @@
 
 namespace tandem::engine {
 
-Region& Table::RegionOf(std::string_view row) const {
+size_t Table::PlaceOf(std::string_view row) const {
   const auto after = std::upper_bound(
       regions.begin(), regions.end(), row,
       [](std::string_view key, const std::shared_ptr<Region>& r) { return key < r->start_key(); });
-  return **std::prev(after);
+  return static_cast<size_t>(after - regions.begin()) - 1;
+}
+
+std::span<const std::shared_ptr<Region>> Table::RegionsOf(
+    std::string_view first, std::optional<std::string_view> last) const {
+  const size_t begin = PlaceOf(first);
+  const size_t end = last.has_value() ? PlaceOf(*last) + 1 : regions.size();
+  return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
 }
 
 void RegionSet::Add(const format::TableRecord& record, std::vector<format::RegionRecord> regions) {
@@ -21,7 +28,7 @@ void RegionSet::Add(const format::TableRecord& record, std::vector<format::Regio
   auto table = std::make_shared<Table>();
   table->record = std::make_shared<const format::TableRecord>(record);
   for (const format::RegionRecord& region : regions) {
-    table->regions.push_back(std::make_shared<Region>(region, table->record, memstore_bytes_));
+    table->regions.push_back(std::make_shared<Region>(region, table->record));
   }
   base::MutexLock lock(mutex_);
   by_name_[record.name] = table;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,15 +23,18 @@ struct Table {
   std::vector<std::shared_ptr<Region>> regions;
 
   /// The region that holds `row`.
-  Region& RegionOf(std::string_view row) const;
+  Region& RegionOf(std::string_view row) const { return *regions[PlaceOf(row)]; }
+  /// The regions that hold keys from `first` to `last` (nullopt: the last key); at least one.
+  std::span<const std::shared_ptr<Region>> RegionsOf(std::string_view first,
+                                                     std::optional<std::string_view> last) const;
+
+ private:
+  size_t PlaceOf(std::string_view row) const;
 };
 
 /// Threads: any.
 class RegionSet {
  public:
-  /// `memstore_bytes`: what a memstore is sized for.
-  explicit RegionSet(uint64_t memstore_bytes) : memstore_bytes_(memstore_bytes) {}
-
   /// Adds a table with empty regions. Requires: `regions` tile the key space.
   void Add(const format::TableRecord& table, std::vector<format::RegionRecord> regions)
       EXCLUDES(mutex_);
@@ -47,7 +52,6 @@ class RegionSet {
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
 
  private:
-  const uint64_t memstore_bytes_;
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);

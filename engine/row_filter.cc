@@ -3,6 +3,7 @@
 #include "engine/row_filter.h"
 
 #include <bit>
+#include <limits>
 
 namespace tandem::engine {
 namespace {
@@ -24,6 +25,12 @@ uint64_t ProbeBits(uint64_t hash) { return (hash & 0xffff'ffff) * 0x9E37'79B9'7F
 RowFilter::RowFilter(uint64_t expected_rows)
     : block_mask_(BlockCount(expected_rows) - 1),
       words_(std::make_unique<std::atomic<uint64_t>[]>((block_mask_ + 1) * kBlockWords)) {}
+
+uint64_t RowFilter::expected_rows() const {
+  const uint64_t blocks = block_mask_ + 1;
+  return blocks == kBlocksMax ? std::numeric_limits<uint64_t>::max()
+                              : blocks * kBlockBits / kBitsPerRow;
+}
 
 void RowFilter::Add(uint64_t row_hash) {
   std::atomic<uint64_t>* block = &words_[BlockOf(row_hash)];

@@ -20,6 +20,8 @@ class RowFilter {
   void Add(uint64_t row_hash);
   /// False: certainly not added.
   bool MayContain(uint64_t row_hash) const;
+  /// Rows up to which it is sharp.
+  uint64_t expected_rows() const;
   size_t size_bytes() const { return (block_mask_ + 1) * kBlockWords * sizeof(uint64_t); }
 
  private:

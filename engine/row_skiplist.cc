@@ -23,20 +23,22 @@ int HeightOf(uint64_t hash) {
 RowSkiplist::Key::Key(std::string_view b) : bytes(b), head(b.empty() ? 0 : format::KeyHead(b)) {}
 
 RowSkiplist::RowSkiplist(base::Arena* arena)
-    : arena_(arena), start_(NewNode(Key(std::string_view()), kHeightMax)) {
+    : arena_(arena), start_(NewNodeAt(start_memory_.data(), Key(std::string_view()), kHeightMax)) {
   path_.fill(start_);
 }
 
 MemRow* RowSkiplist::NewNode(const Key& key, int height) {
+  return NewNodeAt(arena_->Allocate(RowNodeBytes(height) + key.bytes.size()), key, height);
+}
+
+MemRow* RowSkiplist::NewNodeAt(char* memory, const Key& key, int height) {
   static_assert(alignof(MemRow) == 8 && sizeof(RowLink) == 16);
-  const size_t tower_bytes = static_cast<size_t>(height - 1) * sizeof(RowLink);
-  char* memory = arena_->Allocate(sizeof(MemRow) + tower_bytes + key.bytes.size());
   auto* row = new (memory) MemRow;
   row->key_bytes = static_cast<uint16_t>(key.bytes.size());
   row->height = static_cast<uint8_t>(height);
   for (int level = 1; level < height; ++level) new (&row->link(level)) RowLink;
   if (!key.bytes.empty()) {
-    std::memcpy(memory + sizeof(MemRow) + tower_bytes, key.bytes.data(), key.bytes.size());
+    std::memcpy(memory + RowNodeBytes(height), key.bytes.data(), key.bytes.size());
   }
   return row;
 }

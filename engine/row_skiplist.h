@@ -58,12 +58,19 @@ struct MemRow {
   }
 };
 
+/// Of a node with a tower of that height, without its key.
+constexpr size_t RowNodeBytes(int height) {
+  return sizeof(MemRow) + static_cast<size_t>(height - 1) * sizeof(RowLink);
+}
+
 class RowSkiplist {
  public:
   static constexpr int kHeightMax = 12;
 
   /// `arena` outlives the list.
   explicit RowSkiplist(base::Arena* arena);
+  RowSkiplist(const RowSkiplist&) = delete;
+  RowSkiplist& operator=(const RowSkiplist&) = delete;
 
   struct Insertion {
     MemRow* row;
@@ -97,8 +104,11 @@ class RowSkiplist {
   int StartLevel(const Key& key) const;
   void Descend(const Key& key);
   MemRow* NewNode(const Key& key, int height);
+  static MemRow* NewNodeAt(char* memory, const Key& key, int height);
 
   base::Arena* arena_;
+  // Of the start, so that a list without rows takes nothing of the arena.
+  alignas(MemRow) std::array<char, RowNodeBytes(kHeightMax)> start_memory_;
   MemRow* start_;               // Before all rows; has no key.
   std::atomic<int> height_{1};  // Relaxed: a lower one than now only costs steps.
   Path path_;                   // Of the last insertion or search; the writer's own.

@@ -21,6 +21,12 @@ std::vector<format::FileNumber> SegmentLedger::Droppable(
   return segments;
 }
 
+std::optional<format::SequenceNumber> SegmentLedger::OldestEnd() const {
+  base::MutexLock lock(mutex_);
+  if (sealed_.empty()) return std::nullopt;
+  return sealed_.front().last;
+}
+
 void SegmentLedger::Forget(const std::vector<format::FileNumber>& segments) {
   base::MutexLock lock(mutex_);
   std::erase_if(sealed_, [&segments](const Sealed& sealed) {

@@ -2,6 +2,7 @@
 // operation in it is in a store file.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -17,6 +18,9 @@ class SegmentLedger {
   /// The segments whose operations are all older than `oldest_needed`, oldest first.
   std::vector<format::FileNumber> Droppable(format::SequenceNumber oldest_needed) const
       EXCLUDES(mutex_);
+  /// The last operation of the oldest segment that takes no more: it can go when all up to that one
+  /// are in files. nullopt: there is none.
+  std::optional<format::SequenceNumber> OldestEnd() const EXCLUDES(mutex_);
   /// They are gone.
   void Forget(const std::vector<format::FileNumber>& segments) EXCLUDES(mutex_);
   size_t size() const EXCLUDES(mutex_);

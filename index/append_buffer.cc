@@ -10,7 +10,7 @@ namespace tandem::index {
 namespace {
 
 // The first chunks are small, so that the many memstores with few rows stay small.
-constexpr uint32_t kChunkEntries[] = {64, 512, 4096};
+constexpr uint32_t kChunkEntries[] = {8, 64, 512, 4096};
 constexpr size_t kRunsPerLevel = 4;
 
 }  // namespace

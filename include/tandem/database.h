@@ -139,7 +139,8 @@ class Database {
   /// still open (the message counts them; nothing is closed), kIoError, kNoSpace.
   Status Close();
 
-  /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types), kReadOnly, kIoError,
+  /// One edit of the catalog: the table with a region for each range between split keys. Errors:
+  /// kAlreadyExists, kInvalidArgument (names, limits, types, split keys), kReadOnly, kIoError,
   /// kNoSpace.
   Status CreateTable(const TableOptions& options);
   /// Applies the whole batch or nothing. Errors: kNotFound (table, family), kInvalidArgument (key,

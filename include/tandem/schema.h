@@ -52,7 +52,7 @@ struct TableOptions {
   std::vector<FamilyOptions> families;  ///< 1 to kFamiliesMax.
   std::vector<IndexOptions> indexes;
   /// Row keys at which the table is cut into regions from the start; any order, no two alike.
-  std::vector<std::string> split_keys;
+  std::vector<std::string> split_keys = {};
 };
 
 }  // namespace tandem

@@ -53,7 +53,7 @@ struct QueueFixture {
   engine::TimeSource time{&clock};
   std::shared_ptr<engine::SnapshotRegistry> snapshots =
       std::make_shared<engine::SnapshotRegistry>(&time);
-  engine::RegionSet regions{1 << 20};
+  engine::RegionSet regions;
   engine::SegmentLedger segments;
   engine::GroupLog log{&storage, &segments, &health, SequenceNumber(0)};
   engine::GroupApplier applier{&regions};

@@ -68,7 +68,7 @@ void Put(Memstore* memstore, std::string_view row, std::string_view qualifier, i
 BOOST_AUTO_TEST_SUITE(MemstoreTest)
 
 BOOST_AUTO_TEST_CASE(AnEmptyOneHasNothing) {
-  const Memstore memstore(Record(), 1 << 16);
+  const Memstore memstore(Record());
   BOOST_CHECK(memstore.empty());
   BOOST_CHECK_EQUAL(memstore.row_count(), 0u);
   BOOST_CHECK(memstore.Find("a") == nullptr);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(AnEmptyOneHasNothing) {
 }
 
 BOOST_AUTO_TEST_CASE(CellsOfARowComeInTheirOrderUpToASequence) {
-  Memstore memstore(Record(), 1 << 16);
+  Memstore memstore(Record());
   Put(&memstore, "r", "b", 5, 1, "one");
   Put(&memstore, "r", "a", 5, 2, "two");
   Put(&memstore, "r", "b", 9, 3, "three");
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(CellsOfARowComeInTheirOrderUpToASequence) {
 }
 
 BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
-  Memstore memstore(Record(), 1 << 16);
+  Memstore memstore(Record());
   const std::string row(65'535, '\xff');
   const std::string qualifier(2'048, '\0');
   const std::string value(64 * 1024, 'v');
@@ -131,7 +131,7 @@ std::string RandomKey(TestRandom* random) {
 BOOST_AUTO_TEST_CASE(RowsAreFoundAndWalkedLikeASortedMap) {
   TestRandom random("RowsAreFoundAndWalkedLikeASortedMap");
   for (int round = 0; round < 20; ++round) {
-    Memstore memstore(Record(), 1 << 16);
+    Memstore memstore(Record());
     std::map<std::string, std::string> reference;
     for (uint64_t i = 1; i <= 300; ++i) {
       const std::string key = RandomKey(&random);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(RowsAreFoundAndWalkedLikeASortedMap) {
 
 BOOST_AUTO_TEST_CASE(AscendingDescendingAndRepeatedKeysFindTheirPlace) {
   for (const int step : {1, -1, 0}) {
-    Memstore memstore(Record(), 1 << 16);
+    Memstore memstore(Record());
     std::set<std::string> reference;
     for (int i = 0; i < 2000; ++i) {
       const std::string key = "key" + std::to_string(100'000 + i * step);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(AscendingDescendingAndRepeatedKeysFindTheirPlace) {
 }
 
 BOOST_AUTO_TEST_CASE(TheFilterRarelyErrsAndNeverForgets) {
-  Memstore memstore(Record(), 8 << 20);
+  Memstore memstore(Record());
   const auto hash = [&](int i) {
     return format::RowHash("row" + std::to_string(i), memstore.table().hash_secret);
   };
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(TheFilterRarelyErrsAndNeverForgets) {
 }
 
 BOOST_AUTO_TEST_CASE(EveryPutOfAnIndexedColumnIsInItsBuffer) {
-  Memstore memstore(Record(), 1 << 16);
+  Memstore memstore(Record());
   const format::IndexColumnRecord& column = memstore.table().indexes.front().columns.front();
   Put(&memstore, "a", "c", 1, 1, "x");
   Put(&memstore, "b", "c", 1, 2, "y");
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(EveryPutOfAnIndexedColumnIsInItsBuffer) {
 
 // What a reader has seen of a row it goes on seeing; cells of one operation come together.
 BOOST_AUTO_TEST_CASE(ReadersBesideTheWriterSeeWholeOperations) {
-  Memstore memstore(Record(), 1 << 20);
+  Memstore memstore(Record());
   constexpr uint64_t kOperations = 20'000;
   std::atomic<uint64_t> published{0};
   std::atomic<bool> failed{false};

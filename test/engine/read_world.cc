@@ -62,7 +62,7 @@ ReadWorld::ReadWorld(const WorldOptions& options)
 }
 
 void ReadWorld::SwitchMemstore(size_t region) {
-  auto memstore = std::make_shared<engine::Memstore>(table_, 1 << 16);
+  auto memstore = std::make_shared<engine::Memstore>(table_);
   memstores_[region].push_back(memstore);
   regions_[region]->memstores.push_back(std::move(memstore));
 }
