@@ -1,4 +1,4 @@
-// Walking over the blocks of a file.
+// Walking over the blocks of a family.
 #include "engine/block_walk.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ constexpr size_t kCautiousAhead = 4;
 
 }  // namespace
 
-BlockWalk::BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options)
-    : data_(source.data),
+BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options)
+    : data_(&data),
       queue_(queue),
       options_(options),
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
@@ -33,8 +33,8 @@ BlockWalk::~BlockWalk() {
   for (const std::unique_ptr<Extent>& extent : extents_) queue_->Release(extent.get());
 }
 
-void BlockWalk::Start(std::span<const uint32_t> ordinals) {
-  ordinals_ = ordinals;
+void BlockWalk::Start(std::span<const uint32_t> positions) {
+  positions_ = positions;
   at_ = 0;
 }
 
@@ -69,10 +69,10 @@ void BlockWalk::LookAhead() {
 // Finds the needed block after those gathered. False when there is none.
 bool BlockWalk::Gather() {
   const bool is_range = low_ < high_;
-  if (!is_range && at_ == ordinals_.size()) return false;
+  if (!is_range && at_ == positions_.size()) return false;
   Ahead& ahead = ahead_.emplace_back();
   WalkedBlock& block = ahead.block;
-  block.low = is_range ? low_ : ordinals_[at_];
+  block.low = is_range ? low_ : positions_[at_];
   block.block = hint_ = data_->BlockOf(block.low, hint_);
   data_->PrefetchRows(block.block);
   const format::DataBlock place = data_->BlockAt(block.block);
@@ -83,9 +83,9 @@ bool BlockWalk::Gather() {
     return true;
   }
   const size_t begin = at_;
-  while (at_ < ordinals_.size() && ordinals_[at_] < end) ++at_;
-  block.ordinals = ordinals_.subspan(begin, at_ - begin);
-  block.high = block.ordinals.back() + 1;
+  while (at_ < positions_.size() && positions_[at_] < end) ++at_;
+  block.positions = positions_.subspan(begin, at_ - begin);
+  block.high = block.positions.back() + 1;
   return true;
 }
 
@@ -93,10 +93,10 @@ void BlockWalk::LookUp(Ahead* ahead) {
   if (std::exchange(ahead->is_looked_up, true)) return;
   WalkedBlock& block = ahead->block;
   block.rows = data_->CachedRows(block.block);
-  if (block.rows == nullptr || block.ordinals.empty()) return;
-  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  if (block.rows == nullptr || block.positions.empty()) return;
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
-    block.rows->PrefetchPlace(block.ordinals[i] - block.rows->first());
+    block.rows->PrefetchPlace(block.positions[i] - block.rows->first());
   }
 }
 
@@ -145,9 +145,9 @@ void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
 
 void BlockWalk::Touch(const WalkedBlock& block) const {
   if (block.rows == nullptr) return;
-  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
-    block.rows->PrefetchRow(block.ordinals[i] - block.rows->first());
+    block.rows->PrefetchRow(block.positions[i] - block.rows->first());
   }
 }
 

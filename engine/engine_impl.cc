@@ -84,7 +84,8 @@ void EngineImpl::Wire() {
                       .snapshots = snapshots_.get(),
                       .health = &health_,
                       .database = storage->catalog().database,
-                      .section_alignment = tuning_.section_alignment};
+                      .section_alignment = tuning_.section_alignment,
+                      .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
   flusher_ = std::make_unique<Flusher>(work, queue_.get());
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
   overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes);

@@ -22,7 +22,7 @@ namespace tandem::test {
 inline constexpr char kWorldTable[] = "t";
 
 struct WorldOptions {
-  FamilyOptions family;
+  std::vector<FamilyOptions> families;
   std::vector<IndexOptions> indexes;
   size_t cache_bytes = 1 << 20;  ///< 0: no cache.
   uint64_t file_ids = 1;         ///< Of the random ids and secrets.
@@ -71,6 +71,8 @@ class ReadWorld {
  private:
   class WorldFile;
 
+  /// Empty: the first.
+  const format::FamilyRecord& FamilyOf(const std::string& name) const;
   void DeleteCell(const ModelOperation& operation, int64_t timestamp,
                   std::vector<format::Cell>* cells);
   std::shared_ptr<engine::RegionVersion> RegionOf(const std::string& row);
