@@ -1,4 +1,4 @@
-// Walking over the blocks of a file.
+// Walking over the blocks of a family.
 #include "engine/block_walk.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ constexpr size_t kCautiousAhead = 4;
 
 }  // namespace
 
-BlockWalk::BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options)
-    : data_(source.data),
+BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options)
+    : data_(&data),
       queue_(queue),
       options_(options),
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
@@ -33,8 +33,8 @@ BlockWalk::~BlockWalk() {
   for (const std::unique_ptr<Extent>& extent : extents_) queue_->Release(extent.get());
 }
 
-void BlockWalk::Start(std::span<const uint32_t> ordinals) {
-  ordinals_ = ordinals;
+void BlockWalk::Start(std::span<const uint32_t> positions) {
+  positions_ = positions;
   at_ = 0;
 }
 
@@ -44,10 +44,8 @@ void BlockWalk::StartRange(uint32_t low, uint32_t high) {
 }
 
 Result<bool> BlockWalk::Next(WalkedBlock* block) {
-  // While everything is cached the stages move on with every block; reads are started in groups.
-  if (!has_read_ || planned_ == 0 || (planned_ <= ahead_max_ / 2 && queue_->IsHalfEmpty())) {
-    LookAhead();
-  }
+  // While everything is cached the stages move on with every block.
+  if (!has_read_ || planned_ == 0 || MayReadMore()) LookAhead();
   if (ahead_.empty()) return false;
   Ahead first = std::move(ahead_.front());
   ahead_.pop_front();
@@ -56,6 +54,11 @@ Result<bool> BlockWalk::Next(WalkedBlock* block) {
   if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
   *block = std::move(first.block);
   return true;
+}
+
+// Whether it pays to start more reads, in a group.
+bool BlockWalk::MayReadMore() const {
+  return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
 }
 
 void BlockWalk::LookAhead() {
@@ -69,10 +72,10 @@ void BlockWalk::LookAhead() {
 // Finds the needed block after those gathered. False when there is none.
 bool BlockWalk::Gather() {
   const bool is_range = low_ < high_;
-  if (!is_range && at_ == ordinals_.size()) return false;
+  if (!is_range && at_ == positions_.size()) return false;
   Ahead& ahead = ahead_.emplace_back();
   WalkedBlock& block = ahead.block;
-  block.low = is_range ? low_ : ordinals_[at_];
+  block.low = is_range ? low_ : positions_[at_];
   block.block = hint_ = data_->BlockOf(block.low, hint_);
   data_->PrefetchRows(block.block);
   const format::DataBlock place = data_->BlockAt(block.block);
@@ -83,9 +86,9 @@ bool BlockWalk::Gather() {
     return true;
   }
   const size_t begin = at_;
-  while (at_ < ordinals_.size() && ordinals_[at_] < end) ++at_;
-  block.ordinals = ordinals_.subspan(begin, at_ - begin);
-  block.high = block.ordinals.back() + 1;
+  while (at_ < positions_.size() && positions_[at_] < end) ++at_;
+  block.positions = positions_.subspan(begin, at_ - begin);
+  block.high = block.positions.back() + 1;
   return true;
 }
 
@@ -93,10 +96,10 @@ void BlockWalk::LookUp(Ahead* ahead) {
   if (std::exchange(ahead->is_looked_up, true)) return;
   WalkedBlock& block = ahead->block;
   block.rows = data_->CachedRows(block.block);
-  if (block.rows == nullptr || block.ordinals.empty()) return;
-  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  if (block.rows == nullptr || block.positions.empty()) return;
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
-    block.rows->PrefetchPlace(block.ordinals[i] - block.rows->first());
+    block.rows->PrefetchPlace(block.positions[i] - block.rows->first());
   }
 }
 
@@ -145,15 +148,19 @@ void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
 
 void BlockWalk::Touch(const WalkedBlock& block) const {
   if (block.rows == nullptr) return;
-  const size_t rows = std::min(block.ordinals.size(), kRowsTouched);
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
-    block.rows->PrefetchRow(block.ordinals[i] - block.rows->first());
+    block.rows->PrefetchRow(block.positions[i] - block.rows->first());
   }
 }
 
 Status BlockWalk::Load(Ahead* ahead) {
   Extent* extent = ahead->extent;
-  RETURN_IF_ERROR(queue_->Finish(extent));
+  while (queue_->WaitBefore(*extent)) {
+    // A walk that may end early looks further ahead only when blocks were asked for.
+    if (ahead_max_ >= kReadAhead && MayReadMore()) LookAhead();
+  }
+  RETURN_IF_ERROR(extent->status);
   const std::string_view read(extent->bytes.get(), extent->transferred);
   const uint64_t at = ahead->handle.offset - extent->offset;
   // A file that ends early yields fewer bytes, which the block's decoder reports.

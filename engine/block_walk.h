@@ -1,5 +1,5 @@
-// The walk over one file: given the sorted ordinals of the rows that are needed, or a range of
-// them, it hands out their data blocks in file order, each once.
+// The walk over one family of a file: given the sorted positions of the rows that are needed, or a
+// range of them, it hands out their data blocks in file order, each once.
 //
 // 1. The next needed blocks are found by galloping through the block index from the one before.
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
@@ -7,7 +7,9 @@
 //    few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
 //    the read stays within kReadMax. From the first of them on the walk looks far ahead: it keeps
-//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
+//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax. Reads complete in any
+//    order; while the one that is needed next is awaited, others take the places of those that are
+//    done.
 // 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
 // cache.
 #pragma once
@@ -19,7 +21,7 @@
 #include <vector>
 
 #include "engine/read_queue.h"
-#include "engine/sources.h"
+#include "format/data_section.h"
 #include "format/row_block.h"
 
 namespace tandem::engine {
@@ -28,8 +30,8 @@ namespace tandem::engine {
 struct WalkedBlock {
   uint32_t block = 0;
   format::RowBlockRef rows;
-  /// The needed ordinals; empty when the walk goes over a range.
-  std::span<const uint32_t> ordinals;
+  /// The needed positions; empty when the walk goes over a range.
+  std::span<const uint32_t> positions;
   uint32_t low = 0, high = 0;  ///< The needed rows lie in [low, high).
 };
 
@@ -38,19 +40,20 @@ struct WalkOptions {
   bool cautious = false;  ///< Look ahead little at first: the walk may end early.
 };
 
-/// Threads: one at a time. Lifetime: the queue, the source's file and the ordinals outlive it.
+/// Threads: one at a time. Lifetime: the section, the queue and the positions outlive it.
 class BlockWalk {
  public:
   static constexpr uint64_t kGapMax = 16 * 1024;
   static constexpr uint64_t kReadMax = 1 << 20;
 
-  BlockWalk(const FileSource& source, ReadQueue* queue, WalkOptions options = {});
+  BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options = {});
   ~BlockWalk();
   BlockWalk(const BlockWalk&) = delete;
   BlockWalk& operator=(const BlockWalk&) = delete;
 
-  /// The walk goes over these ordinals, sorted and unique.
-  void Start(std::span<const uint32_t> ordinals);
+  /// The walk goes over these positions, sorted and unique. It may be started again when it has
+  /// ended, behind the positions it had.
+  void Start(std::span<const uint32_t> positions);
   /// The walk goes over the rows [low, high).
   void StartRange(uint32_t low, uint32_t high);
 
@@ -69,6 +72,7 @@ class BlockWalk {
     Extent* extent = nullptr;
   };
 
+  bool MayReadMore() const;
   void LookAhead();
   bool Gather();
   void LookUp(Ahead* ahead);
@@ -81,8 +85,8 @@ class BlockWalk {
   ReadQueue* queue_;
   WalkOptions options_;
 
-  std::span<const uint32_t> ordinals_;
-  size_t at_ = 0;                // Of the first ordinal that was not gathered.
+  std::span<const uint32_t> positions_;
+  size_t at_ = 0;                // Of the first position that was not gathered.
   uint32_t low_ = 0, high_ = 0;  // The rest of a range.
   uint32_t hint_ = 0;            // The last block gathered.
 

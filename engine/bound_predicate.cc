@@ -21,11 +21,11 @@ bool NodeMayAcceptAbsent(const BoundNode& node) {
   return is_and;
 }
 
-void AddNodeColumns(const BoundNode& node, std::vector<std::string>* qualifiers) {
+void AddNodeColumns(const BoundNode& node, ColumnSet* columns) {
   if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
-    qualifiers->push_back(node.leaf.column.qualifier);
+    columns->Add(node.leaf.column.family, node.leaf.column.qualifier);
   }
-  for (const BoundNode& child : node.children) AddNodeColumns(child, qualifiers);
+  for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
 }
 
 // The encoded key of a bound in an index. Bytes and text share an encoding; as bytes also the ends
@@ -93,8 +93,10 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
   return ranges;
 }
 
-void BoundPredicate::AddColumns(std::vector<std::string>* qualifiers) const {
-  AddNodeColumns(root_, qualifiers);
+ColumnSet BoundPredicate::Columns() const {
+  ColumnSet columns;
+  AddNodeColumns(root_, &columns);
+  return columns;
 }
 
 bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }

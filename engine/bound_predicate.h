@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/column_set.h"
 #include "engine/value_set.h"
 #include "format/cell.h"
 #include "format/index_key.h"
@@ -48,8 +49,8 @@ class BoundPredicate {
 
   const BoundNode& root() const { return root_; }
   bool is_true() const { return root_.kind == BoundNode::Kind::kAnd && root_.children.empty(); }
-  /// Adds the qualifiers that it reads.
-  void AddColumns(std::vector<std::string>* qualifiers) const;
+  /// The columns that it reads.
+  ColumnSet Columns() const;
   /// Whether a row without any of its columns may match: then existence has to be asked for.
   bool MayAcceptAbsent() const;
 

@@ -34,24 +34,51 @@ Status AddSources(const QueryPlan& plan, Explanation* explanation) {
   return {};
 }
 
-// All data blocks of the table, those that two regions share once.
-Status AddTotals(const TableView& view, Explanation* explanation) {
-  std::set<std::pair<uint64_t, uint32_t>> shared;
-  for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
-    for (const FileSlice& slice : region->files) {
-      format::StoreFile& file = slice.file->store();
-      if (slice.low >= slice.high) continue;
-      ASSIGN_OR_RETURN(const format::DataSection* data, file.Carrier());
-      const uint32_t first = data->BlockOf(slice.low);
-      const uint32_t last = data->BlockOf(slice.high - 1, first);
-      for (uint32_t block = first; block <= last; ++block) {
-        // Only a block at the edge of a slice can be in another one too.
-        const bool is_edge = block == first || block == last;
-        if (is_edge && !shared.emplace(file.number().value, block).second) continue;
-        ++explanation->total_blocks;
-        explanation->total_bytes += data->BlockAt(block).handle.stored_bytes;
-      }
+// Counts the data blocks of a table, those that two regions share once.
+class Totals {
+ public:
+  explicit Totals(Explanation* explanation) : explanation_(explanation) {}
+
+  /// Counts what a scan reads of the slice.
+  Status Add(const FileSlice& slice, const ReadShape& shape) {
+    if (slice.low >= slice.high) return {};
+    format::StoreFile& file = slice.file->store();
+    bool has_every_row = false;
+    for (const ColumnSet::Family& family : shape.merged.families()) {
+      ASSIGN_OR_RETURN(const format::DataSection* data, file.Family(family.id));
+      if (data == nullptr) continue;
+      has_every_row |= data->is_full();
+      AddBlocks(*data, slice);
     }
+    if (has_every_row || !shape.every_row) return {};
+    ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
+    AddBlocks(*carrier, slice);
+    return {};
+  }
+
+ private:
+  void AddBlocks(const format::DataSection& data, const FileSlice& slice) {
+    const uint32_t low = data.RankOf(slice.low), high = data.RankOf(slice.high);
+    if (low == high) return;
+    const uint32_t first = data.BlockOf(low);
+    const uint32_t last = data.BlockOf(high - 1, first);
+    for (uint32_t block = first; block <= last; ++block) {
+      // Only a block at the edge of a slice can be in another one too.
+      const bool is_edge = block == first || block == last;
+      if (is_edge && !shared_.emplace(&data, block).second) continue;
+      ++explanation_->total_blocks;
+      explanation_->total_bytes += data.BlockAt(block).handle.stored_bytes;
+    }
+  }
+
+  Explanation* explanation_;
+  std::set<std::pair<const format::DataSection*, uint32_t>> shared_;
+};
+
+Status AddTotals(const ReadJob& job, Explanation* explanation) {
+  Totals totals(explanation);
+  for (const std::shared_ptr<const RegionVersion>& region : job.view.regions) {
+    for (const FileSlice& slice : region->files) RETURN_IF_ERROR(totals.Add(slice, job.shape));
   }
   return {};
 }
@@ -66,7 +93,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.rejected = plan.rejected;
   explanation.entries = plan.entries;
   RETURN_IF_ERROR(AddSources(plan, &explanation));
-  RETURN_IF_ERROR(AddTotals(query.job->view, &explanation));
+  RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
 
   const std::unique_ptr<RowSource> rows = OpenQuery(query);
   RowView row;

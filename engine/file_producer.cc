@@ -1,10 +1,10 @@
 // The rows of a cluster of one file: nothing is merged and no key is compared. A settled row is
-// returned as it stands in its block.
+// returned as it stands in its blocks.
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/block_walk.h"
 #include "engine/row_producer.h"
+#include "engine/row_walk.h"
 
 namespace tandem::engine {
 namespace {
@@ -14,57 +14,38 @@ class FileProducer final : public RowProducer {
   FileProducer(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
       : RowProducer(job),
         source_(source),
-        columns_(job->shape, source),
-        walk_(source, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}) {
+        candidates_(std::move(candidates).value_or(FileCandidates())),
+        walk_(job, source, candidates_.decided) {
+    places_.files.push_back({source.file, 0});
     if (candidates.has_value()) {
-      candidates_ = *std::move(candidates);
       walk_.Start(candidates_.ordinals);
     } else {
-      walk_.StartRange(source.low, source.high);
+      walk_.StartAll();
     }
   }
 
   Result<bool> Next() override {
     while (true) {
-      if (at_ == count_) {
-        ASSIGN_OR_RETURN(const bool more, NextBlock());
-        if (!more) return false;
-      }
-      const uint32_t ordinal = block_.ordinals.empty() ? block_.low + at_ : block_.ordinals[at_];
-      ++at_;
-      ASSIGN_OR_RETURN(const bool is_row, Read(ordinal));
+      ASSIGN_OR_RETURN(const bool more, walk_.Next());
+      if (!more) return false;
+      ASSIGN_OR_RETURN(const bool is_row, Read());
       if (is_row) return true;
     }
   }
 
  private:
-  Result<bool> NextBlock() {
-    ASSIGN_OR_RETURN(const bool more, walk_.Next(&block_));
-    if (!more) return false;
-    CountBlock(source_, block_.block);
-    at_ = 0;
-    count_ = block_.ordinals.empty() ? block_.high - block_.low
-                                     : static_cast<uint32_t>(block_.ordinals.size());
-    job_->figures.rows += count_;
-    return true;
-  }
-
-  Result<bool> Read(uint32_t ordinal) {
-    const uint32_t slot = ordinal - block_.rows->first();
-    const bool settled = source_.IsSettledHere(ordinal);
+  Result<bool> Read() {
+    const bool settled = source_.IsSettledHere(walk_.ordinal());
     row_.Begin();
-    RETURN_IF_ERROR(
-        block_.rows->Cells(slot, settled ? columns_.settled : columns_.merged, row_.gathered()));
-    RETURN_IF_ERROR(block_.rows->Key(slot, &key_));
+    RETURN_IF_ERROR(walk_.Append(settled, &row_));
+    RETURN_IF_ERROR(walk_.Key(&key_));
+    places_.files[0].ordinal = walk_.ordinal();
     return Accept(settled, candidates_.decided);
   }
 
   const FileSource& source_;
-  FileColumns columns_;
   FileCandidates candidates_;
-  BlockWalk walk_;
-  WalkedBlock block_;
-  uint32_t at_ = 0, count_ = 0;  // Of the needed rows of block_.
+  RowWalk walk_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ class MergeProducer final : public RowProducer {
       scans_.push_back(NewFileScan(job, source, reverse));
     }
     for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
-      scans_.push_back(NewMemstoreScan(*job, *memstore, cluster.rows, reverse));
+      scans_.push_back(NewMemstoreScan(*memstore, cluster.rows, reverse));
     }
   }
 
@@ -59,11 +59,13 @@ class MergeProducer final : public RowProducer {
 
   Result<bool> ReadRow() {
     row_.Begin();
+    places_.Clear();
     key_.assign(heap_[0]->key());
     const bool settled = IsAlone() && heap_[0]->IsSettledHere();
     do {
       SourceScan* scan = heap_[0];
-      RETURN_IF_ERROR(scan->Append(settled, row_.gathered()));
+      RETURN_IF_ERROR(scan->Append(settled, &row_));
+      scan->AddPlace(&places_);
       scan->Hold();
       RETURN_IF_ERROR(scan->Next());
       Sift();

@@ -88,22 +88,23 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
   ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
   view.point = shape.point;
-  if (!request.returns_cells) shape.returned = shape.settled = shape.merged.emplace();
-  std::vector<std::string> columns;
-  predicate.AddColumns(&columns);
+  if (!request.returns_cells) shape.ReturnNothing();
+  ColumnSet ordering;
   QueryOptions options = request.query;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
-    columns.push_back(query.ordering->index->columns[0].qualifier);
+    const format::IndexColumnRecord& column = query.ordering->index->columns[0];
+    ordering.Add(column.family, column.qualifier);
     if (options.use_index == options.order_by) options.use_index.clear();
   }
-  shape.Decode(std::move(columns), predicate.MayAcceptAbsent());
+  shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   const bool counts = !request.returns_cells && !query.ordering.has_value();
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options,
                                          counts ? PlanPurpose::kCount : PlanPurpose::kRows));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, &query));
   }
+  RETURN_IF_ERROR(LoadFamilies(shape.merged, &query.plan.clusters));
   query.job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
   query.job->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.job->predicate = std::move(predicate);

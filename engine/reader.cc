@@ -48,19 +48,33 @@ format::KeyRange RowsOf(const ScanOptions& scan) {
   return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
 }
 
+// The bytes of the family's blocks that hold rows of the source; it stops counting above `most`.
+uint64_t BytesOf(const format::DataSection& data, const FileSource& source, uint64_t most) {
+  const uint32_t end = data.RankOf(source.high);
+  uint64_t bytes = 0;
+  for (uint32_t position = data.RankOf(source.low), block = 0; position < end && bytes <= most;) {
+    block = data.BlockOf(position, block);
+    const format::DataBlock place = data.BlockAt(block);
+    bytes += place.handle.stored_bytes;
+    position = place.first + place.count;
+  }
+  return bytes;
+}
+
 // Whether the blocks of a scan of these clusters may fill the cache.
 bool FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters) {
   if (context.cache_bytes == 0) return true;
+  const uint64_t most = context.cache_bytes / kCachePartMax;
   uint64_t bytes = 0;
   for (const Cluster& cluster : clusters) {
     for (const FileSource& source : cluster.files) {
-      const format::DataSection& data = *source.data;
-      const uint32_t first = data.BlockOf(source.low);
-      const uint32_t last = data.BlockOf(source.high - 1, first);
-      bytes += data.BlockAt(last).handle.offset - data.BlockAt(first).handle.offset;
+      for (const format::DataSection* data : source.families) {
+        bytes += BytesOf(*data, source, most);
+        if (bytes > most) return false;
+      }
     }
   }
-  return bytes <= context.cache_bytes / kCachePartMax;
+  return true;
 }
 
 }  // namespace
@@ -71,6 +85,7 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableVie
   view.point = shape.point;
   shape.needs_cells = true;
   ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
+  RETURN_IF_ERROR(LoadFamilies(shape.merged, &clusters));
   auto job = std::make_unique<ReadJob>(context, std::move(view), std::move(shape));
   job->may_end_early = scan.limit > 0;
   job->fills_cache = FitsCache(context, clusters);

@@ -42,9 +42,11 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query);
 
-/// The cells of a row over all sources of the view at the latest sequence, markers included, sorted
-/// by CellLess: what DeleteCell decides on (rule 3).
-Result<std::vector<format::Cell>> AllCellsOfRow(const TableView& view, std::string_view row,
+/// The cells of the column that `column` is of, and the DeleteFamily markers of its family, over
+/// all sources of the view at the latest sequence, sorted by CellLess: what DeleteCell decides on
+/// (rule 3). Lifetime: what is added to `*pins`.
+Result<std::vector<format::Cell>> CellsOfColumn(const TableView& view, std::string_view row,
+                                                const format::Cell& column,
                                                 std::vector<std::shared_ptr<const void>>* pins);
 
 /// The oracle over one view: regions tile the key space, every

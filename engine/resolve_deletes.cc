@@ -74,8 +74,8 @@ void Resolver::Emit(const PlannedOperation& operation) {
 // Newest first, of the one column.
 Result<std::vector<format::Cell>> Resolver::VisibleVersions(const PlannedOperation& operation) {
   const Table& table = TableOf(operation.table);
-  ASSIGN_OR_RETURN(std::vector<format::Cell> cells,
-                   AllCellsOfRow(point_.view(table), operation.row, &pins_));
+  ASSIGN_OR_RETURN(std::vector<format::Cell> cells, CellsOfColumn(point_.view(table), operation.row,
+                                                                  operation.cells.front(), &pins_));
   const std::vector<format::Cell>& own = written_[{operation.table, operation.row}];
   cells.insert(cells.end(), own.begin(), own.end());
   std::sort(cells.begin(), cells.end(), format::CellLess);

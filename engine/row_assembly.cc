@@ -2,68 +2,24 @@
 #include "engine/row_assembly.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/status_macros.h"
 #include "format/visibility.h"
 
 namespace tandem::engine {
-namespace {
 
-using Columns = std::optional<std::vector<std::string>>;
+RowAssembly::RowAssembly(const ReadShape& shape)
+    : shape_(shape),
+      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {}
 
-void SortUnique(std::vector<std::string>* names) {
-  std::sort(names->begin(), names->end());
-  names->erase(std::unique(names->begin(), names->end()), names->end());
+void RowAssembly::Append(const MemRow* row) {
+  const auto first = static_cast<ptrdiff_t>(gathered_.size());
+  Memstore::Cells(row, shape_.point.sequence, &gathered_);
+  if (decodes_all_families_) return;
+  const auto unwanted = std::remove_if(
+      gathered_.begin() + first, gathered_.end(),
+      [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
+  gathered_.erase(unwanted, gathered_.end());
 }
-
-void AddColumns(const std::vector<std::string>& more, Columns* columns) {
-  if (!columns->has_value()) return;
-  (*columns)->insert((*columns)->end(), more.begin(), more.end());
-  SortUnique(&**columns);
-}
-
-format::Projection ProjectionOf(const Columns& columns, const FileSource& source) {
-  return {source.data->names(), columns.has_value() ? &*columns : nullptr, &source.data->blocks()};
-}
-
-}  // namespace
-
-format::ReadPoint PointOf(const TableView& view, const ReadOptions& options) {
-  format::ReadPoint point = view.point;
-  point.since = options.since.value_or(point.since);
-  point.as_of = options.as_of.value_or(point.as_of);
-  return point;
-}
-
-Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
-  if (options.versions == 0) return Status::InvalidArgument("versions is 0, expected 1 or more");
-  ReadShape shape;
-  shape.table = view.table;
-  shape.point = PointOf(view, options);
-  shape.versions = options.versions;
-  if (options.columns.empty()) return shape;
-  std::vector<std::string> qualifiers;
-  for (const ColumnName& column : options.columns) {
-    if (!column.family.empty() && view.table->FindFamily(column.family) == nullptr) {
-      return Status::NotFound("table '" + view.table->name + "' has no family '" + column.family +
-                              "'");
-    }
-    qualifiers.push_back(column.qualifier);
-  }
-  SortUnique(&qualifiers);
-  shape.returned = shape.settled = shape.merged = std::move(qualifiers);
-  return shape;
-}
-
-void ReadShape::Decode(std::vector<std::string> columns, bool existence) {
-  AddColumns(columns, &settled);
-  AddColumns(columns, &merged);
-  if (existence) merged.reset();
-}
-
-FileColumns::FileColumns(const ReadShape& shape, const FileSource& source)
-    : settled(ProjectionOf(shape.settled, source)), merged(ProjectionOf(shape.merged, source)) {}
 
 void RowAssembly::Merge() {
   if (!std::is_sorted(gathered_.begin(), gathered_.end(), format::CellLess)) {
@@ -75,7 +31,7 @@ void RowAssembly::Merge() {
   is_settled_ = false;
 }
 
-bool RowAssembly::returns_cells() const {
+bool RowAssembly::returns_cells() {
   return std::any_of(visible_.begin(), visible_.end(),
                      [this](const format::Cell& cell) { return IsReturned(cell); });
 }
@@ -84,7 +40,7 @@ RowView RowAssembly::Project(std::string_view key) {
   returned_.clear();
   if (!is_settled_) {
     ProjectVersions();
-  } else if (!shape_.returned.has_value()) {
+  } else if (shape_.returns_all) {
     for (const format::Cell& cell : visible_) returned_.push_back(ToReturned(cell));
   } else {
     for (const format::Cell& cell : visible_) {
@@ -109,6 +65,14 @@ void RowAssembly::ProjectVersions() {
     previous = &cell;
     if (is_returned && versions <= shape_.versions) returned_.push_back(ToReturned(cell));
   }
+}
+
+bool RowAssembly::IsReturned(const format::Cell& cell) {
+  if (shape_.returns_all) return true;
+  if (returned_columns_ == nullptr || returned_columns_->id != cell.family) {
+    returned_columns_ = shape_.returned.Find(cell.family);
+  }
+  return returned_columns_ != nullptr && returned_columns_->Contains(cell.qualifier);
 }
 
 Cell RowAssembly::ToReturned(const format::Cell& cell) {

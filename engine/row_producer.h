@@ -7,41 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "engine/bound_predicate.h"
 #include "engine/candidates.h"
-#include "engine/read_queue.h"
-#include "engine/reader.h"
+#include "engine/existence_check.h"
+#include "engine/read_job.h"
 #include "engine/row_assembly.h"
+#include "engine/row_places.h"
 #include "engine/sources.h"
 
 namespace tandem::engine {
-
-/// What a read has looked at in files. Gaps between blocks that were read along are not counted.
-struct ReadFigures {
-  uint64_t rows = 0;
-  uint64_t blocks = 0;
-  uint64_t bytes = 0;  ///< Of the blocks, as stored.
-};
-
-/// One read of a table: everything that its producers share. Lives as long as its cursor.
-struct ReadJob {
-  ReadJob(const ReadContext& read_context, TableView table_view, ReadShape read_shape)
-      : context(read_context),
-        view(std::move(table_view)),
-        shape(std::move(read_shape)),
-        queue(read_context.file_system) {}
-  ReadJob(const ReadJob&) = delete;
-  ReadJob& operator=(const ReadJob&) = delete;
-
-  ReadContext context;
-  TableView view;
-  ReadShape shape;
-  std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
-  bool may_end_early = false;               ///< There is a limit.
-  bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
-  ReadQueue queue;
-  ReadFigures figures;
-};
 
 /// Threads: one at a time.
 class RowProducer {
@@ -57,16 +30,19 @@ class RowProducer {
   RowAssembly& row() { return row_; }
 
  protected:
-  explicit RowProducer(ReadJob* job) : job_(job), row_(job->shape) {}
+  explicit RowProducer(ReadJob* job) : job_(job), row_(job->shape), existence_(job) {}
 
-  /// Decides on the gathered cells of the row `key_`. `decided`: if the row is settled, it
-  /// satisfies the predicate.
+  /// Decides on the gathered cells of the row `key_`, which lies at `places_`. `decided`: if the
+  /// row is settled, it satisfies the predicate.
   Result<bool> Accept(bool settled, bool decided);
-  void CountBlock(const FileSource& source, uint32_t block);
 
   ReadJob* job_;
   RowAssembly row_;
+  RowPlaces places_;
   std::string key_;
+
+ private:
+  ExistenceCheck existence_;
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.

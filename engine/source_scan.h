@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/row_producer.h"
 
@@ -21,8 +20,10 @@ class SourceScan {
   std::string_view key() const { return key_; }
   /// Whether this source holds nothing of the row that is hidden, expired or old.
   virtual bool IsSettledHere() const = 0;
-  /// Appends the row's cells. Lifetime: until Next.
-  virtual Status Append(bool settled, std::vector<format::Cell>* cells) = 0;
+  /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
+  virtual Status Append(bool settled, RowAssembly* row) = 0;
+  /// Adds where the row lies.
+  virtual void AddPlace(RowPlaces* places) const = 0;
   /// Keeps the cells of the last Append valid over the next call of Next.
   virtual void Hold() = 0;
 
@@ -33,7 +34,7 @@ class SourceScan {
 
 /// Lifetime: job and source outlive the scan.
 std::unique_ptr<SourceScan> NewFileScan(ReadJob* job, const FileSource& source, bool reverse);
-std::unique_ptr<SourceScan> NewMemstoreScan(const ReadJob& job, const Memstore& memstore,
-                                            const format::KeyRange& rows, bool reverse);
+std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,
+                                            bool reverse);
 
 }  // namespace tandem::engine

@@ -60,7 +60,7 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
   source.may_settle =
       source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
-  ASSIGN_OR_RETURN(source.data, file.Carrier());
+  ASSIGN_OR_RETURN(source.carrier, file.Carrier());
   if (source.may_settle && !file.all_clean()) {
     ASSIGN_OR_RETURN(source.clean, file.CleanRows());
   }
@@ -117,6 +117,19 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
     AddClusters(std::move(placed), own, &clusters);
   }
   return clusters;
+}
+
+Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters) {
+  for (Cluster& cluster : *clusters) {
+    for (FileSource& source : cluster.files) {
+      source.families.clear();
+      for (const ColumnSet::Family& family : columns.families()) {
+        ASSIGN_OR_RETURN(const format::DataSection* data, source.file->Family(family.id));
+        if (data != nullptr) source.families.push_back(data);
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace tandem::engine

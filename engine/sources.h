@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/column_set.h"
 #include "engine/view.h"
 #include "format/index_key.h"
 
@@ -23,7 +24,10 @@ struct FileSource {
   /// out the newest ones (rule 22): the current parts of its sections say all.
   bool visible = false;
   bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
-  const format::DataSection* data = nullptr;
+  /// Its positions are the ordinals.
+  const format::DataSection* carrier = nullptr;
+  /// The families that the read decodes and the file has, by id (LoadFamilies).
+  std::vector<const format::DataSection*> families = {};
   const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
 
   std::string_view min_key() const { return file->statistics().min_key; }
@@ -43,9 +47,12 @@ struct Cluster {
   bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
 };
 
-/// The clusters of the rows in `rows`, in key order. Loads the data section of each file. Errors:
+/// The clusters of the rows in `rows`, in key order. Loads the key carrier of each file. Errors:
 /// kCorruption, kIoError.
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
+
+/// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.
+Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters);
 
 /// Every row key.
 inline format::KeyRange AllRows() { return {}; }

@@ -17,10 +17,36 @@ constexpr size_t kCandidatesMax = 1024;
 WindowFile::WindowFile(ReadJob* job, const FileSource& source, FileCandidates candidates)
     : job_(job),
       source_(source),
-      columns_(job->shape, source),
       candidates_(std::move(candidates)),
-      walk_(source, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
+      sections_(SectionsOf(job->shape, source, candidates_.decided)),
+      lead_(LeadOf(sections_, source)),
+      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
   walk_.Start(candidates_.ordinals);
+}
+
+// By family; the key carrier, where nothing else leads, is the last.
+std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
+                                                        const FileSource& source, bool decided) {
+  std::vector<Section> sections;
+  for (const format::DataSection* data : source.families) {
+    sections.push_back({.data = data, .columns = FamilyColumns(shape, *data, decided)});
+  }
+  if (LeadOf(sections, source) == sections.size()) {
+    sections.push_back({.data = source.carrier, .columns = FamilyColumns()});
+  }
+  return sections;
+}
+
+// The place of the section that leads; their number when none of them can.
+size_t WindowFile::LeadOf(const std::vector<Section>& sections, const FileSource& source) {
+  auto lead = std::find_if(sections.begin(), sections.end(), [](const Section& section) {
+    return section.data->is_full() && section.columns.settled.has_value();
+  });
+  if (lead == sections.end()) {
+    lead = std::find_if(sections.begin(), sections.end(),
+                        [&](const Section& section) { return section.data == source.carrier; });
+  }
+  return static_cast<size_t>(lead - sections.begin());
 }
 
 Status WindowFile::Load(size_t blocks) {
@@ -29,8 +55,8 @@ Status WindowFile::Load(size_t blocks) {
     WalkedBlock block;
     ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
     if (!more) break;
-    Pin(block);
-    loaded_ += block.ordinals.size();
+    Pin(block, &lead());
+    loaded_ += block.positions.size();
     block_ends_.push_back(loaded_);
   }
   return {};
@@ -64,24 +90,26 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
 }
 
 Status WindowFile::Complete() {
+  AddExtras();
+  std::vector<uint32_t> positions;
+  for (Section& section : sections_) {
+    positions.clear();
+    for (const Item& item : items_) {
+      const bool leads = &section == &lead();
+      if (!leads && section.columns.Of(item.settled) == nullptr) continue;
+      if (!section.data->Has(item.ordinal)) continue;
+      const uint32_t position = section.data->RankOf(item.ordinal);
+      if (section.Find(position) == nullptr) positions.push_back(position);
+    }
+    RETURN_IF_ERROR(PinRows(positions, &section));
+  }
+  job_->figures.rows += items_.size();
+  return {};
+}
+
+void WindowFile::AddExtras() {
   std::sort(extras_.begin(), extras_.end());
   extras_.erase(std::unique(extras_.begin(), extras_.end()), extras_.end());
-  std::vector<uint32_t> missing;  // Extra rows whose blocks are not pinned yet.
-  for (const uint32_t ordinal : extras_) {
-    if (!IsPinned(ordinal)) missing.push_back(ordinal);
-  }
-  if (!missing.empty()) {
-    BlockWalk walk(source_, &job_->queue);
-    walk.Start(missing);
-    WalkedBlock block;
-    while (true) {
-      ASSIGN_OR_RETURN(const bool more, walk.Next(&block));
-      if (!more) break;
-      Pin(block);
-    }
-    std::sort(pinned_.begin(), pinned_.end(),
-              [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
-  }
   // Candidates come before extra rows of the same ordinal, which add nothing.
   for (const uint32_t ordinal : extras_) items_.push_back({ordinal, false});
   std::stable_sort(items_.begin(), items_.end(),
@@ -90,42 +118,69 @@ Status WindowFile::Complete() {
                            [](const Item& a, const Item& b) { return a.ordinal == b.ordinal; }),
                items_.end());
   extras_.clear();
-  job_->figures.rows += items_.size();
+}
+
+// Pins the blocks of rows that are not pinned yet.
+Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
+  if (positions.empty()) return {};
+  BlockWalk walk(*section->data, &job_->queue);
+  walk.Start(positions);
+  WalkedBlock block;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, walk.Next(&block));
+    if (!more) break;
+    Pin(block, section);
+  }
+  std::sort(section->pinned.begin(), section->pinned.end(),
+            [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
   return {};
 }
 
 void WindowFile::Close() {
   if (items_.empty()) return;
   // Later windows hold larger keys, so larger ordinals.
-  const uint32_t last = FindPinned(items_.back().ordinal)->block;
-  std::erase_if(pinned_, [=](const Pinned& pinned) { return pinned.block < last; });
+  const uint32_t last = items_.back().ordinal;
+  for (Section& section : sections_) {
+    const uint32_t rank = section.data->RankOf(last);
+    std::erase_if(section.pinned, [=](const Pinned& pinned) {
+      return pinned.rows->first() + pinned.rows->row_count() <= rank;
+    });
+  }
   items_.clear();
 }
 
 Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
-  const format::RowBlock& rows = BlockOf(ordinal);
+  const format::RowBlock& rows = *lead().Find(ordinal)->rows;
   return rows.Key(ordinal - rows.first(), key);
 }
 
-void WindowFile::Pin(const WalkedBlock& block) {
-  pinned_.push_back({block.block, block.rows});
-  ++job_->figures.blocks;
-  job_->figures.bytes += source_.data->BlockAt(block.block).handle.stored_bytes;
-}
-
-// The pinned block that holds `ordinal`; nullptr when there is none.
-const WindowFile::Pinned* WindowFile::FindPinned(uint32_t ordinal) const {
-  if (last_found_ < pinned_.size() && pinned_[last_found_].Holds(ordinal)) {
-    return &pinned_[last_found_];
+Status WindowFile::Append(const Item& item, RowAssembly* row) const {
+  for (const Section& section : sections_) {
+    const format::Projection* wanted = section.columns.Of(item.settled);
+    if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
+    const uint32_t position = section.data->RankOf(item.ordinal);
+    const format::RowBlock& rows = *section.Find(position)->rows;
+    RETURN_IF_ERROR(rows.Cells(position - rows.first(), *wanted, row->gathered()));
   }
-  const auto after =
-      std::partition_point(pinned_.begin(), pinned_.end(),
-                           [=](const Pinned& pinned) { return pinned.rows->first() <= ordinal; });
-  if (after == pinned_.begin() || !(after - 1)->Holds(ordinal)) return nullptr;
-  last_found_ = static_cast<size_t>(after - 1 - pinned_.begin());
-  return &pinned_[last_found_];
+  return {};
 }
 
-bool WindowFile::IsPinned(uint32_t ordinal) const { return FindPinned(ordinal) != nullptr; }
+void WindowFile::Pin(const WalkedBlock& block, Section* section) {
+  section->pinned.push_back({block.block, block.rows});
+  job_->figures.CountBlock(*section->data, block.block);
+}
+
+// The pinned block that holds `position`; nullptr when there is none.
+const WindowFile::Pinned* WindowFile::Section::Find(uint32_t position) const {
+  if (last_found < pinned.size() && pinned[last_found].Holds(position)) {
+    return &pinned[last_found];
+  }
+  const auto after = std::partition_point(pinned.begin(), pinned.end(), [=](const Pinned& block) {
+    return block.rows->first() <= position;
+  });
+  if (after == pinned.begin() || !(after - 1)->Holds(position)) return nullptr;
+  last_found = static_cast<size_t>(after - 1 - pinned.begin());
+  return &pinned[last_found];
+}
 
 }  // namespace tandem::engine

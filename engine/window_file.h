@@ -1,5 +1,10 @@
 // One file's part in the windows of a cluster of several sources (see window_producer.cc): which of
 // its rows are candidates, which of its blocks are pinned, which rows belong to the present window.
+//
+// One family leads: one that every row has and that is decoded of every row, else the key carrier.
+// Its blocks are pinned as windows are loaded, so that keys are at hand. Of the other families the
+// blocks of the window's items are pinned when the items are complete, and known to be settled or
+// not.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +15,7 @@
 
 #include "engine/block_walk.h"
 #include "engine/row_producer.h"
+#include "engine/row_walk.h"
 
 namespace tandem::engine {
 
@@ -25,7 +31,6 @@ class WindowFile {
   WindowFile(ReadJob* job, const FileSource& source, FileCandidates candidates);
 
   const FileSource& source() const { return source_; }
-  const FileColumns& columns() const { return columns_; }
   bool decided() const { return candidates_.decided; }
 
   /// Pins blocks until `blocks` of them, or enough for a window, hold candidates that no window
@@ -43,38 +48,54 @@ class WindowFile {
   std::vector<Item>& items() { return items_; }
   /// Adds a row that another source asks for. Requires: its key is within the window's bound.
   void AddExtra(uint32_t ordinal) { extras_.push_back(ordinal); }
-  /// Pins the blocks of the extra rows and makes them items, not settled.
+  /// Makes the extra rows items, not settled, and pins the blocks that the items need. Errors:
+  /// kCorruption, kIoError.
   Status Complete();
   /// Ends the window: pins only blocks that later windows can need.
   void Close();
 
   /// Requires: the block of `ordinal` is pinned.
   Status Key(uint32_t ordinal, std::string* key) const;
-  const format::RowBlock& BlockOf(uint32_t ordinal) const { return *FindPinned(ordinal)->rows; }
+  /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
+  /// until Close.
+  Status Append(const Item& item, RowAssembly* row) const;
 
  private:
   struct Pinned {
     uint32_t block = 0;
     format::RowBlockRef rows;
-    bool Holds(uint32_t ordinal) const {
-      return ordinal >= rows->first() && ordinal - rows->first() < rows->row_count();
+    bool Holds(uint32_t position) const {
+      return position >= rows->first() && position - rows->first() < rows->row_count();
     }
   };
+  /// The pinned blocks of one family.
+  struct Section {
+    const format::DataSection* data = nullptr;
+    FamilyColumns columns;
+    std::vector<Pinned> pinned = {};  // By block.
+    mutable size_t last_found = 0;    // In `pinned`: rows are mostly looked up in their order.
 
-  void Pin(const WalkedBlock& block);
-  const Pinned* FindPinned(uint32_t ordinal) const;
-  bool IsPinned(uint32_t ordinal) const;
+    const Pinned* Find(uint32_t position) const;
+  };
+
+  static std::vector<Section> SectionsOf(const ReadShape& shape, const FileSource& source,
+                                         bool decided);
+  void Pin(const WalkedBlock& block, Section* section);
+  Status PinRows(std::span<const uint32_t> positions, Section* section);
+  void AddExtras();
+  static size_t LeadOf(const std::vector<Section>& sections, const FileSource& source);
+  Section& lead() { return sections_[lead_]; }
+  const Section& lead() const { return sections_[lead_]; }
 
   ReadJob* job_;
   const FileSource& source_;
-  FileColumns columns_;
   FileCandidates candidates_;
+  std::vector<Section> sections_;
+  size_t lead_;  // In sections_.
   BlockWalk walk_;
   size_t opened_ = 0;               // Candidates that were in windows.
   size_t loaded_ = 0;               // Candidates whose blocks were pinned.
   std::vector<size_t> block_ends_;  // loaded_ after each of these blocks.
-  std::vector<Pinned> pinned_;      // By block.
-  mutable size_t last_found_ = 0;   // In pinned_: ordinals are mostly looked up in their order.
   std::vector<Item> items_;
   std::vector<uint32_t> extras_;
 };

@@ -62,7 +62,6 @@ class WindowProducer final : public RowProducer {
   Status Advance();
   void ChooseKey();
   Result<bool> ReadRow();
-  Status GatherFrom(File* file);
   void GatherMemstores();
 
   const Cluster& cluster_;
@@ -244,12 +243,14 @@ void WindowProducer::ChooseKey() {
 Result<bool> WindowProducer::ReadRow() {
   ChooseKey();
   row_.Begin();
+  places_.Clear();
   bool settled = false, decided = false;
   while (!heap_.empty() && heap_[0]->key == key_) {
     File* file = heap_[0];
     settled = file->item().settled;  // Then no other source has the row.
     decided = file->window->decided();
-    RETURN_IF_ERROR(GatherFrom(file));
+    RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
+    places_.files.push_back({file->window->source().file, file->item().ordinal});
     ++file->at;
     RETURN_IF_ERROR(Advance());
     if (settled) break;
@@ -271,21 +272,15 @@ Status WindowProducer::Advance() {
   return {};
 }
 
-Status WindowProducer::GatherFrom(File* file) {
-  const WindowFile::Item& item = file->item();
-  const format::RowBlock& rows = file->window->BlockOf(item.ordinal);
-  const FileColumns& columns = file->window->columns();
-  return rows.Cells(item.ordinal - rows.first(), item.settled ? columns.settled : columns.merged,
-                    row_.gathered());
-}
-
 void WindowProducer::GatherMemstores() {
   if (cluster_.memstores.empty()) return;
   const uint64_t hash = format::RowHash(key_, secret_);
   for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
     if (!memstore->MayContain(hash)) continue;
     const MemRow* row = memstore->Find(key_);
-    if (row != nullptr) Memstore::Cells(row, job_->view.point.sequence, row_.gathered());
+    if (row == nullptr) continue;
+    row_.Append(row);
+    places_.memstores.push_back(row);
   }
 }
 

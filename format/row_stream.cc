@@ -32,8 +32,8 @@ Status RowStream::Next() {
 }
 
 Status RowStream::Cells(std::vector<Cell>* out) const {
-  const Projection all(data_->names(), &data_->blocks());
-  return block_->Cells(ordinal() - block_->first(), all, out);
+  return block_->Cells(ordinal() - block_->first(),
+                       Projection(data_->names(), &file_->blocks()), out);
 }
 
 Status RowStream::Start() {

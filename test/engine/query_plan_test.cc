@@ -12,8 +12,7 @@ namespace {
 
 WorldOptions Options() {
   WorldOptions options;
-  options.family.name = "f";
-  options.family.block_size_bytes = 512;
+  options.families.push_back({.name = "f", .block_size_bytes = 512});
   options.indexes.push_back({"by_name", {{"", "name", ColumnType::kText, false}}});
   options.indexes.push_back({"by_size", {{"", "size", ColumnType::kInt64, false}}});
   options.indexes.push_back({"by_name_too", {{"", "name", ColumnType::kBytes, true}}});

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "compaction/merge.h"
+#include "engine/overlap_walk.h"
 #include "format/hash.h"
 #include "format/store_file_writer.h"
 #include "format/visibility.h"
@@ -42,7 +43,11 @@ ReadWorld::ReadWorld(const WorldOptions& options)
   table_->name = kWorldTable;
   const auto random = base::NewSeededRandom(options.file_ids);
   random->Fill(table_->hash_secret);
-  table_->families.push_back({format::FamilyId(0), options.family});
+  for (const FamilyOptions& family : options.families) {
+    // Ids need not follow one another.
+    const auto id = static_cast<uint8_t>(table_->families.size() * 3);
+    table_->families.push_back({format::FamilyId(id), family});
+  }
   uint32_t id = 0;
   for (const IndexOptions& index : options.indexes) {
     const IndexColumn& column = index.columns[0];
@@ -50,14 +55,21 @@ ReadWorld::ReadWorld(const WorldOptions& options)
     record.id = format::IndexId(++id);
     record.name = index.name;
     record.columns.push_back(
-        {format::FamilyId(0), column.qualifier, column.type, column.descending});
+        {FamilyOf(column.family).id, column.qualifier, column.type, column.descending});
     table_->indexes.push_back(std::move(record));
   }
-  model_.CreateTable({kWorldTable, {options.family}, options.indexes, {}});
+  model_.CreateTable({kWorldTable, options.families, options.indexes, {}});
   auto region = std::make_shared<engine::RegionVersion>();
   regions_.push_back(std::move(region));
   memstores_.emplace_back();
   SwitchMemstore(0);
+}
+
+const format::FamilyRecord& ReadWorld::FamilyOf(const std::string& name) const {
+  if (name.empty()) return table_->families[0];
+  const format::FamilyRecord* family = table_->FindFamily(name);
+  CHECK(family != nullptr);
+  return *family;
 }
 
 void ReadWorld::SwitchMemstore(size_t region) {
@@ -81,6 +93,7 @@ void ReadWorld::Apply(const ModelOperation& operation) {
   format::Cell cell;
   cell.timestamp = timestamp;
   cell.sequence = format::SequenceNumber(sequence_);
+  cell.family = FamilyOf(operation.family).id;
   switch (operation.kind) {
     case ModelOperation::Kind::kPut:
       for (const auto& [qualifier, value] : operation.columns) {
@@ -97,9 +110,16 @@ void ReadWorld::Apply(const ModelOperation& operation) {
       cell.qualifier = operation.columns[0].first;
       cells.push_back(cell);
       break;
-    default:
+    case ModelOperation::Kind::kDeleteFamily:
       cell.kind = format::CellKind::kDeleteFamily;
       cells.push_back(cell);
+      break;
+    case ModelOperation::Kind::kDeleteRow:
+      cell.kind = format::CellKind::kDeleteFamily;
+      for (const format::FamilyRecord& family : table_->families) {
+        cell.family = family.id;
+        cells.push_back(cell);
+      }
   }
   model_.Apply(operation, timestamp, now_);
   if (cells.empty()) return;
@@ -113,20 +133,16 @@ void ReadWorld::Apply(const ModelOperation& operation) {
 void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
                            std::vector<format::Cell>* cells) {
   std::vector<std::shared_ptr<const void>> pins;
-  const auto all = Must(engine::AllCellsOfRow(View(Moments()[0]), operation.row, &pins));
-  std::vector<format::Cell> row, visible, after;
-  const std::string& qualifier = operation.columns[0].first;
-  for (const format::Cell& cell : all) {
-    if (cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == qualifier) {
-      row.push_back(cell);
-    }
-  }
+  format::Cell marker;
+  marker.kind = format::CellKind::kDeleteCell;
+  const format::FamilyRecord& family = FamilyOf(operation.family);
+  marker.family = family.id;
+  marker.qualifier = operation.columns[0].first;
+  const auto row = Must(engine::CellsOfColumn(View(Moments()[0]), operation.row, marker, &pins));
+  std::vector<format::Cell> visible;
   const format::ReadPoint point{format::kSequenceMax, now_};
   format::VisibleCells(row, table_->families, point, &visible);
   if (visible.empty()) return;
-  format::Cell marker;
-  marker.kind = format::CellKind::kDeleteCell;
-  marker.qualifier = qualifier;
   marker.timestamp = operation.timestamp.has_value() ? timestamp : visible[0].timestamp;
   marker.sequence = format::SequenceNumber(sequence_);
   const bool hits = std::any_of(visible.begin(), visible.end(), [&](const format::Cell& cell) {
@@ -134,7 +150,7 @@ void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
   });
   if (!hits) return;
   cells->push_back(marker);
-  if (visible.size() == table_->families[0].options.max_versions) {
+  if (visible.size() == family.options.max_versions) {
     format::Cell cut = marker;
     cut.kind = format::CellKind::kDeleteColumn;
     cut.timestamp = visible.back().timestamp - 1;
@@ -266,6 +282,29 @@ void ReadWorld::Merge(size_t at, size_t first, size_t count) {
   files.erase(files.begin() + static_cast<ptrdiff_t>(first),
               files.begin() + static_cast<ptrdiff_t>(first + count));
   if (!result.empty) files.insert(files.begin() + static_cast<ptrdiff_t>(first), OpenFile(files_));
+  regions_[at] = std::move(version);
+}
+
+void ReadWorld::BuildOverlaps(size_t at, TestRandom* random, uint64_t leaves_out_one_in) {
+  auto version = std::make_shared<engine::RegionVersion>(*regions_[at]);
+  for (size_t i = 1; i < version->files.size(); ++i) {
+    if (leaves_out_one_in > 0 && random->OneIn(leaves_out_one_in)) continue;
+    format::StoreFile& newer = version->files[i].file->store();
+    std::vector<format::StoreFile*> older;
+    for (size_t j = 0; j < i; ++j) {
+      format::StoreFile& file = version->files[j].file->store();
+      const bool is_built = version->overlaps != nullptr &&
+                            version->overlaps->Find({file.number(), newer.number()}) != nullptr;
+      if (!is_built) older.push_back(&file);
+    }
+    auto found = Must(engine::FindOverlaps({.table = *table_, .newer = &newer, .older = older}));
+    engine::Overlaps::Pairs pairs;
+    for (size_t j = 0; j < older.size(); ++j) {
+      pairs.emplace(engine::Overlaps::Key{older[j]->number(), newer.number()},
+                    std::make_shared<const engine::PairOverlap>(std::move(found[j])));
+    }
+    version->overlaps = engine::WithPairs(version->overlaps, std::move(pairs));
+  }
   regions_[at] = std::move(version);
 }
 

@@ -1,6 +1,6 @@
 // Every way of reading, over random histories, beside the reference model. Small worlds (three
-// rows, three columns, few values, timestamps in any order) find the bugs; larger ones fill blocks
-// and windows.
+// rows, three columns of one to three families, few values, timestamps in any order) find the bugs;
+// larger ones fill blocks and windows.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -13,6 +13,7 @@
 namespace tandem::test {
 namespace {
 
+const std::vector<std::string> kFamilies = {"f", "g", "h"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 const std::vector<std::string> kValues = {"1", "2", "10"};
 
@@ -23,16 +24,20 @@ struct Scale {
   size_t puts_per_step = 1;
 };
 
-WorldOptions RandomOptions(TestRandom& random) {
+WorldOptions RandomOptions(TestRandom& random, size_t families) {
   WorldOptions options;
-  options.family.name = "f";
-  options.family.block_size_bytes = 512;
-  options.family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
-  options.family.ttl_micros = random.OneIn(3) ? 6 : 0;
-  options.family.compression = random.OneIn(2) ? Compression::kNone : Compression::kZstd;
+  for (size_t i = 0; i < families; ++i) {
+    FamilyOptions& family = options.families.emplace_back();
+    family.name = kFamilies[i];
+    family.block_size_bytes = 512;
+    family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
+    family.ttl_micros = random.OneIn(3 * families) ? 6 : 0;
+    family.compression = random.OneIn(2) ? Compression::kNone : Compression::kZstd;
+  }
   const bool descending = random.OneIn(3);
+  const std::string& second = kFamilies[random.Below(families)];
   options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
-  options.indexes.push_back({"by_b", {{"", "b", ColumnType::kInt64, descending}}});
+  options.indexes.push_back({"by_b", {{second, "b", ColumnType::kInt64, descending}}});
   options.cache_bytes = random.OneIn(3) ? 0 : random.OneIn(2) ? 1 << 20 : 1 << 15;
   return options;
 }
@@ -41,7 +46,10 @@ WorldOptions RandomOptions(TestRandom& random) {
 class Trial {
  public:
   Trial(TestRandom& random, const Scale& scale)
-      : random_(random), scale_(scale), world_(RandomOptions(random)) {}
+      : random_(random),
+        scale_(scale),
+        families_(1 + random.Below(1)),
+        world_(RandomOptions(random, families_)) {}
 
   void Run() {
     for (size_t i = 0; i < scale_.steps; ++i) Step();
@@ -53,6 +61,13 @@ class Trial {
     const uint64_t row = random_.Below(scale_.rows);
     if (scale_.rows <= 3) return std::string(1, static_cast<char>('p' + row));
     return "row" + std::to_string(100'000 + row * 7);
+  }
+  const std::string& Family() { return kFamilies[random_.Below(families_)]; }
+  // As predicates name it.
+  std::string ColumnNamed(const std::string& qualifier) {
+    const std::string& family = Family();
+    if (family == kFamilies[0] && random_.OneIn(2)) return qualifier;
+    return family + ":" + qualifier;
   }
   std::string Value() {
     if (scale_.values <= kValues.size()) return kValues[random_.Below(scale_.values)];
@@ -88,7 +103,7 @@ class Trial {
     ModelOperation put;
     put.table = kWorldTable;
     put.row = RowKey();
-    put.family = "f";
+    put.family = Family();
     for (const std::string& column : kColumns) {
       if (random_.OneIn(2)) put.columns.emplace_back(column, Value());
     }
@@ -101,7 +116,7 @@ class Trial {
     ModelOperation operation;
     operation.table = kWorldTable;
     operation.row = RowKey();
-    operation.family = "f";
+    operation.family = Family();
     operation.kind = static_cast<ModelOperation::Kind>(1 + random_.Below(4));
     operation.columns.emplace_back(kColumns[random_.Below(3)], "");
     if (!random_.OneIn(4)) operation.timestamp = static_cast<int64_t>(1 + random_.Below(12));
@@ -122,9 +137,10 @@ class Trial {
         return Predicate::Compare(kind, "_row", {RowKey()});
       }
     }
-    const std::string column = kColumns[random_.Below(3)];
-    if (kind == Kind::kPrefix) {
-      return Predicate::Compare(kind, column == "b" ? "a" : column, {Value().substr(0, 1)});
+    const std::string& qualifier = kColumns[random_.Below(3)];
+    if (kind == Kind::kPrefix) {  // Some column b holds numbers, which have none.
+      const std::string column = ColumnNamed(qualifier == "b" ? "a" : qualifier);
+      return Predicate::Compare(kind, column, {Value().substr(0, 1)});
     }
     std::vector<std::string> values;
     if (kind == Kind::kBetween) values = {Value(), Value()};
@@ -133,7 +149,7 @@ class Trial {
     for (std::string& value : values) {
       if (kind == Kind::kIn) value = Value();
     }
-    return Predicate::Compare(kind, column, std::move(values));
+    return Predicate::Compare(kind, ColumnNamed(qualifier), std::move(values));
   }
 
   Predicate RandomPredicate(int depth) {
@@ -163,8 +179,9 @@ class Trial {
   void ChooseCells(ReadOptions* options, ModelRead* read) {
     if (random_.OneIn(3)) {
       options->columns.push_back({"", kColumns[random_.Below(3)]});
-      if (random_.OneIn(2)) options->columns.push_back({"f", kColumns[random_.Below(3)]});
+      if (random_.OneIn(2)) options->columns.push_back({Family(), kColumns[random_.Below(3)]});
     }
+    if (random_.OneIn(4)) options->families.push_back(random_.OneIn(3) ? "" : Family());
     options->versions = static_cast<uint32_t>(1 + random_.Below(3));
     *read = world_.ReadOf();
     if (random_.OneIn(3)) read->as_of = static_cast<int64_t>(random_.Below(15));
@@ -172,6 +189,7 @@ class Trial {
     options->as_of = read->as_of;
     options->since = read->since;
     read->columns = options->columns;
+    read->families = options->families;
     read->versions = options->versions;
   }
 
@@ -260,15 +278,9 @@ class Trial {
 
   TestRandom& random_;
   Scale scale_;
+  const size_t families_;
   ReadWorld world_;
 };
-
-// TANDEM_TRIALS multiplies the trials; TANDEM_QUICK, for sanitizers, leaves an eighth.
-size_t Trials(size_t usual) {
-  if (std::getenv("TANDEM_QUICK") != nullptr) return usual / 8;
-  const char* factor = std::getenv("TANDEM_TRIALS");
-  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
-}
 
 }  // namespace
 

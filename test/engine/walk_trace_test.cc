@@ -29,9 +29,8 @@ using Extents = std::map<std::string, std::vector<Extent>>;
 
 WorldOptions PlainOptions(size_t cache_bytes) {
   WorldOptions options;
-  options.family.name = "f";
-  options.family.block_size_bytes = 1024;
-  options.family.compression = Compression::kNone;
+  options.families.push_back(
+      {.name = "f", .compression = Compression::kNone, .block_size_bytes = 1024});
   options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
   options.cache_bytes = cache_bytes;
   return options;

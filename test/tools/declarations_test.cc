@@ -57,18 +57,39 @@ BOOST_AUTO_TEST_CASE(FamiliesHaveSettings) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AFamilyHoldsForTheColumnsBehindIt) {
-  const auto columns = tools::ParseColumns("a,d:b,c,e:\\x2c");
-  BOOST_REQUIRE(columns.has_value());
-  BOOST_REQUIRE_EQUAL(columns->size(), 4);
-  BOOST_CHECK_EQUAL((*columns)[0].family, "");
-  BOOST_CHECK_EQUAL((*columns)[1].family, "d");
-  BOOST_CHECK_EQUAL((*columns)[2].family, "d");
-  BOOST_CHECK_EQUAL((*columns)[2].qualifier, "c");
-  BOOST_CHECK_EQUAL((*columns)[3].family, "e");
-  BOOST_CHECK_EQUAL((*columns)[3].qualifier, ",");
+BOOST_AUTO_TEST_CASE(ColumnsHaveAFamilyOrMeanTheFirst) {
+  const auto chosen = tools::ParseColumns("a,d:b,c,e:\\x2c,e:*,d:\\x2a,f\\x3a:*");
+  BOOST_REQUIRE(chosen.has_value());
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"", "a"}, {"d", "b"}, {"", "c"}, {"e", ","}, {"d", "*"}};
+  BOOST_REQUIRE_EQUAL(chosen->columns.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    BOOST_CHECK_EQUAL(chosen->columns[i].family, expected[i].first);
+    BOOST_CHECK_EQUAL(chosen->columns[i].qualifier, expected[i].second);
+  }
+  BOOST_CHECK(chosen->families == (std::vector<std::string>{"e", "f:"}));
   BOOST_CHECK(!tools::ParseColumns("a:b:c").has_value());
-  BOOST_CHECK(tools::ParseColumns("")->empty());
+  BOOST_CHECK(!tools::ParseColumns("*").has_value());
+  BOOST_CHECK(tools::ParseColumns("")->columns.empty() &&
+              tools::ParseColumns("")->families.empty());
+}
+
+BOOST_AUTO_TEST_CASE(KeysAreSeparatedByCommas) {
+  BOOST_CHECK(
+      *tools::ParseKeys("a,b\\x2c,0x00ff,base64:AA==") ==
+      (std::vector<std::string>{"a", "b,", std::string("\0\xff", 2), std::string(1, '\0')}));
+  BOOST_CHECK(tools::ParseKeys("")->empty());
+  for (const char* wrong : {",a", "a,,b", "a,", "a,0x1"}) {
+    BOOST_CHECK_MESSAGE(!tools::ParseKeys(wrong).has_value(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TimesAreMicrosecondsOrRfc3339) {
+  BOOST_CHECK_EQUAL(*tools::ParseTime("--as-of", "-5"), -5);
+  BOOST_CHECK_EQUAL(*tools::ParseTime("--as-of", "1970-01-02T00:00:00Z"), 86'400'000'000);
+  BOOST_CHECK_EQUAL(tools::ParseTime("--as-of", "tomorrow").error().message(),
+                    "--as-of 'tomorrow': expected microseconds since 1970, or a time such as "
+                    "2026-11-20T10:11:12Z");
 }
 
 BOOST_AUTO_TEST_CASE(CellsSplitAtTheFirstEqualsSign) {

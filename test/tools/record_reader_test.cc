@@ -140,8 +140,8 @@ BOOST_AUTO_TEST_CASE(MalformedCsvNamesFieldAndLine) {
 
 BOOST_AUTO_TEST_CASE(UnknownFormatsAreSuggestedFor) {
   Check("json", "",
-        {"InvalidArgument: --format 'json': expected deb822, jsonl or csv; did you "
-         "mean 'jsonl'?"});
+        {"InvalidArgument: --format 'json': expected one of jsonl, csv, tsv, deb822, "
+         "apt-contents, dpkg-log; did you mean 'jsonl'?"});
 }
 
 /// What RFC 4180 says a record looks like.
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(RandomCsvComesBackAsWritten) {
   }
   TextStream stream(text);
   tools::InputBuffer input(stream.file(), "text");
-  const auto reader = tools::NewCsvReader(&input);
+  const auto reader = tools::NewCsvReader(&input, true);
   tools::Record record;
   for (const auto& row : rows) {
     BOOST_REQUIRE(*reader->Next(&record));

@@ -99,6 +99,15 @@ std::string EscapeBytes(std::string_view bytes) {
   return text;
 }
 
+std::string KeyText(std::string_view bytes) {
+  std::string text = EscapeBytes(bytes);
+  if (!text.starts_with("0x") && !text.starts_with("base64:") && !text.starts_with("@"))
+    return text;
+  std::string first;
+  AppendEscape(text[0], &first);
+  return text.replace(0, 1, first);
+}
+
 bool IsPlainText(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t length = PrintableLength(bytes);

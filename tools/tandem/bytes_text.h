@@ -19,6 +19,9 @@ Result<std::string> ParseEscaped(std::string_view text);
 /// Text that ParseEscaped turns back into `bytes`: control characters, bytes that are no UTF-8 and
 /// backslashes become `\xNN`.
 std::string EscapeBytes(std::string_view bytes);
+/// Text that ParseBytes turns back into `bytes`: EscapeBytes, also where they look like one of the
+/// other forms.
+std::string KeyText(std::string_view bytes);
 /// Whether `bytes` is valid UTF-8 without control characters, so that it can stand as text.
 bool IsPlainText(std::string_view bytes);
 

@@ -4,50 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <concepts>
 #include <functional>
 
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
+#include "tools/tandem/help_text.h"
 #include "tools/tandem/suggest.h"
 
 namespace tandem::tools {
 namespace {
-
-constexpr const char* kHelp =
-    R"(Example: tandem demo
-         tandem query shop/ orders "state = 'open' AND total > 1000" --limit 5
-
-Tandem keeps tables of rows and their indexes in one directory.
-
-Usage: tandem VERB [options] PATH [arguments]
-
-Start     demo      import Debian's package list, query it, show what came out
-          version   print versions
-Make      create    make a table, and the database where there is none
-          import    read rows from jsonl, csv or deb822 files
-          put       write cells of one row
-          delete    delete a row, a family of it, a column or one version
-Look      info      tables, regions, files, indexes, memory
-          get       print one row
-          scan      print rows in key order
-          query     print the rows that satisfy a predicate
-          explain   tell how a query is answered
-          count     count the rows that satisfy a predicate
-Files     dump      print what a file of a database holds
-          verify    check every byte, and indexes against rows
-Care      flush     write memory to files
-          compact   merge the files of each region into one
-
-PATH is the directory of a database, for dump and verify also one file of it.
-Keys and values are text with \xNN for any byte, 0x and hex digits, base64:..., or
-@file for what a file holds. Data goes to stdout, all else to stderr.
-
-Options: -h, --help after any verb; -v, --verbose tells what the engine logs
-         --output table|jsonl|csv|tsv|raw for verbs that print data
-
-Exit: 0 done, 1 failure, 2 usage, 3 not found, 4 corrupt, 5 refused, 6 locked,
-      7 unknown version, 8 a check found something, 130 interrupted
-)";
 
 /// All that any verb can be asked for; the library binds to its members.
 struct Arguments {
@@ -66,6 +32,7 @@ struct Arguments {
   VerifyOptions verify;
   FlushOptions flush;
   CompactOptions compact;
+  ExportOptions exported;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -89,27 +56,27 @@ class Grammar {
   Result<CommandLine> Parse(const std::vector<std::string>& words);
 
  private:
-  /// A verb: its subcommand, and how its options leave the grammar.
+  /// A verb: its subcommand with what nearly all have (--verbose, --output, the database and its
+  /// table), and how its options leave the grammar.
   template <typename Options>
-  CLI::App* AddVerb(const char* name, const char* help, Options* options);
-  void AddOutput(CLI::App* verb) {
-    verb->add_option("--output", arguments_.output,
-                     "table (default), jsonl, csv, tsv, or raw: values alone");
-  }
+  CLI::App* AddVerb(const char* name, Options* options);
   template <typename Options>
-  void AddDatabase(CLI::App* verb, Options* options, bool table = true) {
-    verb->add_option("DB", options->path, "Directory of the database")->required();
-    if constexpr (requires { options->table; }) {
-      if (table) verb->add_option("TABLE", options->table, "Table")->required();
-    }
-  }
+  void AddDatabase(CLI::App* verb, Options* options);
   void AddStart();
   void AddMake();
+  void AddImport();
   void AddWrites();
   void AddReads();
-  void AddQuery(CLI::App* verb, QueryVerbOptions* options);
+  void AddQueries();
   void AddFiles();
   void AddCare();
+  // What several verbs share beyond that.
+  void AddLimit(CLI::App* verb, uint64_t* limit);
+  void AddTimestamp(CLI::App* verb, std::optional<int64_t>* timestamp, const char* help);
+  void AddRange(CLI::App* verb, RangeArguments* range);
+  void AddTimes(CLI::App* verb, ReadArguments* read);
+  void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
+  void AddQuestion(CLI::App* verb, QueryVerbOptions* options);
 
   Result<CommandLine> Finish(const std::string& verb);
   Status Explain(const CLI::Error& error, const std::vector<std::string>& words) const;
@@ -118,76 +85,105 @@ class Grammar {
 
   CLI::App app_;
   Arguments arguments_;
+  OutputMode output_ = OutputMode::kTable;
   std::vector<std::pair<CLI::App*, std::function<VerbOptions()>>> verbs_;
 };
 
 template <typename Options>
-CLI::App* Grammar::AddVerb(const char* name, const char* help, Options* options) {
-  CLI::App* verb = app_.add_subcommand(name, std::string(help) + "\n");
+CLI::App* Grammar::AddVerb(const char* name, Options* options) {
+  CLI::App* verb = app_.add_subcommand(name, VerbHelpText(name));
   verb->add_flag("-v,--verbose", arguments_.verbose, "Tell what the engine logs");
-  verbs_.emplace_back(verb, [options] { return VerbOptions(*options); });
+  if constexpr (requires { options->output; }) {
+    verb->add_option("--output", arguments_.output,
+                     "table (default), jsonl, csv, tsv, or raw: values alone");
+  }
+  AddDatabase(verb, options);
+  verbs_.emplace_back(verb, [this, options] {
+    if constexpr (requires { options->output; }) options->output = output_;
+    return VerbOptions(*options);
+  });
   return verb;
+}
+
+template <typename Options>
+void Grammar::AddDatabase(CLI::App* verb, Options* options) {
+  if constexpr (std::same_as<Options, VerifyOptions>) {
+    verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
+  } else if constexpr (requires { options->path; }) {
+    verb->add_option("DB", options->path, "Directory of the database")->required();
+  }
+  if constexpr (std::same_as<Options, FlushOptions> || std::same_as<Options, CompactOptions>) {
+    verb->add_option("TABLE", options->table, "Default: all");
+  } else if constexpr (requires { options->table; }) {
+    verb->add_option("TABLE", options->table, "Table")->required();
+  }
 }
 
 Grammar::Grammar() : app_("", "tandem") {
   app_.add_flag("-v,--verbose", arguments_.verbose, "Tell what the engine logs");
   AddStart();
   AddMake();
+  AddImport();
   AddWrites();
   AddReads();
+  AddQueries();
   AddFiles();
   AddCare();
 }
 
+void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
+  verb->add_option("--limit", *limit, "Rows at most; default: all")->check(CheckCount);
+}
+
+void Grammar::AddTimestamp(CLI::App* verb, std::optional<int64_t>* timestamp, const char* help) {
+  verb->add_option("--timestamp", *timestamp, help);
+}
+
+void Grammar::AddRange(CLI::App* verb, RangeArguments* range) {
+  verb->add_option("--start", range->start, "First key");
+  verb->add_option("--end", range->end, "Key before which to stop");
+  verb->add_option("--prefix", range->prefix, "Only keys that start with it");
+}
+
+void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
+  verb->add_option("--as-of", read->as_of,
+                   "Only versions up to this time: microseconds since 1970,\n"
+                   "or 2026-11-20T10:11:12Z");
+  verb->add_option("--since", read->since, "Only versions from this time on");
+}
+
+void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
+  verb->add_option(name, read->columns,
+                   "[FAMILY:]COLUMN or FAMILY:*, separated by commas;\n"
+                   "default: all. Without FAMILY: in the table's first");
+  verb->add_option("--versions", read->versions, "Newest versions of each column; default 1");
+}
+
 void Grammar::AddStart() {
-  CLI::App* demo =
-      AddVerb("demo",
-              "Example: tandem demo\n\n"
-              "Imports Debian's package list into a database with three indexes, runs six\n"
-              "queries, draws the regions and files, and says how to go on.",
-              &arguments_.demo);
+  CLI::App* demo = AddVerb("demo", &arguments_.demo);
   demo->add_option("DIR", arguments_.demo.directory,
                    "Where to make the database; default: a fresh directory under /tmp");
-  AddVerb("version", "Example: tandem version\n\nPrints the versions of program and format.",
-          &arguments_.version);
+  AddVerb("version", &arguments_.version);
 }
 
 void Grammar::AddMake() {
   CreateOptions& create = arguments_.create;
-  CLI::App* verb = AddVerb(
-      "create",
-      "Example: tandem create shop/ orders --family d,versions=3,ttl=30d \\\n"
-      "           --index state=d:state --index total=d:total:int64:desc\n\n"
-      "Makes a table, and the database where there is none.\n\n"
-      "Types: bytes (default), text, int64, uint64, double, bool, timestamp, and int64_be,\n"
-      "uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In names,\n"
-      "':' ',' and '=' are written \\x3a \\x2c and \\x3d.",
-      &create);
-  AddDatabase(verb, &create);
+  CLI::App* verb = AddVerb("create", &create);
   verb->add_option("--family", create.families,
-                   "NAME[,versions=N][,ttl=7d][,compression=none|zstd][,block-size=8KiB];\n"
-                   "default: d")
+                   "NAME[,versions=N][,ttl=7d][,compression=none|zstd]\n"
+                   "[,block-size=8KiB]; may be repeated; default: d")
       ->allow_extra_args(false);
   verb->add_option("--index", create.indexes, "NAME=FAMILY:COLUMN[:TYPE][:desc]; may be repeated")
       ->allow_extra_args(false);
+  verb->add_option("--split-keys", create.split_keys,
+                   "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
+}
 
+void Grammar::AddImport() {
   ImportOptions& import = arguments_.import;
-  verb = AddVerb(
-      "import",
-      "Example: apt-cache dumpavail | tandem import pkg/ packages - --format deb822 \\\n"
-      "           --row '{Package}/{Version}'\n\n"
-      "Writes each record as a row, a column a field, then merges the table's files. The\n"
-      "fields of the row key stay columns. Of equal row keys the last record wins; it is one\n"
-      "Put later, so columns that it lacks stay.\n"
-      "  deb822  a paragraph a record; continuation lines stay as they are\n"
-      "  jsonl   an object a line: strings as their text, numbers and booleans as written,\n"
-      "          null is absent, a nested object or array is kept as compact JSON\n"
-      "  csv     RFC 4180 with a header row; an empty field without quotes is absent\n"
-      "Malformed records are counted and the first ten shown with their line.",
-      &import);
-  AddDatabase(verb, &import);
+  CLI::App* verb = AddVerb("import", &import);
   verb->add_option("FILE", import.files, "Files to read; - is standard input")->required();
-  verb->add_option("--format", import.format, "deb822, jsonl or csv")->required();
+  verb->add_option("--format", import.format, "One of the formats above")->required();
   verb->add_option("--row", import.row,
                    "A field, or a template such as '{Package}/{Version}';\n"
                    "default: the first field of each record");
@@ -197,155 +193,89 @@ void Grammar::AddMake() {
                  "Print the count of records written after each batch");
   verb->add_option("--batch", import.batch_rows, "Rows written together; default 500")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
-  AddOutput(verb);
 }
 
 void Grammar::AddWrites() {
   PutOptions& put = arguments_.put;
-  CLI::App* verb = AddVerb(
-      "put",
-      "Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250\n\n"
-      "Writes cells of one row, all or none. Row and values are text with \\xNN for any byte,\n"
-      "0x and hex digits, base64:..., or @file for what a file holds.",
-      &put);
-  AddDatabase(verb, &put);
+  CLI::App* verb = AddVerb("put", &put);
   verb->add_option("ROW", put.row, "Row key")->required();
   verb->add_option("CELL", put.cells, "FAMILY:COLUMN=VALUE, one or more")->required();
-  verb->add_option("--timestamp", put.timestamp, "Microseconds since 1970; default: now");
+  AddTimestamp(verb, &put.timestamp, "Microseconds since 1970; default: now");
 
   DeleteOptions& remove = arguments_.remove;
-  verb = AddVerb("delete",
-                 "Example: tandem delete shop/ orders 2024-17 d:state\n\n"
-                 "Deletes a row, a family of it or a column, with all versions.",
-                 &remove);
-  AddDatabase(verb, &remove);
+  verb = AddVerb("delete", &remove);
   verb->add_option("ROW", remove.row, "Row key")->required();
   verb->add_option("COLUMN", remove.column, "FAMILY or FAMILY:COLUMN; default: the row");
-  verb->add_option("--timestamp", remove.timestamp,
-                   "Only versions up to it (with --one-version: exactly it)");
+  AddTimestamp(verb, &remove.timestamp, "Only versions up to it (with --one-version: exactly it)");
   verb->add_flag("--one-version", remove.one_version,
                  "One version of the column; the one before shows again");
 }
 
 void Grammar::AddReads() {
   GetOptions& get = arguments_.get;
-  CLI::App* verb = AddVerb("get",
-                           "Example: tandem get shop/ orders 2024-17 --columns d:state,total\n\n"
-                           "Prints one row; exit 3 when there is none of that key.",
-                           &get);
-  AddDatabase(verb, &get);
+  CLI::App* verb = AddVerb("get", &get);
   verb->add_option("ROW", get.row, "Row key")->required();
-  verb->add_option("--columns", get.columns, "[FAMILY:]COLUMN,...; default: all");
-  verb->add_option("--versions", get.versions, "Newest versions of each column; default 1");
-  AddOutput(verb);
+  AddColumns(verb, "--columns", &get.read);
+  AddTimes(verb, &get.read);
 
   ScanVerbOptions& scan = arguments_.scan;
-  verb = AddVerb("scan",
-                 "Example: tandem scan shop/ orders --prefix 2024- --limit 10\n\n"
-                 "Prints rows in the order of their keys.",
-                 &scan);
-  AddDatabase(verb, &scan);
-  verb->add_option("--start", scan.start, "First key");
-  verb->add_option("--end", scan.end, "Key before which to stop");
-  verb->add_option("--prefix", scan.prefix, "Only keys that start with it");
+  verb = AddVerb("scan", &scan);
+  AddRange(verb, &scan.range);
   verb->add_flag("--reverse", scan.reverse, "Largest key first");
-  verb->add_option("--limit", scan.limit, "Rows at most; default: all")->check(CheckCount);
-  verb->add_option("--columns", scan.columns, "[FAMILY:]COLUMN,...; default: all");
-  verb->add_option("--versions", scan.versions, "Newest versions of each column; default 1");
-  AddOutput(verb);
-
-  AddQuery(
-      AddVerb("query",
-              "Example: tandem query shop/ orders \"state = 'open' AND total > 1000\" \\\n"
-              "           --select state,total --limit 5\n\n"
-              "Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,\n"
-              "LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.",
-              &arguments_.query),
-      &arguments_.query);
-  AddQuery(
-      AddVerb("explain",
-              "Example: tandem explain shop/ orders \"state = 'open'\"\n\n"
-              "Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and\n"
-              "why other indexes were not used.",
-              &arguments_.explain),
-      &arguments_.explain);
-  AddQuery(AddVerb("count",
-                   "Example: tandem count shop/ orders \"state = 'open'\"\n\n"
-                   "Prints the number of rows that satisfy a predicate.",
-                   &arguments_.count),
-           &arguments_.count);
+  AddLimit(verb, &scan.limit);
+  AddColumns(verb, "--columns", &scan.read);
+  AddTimes(verb, &scan.read);
 }
 
-void Grammar::AddQuery(CLI::App* verb, QueryVerbOptions* options) {
-  AddDatabase(verb, options);
+void Grammar::AddQuestion(CLI::App* verb, QueryVerbOptions* options) {
   verb->add_option("PREDICATE", options->predicate, "As in SQL's WHERE; default: every row");
-  if (options != &arguments_.count) {
-    verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
-    verb->add_option("--limit", options->limit, "Rows at most; default: all")->check(CheckCount);
-  }
-  if (options == &arguments_.query) {
-    verb->add_option("--select", options->select, "[FAMILY:]COLUMN,...; default: all");
-    verb->add_flag("--count", options->count, "Print only how many rows there are");
-  }
   CLI::Option* index = verb->add_option("--index", options->index, "Use this index");
   verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
-  AddOutput(verb);
+  AddTimes(verb, &options->read);
+}
+
+void Grammar::AddQueries() {
+  CLI::App* query = AddVerb("query", &arguments_.query);
+  CLI::App* explain = AddVerb("explain", &arguments_.explain);
+  CLI::App* count = AddVerb("count", &arguments_.count);
+  AddColumns(query, "--select", &arguments_.query.read);
+  query->add_flag("--count", arguments_.query.count, "Print only how many rows there are");
+  const std::pair<CLI::App*, QueryVerbOptions*> ordered[] = {{query, &arguments_.query},
+                                                             {explain, &arguments_.explain}};
+  for (const auto& [verb, options] : ordered) {
+    verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
+    AddLimit(verb, &options->limit);
+    AddQuestion(verb, options);
+  }
+  AddQuestion(count, &arguments_.count);
 }
 
 void Grammar::AddFiles() {
-  InfoOptions& info = arguments_.info;
-  CLI::App* verb = AddVerb("info",
-                           "Example: tandem info shop/\n\n"
-                           "Prints tables, indexes, regions, files, log and memory.",
-                           &info);
-  AddDatabase(verb, &info, false);
-  AddOutput(verb);
-
+  AddVerb("info", &arguments_.info);
   DumpOptions& dump = arguments_.dump;
-  verb = AddVerb(
-      "dump",
-      "Example: tandem dump shop/store-7 --index state\n\n"
-      "Prints what a file holds: a store file, a log segment, a manifest or ROOT. The file\n"
-      "needs no database around it.\n"
-      "  store file   header, schema, statistics, sections, blocks, cells\n"
-      "  log segment  header, frames, operations\n"
-      "  manifest     header, frames, edits\n"
-      "  ROOT         header, slots",
-      &dump);
+  CLI::App* verb = AddVerb("dump", &dump);
   verb->add_option("FILE", dump.file, "The file")->required();
   verb->add_option("--index", dump.index,
                    "Print the index's logical keys: region start, index, value, row");
   verb->add_option("--section", dump.section,
                    "Only this part (see above); with --hex also a section's kind");
   verb->add_flag("--hex", dump.hex, "Bytes as hex digits and text");
-  AddOutput(verb);
 
   VerifyOptions& verify = arguments_.verify;
-  verb =
-      AddVerb("verify",
-              "Example: tandem verify shop/ --deep\n\n"
-              "Checks every byte of a database or of one file of it against its checksums. Exit 8\n"
-              "and a line for each finding when there is damage. Writes nothing.",
-              &verify);
-  verb->add_option("PATH", verify.path, "Directory of the database, or one file")->required();
+  verb = AddVerb("verify", &verify);
   verb->add_flag("--deep", verify.deep,
                  "Also: each index equals its rows, both ways; all ways to read agree");
-  AddOutput(verb);
 }
 
 void Grammar::AddCare() {
-  CLI::App* verb = AddVerb("flush",
-                           "Example: tandem flush shop/\n\n"
-                           "Writes what is in memory and in the log to store files.",
-                           &arguments_.flush);
-  AddDatabase(verb, &arguments_.flush, false);
-  verb->add_option("TABLE", arguments_.flush.table, "Default: all");
-  verb = AddVerb("compact",
-                 "Example: tandem compact shop/ orders\n\n"
-                 "Merges the files of each region of a table into one.",
-                 &arguments_.compact);
-  AddDatabase(verb, &arguments_.compact, false);
-  verb->add_option("TABLE", arguments_.compact.table, "Default: all");
+  AddVerb("flush", &arguments_.flush);
+  AddVerb("compact", &arguments_.compact);
+  ExportOptions& exported = arguments_.exported;
+  CLI::App* verb = AddVerb("export", &exported);
+  verb->add_option("--format", exported.format, "jsonl (default), csv or tsv");
+  verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
+  AddRange(verb, &exported.range);
+  AddTimes(verb, &exported.read);
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
@@ -354,7 +284,7 @@ Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
         "usage: tandem VERB [options] PATH [arguments]; 'tandem --help' lists the verbs, 'tandem "
         "demo' shows them");
   }
-  if (words[0] == "-h" || words[0] == "--help") return Help(kHelp);
+  if (words[0] == "-h" || words[0] == "--help") return Help(ProgramHelp());
   const auto known = VerbNames();
   if (!words[0].starts_with("-") && std::ranges::find(known, words[0]) == known.end()) {
     return Status::InvalidArgument("unknown verb '" + EscapeBytes(words[0]) + "'" +
@@ -366,7 +296,7 @@ Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
     for (const auto& [verb, options] : verbs_) {
       if (verb->get_name() == words[0]) return Help(verb->help("tandem"));
     }
-    return Help(kHelp);
+    return Help(ProgramHelp());
   } catch (const CLI::Error& error) {
     return Explain(error, words);
   }
@@ -378,10 +308,7 @@ Result<CommandLine> Grammar::Finish(const std::string& verb) {
   line.verb = verb;
   line.verbose = arguments_.verbose;
   if (!arguments_.output.empty()) {
-    ASSIGN_OR_RETURN(const OutputMode mode, ParseOutputMode(arguments_.output));
-    arguments_.import.output = arguments_.get.output = arguments_.scan.output = mode;
-    arguments_.query.output = arguments_.explain.output = arguments_.count.output = mode;
-    arguments_.info.output = arguments_.dump.output = arguments_.verify.output = mode;
+    ASSIGN_OR_RETURN(output_, ParseOutputMode(arguments_.output));
   }
   for (const auto& [app, options] : verbs_) {
     if (app->get_name() != verb) continue;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/status_macros.h"
+#include "format/value_text.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/suggest.h"
@@ -85,7 +86,7 @@ Status ApplyFamilySetting(std::string_view setting, FamilyOptions* family) {
   } else if (name == "block-size") {
     ASSIGN_OR_RETURN(const uint64_t size, ParseSize(value));
     if (size > std::numeric_limits<uint32_t>::max()) {
-      return Status::InvalidArgument(Format("block-size={}: at most 1 MiB", value));
+      return Status::InvalidArgument(Format("block-size={}: at most 1 MiB", EscapeBytes(value)));
     }
     family->block_size_bytes = static_cast<uint32_t>(size);
   } else {
@@ -157,19 +158,32 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
   return index;
 }
 
-Result<std::vector<ColumnName>> ParseColumns(std::string_view text) {
-  std::vector<ColumnName> columns;
-  std::string family;
+Result<ColumnSelection> ParseColumns(std::string_view text) {
+  ColumnSelection selection;
   for (const std::string_view part : SplitText(text, ',')) {
     ASSIGN_OR_RETURN(ColumnName column, ParseColumnName(part));
-    if (part.find(':') != std::string_view::npos) {
-      family = column.family;
-    } else {
-      column.family = family;
+    if (part == "*") {
+      return Status::InvalidArgument("'*': expected FAMILY:*; a column of that name is \\x2a");
     }
-    columns.push_back(std::move(column));
+    if (part.ends_with(":*")) {
+      selection.families.push_back(std::move(column.family));
+    } else {
+      selection.columns.push_back(std::move(column));
+    }
   }
-  return columns;
+  return selection;
+}
+
+Result<std::vector<std::string>> ParseKeys(std::string_view text) {
+  std::vector<std::string> keys;
+  for (const std::string_view part : SplitText(text, ',')) {
+    if (part.empty()) {
+      return Status::InvalidArgument(
+          Format("'{}': an empty key; a ',' inside a key is \\x2c", EscapeBytes(text)));
+    }
+    ASSIGN_OR_RETURN(keys.emplace_back(), ParseBytes(part));
+  }
+  return keys;
 }
 
 Result<ColumnScope> ParseScope(std::string_view text) {
@@ -215,6 +229,13 @@ Result<int64_t> ParseDuration(std::string_view text) {
   if (const auto micros = ParseQuantity(text, kDurationUnits)) return static_cast<int64_t>(*micros);
   return Status::InvalidArgument(
       Format("'{}': expected a duration such as 250ms, 10s, 2h or 7d", EscapeBytes(text)));
+}
+
+Result<int64_t> ParseTime(std::string_view option, std::string_view text) {
+  if (const auto micros = format::ParseTimestamp(text)) return *micros;
+  return Status::InvalidArgument(
+      Format("{} '{}': expected microseconds since 1970, or a time such as 2026-11-20T10:11:12Z",
+             option, EscapeBytes(text)));
 }
 
 std::string_view ColumnTypeName(ColumnType type) {

@@ -20,8 +20,17 @@ Result<FamilyOptions> ParseFamily(std::string_view text);
 /// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`. A family is needed where a type is given. Errors:
 /// kInvalidArgument.
 Result<IndexOptions> ParseIndex(std::string_view text);
-/// `[FAMILY:]COLUMN[,...]`; a family holds for the names behind it. Errors: kInvalidArgument.
-Result<std::vector<ColumnName>> ParseColumns(std::string_view text);
+/// Columns and whole families, as ReadOptions takes them.
+struct ColumnSelection {
+  std::vector<ColumnName> columns;
+  std::vector<std::string> families;
+};
+/// `[FAMILY:]COLUMN` or `FAMILY:*`, separated by commas; without a family the table's first is
+/// meant, which stays empty here. A column named `*` is `\x2a`. Errors: kInvalidArgument.
+Result<ColumnSelection> ParseColumns(std::string_view text);
+/// Row keys separated by commas, each as ParseBytes reads it; a comma itself is `\x2c`. Errors:
+/// kInvalidArgument, and those of ParseBytes.
+Result<std::vector<std::string>> ParseKeys(std::string_view text);
 /// `FAMILY[:COLUMN]`.
 struct ColumnScope {
   std::string family;
@@ -46,6 +55,8 @@ Result<OrderText> ParseOrder(std::string_view text);
 Result<uint64_t> ParseSize(std::string_view text);
 /// `250ms`, `10s`, `5m`, `2h`, `7d`, in microseconds. Errors: kInvalidArgument.
 Result<int64_t> ParseDuration(std::string_view text);
+/// Microseconds since 1970, or RFC 3339. `option` is for the message. Errors: kInvalidArgument.
+Result<int64_t> ParseTime(std::string_view option, std::string_view text);
 
 std::string_view ColumnTypeName(ColumnType type);
 std::string_view CompressionName(Compression compression);

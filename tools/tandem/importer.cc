@@ -12,7 +12,7 @@ namespace tandem::tools {
 namespace {
 
 constexpr uint64_t kRejectedShown = 10;
-constexpr size_t kPendingBytesMax = 8 * 1024 * 1024;
+constexpr size_t kPendingBytesMax = 4 * 1024 * 1024;
 
 }  // namespace
 
@@ -21,13 +21,16 @@ Importer::Importer(Database* database, ImportJob job, const Context& context)
       job_(std::move(job)),
       context_(context),
       progress_(context),
+      versions_(job_.families),
       kept_(std::in_place) {}
 
 Status Importer::Add(InputBuffer* input) {
   name_ = input->name();
-  ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader, NewRecordReader(job_.format, input));
+  const RecordFormat format{job_.format, job_.row_key.empty()};
+  ASSIGN_OR_RETURN(const std::unique_ptr<RecordReader> reader, NewRecordReader(format, input));
   const Status read = ReadAll(reader.get(), input);
   const Status commit = Commit();
+  summary_.skipped += reader->skipped();
   return read.ok() ? commit : read;
 }
 
@@ -46,16 +49,53 @@ Status Importer::ReadAll(RecordReader* reader, InputBuffer* input) {
 }
 
 Status Importer::Take(const Record& record) {
-  const std::string problem =
-      record.problem.empty() ? job_.row_key.Build(record.fields, &key_) : record.problem;
-  if (!problem.empty()) return Reject(record.line, problem);
-  Pending pending{record.line, kept_->Copy(key_), pending_fields_.size(), 0};
-  for (const Field& field : record.fields) {
-    pending_fields_.push_back({kept_->Copy(field.name), kept_->Copy(field.value)});
+  std::string problem = record.problem;
+  if (problem.empty() && record.row_key.has_value()) {
+    key_.assign(*record.row_key);
+    problem = RowKeyProblem(key_);
+  } else if (problem.empty()) {
+    problem = job_.row_key.Build(record.fields, &key_);
   }
-  pending.fields_end = pending_fields_.size();
+  if (!problem.empty()) return Reject(record.line, problem);
+  Pending pending{record.line, kept_->Copy(key_), pending_operations_.size(), 0};
+  if (!record.fields.empty()) {
+    const size_t begin = pending_columns_.size();
+    pending_operations_.push_back({job_.family, record.timestamp, begin, begin});
+    for (const Field& field : record.fields) AddColumn({field.name, field.value});
+  }
+  RETURN_IF_ERROR(TakeCells(record.cells));
+  summary_.timed = summary_.timed || record.timestamp.has_value() || !record.cells.empty();
+  pending.end = pending_operations_.size();
   pending_.push_back(pending);
   return {};
+}
+
+/// Cells stand in the order of families and columns, so that neighbours of one time are one
+/// operation.
+Status Importer::TakeCells(std::span<const Cell> cells) {
+  if (!cells.empty() && !job_.family.empty()) {
+    return Status::InvalidArgument(
+        name_ + ": exported rows name their families themselves; leave --family out");
+  }
+  const Cell* last = nullptr;
+  for (const Cell& cell : cells) {
+    const bool together = last != nullptr && last->family == cell.family &&
+                          last->timestamp == cell.timestamp && last->qualifier < cell.qualifier;
+    if (!together) {
+      const size_t begin = pending_columns_.size();
+      pending_operations_.push_back({kept_->Copy(cell.family), cell.timestamp, begin, begin});
+    }
+    AddColumn({cell.qualifier, cell.value});
+    versions_.See(key_, cell);
+    last = &cell;
+  }
+  return {};
+}
+
+/// To the operation that was begun last.
+void Importer::AddColumn(const ColumnValue& column) {
+  pending_columns_.push_back({kept_->Copy(column.qualifier), kept_->Copy(column.value)});
+  pending_operations_.back().end = pending_columns_.size();
 }
 
 Status Importer::Commit() {
@@ -69,7 +109,8 @@ Status Importer::Commit() {
     status = CommitOneByOne();
   }
   pending_.clear();
-  pending_fields_.clear();
+  pending_operations_.clear();
+  pending_columns_.clear();
   kept_.emplace();
   RETURN_IF_ERROR(status);
   if (job_.acknowledge) {
@@ -95,18 +136,24 @@ Status Importer::CommitOneByOne() {
 }
 
 void Importer::AddToBatch(const Pending& record) {
-  const std::span<const ColumnValue> columns(pending_fields_.data() + record.fields_begin,
-                                             record.fields_end - record.fields_begin);
-  batch_.PutColumns(job_.table, record.key, job_.family, columns);
+  for (size_t i = record.begin; i < record.end; ++i) {
+    const PendingOperation& operation = pending_operations_[i];
+    const std::span columns(pending_columns_.data() + operation.begin,
+                            operation.end - operation.begin);
+    batch_.PutColumns(job_.table, record.key, operation.family, columns, operation.timestamp);
+  }
 }
 
 void Importer::Count(const Pending& record) {
   ++summary_.records;
-  if (!keys_.Insert(record.key)) ++summary_.duplicates;
-  summary_.cells += record.fields_end - record.fields_begin;
+  if (!keys_.Insert(record.key)) ++summary_.repeated;
   summary_.bytes += record.key.size();
-  for (size_t i = record.fields_begin; i < record.fields_end; ++i) {
-    summary_.bytes += pending_fields_[i].qualifier.size() + pending_fields_[i].value.size();
+  for (size_t i = record.begin; i < record.end; ++i) {
+    const PendingOperation& operation = pending_operations_[i];
+    summary_.cells += operation.end - operation.begin;
+    for (size_t j = operation.begin; j < operation.end; ++j) {
+      summary_.bytes += pending_columns_[j].qualifier.size() + pending_columns_[j].value.size();
+    }
   }
 }
 
@@ -130,6 +177,7 @@ Status Importer::Finish() {
 
 ImportSummary Importer::summary() const {
   ImportSummary summary = summary_;
+  summary.lost = versions_.lost();
   summary.seconds = progress_.seconds();
   return summary;
 }

@@ -19,27 +19,34 @@
 #include "tools/tandem/progress.h"
 #include "tools/tandem/record_reader.h"
 #include "tools/tandem/row_key_template.h"
+#include "tools/tandem/version_counter.h"
 
 namespace tandem::tools {
 
 struct ImportJob {
   std::string table;
-  std::string family;  ///< Empty: the table's first.
-  std::string format;  ///< deb822, jsonl or csv.
+  std::string family;  ///< Of records that name none; empty: the table's first.
+  std::string format;  ///< One of kRecordFormats.
   RowKeyTemplate row_key;
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
   size_t batch_rows = 500;
+  std::vector<FamilyOptions> families;  ///< Of the table.
 };
 
 struct ImportSummary {
-  uint64_t records = 0;     ///< Written.
-  uint64_t duplicates = 0;  ///< Of them: those whose row key came before.
+  uint64_t records = 0;   ///< Written.
+  uint64_t repeated = 0;  ///< Of them: those whose row key came before.
+  /// The records bring times: those of one row key are versions or pieces of a row, not duplicates.
+  bool timed = false;
   uint64_t cells = 0;
-  uint64_t bytes = 0;  ///< Of keys, names and values.
+  uint64_t bytes = 0;    ///< Of keys, names and values.
+  uint64_t skipped = 0;  ///< Lines without a record.
+  uint64_t lost = 0;     ///< Exported versions beyond what their families keep.
   uint64_t rejected = 0;
   double seconds = 0;
-  uint64_t rows() const { return records - duplicates; }
+  uint64_t rows() const { return records - repeated; }
+  uint64_t duplicates() const { return timed ? 0 : repeated; }
 };
 
 /// Threads: one at a time.
@@ -56,14 +63,22 @@ class Importer {
   ImportSummary summary() const;
 
  private:
-  /// One collected record: its bytes stand in kept_, its columns in pending_fields_.
+  /// Columns of one family that are written as one operation: a range of pending_columns_.
+  struct PendingOperation {
+    std::string_view family;
+    std::optional<int64_t> timestamp;
+    size_t begin, end;
+  };
+  /// One collected record: a range of pending_operations_. All bytes stand in kept_.
   struct Pending {
     uint64_t line;
     std::string_view key;
-    size_t fields_begin, fields_end;
+    size_t begin, end;
   };
   Status ReadAll(RecordReader* reader, InputBuffer* input);
   Status Take(const Record& record);
+  Status TakeCells(std::span<const Cell> cells);
+  void AddColumn(const ColumnValue& column);
   Status Commit();
   Status CommitOneByOne();
   void AddToBatch(const Pending& record);
@@ -76,11 +91,13 @@ class Importer {
   Progress progress_;
   ImportSummary summary_;
   KeySet keys_;
+  VersionCounter versions_;
   std::string name_;  ///< Of the stream, for messages.
   std::string key_;
   WriteBatch batch_;
   std::vector<Pending> pending_;
-  std::vector<ColumnValue> pending_fields_;
+  std::vector<PendingOperation> pending_operations_;
+  std::vector<ColumnValue> pending_columns_;
   /// Copies of the collected records, so that a refused batch can be taken apart.
   std::optional<base::Arena> kept_;
 };

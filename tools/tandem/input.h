@@ -2,6 +2,7 @@
 // whole record can stand, so that readers hand out views instead of copies.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "tandem/limits.h"
 #include "tandem/status.h"
 
 namespace tandem::tools {
@@ -24,8 +26,10 @@ Result<OwnedFile> OpenInput(const std::string& path);
 /// than `size_bytes_max`.
 Result<std::string> ReadWholeFile(const std::string& path, size_t size_bytes_max);
 
-/// The largest record that a reader takes; a larger one is malformed.
-inline constexpr size_t kRecordBytesMax = 16 * 1024 * 1024;
+/// The largest record that a reader takes; a larger one is malformed. The largest value fits, each
+/// byte of it as an escape of four.
+inline constexpr size_t kRecordBytesMax =
+    std::max<size_t>(16 * 1024 * 1024, 4 * kValueBytesMax + 1024 * 1024);
 
 /// A window that slides over a stream. Threads: one at a time.
 class InputBuffer {

@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "tools/tandem/bytes_text.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/record_reader.h"
+#include "tools/tandem/separated_header.h"
 
 namespace tandem::tools {
 namespace {
@@ -29,19 +29,14 @@ State Step(State state, char byte) {
   return byte == ',' ? State::kStart : State::kPlain;
 }
 
-struct CsvField {
-  std::string_view text;
-  bool quoted = false;
-};
-
 /// Takes one field off `*rest`, undoing doubled quotes in place. Returns what is wrong, or nullptr.
 /// `*more` tells whether a comma follows.
-const char* TakeField(std::span<char>* rest, CsvField* field, bool* more) {
+const char* TakeField(std::span<char>* rest, SeparatedField* field, bool* more) {
   char* const begin = rest->data();
   char* const end = begin + rest->size();
   char* next = begin;
-  field->quoted = next != end && *next == '"';
-  if (field->quoted) {
+  const bool quoted = next != end && *next == '"';
+  if (quoted) {
     char* to = ++next;
     while (next != end && (*next != '"' || (next + 1 != end && next[1] == '"'))) {
       if (*next == '"') ++next;
@@ -56,6 +51,7 @@ const char* TakeField(std::span<char>* rest, CsvField* field, bool* more) {
     if (field->text.find('"') != std::string_view::npos)
       return "a quote inside a field without quotes";
   }
+  field->present = quoted || !field->text.empty();
   *more = next != end;
   *rest = std::span<char>(*more ? next + 1 : end, end);
   return nullptr;
@@ -63,14 +59,13 @@ const char* TakeField(std::span<char>* rest, CsvField* field, bool* more) {
 
 class CsvReader : public RecordReader {
  public:
-  explicit CsvReader(InputBuffer* input) : input_(input) {}
+  CsvReader(InputBuffer* input, bool exported_rows) : input_(input), header_(exported_rows, true) {}
   Result<bool> Next(Record* record) override;
 
  private:
   Result<bool> FindRecord();
   void Split(std::string* problem);
   Status ReadHeader();
-  void Name(Record* record);
 
   InputBuffer* input_;
   uint64_t line_ = 1;  ///< Of the first byte of the window.
@@ -78,24 +73,22 @@ class CsvReader : public RecordReader {
   uint64_t held_lines_ = 0;
   size_t record_bytes_ = 0;  ///< Without the line end.
   bool too_long_ = false;
-  std::vector<CsvField> fields_;
-  std::vector<std::string> names_;
-  bool named_ = false;
+  std::vector<SeparatedField> fields_;
+  SeparatedHeader header_;
 };
 
 Result<bool> CsvReader::Next(Record* record) {
-  record->fields.clear();
-  record->problem.clear();
-  if (!named_) RETURN_IF_ERROR(ReadHeader());
+  record->Clear();
+  if (!header_.known()) RETURN_IF_ERROR(ReadHeader());
   ASSIGN_OR_RETURN(const bool found, FindRecord());
   if (!found) return false;
   record->line = line_;
   if (too_long_) {
-    record->problem = Format("longer than {}", FormatSize(kRecordBytesMax));
+    record->problem = TooLongProblem();
     return true;
   }
   Split(&record->problem);
-  if (record->problem.empty()) Name(record);
+  if (record->problem.empty()) header_.Read(fields_, record);
   return true;
 }
 
@@ -155,39 +148,22 @@ void CsvReader::Split(std::string* problem) {
 }
 
 Status CsvReader::ReadHeader() {
-  named_ = true;
   ASSIGN_OR_RETURN(const bool found, FindRecord());
-  if (!found) return {};
-  std::string problem;
-  Split(&problem);
-  std::vector<Field> names;
-  for (const CsvField& field : fields_) names.push_back({field.text, {}});
-  if (names[0].name.starts_with("\xef\xbb\xbf")) names[0].name.remove_prefix(3);
-  if (const Field* repeated = FindRepeated(names); problem.empty() && repeated != nullptr) {
-    problem = Format("name '{}' occurs twice", EscapeBytes(repeated->name));
+  if (!found) {
+    header_.SetNone();
+    return {};
   }
-  if (!problem.empty()) {
-    return Status::InvalidArgument(Format("{}:{}: header: {}", input_->name(), line_, problem));
-  }
-  for (const Field& field : names) names_.emplace_back(field.name);
-  return {};
-}
-
-void CsvReader::Name(Record* record) {
-  if (fields_.size() != names_.size()) {
-    record->problem = Format("{} fields; the header has {}", fields_.size(), names_.size());
-    return;
-  }
-  for (size_t i = 0; i < fields_.size(); ++i) {
-    if (fields_[i].text.empty() && !fields_[i].quoted) continue;
-    record->fields.push_back({names_[i], fields_[i].text});
-  }
+  const std::string where = Format("{}:{}", input_->name(), line_);
+  std::string problem = too_long_ ? TooLongProblem() : "";
+  if (problem.empty()) Split(&problem);
+  if (problem.empty()) return header_.Set(fields_, where);
+  return Status::InvalidArgument(Format("{}: header: {}", where, problem));
 }
 
 }  // namespace
 
-std::unique_ptr<RecordReader> NewCsvReader(InputBuffer* input) {
-  return std::make_unique<CsvReader>(input);
+std::unique_ptr<RecordReader> NewCsvReader(InputBuffer* input, bool exported_rows) {
+  return std::make_unique<CsvReader>(input, exported_rows);
 }
 
 }  // namespace tandem::tools

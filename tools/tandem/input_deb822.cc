@@ -63,14 +63,13 @@ class Deb822Reader : public RecordReader {
 Result<bool> Deb822Reader::Next(Record* record) {
   input_->Consume(paragraph_bytes_);
   line_ += paragraph_lines_;
-  record->fields.clear();
-  record->problem.clear();
+  record->Clear();
   joined_.clear();
   ASSIGN_OR_RETURN(const bool found, FindParagraph());
   if (!found) return false;
   record->line = line_;
   if (too_long_) {
-    record->problem = Format("longer than {}", FormatSize(kRecordBytesMax));
+    record->problem = TooLongProblem();
   } else {
     Parse(record);
   }

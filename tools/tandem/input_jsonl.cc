@@ -3,9 +3,9 @@
 
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
+#include "tools/tandem/exported_json.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/input_lines.h"
-#include "tools/tandem/json.h"
 #include "tools/tandem/record_reader.h"
 
 namespace tandem::tools {
@@ -13,16 +13,17 @@ namespace {
 
 class JsonLinesReader : public RecordReader {
  public:
-  explicit JsonLinesReader(InputBuffer* input) : lines_(input) {}
+  JsonLinesReader(InputBuffer* input, bool exported_rows)
+      : lines_(input), exported_rows_(exported_rows) {}
 
   Result<bool> Next(Record* record) override {
-    record->problem.clear();
+    record->Clear();
     while (true) {
       ASSIGN_OR_RETURN(const bool more, lines_.Next());
       if (!more) return false;
       record->line = lines_.line();
       if (lines_.too_long()) {
-        record->problem = Format("longer than {}", FormatSize(kRecordBytesMax));
+        record->problem = TooLongProblem();
         return true;
       }
       if (lines_.text().find_first_not_of(" \t\r") == std::string_view::npos) continue;
@@ -41,17 +42,24 @@ class JsonLinesReader : public RecordReader {
     if (!record->problem.empty()) return;
     if (const Field* repeated = FindRepeated(record->fields)) {
       record->problem = Format("field '{}' occurs twice", EscapeBytes(repeated->name));
+    } else if (exported_rows_ && ExportedJsonReader::Matches(record->fields)) {
+      members_.swap(record->fields);
+      record->fields.clear();
+      record->problem = exported_.Read(members_, record);
     }
   }
 
   LineReader lines_;
+  bool exported_rows_;
   JsonObjectReader parser_;
+  ExportedJsonReader exported_;
+  std::vector<Field> members_;
 };
 
 }  // namespace
 
-std::unique_ptr<RecordReader> NewJsonLinesReader(InputBuffer* input) {
-  return std::make_unique<JsonLinesReader>(input);
+std::unique_ptr<RecordReader> NewJsonLinesReader(InputBuffer* input, bool exported_rows) {
+  return std::make_unique<JsonLinesReader>(input, exported_rows);
 }
 
 }  // namespace tandem::tools

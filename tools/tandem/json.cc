@@ -109,6 +109,68 @@ class FieldCollector {
   std::deque<std::string> nested_texts_;
 };
 
+/// Receives the events of one list of flat objects.
+class ListCollector {
+ public:
+  void Begin(std::vector<std::vector<Field>>* objects) {
+    objects->clear();
+    objects_ = objects;
+    depth_ = 0;
+  }
+  static std::string error() { return "expected a list of flat objects"; }
+
+  bool Null() { return depth_ == 2; }
+  bool Bool(bool value) { return Add(value ? "true" : "false"); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) { return Add({text, length}); }
+  bool String(const char* text, rapidjson::SizeType length, bool) { return Add({text, length}); }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    name_ = {text, length};
+    return true;
+  }
+  bool StartObject() {
+    if (depth_++ != 1) return false;
+    objects_->emplace_back();
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) { return --depth_ == 1; }
+  bool StartArray() { return depth_++ == 0; }
+  bool EndArray(rapidjson::SizeType) { return --depth_ == 0; }
+
+  // Numbers arrive as their source text only.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+ private:
+  bool Add(std::string_view value) {
+    if (depth_ != 2) return false;
+    objects_->back().push_back({name_, value});
+    return true;
+  }
+
+  std::vector<std::vector<Field>>* objects_ = nullptr;
+  std::string_view name_;
+  int depth_ = 0;
+};
+
+/// Parses `text` in place into the events of `collector`. Returns what is wrong, or an empty
+/// string.
+template <typename Collector>
+std::string Parse(char* text, rapidjson::Reader* reader, Collector* collector) {
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag |
+                              rapidjson::kParseValidateEncodingFlag;
+  rapidjson::InsituStringStream stream(text);
+  const rapidjson::ParseResult result = reader->Parse<kFlags>(stream, *collector);
+  if (!result.IsError()) return {};
+  if (result.Code() == rapidjson::kParseErrorTermination) return collector->error();
+  std::string_view reason = rapidjson::GetParseError_En(result.Code());
+  if (reason.ends_with('.')) reason.remove_suffix(1);
+  return Format("not JSON at byte {}: {}", result.Offset() + 1, reason);
+}
+
 }  // namespace
 
 struct JsonWriter::Parts {
@@ -164,24 +226,21 @@ void JsonWriter::Clear() {
 
 struct JsonObjectReader::Parts {
   rapidjson::Reader reader;
-  FieldCollector collector;
+  FieldCollector fields;
+  ListCollector list;
 };
 
 JsonObjectReader::JsonObjectReader() : parts_(std::make_unique<Parts>()) {}
 JsonObjectReader::~JsonObjectReader() = default;
 
 std::string JsonObjectReader::Read(char* text, std::vector<Field>* fields) {
-  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseNumbersAsStringsFlag |
-                              rapidjson::kParseValidateEncodingFlag;
-  parts_->collector.Begin(fields);
-  rapidjson::InsituStringStream stream(text);
-  const rapidjson::ParseResult result = parts_->reader.Parse<kFlags>(stream, parts_->collector);
-  if (!result.IsError()) return {};
-  if (!parts_->collector.error().empty()) return parts_->collector.error();
-  std::string_view reason = rapidjson::GetParseError_En(result.Code());
-  if (reason.ends_with('.')) reason.remove_suffix(1);
-  return Format("not JSON at byte {}: {}", result.Offset() + 1, reason);
+  parts_->fields.Begin(fields);
+  return Parse(text, &parts_->reader, &parts_->fields);
+}
+
+std::string JsonObjectReader::ReadList(char* text, std::vector<std::vector<Field>>* objects) {
+  parts_->list.Begin(objects);
+  return Parse(text, &parts_->reader, &parts_->list);
 }
 
 }  // namespace tandem::tools

@@ -54,6 +54,8 @@ class JsonObjectReader {
   /// Requires: `text` ends with a NUL. Lifetime: fields are valid until the next call and while
   /// `text` is.
   std::string Read(char* text, std::vector<Field>* fields);
+  /// The same for a list of objects whose members are no objects or lists themselves.
+  std::string ReadList(char* text, std::vector<std::vector<Field>>* objects);
 
  private:
   struct Parts;

@@ -20,6 +20,7 @@ struct CreateOptions {
   std::string path, table;
   std::vector<std::string> families;  ///< Empty: one family, "d".
   std::vector<std::string> indexes;
+  std::string split_keys;  ///< KEY,...; empty: one region.
 };
 
 struct ImportOptions {
@@ -47,28 +48,45 @@ struct DeleteOptions {
   bool one_version = false;
 };
 
+/// Which cells of a table: what the verbs that read share.
+struct ReadArguments {
+  std::string columns;  ///< [FAMILY:]COLUMN or FAMILY:*, ...; empty: all.
+  uint32_t versions = 1;
+  std::string as_of, since;  ///< Microseconds or RFC 3339; empty: no bound.
+};
+/// Which rows of a table: what scan and export share.
+struct RangeArguments {
+  std::string start, end, prefix;
+};
+
 struct GetOptions {
   std::string path, table, row;
-  std::string columns;
-  uint32_t versions = 1;
+  ReadArguments read;
   OutputMode output = OutputMode::kTable;
 };
 
 struct ScanVerbOptions {
   std::string path, table;
-  std::string start, end, prefix;
+  RangeArguments range;
   bool reverse = false;
   uint64_t limit = 0;
-  std::string columns;
-  uint32_t versions = 1;
+  ReadArguments read;
   OutputMode output = OutputMode::kTable;
+};
+
+struct ExportOptions {
+  std::string path, table;
+  RangeArguments range;
+  ReadArguments read{.columns = {}, .versions = UINT32_MAX, .as_of = {}, .since = {}};
+  std::string format = "jsonl";
+  std::string to = "-";  ///< A file; "-": standard output.
 };
 
 /// Of query, explain and count.
 struct QueryVerbOptions {
   std::string path, table;
   std::string predicate;  ///< Empty: every row.
-  std::string select;
+  ReadArguments read;
   std::string order_by;  ///< INDEX[:desc]
   uint64_t limit = 0;
   bool count = false;
@@ -111,7 +129,8 @@ struct VersionOptions {};
 
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-                 ScanVerbOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-                 DumpOptions, VerifyOptions, FlushOptions, CompactOptions, VersionOptions>;
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
+                 VersionOptions>;
 
 }  // namespace tandem::tools

@@ -9,13 +9,24 @@
 
 namespace tandem::tools {
 
-Result<std::unique_ptr<RecordReader>> NewRecordReader(std::string_view format, InputBuffer* input) {
-  if (format == "deb822") return NewDeb822Reader(input);
-  if (format == "jsonl") return NewJsonLinesReader(input);
-  if (format == "csv") return NewCsvReader(input);
-  const std::vector<std::string> known = {"deb822", "jsonl", "csv"};
-  return Status::InvalidArgument(Format("--format '{}': expected deb822, jsonl or csv{}",
-                                        EscapeBytes(format), DidYouMean(format, known)));
+bool MakesRowKeys(std::string_view format) {
+  return format == "apt-contents" || format == "dpkg-log";
+}
+
+Result<std::unique_ptr<RecordReader>> NewRecordReader(const RecordFormat& format,
+                                                      InputBuffer* input) {
+  if (format.name == "jsonl") return NewJsonLinesReader(input, format.exported_rows);
+  if (format.name == "csv") return NewCsvReader(input, format.exported_rows);
+  if (format.name == "tsv") return NewTsvReader(input, format.exported_rows);
+  if (format.name == "deb822") return NewDeb822Reader(input);
+  if (format.name == "apt-contents") return NewAptContentsReader(input);
+  if (format.name == "dpkg-log") return NewDpkgLogReader(input);
+  const std::vector<std::string> known(std::begin(kRecordFormats), std::end(kRecordFormats));
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  return Status::InvalidArgument(Format("--format '{}': expected one of {}{}",
+                                        EscapeBytes(format.name), names,
+                                        DidYouMean(format.name, known)));
 }
 
 const Field* FindRepeated(std::span<const Field> fields) {
@@ -35,5 +46,7 @@ const Field* FindRepeated(std::span<const Field> fields) {
       sorted, [](const Field* a, const Field* b) { return a->name == b->name; });
   return repeated == sorted.end() ? nullptr : *repeated;
 }
+
+std::string TooLongProblem() { return Format("longer than {}", FormatSize(kRecordBytesMax)); }
 
 }  // namespace tandem::tools

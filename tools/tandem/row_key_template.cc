@@ -50,11 +50,13 @@ std::string RowKeyTemplate::Build(std::span<const Field> fields, std::string* ke
     }
     *key += field->value;
   }
-  if (key->empty()) return "its row key is empty";
-  if (key->size() > kRowKeyBytesMax) {
-    return Format("its row key has {} bytes; at most {}", key->size(), kRowKeyBytesMax);
-  }
-  return {};
+  return RowKeyProblem(*key);
+}
+
+std::string RowKeyProblem(std::string_view key) {
+  if (key.empty()) return "its row key is empty";
+  if (key.size() <= kRowKeyBytesMax) return {};
+  return Format("its row key has {} bytes; at most {}", key.size(), kRowKeyBytesMax);
 }
 
 }  // namespace tandem::tools

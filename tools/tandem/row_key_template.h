@@ -17,6 +17,7 @@ class RowKeyTemplate {
  public:
   /// Errors: kInvalidArgument (a brace that does not close, an empty name, a bad escape).
   static Result<RowKeyTemplate> Parse(std::string_view text);
+  bool empty() const { return pieces_.empty(); }
 
   /// Sets `*key` from a record. Returns what is wrong (a field is missing, the key is empty), or an
   /// empty string.
@@ -29,5 +30,8 @@ class RowKeyTemplate {
   };
   std::vector<Piece> pieces_;
 };
+
+/// What is wrong with a record's row key (empty, too long), or an empty string.
+std::string RowKeyProblem(std::string_view key);
 
 }  // namespace tandem::tools

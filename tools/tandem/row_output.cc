@@ -1,15 +1,25 @@
 // Lays rows out as records; JSON Lines are written here, because their cells nest.
+//
+// Where a row is cut into objects depends on its cells alone and not on the pieces in which it is
+// read, so that equal tables print equal bytes.
 #include "tools/tandem/row_output.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/separated_header.h"
+
 namespace tandem::tools {
 namespace {
 
-bool Names(const ColumnName& column, const Cell& cell) {
-  return (column.family.empty() || column.family == cell.family) &&
-         column.qualifier == cell.qualifier;
+/// Text of one JSON object after which the next cell opens another one.
+constexpr size_t kJsonPieceBytes = 1024 * 1024;
+
+/// A field of a line of csv with escapes; `storage` holds it when there are any.
+Value Escaped(std::string_view bytes, std::string* storage) {
+  if (IsPlainText(bytes) && bytes.find('\\') == std::string_view::npos) return bytes;
+  return *storage = EscapeBytes(bytes);
 }
 
 }  // namespace
@@ -21,14 +31,14 @@ std::string ColumnText(const ColumnName& column) {
 RowWriter::RowWriter(RowLayout layout, std::FILE* out)
     : layout_(std::move(layout)),
       out_(out),
-      row_a_line_(!layout_.columns.empty() && layout_.versions == 1) {
+      row_a_line_(!layout_.columns.empty() && layout_.families.empty() && layout_.versions == 1),
+      chosen_(layout_.columns.size()) {
   if (layout_.mode == OutputMode::kJsonLines || layout_.mode == OutputMode::kRaw) return;
   records_ = NewRecordWriter(layout_.mode, out);
-  std::vector<std::string> names = {"row"};
+  std::vector<std::string> names(std::begin(kCellColumns), std::end(kCellColumns));
   if (row_a_line_) {
+    names.resize(1);
     for (const ColumnName& column : layout_.columns) names.push_back(ColumnText(column));
-  } else {
-    names.insert(names.end(), {"family", "column", "timestamp", "value"});
   }
   records_->Begin("row", std::move(names));
 }
@@ -36,26 +46,28 @@ RowWriter::RowWriter(RowLayout layout, std::FILE* out)
 void RowWriter::Add(const RowView& row) {
   if (layout_.mode == OutputMode::kJsonLines) {
     AddJson(row);
-  } else if (layout_.mode == OutputMode::kRaw) {
-    AddRaw(row);
   } else if (row_a_line_) {
     AddChosen(row);
+    if (!row.continues()) WriteChosen(row);
+  } else if (layout_.mode == OutputMode::kRaw) {
+    AddRaw(row);
   } else {
     AddCells(row);
   }
 }
 
 void RowWriter::End() {
+  if (json_open_) EndJson(true);
   if (records_ != nullptr) records_->End();
 }
 
 void RowWriter::AddJson(const RowView& row) {
-  json_.Clear();
-  json_.BeginObject();
-  json_.Bytes("row", row.key());
-  json_.Key("cells");
-  json_.BeginArray();
+  if (!json_open_) BeginJson(row);
   for (const Cell& cell : row.cells()) {
+    if (json_.text().size() >= kJsonPieceBytes) {
+      EndJson(true);
+      BeginJson(row);
+    }
     json_.BeginObject();
     json_.Bytes("family", cell.family);
     json_.Bytes("column", cell.qualifier);
@@ -64,42 +76,91 @@ void RowWriter::AddJson(const RowView& row) {
     json_.Bytes("value", cell.value);
     json_.EndObject();
   }
+  if (!row.continues()) EndJson(false);
+}
+
+void RowWriter::BeginJson(const RowView& row) {
+  json_.Clear();
+  json_.BeginObject();
+  json_.Bytes("row", row.key());
+  json_.Key("cells");
+  json_.BeginArray();
+  json_open_ = true;
+}
+
+void RowWriter::EndJson(bool continues) {
   json_.EndArray();
+  if (continues) {
+    json_.Key("continues");
+    json_.Bool(true);
+  }
   json_.EndObject();
   WriteBytes(out_, json_.text());
   WriteBytes(out_, "\n");
+  json_open_ = false;
 }
 
 void RowWriter::AddRaw(const RowView& row) {
-  if (layout_.columns.empty()) {
+  if (layout_.columns.empty() && layout_.families.empty()) {
+    if (row.continues()) return;
     WriteBytes(out_, row.key());
     WriteBytes(out_, "\n");
     return;
   }
-  for (const ColumnName& column : layout_.columns) {
-    for (const Cell& cell : row.cells()) {
-      if (!Names(column, cell)) continue;
-      WriteBytes(out_, cell.value);
-      WriteBytes(out_, "\n");
-    }
+  for (const Cell& cell : row.cells()) {
+    if (!IsChosen(cell)) continue;
+    WriteBytes(out_, cell.value);
+    WriteBytes(out_, "\n");
   }
 }
 
 void RowWriter::AddChosen(const RowView& row) {
-  values_.assign(1, Value(row.key()));
-  for (const ColumnName& column : layout_.columns) {
-    const auto cells = row.cells();
-    const auto found =
-        std::ranges::find_if(cells, [&](const Cell& cell) { return Names(column, cell); });
-    values_.push_back(found == cells.end() ? Value() : Value(found->value));
+  for (size_t i = 0; i < chosen_.size(); ++i) {
+    if (chosen_[i].has_value()) continue;
+    const auto found = std::ranges::find_if(
+        row.cells(), [&](const Cell& cell) { return Names(layout_.columns[i], cell); });
+    if (found != row.cells().end()) chosen_[i] = found->value;
   }
-  records_->Add(values_);
+}
+
+void RowWriter::WriteChosen(const RowView& row) {
+  std::vector<Value> values;
+  if (layout_.mode != OutputMode::kRaw) values.emplace_back(row.key());
+  for (const auto& value : chosen_) values.push_back(value.has_value() ? Value(*value) : Value());
+  if (records_ != nullptr) {
+    records_->Add(values);
+  } else {
+    for (const Value& value : values) {
+      if (!value.absent()) WriteBytes(out_, value.Bytes() + "\n");
+    }
+  }
+  std::ranges::fill(chosen_, std::nullopt);
 }
 
 void RowWriter::AddCells(const RowView& row) {
-  for (const Cell& cell : row.cells()) {
-    records_->Add({row.key(), cell.family, cell.qualifier, cell.timestamp, cell.value});
+  if (layout_.mode != OutputMode::kCsv) {
+    for (const Cell& cell : row.cells()) {
+      records_->Add({row.key(), cell.family, cell.qualifier, cell.timestamp, cell.value});
+    }
+    return;
   }
+  std::string key, family, qualifier, value;
+  for (const Cell& cell : row.cells()) {
+    records_->Add({Escaped(row.key(), &key), Escaped(cell.family, &family),
+                   Escaped(cell.qualifier, &qualifier), cell.timestamp,
+                   Escaped(cell.value, &value)});
+  }
+}
+
+bool RowWriter::Names(const ColumnName& column, const Cell& cell) const {
+  const std::string& family = column.family.empty() ? layout_.first_family : column.family;
+  return family == cell.family && column.qualifier == cell.qualifier;
+}
+
+bool RowWriter::IsChosen(const Cell& cell) const {
+  return std::ranges::find(layout_.families, cell.family) != layout_.families.end() ||
+         std::ranges::any_of(layout_.columns,
+                             [&](const ColumnName& column) { return Names(column, cell); });
 }
 
 }  // namespace tandem::tools

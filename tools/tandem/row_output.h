@@ -1,17 +1,22 @@
-// Rows on standard output, as get, scan and query print them.
+// Rows on standard output, as get, scan, query and export print them.
 //
 //   jsonl            {"row":KEY,"cells":[{"family":F,"column":C,"timestamp":T,"value":V},...]},
-//   each of
-//                    row, column and value as NAME_b64 where it is no plain text
+//                    bytes that are no plain text as NAME_b64; a long row is several such objects,
+//                    all but the last with "continues":true
 //   table, csv, tsv  columns chosen and one version: a line a row, `row` and a field a column;
-//                    otherwise a line a cell: row, family, column, timestamp, value
+//                    otherwise a line a cell: row, family, column, timestamp, value, where bytes
+//                    that are no plain text, and backslashes, are \xNN
 //   raw              columns chosen: each value and a line end; otherwise each row's key and a line
-//   end
+//                    end
+//
+// jsonl, and csv and tsv with a line a cell, lose nothing: import reads them back.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tandem/options.h"
@@ -23,8 +28,10 @@ namespace tandem::tools {
 
 struct RowLayout {
   OutputMode mode = OutputMode::kTable;
-  std::vector<ColumnName> columns;  ///< Chosen by the user; empty: all.
+  std::vector<ColumnName> columns;    ///< Chosen by the user; with `families` empty: all.
+  std::vector<std::string> families;  ///< Chosen as a whole.
   uint32_t versions = 1;
+  std::string first_family;  ///< Of the table: what a column without a family means.
 };
 
 /// Threads: one at a time.
@@ -33,21 +40,29 @@ class RowWriter {
   /// `out` outlives the writer.
   RowWriter(RowLayout layout, std::FILE* out);
 
+  /// A row or a piece of one (RowView::continues).
   void Add(const RowView& row);
+  /// Also when a row is not complete.
   void End();
 
  private:
   void AddJson(const RowView& row);
+  void BeginJson(const RowView& row);
+  void EndJson(bool continues);
   void AddRaw(const RowView& row);
   void AddChosen(const RowView& row);
+  void WriteChosen(const RowView& row);
   void AddCells(const RowView& row);
+  bool Names(const ColumnName& column, const Cell& cell) const;
+  bool IsChosen(const Cell& cell) const;
 
   RowLayout layout_;
   std::FILE* out_;
   bool row_a_line_;
   std::unique_ptr<RecordWriter> records_;
   JsonWriter json_;
-  std::vector<Value> values_;
+  bool json_open_ = false;
+  std::vector<std::optional<std::string>> chosen_;  ///< Of the row so far, a value a column.
 };
 
 /// "family:qualifier", or "qualifier" where the family is empty.

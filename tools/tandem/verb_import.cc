@@ -1,7 +1,9 @@
 // import: opens the inputs, feeds the importer, says what came of it.
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
@@ -24,23 +26,36 @@ Status AddFiles(const ImportOptions& options, Importer* importer, const Context&
   return {};
 }
 
+/// "repeated row keys 3", or what stands for it where such records are versions of a row.
+std::string RecordsText(const ImportSummary& summary) {
+  return summary.timed ? "records " + FormatCount(summary.records)
+                       : "repeated row keys " + FormatCount(summary.duplicates());
+}
+
 /// The summary: on stderr for people; as a record on stdout where a machine's form was asked for
 /// and stdout carries no acknowledgements.
 void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
                   const Context& context) {
   const double rate =
       summary.seconds > 0 ? static_cast<double>(summary.records) / summary.seconds : 0;
+  const std::string skipped =
+      summary.skipped == 0 ? "" : "skipped lines " + FormatCount(summary.skipped) + ", ";
   WriteBytes(
       context.err,
-      Format("tandem: import: rows {}, cells {}, bytes {}; repeated row keys {}, malformed "
-             "records {}; {:.2f} s, {} records/s\n",
+      Format("tandem: import: rows {}, cells {}, bytes {}; {}, {}malformed records {}; "
+             "{:.2f} s, {} records/s\n",
              FormatCount(summary.rows()), FormatCount(summary.cells), FormatCount(summary.bytes),
-             FormatCount(summary.duplicates), FormatCount(summary.rejected), summary.seconds,
+             RecordsText(summary), skipped, FormatCount(summary.rejected), summary.seconds,
              FormatCount(static_cast<uint64_t>(rate))));
   if (options.output == OutputMode::kTable || options.acknowledge) return;
   const Property properties[] = {
-      {"rows", summary.rows()}, {"records", summary.records},       {"cells", summary.cells},
-      {"bytes", summary.bytes}, {"duplicates", summary.duplicates}, {"rejected", summary.rejected},
+      {"rows", summary.rows()},
+      {"records", summary.records},
+      {"cells", summary.cells},
+      {"bytes", summary.bytes},
+      {"duplicates", summary.duplicates()},
+      {"skipped", summary.skipped},
+      {"rejected", summary.rejected},
   };
   NewRecordWriter(options.output, context.out)->AddProperties("import", properties);
 }
@@ -49,15 +64,15 @@ void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
 Status Interrupted(const Status& status, const ImportSummary& summary) {
   const bool stopped = status.code() == StatusCode::kCancelled;
   if (!stopped && status.code() != StatusCode::kInvalidArgument) return status;
+  if (summary.records == 0) return status;
   return Status(status.code(),
                 Format("{}; records written: {}, which stay; the same import again overwrites "
                        "them and goes on",
                        status.message(), FormatCount(summary.records)));
 }
 
-}  // namespace
-
-Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
+/// Refuses what does not fit together before anything is opened.
+Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
   ImportJob job{.table = options.table,
                 .family = options.family,
                 .format = options.format,
@@ -67,10 +82,47 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
                 .batch_rows = options.batch_rows};
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(options.row));
   InputBuffer nothing(context.in, "");
-  RETURN_IF_ERROR(NewRecordReader(options.format, &nothing).status());
+  RETURN_IF_ERROR(NewRecordReader({options.format}, &nothing).status());
+  if (MakesRowKeys(options.format) && !options.row.empty()) {
+    return Status::InvalidArgument(Format("--row '{}': {} has row keys of its own; leave --row out",
+                                          EscapeBytes(options.row), options.format));
+  }
+  return job;
+}
+
+/// dpkg's log has many lines a package; a family with the default options keeps the newest alone.
+void SayWhatIsKept(const ImportJob& job, const Context& context) {
+  if (job.format != "dpkg-log") return;
+  const auto family = job.family.empty()
+                          ? job.families.begin()
+                          : std::ranges::find(job.families, job.family, &FamilyOptions::name);
+  if (family == job.families.end() || family->max_versions > 1) return;
+  const std::string name = EscapeBytes(family->name);
+  WriteBytes(
+      context.err,
+      Format("tandem: import: family '{}' keeps 1 version of a column, so the newest line of "
+             "a package stays; 'tandem create --family {},versions=1000' keeps more\n",
+             name, name));
+}
+
+void SayWhatIsLost(const ImportSummary& summary, const Context& context) {
+  if (summary.lost == 0) return;
+  WriteBytes(
+      context.err,
+      Format("tandem: import: {} cells are older than the versions that their families keep, "
+             "and vanish; 'tandem create --family NAME,versions=N' keeps more\n",
+             FormatCount(summary.lost)));
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(ImportJob job, JobOf(options, context));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(CheckFamilyName(table, options.family));
+  job.families = table.options.families;
+  SayWhatIsKept(job, context);
 
   Importer importer(database.get(), std::move(job), context);
   Status status = AddFiles(options, &importer, context);
@@ -79,6 +131,7 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   const Status closed = database->Close();
   if (!status.ok()) return Interrupted(status, summary);
   RETURN_IF_ERROR(closed);
+  SayWhatIsLost(summary, context);
   WriteSummary(summary, options, context);
   return ExitCode::kDone;
 }

@@ -25,28 +25,34 @@ void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
   writer->AddProperties("database", properties);
 }
 
+/// The files of a region, added up.
+FileInfo SumOf(const RegionInfo& region) {
+  FileInfo sum;
+  for (const FileInfo& file : region.files) {
+    sum.rows += file.rows;
+    sum.cells += file.cells;
+    sum.deletes += file.deletes;
+    sum.size_bytes += file.size_bytes;
+    sum.data_bytes += file.data_bytes;
+    sum.index_bytes += file.index_bytes;
+  }
+  return sum;
+}
+
 void WriteTables(const DatabaseInfo& info, RecordWriter* writer) {
   writer->Begin("table",
                 {"table", "families", "indexes", "regions", "files", "rows_in_files", "cells",
                  "deletes", "file_bytes", "data_bytes", "index_bytes", "memstore_rows"});
   for (const TableInfo& table : info.tables) {
-    FileInfo sum;
-    uint64_t files = 0, memstore_rows = 0;
+    RegionInfo all;
     for (const RegionInfo& region : table.regions) {
-      memstore_rows += region.memstore_rows;
-      files += region.files.size();
-      for (const FileInfo& file : region.files) {
-        sum.rows += file.rows;
-        sum.cells += file.cells;
-        sum.deletes += file.deletes;
-        sum.size_bytes += file.size_bytes;
-        sum.data_bytes += file.data_bytes;
-        sum.index_bytes += file.index_bytes;
-      }
+      all.memstore_rows += region.memstore_rows;
+      all.files.insert(all.files.end(), region.files.begin(), region.files.end());
     }
+    const FileInfo sum = SumOf(all);
     writer->Add({table.options.name, table.options.families.size(), table.indexes.size(),
-                 table.regions.size(), files, sum.rows, sum.cells, sum.deletes, sum.size_bytes,
-                 sum.data_bytes, sum.index_bytes, memstore_rows});
+                 table.regions.size(), all.files.size(), sum.rows, sum.cells, sum.deletes,
+                 sum.size_bytes, sum.data_bytes, sum.index_bytes, all.memstore_rows});
   }
   writer->End();
 }
@@ -79,12 +85,15 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
 }
 
 void WriteRegions(const TableInfo& table, RecordWriter* writer) {
-  writer->Begin("region", {"table", "region", "start", "end", "files", "memstores", "memstore_rows",
-                           "memstore_bytes"});
+  writer->Begin("region", {"table", "region", "start", "end", "files", "rows_in_files", "cells",
+                           "file_bytes", "memstores", "memstore_rows", "memstore_bytes"});
   for (const RegionInfo& region : table.regions) {
-    writer->Add({table.options.name, region.id, region.start_key,
+    const FileInfo sum = SumOf(region);
+    writer->Add({table.options.name, region.id,
+                 region.start_key.empty() ? Value() : Value(region.start_key),
                  region.end_key.empty() ? Value() : Value(region.end_key), region.files.size(),
-                 region.memstores, region.memstore_rows, region.memstore_bytes});
+                 sum.rows, sum.cells, sum.size_bytes, region.memstores, region.memstore_rows,
+                 region.memstore_bytes});
   }
   writer->End();
 }

@@ -15,6 +15,7 @@ Result<ExitCode> RunVerb(const PutOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const DeleteOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const GetOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ExportOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CountOptions& options, const Context& context);

@@ -5,6 +5,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/explanation_output.h"
+#include "tools/tandem/read_arguments.h"
 #include "tools/tandem/verbs.h"
 #include "tools/tandem/write_rows.h"
 
@@ -29,7 +30,7 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   question.query.limit = options.limit;
   question.query.use_index = options.index;
   question.query.no_index = options.no_index;
-  ASSIGN_OR_RETURN(question.read.columns, ParseColumns(options.select));
+  ASSIGN_OR_RETURN(question.read, ReadOptionsOf(options.read));
   return question;
 }
 
@@ -63,9 +64,12 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
   if (options.count) return WriteCount(*database, question, options, context);
-  auto cursor = database->Query(question.read, options.table, question.predicate, question.query);
+  ReadOptions read = question.read;
+  read.pieces = true;
+  auto cursor = database->Query(read, options.table, question.predicate, question.query);
   if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
-  return WriteRows(&*cursor, {options.output, question.read.columns, 1}, context);
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
+  return PrintRows(&*cursor, std::move(layout), context);
 }
 
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) {

@@ -49,6 +49,7 @@ Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
     ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(text));
     table.indexes.push_back(std::move(index));
   }
+  ASSIGN_OR_RETURN(table.split_keys, ParseKeys(options.split_keys));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                    OpenForWriting(options.path, context, true));
   RETURN_IF_ERROR(database->CreateTable(table));

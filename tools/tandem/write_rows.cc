@@ -6,16 +6,41 @@
 #include "base/status_macros.h"
 
 namespace tandem::tools {
+namespace {
 
-Result<ExitCode> WriteRows(Cursor* cursor, RowLayout layout, const Context& context) {
-  RowWriter writer(std::move(layout), context.out);
-  while (cursor->Next()) {
-    writer.Add(cursor->row());
-    if (context.is_interrupted()) return Status::Cancelled("interrupted before the last row");
-    if (std::ferror(context.out) != 0) return Status::IoError("standard output: write failed");
+void Count(const RowView& row, RowCounts* counts) {
+  if (!row.continues()) ++counts->rows;
+  counts->cells += row.cells().size();
+  for (const Cell& cell : row.cells()) {
+    counts->bytes += cell.qualifier.size() + cell.value.size();
   }
-  writer.End();
-  RETURN_IF_ERROR(cursor->status());
+  counts->last_key.assign(row.key());
+}
+
+}  // namespace
+
+Status WriteRows(Cursor* cursor, const RowSink& sink, RowCounts* counts) {
+  Status status;
+  while (status.ok() && cursor->Next()) {
+    sink.writer->Add(cursor->row());
+    Count(cursor->row(), counts);
+    if (sink.progress != nullptr) sink.progress->Update(counts->rows, counts->bytes, 0);
+    if (sink.context.is_interrupted())
+      status = Status::Cancelled("interrupted before the last row");
+    if (std::ferror(sink.out) != 0) status = Status::IoError("write failed");
+  }
+  sink.writer->End();
+  return status.ok() ? cursor->status() : status;
+}
+
+Result<ExitCode> PrintRows(Cursor* cursor, RowLayout layout, const Context& context) {
+  RowWriter writer(std::move(layout), context.out);
+  RowCounts counts;
+  Status status = WriteRows(cursor, {&writer, context.out, context}, &counts);
+  if (status.code() == StatusCode::kIoError && std::ferror(context.out) != 0) {
+    status = Status::IoError("standard output: write failed");
+  }
+  RETURN_IF_ERROR(status);
   return ExitCode::kDone;
 }
 

@@ -1,0 +1,183 @@
+// The texts of --help: what the command-line library does not know, an example first.
+#include "tools/tandem/help_text.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tandem::tools {
+namespace {
+
+struct VerbHelp {
+  std::string_view verb;
+  const char* text;
+};
+
+constexpr VerbHelp kVerbs[] = {
+    {"demo",
+     R"(Example: tandem demo
+
+Imports Debian's package list into a database with three indexes, runs six
+queries, draws the regions and files, and says how to go on.
+)"},
+    {"version",
+     R"(Example: tandem version
+
+Prints the versions of program and format.
+)"},
+    {"create",
+     R"(Example: tandem create shop/ orders --family d,versions=3,ttl=30d --family audit \
+           --index state=d:state --index total=d:total:int64:desc --split-keys 2024,2025
+
+Makes a table, and the database where there is none.
+
+Types: bytes (default), text, int64, uint64, double, bool, timestamp, and int64_be,
+uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In names,
+':' ',' and '=' are written \x3a \x2c and \x3d.
+)"},
+    {"import",
+     R"(Example: apt-cache dumpavail | tandem import pkg/ packages - --format deb822 \
+           --row '{Package}/{Version}'
+
+Writes each record as a row, a column a field, then merges the table's files. The
+fields of the row key stay columns. Of equal row keys the last record wins; it is one
+Put later, so columns that it lacks stay.
+  jsonl         an object a line: strings as their text, the rest as written, null absent
+  csv           RFC 4180; the first line has names; empty without quotes is absent
+  tsv           the same with tabs; \t \n \r \\ \xNN are escapes, \N is absent
+  deb822        a paragraph a record; continuation lines stay as they are
+  apt-contents  row key PATH\x00PACKAGE; columns package, section, extension
+  dpkg-log      row key PACKAGE:ARCH; columns state, action, version, old_version; a line
+                is a version with its time in UTC: make the family with versions=1000
+What export or scan wrote as jsonl, csv or tsv comes back as it was, unless --row is
+given. Malformed records are counted and the first ten shown with their line.
+)"},
+    {"put",
+     R"(Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250 audit:by=ann
+
+Writes cells of one row, all or none. Row and values are text with \xNN for any byte,
+0x and hex digits, base64:..., or @file for what a file holds.
+)"},
+    {"delete",
+     R"(Example: tandem delete shop/ orders 2024-17 d:state
+
+Deletes a row, a family of it or a column, with all versions.
+)"},
+    {"info",
+     R"(Example: tandem info shop/
+
+Prints tables, families, indexes, regions, files, log and memory.
+)"},
+    {"get",
+     R"(Example: tandem get shop/ orders 2024-17 --columns d:state,audit:* --versions 3
+
+Prints one row; exit 3 when there is none of that key.
+)"},
+    {"scan",
+     R"(Example: tandem scan shop/ orders --prefix 2024- --limit 10
+
+Prints rows in the order of their keys.
+)"},
+    {"query",
+     R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
+           --select state,total --limit 5
+
+Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
+LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+)"},
+    {"explain",
+     R"(Example: tandem explain shop/ orders "state = 'open'"
+
+Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
+why other indexes were not used.
+)"},
+    {"count",
+     R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z
+
+Prints the number of rows that satisfy a predicate.
+)"},
+    {"dump",
+     R"(Example: tandem dump shop/store-7 --index state
+
+Prints what a file holds: a store file, a log segment, a manifest or ROOT. The file
+needs no database around it.
+  store file   header, schema, statistics, sections, blocks, cells
+  log segment  header, frames, operations
+  manifest     header, frames, edits
+  ROOT         header, slots
+)"},
+    {"verify",
+     R"(Example: tandem verify shop/ --deep
+
+Checks every byte of a database or of one file of it against its checksums. Exit 8
+and a line for each finding when there is damage. Writes nothing.
+)"},
+    {"flush",
+     R"(Example: tandem flush shop/
+
+Writes what is in memory and in the log to store files.
+)"},
+    {"compact",
+     R"(Example: tandem compact shop/ orders
+
+Merges the files of each region of a table into one.
+)"},
+    {"export",
+     R"(Example: tandem export shop/ orders -o orders.jsonl
+         tandem export shop/ orders | tandem import copy/ orders - --format jsonl
+
+Writes every family, column and version of a table's rows, with their timestamps, so
+that import into a table of the same families reads them back, byte for byte.
+  jsonl  {"row":R,"cells":[{"family":F,"column":C,"timestamp":T,"value":V},...]} a row;
+         NAME_b64 for bytes that are no plain text; of a row of more than 1 MiB several,
+         all but the last with "continues":true
+  csv    row,family,column,timestamp,value: a line a cell, bytes that are no plain text
+  tsv    and backslashes as \xNN
+)"},
+};
+
+}  // namespace
+
+const char* ProgramHelp() {
+  return R"(Example: tandem demo
+         tandem query shop/ orders "state = 'open' AND total > 1000" --limit 5
+
+Tandem keeps tables of rows and their indexes in one directory.
+
+Usage: tandem VERB [options] PATH [arguments]
+
+Start     demo      import Debian's package list, query it, show what came out
+          version   print versions
+Make      create    make a table, and the database where there is none
+          import    read rows from jsonl, csv, tsv and files of Debian
+          put       write cells of one row
+          delete    delete a row, a family of it, a column or one version
+Look      info      tables, regions, files, indexes, memory
+          get       print one row
+          scan      print rows in key order
+          query     print the rows that satisfy a predicate
+          explain   tell how a query is answered
+          count     count the rows that satisfy a predicate
+Files     dump      print what a file of a database holds
+          verify    check every byte, and indexes against rows
+Care      flush     write memory to files
+          compact   merge the files of each region into one
+          export    write rows so that import reads them back, byte for byte
+
+PATH is the directory of a database, for dump and verify also one file of it.
+Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a
+file holds. Data goes to stdout, all else to stderr.
+
+Options: -h, --help after any verb; -v, --verbose tells what the engine logs
+         --output table|jsonl|csv|tsv|raw for verbs that print data
+
+Exit: 0 done, 1 failure, 2 usage, 3 not found, 4 corrupt, 5 refused, 6 locked,
+      7 unknown version, 8 a check found something, 130 interrupted
+)";
+}
+
+const char* VerbHelpText(std::string_view verb) {
+  const auto found = std::ranges::find(kVerbs, verb, &VerbHelp::verb);
+  return found == std::end(kVerbs) ? "" : found->text;
+}
+
+}  // namespace tandem::tools
