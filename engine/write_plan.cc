@@ -18,7 +18,8 @@ namespace {
 
 // What a cell takes in a file beside its name and value, at most.
 constexpr size_t kCellOverheadBytes = 32;
-// Below this size no row of a batch can pass its limit, however small its cells are.
+// Below this size, divided by the families of its table, no row of a batch can pass its limit,
+// however small its cells are.
 constexpr size_t kBatchBytesUncounted = kRowBytesPerBatchMax / 8;
 
 std::string LimitText(std::string_view what, size_t found, size_t limit) {
@@ -81,7 +82,10 @@ Status Planner::Plan() {
     PlannedOperation* planned = &scratch;
     if (keep_operations_) planned = &plan_.unresolved.emplace_back();
     RETURN_IF_ERROR(PlanOperation(planned));
-    if (!keep_operations_) EncodeOperation(*planned, &plan_.batch);
+    if (keep_operations_) continue;
+    EncodeOperation(*planned, &plan_.batch);
+    // A DeleteRow is encoded family by family, so the encoding can outgrow the batch at any time.
+    if (plan_.batch.bytes().size() > kBatchBytesMax) break;
   }
   return CheckEncodedSize(plan_.batch);
 }
@@ -187,9 +191,12 @@ Status Planner::CheckIndexes(format::FamilyId family) {
 
 // A batch reaches the memstore as a whole, so what it does to one row must fit into one file.
 Status Planner::CountRowBytes() {
-  if (batch_.size_bytes() <= kBatchBytesUncounted) return Status();
+  const size_t families = table_->record->families.size();
+  if (batch_.size_bytes() <= kBatchBytesUncounted / families) return Status();
   size_t& bytes = row_bytes_[{table_, operation_.row}];
-  if (operation_.columns.empty()) bytes += kCellOverheadBytes;  // A marker over a family.
+  // Markers over families.
+  if (operation_.kind == BatchKind::kDeleteFamily) bytes += kCellOverheadBytes;
+  if (operation_.kind == BatchKind::kDeleteRow) bytes += families * kCellOverheadBytes;
   for (const ColumnValue& column : operation_.columns) {
     bytes += kCellOverheadBytes + column.qualifier.size() + column.value.size();
   }

@@ -1,6 +1,6 @@
-// Writing the cells of one family of a store file: its rows become blocks, which wait until they
-// make up an extent (data_section.h) and go out together; presence, block index and dictionary
-// follow the data section.
+// Writing the cells of one family of a store file, or the keys of its rows (kKeysOwner): rows
+// become blocks, which wait until they make up an extent (data_section.h) and go out together;
+// dictionary, presence and block index follow the data section.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/bitmap.h"
 #include "format/block_index_writer.h"
 #include "format/cell.h"
 #include "format/dictionary.h"
@@ -30,17 +31,22 @@ class FamilyWriter {
                SectionWriter* out);
 
   FamilyId family() const { return family_; }
+  /// Rows so far, its positions.
   uint32_t row_count() const { return row_count_; }
   /// Bytes of the blocks that wait, before compression.
   size_t waiting_bytes() const { return extent_.size(); }
 
-  /// Appends a row, which gets the position row_count(). Requires: keys rise; cells are sorted, at
-  /// least one, and stay within kRowBytesMax. Errors: kIoError, kNoSpace.
-  Status AddRow(std::string_view key, std::span<const Cell> cells);
+  /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
+  /// and keys rise; cells are sorted, at least one (the keys: none), and stay within kRowBytesMax.
+  /// Errors: kIoError, kNoSpace.
+  Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells);
   /// Ends the block being filled and writes what waits.
   Status WriteBlocks();
-  /// Writes dictionary and block index. Requires: there are rows, WriteBlocks was called.
-  Status WriteSections();
+  /// Its blocks and where they lie. Requires: WriteBlocks was called since the last row.
+  const BlockIndexWriter& index() const { return index_; }
+  /// Writes the sections that follow the data of a file of `file_rows` rows. Requires: there are
+  /// rows, WriteBlocks was called.
+  Status WriteSections(uint32_t file_rows);
 
  private:
   struct Waiting {
@@ -57,6 +63,7 @@ class FamilyWriter {
   size_t extent_bytes_;
   SectionWriter* out_;
   uint32_t row_count_ = 0;
+  GrowingBitmap present_;  // Of the file's rows, from the first one on that the family lacks.
   DictionaryBuilder names_;
   RowBlockWriter rows_;
   BlockIndexWriter index_;

@@ -43,6 +43,7 @@ class RowsVerifier {
   void CountCells(std::string_view key);
   void VerifyDerived(uint32_t ordinal, uint64_t hash);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
+  Status FindInFamilies(uint32_t ordinal, std::string_view key);
   Status CompareIndexes();
   void CompareStatistics(std::string_view last_key);
   void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
@@ -180,6 +181,20 @@ Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t ha
   const Result<uint32_t> by_key = file_.LowerBound(key);
   if (!by_key.has_value()) return findings_.AddError(by_key.error());
   findings_.Compare("position of the key of " + name, ordinal, *by_key);
+  return FindInFamilies(ordinal, key);
+}
+
+// The block index of each family leads from the key to the block of the row's position.
+Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
+  for (const FamilyId family : file_.families()) {
+    ASSIGN_OR_RETURN(const DataSection* data, file_.Family(family));
+    if (!data->Has(ordinal)) continue;
+    const uint32_t block = data->BlockOf(data->RankOf(ordinal));
+    if (data->BlockOfKey(key) == block) continue;
+    findings_.Compare("block of the key of row " + std::to_string(ordinal) + " in family " +
+                          std::to_string(family.value),
+                      block, data->BlockOfKey(key));
+  }
   return Status();
 }
 

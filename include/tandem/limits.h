@@ -19,7 +19,7 @@ inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;  ///< One WriteBatch.
 inline constexpr uint64_t kRowPieceBytes = 1024 * 1024;     ///< Cells of one piece of a row.
 inline constexpr uint64_t kWholeRowBytesMax = 64 * 1024 * 1024;  ///< A row that is read whole.
 inline constexpr uint32_t kRegionsMax = 4096;             ///< Regions of one table at creation.
-inline constexpr uint32_t kFamiliesMax = 1;               ///< Families of one table.
+inline constexpr uint32_t kFamiliesMax = 64;              ///< Families of one table.
 inline constexpr uint32_t kIndexesMax = 64;               ///< Indexes of one table.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;  ///< Rows of one store file.
 
