@@ -15,6 +15,7 @@
 #include "base/status_macros.h"
 #include "engine/reader.h"
 #include "format/visibility.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -49,6 +50,7 @@ Status Resolver::Resolve() {
     } else {
       Emit(operation);
     }
+    if (plan_->batch.bytes().size() > kBatchBytesMax) break;
   }
   return CheckEncodedSize(plan_->batch);
 }
