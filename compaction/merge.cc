@@ -6,6 +6,8 @@
 //      function of the cells; its postings come with the source's section, through the ordinal map.
 //      Any other row is collected from its cells, and what it was in each source is taken out of
 //      the digest that comes with that source's section.
+// Where the output is several files, digests are counted by row instead, and a source's section is
+// added to a file with the first row that comes from it.
 // A source of which only a part is merged, or that lacks a section, gives no sections: its rows are
 // all collected.
 #include "compaction/merge.h"
@@ -27,8 +29,11 @@ namespace {
 struct Source {
   explicit Source(const MergeInput& input) : rows(input.file, input.low, input.high) {}
   format::RowStream rows;
-  bool gives_sections = false;
-  std::vector<uint32_t> map;  ///< New ordinal by old one; filled when it gives sections.
+  uint32_t row_count = 0;                       ///< Of the file.
+  bool gives_sections = false;                  ///< Otherwise all its rows are collected.
+  std::vector<format::IndexSection*> sections;  ///< One an index.
+  bool is_added = false;                        ///< Its sections go into the present file.
+  std::vector<uint32_t> map;  ///< New ordinal in the present file by old one; filled when added.
 };
 
 /// A source's part of the row being merged: cells_[begin, end).
@@ -38,6 +43,16 @@ struct Part {
   size_t begin = 0, end = 0;
 };
 
+// Whether the limits may make it more than one file.
+bool MayRoll(std::span<const MergeInput> inputs, const FileLimits& limits) {
+  uint64_t rows = 0, bytes = 0;
+  for (const MergeInput& input : inputs) {
+    rows += input.high - input.low;
+    bytes += input.file->size_bytes();
+  }
+  return rows > limits.rows || bytes > limits.bytes;
+}
+
 bool HasMarker(std::span<const format::Cell> cells) {
   return std::any_of(cells.begin(), cells.end(),
                      [](const format::Cell& cell) { return cell.kind != format::CellKind::kPut; });
@@ -45,21 +60,25 @@ bool HasMarker(std::span<const format::Cell> cells) {
 
 class Merger {
  public:
-  Merger(std::span<const MergeInput> inputs, const MergeOptions& options,
-         format::StoreFileWriter* writer)
+  Merger(std::span<const MergeInput> inputs, const MergeOptions& options, MergeOutput* output)
       : inputs_(inputs),
         options_(options),
-        writer_(writer),
+        output_(output),
+        may_roll_(MayRoll(inputs, options.limits)),
         forgets_sequences_(options.older_may_contain == nullptr && options.snapshots.empty()) {}
 
   Result<MergeResult> Run();
 
  private:
   Status OpenSource(const MergeInput& input);
+  Status BeginFile();
+  Status FinishFile();
+  void AddSections(Source* source);
   Status GatherRow();
   Status RetainRow();
   Status WriteRow();
-  Status TakeOutOfDigests(const Part& part);
+  Status CopyRow();
+  Status TakeOutOfDigests();
   Status CheckCancelled();
   bool ComesBefore(size_t a, size_t b) const;
 
@@ -70,8 +89,10 @@ class Merger {
 
   std::span<const MergeInput> inputs_;
   const MergeOptions& options_;
-  format::StoreFileWriter* writer_;
+  MergeOutput* output_;
+  const bool may_roll_;
   const bool forgets_sequences_;
+  format::StoreFileWriter* writer_ = nullptr;  ///< Of the present file.
   std::vector<std::unique_ptr<Source>> sources_;
   std::optional<LoserTree<Before>> tree_;
   uint64_t blocks_checked_ = 0;
@@ -87,6 +108,8 @@ class Merger {
 
 Result<MergeResult> Merger::Run() {
   for (const MergeInput& input : inputs_) RETURN_IF_ERROR(OpenSource(input));
+  // A single file takes the digests of its inputs as they are, before rows are taken out of them.
+  if (!may_roll_) RETURN_IF_ERROR(BeginFile());
   tree_.emplace(sources_.size(), Before{this});
   while (sources_[tree_->top()]->rows.valid()) {
     RETURN_IF_ERROR(CheckCancelled());
@@ -94,10 +117,22 @@ Result<MergeResult> Merger::Run() {
     RETURN_IF_ERROR(RetainRow());
     RETURN_IF_ERROR(WriteRow());
   }
-  if (writer_->row_count() == 0) {
-    result_.empty = true;
-    return std::move(result_);
+  result_.empty = result_.rows_out == 0;
+  if (!result_.empty) RETURN_IF_ERROR(FinishFile());
+  return std::move(result_);
+}
+
+Status Merger::BeginFile() {
+  ASSIGN_OR_RETURN(writer_, output_->NextFile());
+  if (may_roll_) return Status();
+  for (const auto& source : sources_) {
+    if (source->gives_sections) AddSections(source.get());
   }
+  return Status();
+}
+
+// All files of the run have the bounds of all inputs.
+Status Merger::FinishFile() {
   auto min = format::kSequenceMax;
   auto max = format::SequenceNumber(0);
   for (const MergeInput& input : inputs_) {
@@ -106,7 +141,21 @@ Result<MergeResult> Merger::Run() {
   }
   writer_->WidenSequences(min, max);
   ASSIGN_OR_RETURN(result_.summary, writer_->Finish());
-  return std::move(result_);
+  writer_ = nullptr;
+  for (const auto& source : sources_) {
+    source->is_added = false;
+    source->map = {};
+  }
+  return output_->Finished(result_.summary);
+}
+
+void Merger::AddSections(Source* source) {
+  source->is_added = true;
+  source->map.assign(source->row_count, format::kNotCopied);
+  const auto digest = may_roll_ ? format::CopiedDigest::kByRow : format::CopiedDigest::kWhole;
+  for (size_t i = 0; i < source->sections.size(); ++i) {
+    writer_->index(i).AddSection(source->sections[i], source->map, digest);
+  }
 }
 
 Status Merger::OpenSource(const MergeInput& input) {
@@ -121,9 +170,8 @@ Status Merger::OpenSource(const MergeInput& input) {
   if (input.low > 0 || input.high < input.file->row_count()) return Status();
   if (sections.size() < options_.table->indexes.size()) return Status();
   source->gives_sections = true;
-  source->map.assign(input.file->row_count(), format::kNotCopied);
-  for (size_t i = 0; i < sections.size(); ++i)
-    writer_->index(i).AddSection(sections[i], source->map);
+  source->row_count = input.file->row_count();
+  source->sections = std::move(sections);
   return Status();
 }
 
@@ -183,46 +231,80 @@ Status Merger::RetainRow() {
 }
 
 Status Merger::WriteRow() {
+  if (retained_.empty()) return TakeOutOfDigests();
+  if (writer_ != nullptr && may_roll_ && options_.limits.AreReached(*writer_)) {
+    RETURN_IF_ERROR(FinishFile());
+  }
+  if (writer_ == nullptr) RETURN_IF_ERROR(BeginFile());
+  ++result_.rows_out;
+  result_.cells_out += retained_.size();
   const bool copied =
       parts_.size() == 1 && parts_[0].source->gives_sections && retained_.size() == cells_.size();
-  if (!retained_.empty()) {
-    if (forgets_sequences_) {
-      for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
-    }
-    ASSIGN_OR_RETURN(
-        const format::Ordinal ordinal,
-        writer_->AddRow(key_, retained_,
-                        copied ? format::RowEntries::kCopied : format::RowEntries::kCollect));
-    if (copied) parts_[0].source->map[parts_[0].ordinal] = ordinal.value;
-    ++result_.rows_out;
-    result_.rows_copied += copied ? 1 : 0;
-    result_.cells_out += retained_.size();
+  if (forgets_sequences_) {
+    for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
   }
-  if (copied) return Status();
-  for (const Part& part : parts_) {
-    if (part.source->gives_sections) RETURN_IF_ERROR(TakeOutOfDigests(part));
+  if (copied) return CopyRow();
+  RETURN_IF_ERROR(writer_->AddRow(key_, retained_).status());
+  return TakeOutOfDigests();
+}
+
+// Writes a row whose entries come with its source's sections.
+Status Merger::CopyRow() {
+  Source* source = parts_[0].source;
+  if (!source->is_added) AddSections(source);
+  ASSIGN_OR_RETURN(const format::Ordinal ordinal,
+                   writer_->AddRow(key_, retained_, format::RowEntries::kCopied));
+  source->map[parts_[0].ordinal] = ordinal.value;
+  ++result_.rows_copied;
+  if (!may_roll_) return Status();
+  for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
+    RETURN_IF_ERROR(writer_->index(i).CountRow(key_, retained_));
   }
   return Status();
 }
 
-Status Merger::TakeOutOfDigests(const Part& part) {
-  const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
-  for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
-    RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
+// The row's entries do not come with the sections of its sources.
+Status Merger::TakeOutOfDigests() {
+  if (may_roll_) return Status();
+  for (const Part& part : parts_) {
+    if (!part.source->gives_sections) continue;
+    const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
+    for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
+      RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
+    }
   }
   return Status();
 }
+
+// One file that the caller began.
+class OnlyFile final : public MergeOutput {
+ public:
+  explicit OnlyFile(format::StoreFileWriter* writer) : writer_(writer) {}
+  Result<format::StoreFileWriter*> NextFile() override { return writer_; }
+  Status Finished(const format::StoreFileSummary&) override { return Status(); }
+
+ private:
+  format::StoreFileWriter* writer_;
+};
 
 }  // namespace
 
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
-                               format::StoreFileWriter* writer) {
+                               MergeOutput* output) {
   if (inputs.empty()) {
     MergeResult result;
     result.empty = true;
     return result;
   }
-  return Merger(inputs, options, writer).Run();
+  return Merger(inputs, options, output).Run();
+}
+
+Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions options,
+                               format::StoreFileWriter* writer) {
+  // The writer itself refuses more rows than a file takes.
+  options.limits = {.bytes = UINT64_MAX, .rows = UINT32_MAX};
+  OnlyFile output(writer);
+  return MergeFiles(inputs, options, &output);
 }
 
 }  // namespace tandem::compaction

@@ -1,10 +1,14 @@
-// Merging store files into one: rows by key through a loser tree, cells by the retention rules,
-// postings through ordinal maps.
+// Merging store files into a run of one or several: rows by key through a loser tree, cells by the
+// retention rules, postings through ordinal maps.
 //
 // A row that lies in one input only and keeps all its cells (a clean row that has not expired
 // always does) has the entries it had, so its postings are copied through the map old ordinal ->
 // new ordinal and its share of the digests is inherited. Every other row is merged cell by cell and
 // its entries are collected anew.
+//
+// A merge whose inputs pass the limits of a file may write several, and then a share of an input's
+// digest cannot be told: digests are counted row by row, and each output takes postings only from
+// the inputs that have rows in it.
 //
 // A merge that holds every older source, while nobody reads at an older sequence, leaves no marker
 // and one version a timestamp: the sequences of its cells decide nothing any more and become 0,
@@ -24,6 +28,7 @@
 #include "format/store_file.h"
 #include "format/store_file_writer.h"
 #include "format/types.h"
+#include "tandem/limits.h"
 #include "tandem/status.h"
 
 namespace tandem::compaction {
@@ -31,6 +36,15 @@ namespace tandem::compaction {
 struct MergeInput {
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;  ///< Ordinals [low, high).
+};
+
+/// When a file of a run ends and the next one begins.
+struct FileLimits {
+  uint64_t bytes = UINT64_MAX;      ///< Of its rows, as written.
+  uint32_t rows = kRowsPerFileMax;  ///< 1 or more.
+  bool AreReached(const format::StoreFileWriter& writer) const {
+    return writer.row_count() >= rows || writer.size_bytes() >= bytes;
+  }
 };
 
 struct MergeOptions {
@@ -41,18 +55,32 @@ struct MergeOptions {
   /// holds every older source).
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
+  FileLimits limits = {};
+};
+
+/// Where a merge writes: one file after the other, in key order.
+class MergeOutput {
+ public:
+  virtual ~MergeOutput() = default;
+  /// A writer for the next file. Lifetime: until Finished.
+  virtual Result<format::StoreFileWriter*> NextFile() = 0;
+  /// The file that was begun last is complete; `summary` is what its writer's Finish returned.
+  virtual Status Finished(const format::StoreFileSummary& summary) = 0;
 };
 
 struct MergeResult {
-  bool empty = false;  ///< No row survived: nothing was finished, the file is to be removed.
-  format::StoreFileSummary summary;
+  bool empty = false;  ///< No row survived: nothing was finished, a file begun is to be removed.
+  format::StoreFileSummary summary;  ///< Of the last file.
   uint64_t rows_in = 0, rows_out = 0, rows_copied = 0, cells_in = 0, cells_out = 0;
 };
 
-/// Merges `inputs` (oldest first, contiguous in sequence order) into `writer` and finishes it.
-/// Errors: kUnsupported when a merged row passes kRowBytesMax, kCorruption, kIoError, kNoSpace,
-/// kCancelled.
+/// Merges `inputs` (oldest first, contiguous in sequence order) into files of `output` and finishes
+/// them. Errors: kUnsupported when a merged row passes kRowBytesMax, kCorruption, kIoError,
+/// kNoSpace, kCancelled; those of `output`.
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
+                               MergeOutput* output);
+/// The same into one file, whatever the limits.
+Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions options,
                                format::StoreFileWriter* writer);
 
 }  // namespace tandem::compaction

@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "compaction/merge.h"
 #include "engine/guarded.h"
-#include "format/store_file_writer.h"
 
 namespace tandem::engine {
 namespace {
@@ -27,7 +26,7 @@ bool Compactor::IsDue(const Region& region) const {
     base::MutexLock lock(mutex_);
     if (given_up_.contains(region.id())) return false;
   }
-  return RunCount(*region.version()) >= runs_max_;
+  return RunCount(*region.version()) >= std::max<size_t>(runs_max_, 2);
 }
 
 Status Compactor::Compact(Region& region) {
@@ -53,13 +52,13 @@ Status Compactor::CompactInTurn(Region& region) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const std::shared_ptr<const RegionVersion> version = region.version();
   if (version->files.empty()) return Status();
-  ASSIGN_OR_RETURN(const Output output, Merge(region, *version));
-  RETURN_IF_ERROR(Install(region, *version, output));
+  ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, *version));
+  RETURN_IF_ERROR(Install(region, *version, files));
   for (const FileSlice& slice : version->files) StoreFiles::Retire(*slice.file);
   return Status();
 }
 
-Result<Compactor::Output> Compactor::Merge(const Region& region, const RegionVersion& version) {
+Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& version) {
   std::vector<compaction::MergeInput> inputs;
   for (const FileSlice& slice : version.files) {
     inputs.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
@@ -70,44 +69,24 @@ Result<Compactor::Output> Compactor::Merge(const Region& region, const RegionVer
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled_;
+  options.limits = work_.limits;
 
-  ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
-  const format::FileNumber number = created.number;
-  const auto merge = [&]() -> Result<Output> {
-    format::StoreFileWriter writer(std::move(created.file), {.number = number,
-                                                             .id = created.id,
-                                                             .database = work_.database,
-                                                             .table = &region.table(),
-                                                             .region_start = region.start_key(),
-                                                             .alignment = work_.section_alignment});
-    ASSIGN_OR_RETURN(const compaction::MergeResult result,
-                     compaction::MergeFiles(inputs, options, &writer));
-    if (result.empty) return Output();
-    FinishedFile finished;
-    finished.record = RecordOf(number, created.id, region.table().id, result.summary);
-    ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
-    return Output(std::move(finished));
-  };
-  Result<Output> output = merge();
-  if (!output.has_value() || !output->has_value()) work_.files->Discard(number);
-  return output;
+  RunWriter run(work_, region);
+  RETURN_IF_ERROR(compaction::MergeFiles(inputs, options, &run).status());
+  return run.Take();
 }
 
-Status Compactor::Install(Region& region, const RegionVersion& before, const Output& output) {
+Status Compactor::Install(Region& region, const RegionVersion& before, const FinishedRun& files) {
   const auto replace_inputs = [&](RegionVersion* version) {
     const auto first = version->files.begin();
     version->files.erase(first, first + static_cast<ptrdiff_t>(before.files.size()));
-    if (!output.has_value()) return;
-    version->files.insert(version->files.begin(), {.file = output->file,
-                                                   .low = 0,
-                                                   .high = output->record.rows,
-                                                   .run = before.files.back().run});
+    InsertRun(files, before.files.back().run, 0, version);
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     RegionVersion after = *region.version();
     replace_inputs(&after);
-    if (output.has_value()) edit->add_files.push_back(output->record);
+    AddFiles(files, edit);
     edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
     for (const FileSlice& slice : before.files) {
       edit->remove_files.push_back(slice.file->store().number());

@@ -1,5 +1,5 @@
-// The memstore is walked once; rows of which nothing survives are left out, and a file is created
-// with the first row that stays.
+// The memstore is walked once; rows of which nothing survives are left out, and a file is begun
+// with the first row that stays in it.
 #include "engine/flush.h"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "engine/guarded.h"
 #include "format/hash.h"
-#include "format/store_file_writer.h"
 #include "format/visibility.h"
 
 namespace tandem::engine {
@@ -21,51 +20,38 @@ class MemstoreWriter {
   MemstoreWriter(const FileWork& work, const Region& region, const RegionVersion& version)
       : work_(work),
         region_(region),
+        run_(work, region),
         version_(version),
         retention_point_(work.snapshots->TakeRetentionPoint()) {}
 
-  Result<std::optional<FinishedFile>> Write(const Memstore& memstore);
+  Result<FinishedRun> Write(const Memstore& memstore);
 
  private:
-  Status WriteRows(const Memstore& memstore);
-  Status WriteRow(std::string_view key);
+  Status WriteRow(std::string_view key, const Memstore& memstore);
   Result<bool> OlderFilesMayHold(std::string_view key);
-  Status CreateFile();
+  Status FinishFile(const Memstore& memstore);
 
   const FileWork& work_;
   const Region& region_;
+  RunWriter run_;
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
   std::vector<format::Cell> cells_, kept_;
-  format::FileNumber number_;
-  format::FileId id_;
-  std::optional<format::StoreFileWriter> writer_;
+  format::StoreFileWriter* writer_ = nullptr;  // Of the file that was begun and not finished.
 };
-
-Status MemstoreWriter::CreateFile() {
-  ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
-  number_ = created.number;
-  id_ = created.id;
-  writer_.emplace(std::move(created.file),
-                  format::StoreFileSpec{.number = number_,
-                                        .id = id_,
-                                        .database = work_.database,
-                                        .table = &region_.table(),
-                                        .region_start = region_.start_key(),
-                                        .alignment = work_.section_alignment});
-  return Status();
-}
 
 Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key) {
   const uint64_t hash = format::RowHash(key, region_.table().hash_secret);
   for (const FileSlice& slice : version_.files) {
+    const format::FileStatistics& statistics = slice.file->store().statistics();
+    if (key < statistics.min_key || key > statistics.max_key) continue;
     ASSIGN_OR_RETURN(const bool may_contain, slice.file->store().MayContain(hash));
     if (may_contain) return true;
   }
   return false;
 }
 
-Status MemstoreWriter::WriteRow(std::string_view key) {
+Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) {
   format::Retention retention{.families = region_.table().families,
                               .snapshots = retention_point_.snapshots,
                               .now_micros = retention_point_.now_micros};
@@ -78,37 +64,31 @@ Status MemstoreWriter::WriteRow(std::string_view key) {
   kept_.clear();
   format::RetainCells(cells_, retention, &kept_);
   if (kept_.empty()) return Status();
-  if (!writer_.has_value()) RETURN_IF_ERROR(CreateFile());
+  if (writer_ != nullptr && work_.limits.AreReached(*writer_)) {
+    RETURN_IF_ERROR(FinishFile(memstore));
+  }
+  if (writer_ == nullptr) {
+    ASSIGN_OR_RETURN(writer_, run_.NextFile());
+  }
   return writer_->AddRow(key, kept_).status();
 }
 
-Status MemstoreWriter::WriteRows(const Memstore& memstore) {
+Status MemstoreWriter::FinishFile(const Memstore& memstore) {
+  writer_->WidenSequences(memstore.min_sequence(), memstore.max_sequence());
+  ASSIGN_OR_RETURN(const format::StoreFileSummary summary, writer_->Finish());
+  writer_ = nullptr;
+  return run_.Finished(summary);
+}
+
+Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   Memstore::Iterator row(&memstore);
   for (row.SeekToFirst(); row.valid(); row.Next()) {
     cells_.clear();
     Memstore::Cells(row.row(), format::kSequenceMax, &cells_);
-    if (!cells_.empty()) RETURN_IF_ERROR(WriteRow(row.key()));
+    if (!cells_.empty()) RETURN_IF_ERROR(WriteRow(row.key(), memstore));
   }
-  return Status();
-}
-
-Result<std::optional<FinishedFile>> MemstoreWriter::Write(const Memstore& memstore) {
-  const auto write = [&]() -> Result<std::optional<FinishedFile>> {
-    RETURN_IF_ERROR(WriteRows(memstore));
-    if (!writer_.has_value()) return std::optional<FinishedFile>();
-    writer_->WidenSequences(memstore.min_sequence(), memstore.max_sequence());
-    ASSIGN_OR_RETURN(const format::StoreFileSummary summary, writer_->Finish());
-    FinishedFile finished;
-    finished.record = RecordOf(number_, id_, region_.table().id, summary);
-    ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
-    return std::optional<FinishedFile>(std::move(finished));
-  };
-  Result<std::optional<FinishedFile>> result = write();
-  if (!result.has_value() && writer_.has_value()) {
-    writer_.reset();
-    work_.files->Discard(number_);
-  }
-  return result;
+  if (writer_ != nullptr) RETURN_IF_ERROR(FinishFile(memstore));
+  return run_.Take();
 }
 
 }  // namespace
@@ -142,45 +122,42 @@ Result<bool> Flusher::FlushOldest(Region& region) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const Memstore& memstore = *version->memstores.front();
   RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
-  ASSIGN_OR_RETURN(const Output output, FinishedBefore(region, *version));
-  RETURN_IF_ERROR(Install(region, memstore, output));
+  ASSIGN_OR_RETURN(const FinishedRun files, FinishedBefore(region, *version));
+  RETURN_IF_ERROR(Install(region, memstore, files));
   return true;
 }
 
-// The file of the oldest memstore, from an earlier attempt or written now.
-Result<Flusher::Output> Flusher::FinishedBefore(const Region& region,
-                                                const RegionVersion& version) {
+// The files of the oldest memstore, from an earlier attempt or written now.
+Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version) {
   const Memstore* memstore = version.memstores.front().get();
   {
     base::MutexLock lock(mutex_);
     const auto found = finished_.find(memstore);
     if (found != finished_.end()) return found->second;
   }
-  ASSIGN_OR_RETURN(Output output, MemstoreWriter(work_, region, version).Write(*memstore));
+  ASSIGN_OR_RETURN(FinishedRun files, MemstoreWriter(work_, region, version).Write(*memstore));
   base::MutexLock lock(mutex_);
-  return finished_[memstore] = std::move(output);
+  return finished_[memstore] = std::move(files);
 }
 
-Status Flusher::Install(Region& region, const Memstore& memstore, const Output& output) {
-  const auto add_file = [&output](RegionVersion* version) {
-    if (!output.has_value()) return;
+Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {
+  const auto add_run = [&files](RegionVersion* version) {
     uint32_t run = 0;
     for (const FileSlice& slice : version->files) run = std::max(run, slice.run);
-    version->files.push_back(
-        {.file = output->file, .low = 0, .high = output->record.rows, .run = run + 1});
+    InsertRun(files, run + 1, version->files.size(), version);
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     RegionVersion after = *region.version();
-    add_file(&after);
-    if (output.has_value()) edit->add_files.push_back(output->record);
+    add_run(&after);
+    AddFiles(files, edit);
     edit->put_regions.push_back(RecordOf(region, after, memstore.max_sequence()));
     return Status();
   };
   change.publish = [&] {
     region.RaiseFlushedThrough(memstore.max_sequence());
     region.Update([&](RegionVersion* version) {
-      add_file(version);
+      add_run(version);
       version->memstores.erase(version->memstores.begin());
     });
   };

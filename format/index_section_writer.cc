@@ -127,8 +127,18 @@ Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const
   return {};
 }
 
-void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map) {
+Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
+  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
+  for (const IndexEntry& entry : parts_->facts.entries) {
+    parts_->part(entry.current).digest.Add(entry.key, row_key);
+  }
+  return {};
+}
+
+void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
+                                    CopiedDigest digest) {
   parts_->inputs.push_back({section, map});
+  if (digest == CopiedDigest::kByRow) return;
   parts_->current_part.digest.AddAll(section->summary().current_digest);
   parts_->older_part.digest.AddAll(section->summary().older_digest);
 }

@@ -19,6 +19,12 @@ namespace tandem::format {
 /// do not survive as they are (dropped, or merged with others and collected anew).
 inline constexpr uint32_t kNotCopied = 0xffff'ffff;
 
+/// How the digest of a copied section reaches the file.
+enum class CopiedDigest : uint8_t {
+  kWhole,  ///< As it is; SubtractRow takes out the rows that are not copied.
+  kByRow,  ///< CountRow adds each row that is copied.
+};
+
 /// Collects the entries of one index of one file and writes its section.
 /// Threads: one at a time.
 class IndexSectionWriter {
@@ -35,10 +41,13 @@ class IndexSectionWriter {
   /// The row `cells` of an input file whose entries are NOT copied: takes them out of the digest of
   /// that input, which AddSection adds as a whole.
   Status SubtractRow(std::string_view row_key, std::span<const Cell> cells);
-  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added
-  /// now. Lifetime: `section` and `map` must live until Write returned. Maps of different inputs
-  /// have disjoint images and each keeps the order.
-  void AddSection(IndexSection* section, std::span<const uint32_t> map);
+  /// The copied row `cells` of an input whose digest comes by row.
+  Status CountRow(std::string_view row_key, std::span<const Cell> cells);
+  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added now
+  /// unless it comes by row. Lifetime: `section` and `map` must live until Write returned. Maps of
+  /// different inputs have disjoint images and each keeps the order.
+  void AddSection(IndexSection* section, std::span<const uint32_t> map,
+                  CopiedDigest digest = CopiedDigest::kWhole);
 
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.

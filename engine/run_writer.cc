@@ -1,0 +1,65 @@
+// A file that no catalog edit names is deleted at once; nobody else knows it.
+#include "engine/run_writer.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+
+void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version) {
+  std::vector<FileSlice> slices;
+  for (const FinishedFile& file : files) {
+    slices.push_back({.file = file.file, .low = 0, .high = file.record.rows, .run = run});
+  }
+  version->files.insert(version->files.begin() + static_cast<ptrdiff_t>(at), slices.begin(),
+                        slices.end());
+}
+
+void AddFiles(const FinishedRun& files, format::CatalogEdit* edit) {
+  for (const FinishedFile& file : files) edit->add_files.push_back(file.record);
+}
+
+RunWriter::~RunWriter() {
+  DiscardUnfinished();
+  for (FinishedFile& file : finished_) {
+    file.file.reset();
+    work_.files->Discard(file.record.number);
+  }
+}
+
+Result<format::StoreFileWriter*> RunWriter::NextFile() {
+  ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
+  number_ = created.number;
+  id_ = created.id;
+  writer_.emplace(std::move(created.file),
+                  format::StoreFileSpec{.number = number_,
+                                        .id = id_,
+                                        .database = work_.database,
+                                        .table = &region_.table(),
+                                        .region_start = region_.start_key(),
+                                        .alignment = work_.section_alignment});
+  return &*writer_;
+}
+
+Status RunWriter::Finished(const format::StoreFileSummary& summary) {
+  FinishedFile finished;
+  finished.record = RecordOf(number_, id_, region_.table().id, summary);
+  ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
+  finished_.push_back(std::move(finished));
+  writer_.reset();
+  return Status();
+}
+
+FinishedRun RunWriter::Take() {
+  DiscardUnfinished();
+  return std::exchange(finished_, {});
+}
+
+void RunWriter::DiscardUnfinished() {
+  if (!writer_.has_value()) return;
+  writer_.reset();
+  work_.files->Discard(number_);
+}
+
+}  // namespace tandem::engine

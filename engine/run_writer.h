@@ -1,0 +1,71 @@
+// Writing a run: files of disjoint keys, one after the other, that count as one source. Flush and
+// compaction decide when a file ends; here it is created, opened when it is finished, and deleted
+// when the run does not come about.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "compaction/merge.h"
+#include "engine/catalog_editor.h"
+#include "engine/health.h"
+#include "engine/region.h"
+#include "engine/snapshot_registry.h"
+#include "engine/store_files.h"
+#include "format/catalog.h"
+#include "format/store_file_writer.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// What flush and compaction write files with; all outlive them.
+struct FileWork {
+  StoreFiles* files = nullptr;
+  CatalogEditor* editor = nullptr;
+  SnapshotRegistry* snapshots = nullptr;
+  Health* health = nullptr;
+  format::DatabaseId database;
+  uint32_t section_alignment = 4096;
+  compaction::FileLimits limits = {};
+};
+
+/// A finished file, as the catalog and as readers know it.
+struct FinishedFile {
+  format::FileRecord record;
+  std::shared_ptr<LiveFile> file;
+};
+
+/// In key order. Empty: no row was left to write.
+using FinishedRun = std::vector<FinishedFile>;
+
+/// Puts the run into the version at `at`, under `run`, and its records into the edit.
+void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version);
+void AddFiles(const FinishedRun& files, format::CatalogEdit* edit);
+
+/// Threads: one at a time.
+class RunWriter final : public compaction::MergeOutput {
+ public:
+  /// Both outlive it.
+  RunWriter(const FileWork& work, const Region& region) : work_(work), region_(region) {}
+  /// Deletes the files that Take did not hand out.
+  ~RunWriter() override;
+
+  Result<format::StoreFileWriter*> NextFile() override;
+  Status Finished(const format::StoreFileSummary& summary) override;
+  /// The files that were finished. One that was begun only is deleted.
+  FinishedRun Take();
+
+ private:
+  void DiscardUnfinished();
+
+  const FileWork& work_;
+  const Region& region_;
+  format::FileNumber number_;  // Of the file that writer_ writes.
+  format::FileId id_;
+  std::optional<format::StoreFileWriter> writer_;
+  FinishedRun finished_;
+};
+
+}  // namespace tandem::engine
