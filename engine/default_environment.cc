@@ -12,6 +12,8 @@ namespace tandem::engine {
 namespace {
 
 constexpr uint64_t kMemoryBytesMin = 8 << 20;
+// A dense bitmap over 30 million rows takes 4 MB: by default ten of them fit.
+constexpr uint64_t kOverlapPart = 16;
 constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
 
@@ -68,7 +70,9 @@ Tuning TuningFor(const Options& options) {
   Tuning tuning;
   tuning.memstores_total_bytes = options.memory_bytes / 5;
   tuning.memstore_bytes = tuning.memstores_total_bytes / 2;
-  tuning.block_cache_bytes = options.memory_bytes - tuning.memstores_total_bytes;
+  tuning.overlap_bytes = options.memory_bytes / kOverlapPart;
+  tuning.block_cache_bytes =
+      options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
   tuning.log_segment_bytes =
       std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);
   return tuning;

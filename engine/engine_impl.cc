@@ -55,6 +55,7 @@ Status EngineImpl::Start() {
   } else {
     maintenance_->Start();
   }
+  maintenance_->ScheduleOverlaps();
   return Status();
 }
 
@@ -87,6 +88,7 @@ void EngineImpl::Wire() {
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
   flusher_ = std::make_unique<Flusher>(work, queue_.get());
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
+  overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes);
   gate_ = std::make_unique<WriteGate>(
       WriteGate::Parts{.regions = regions,
                        .health = &health_,
@@ -101,6 +103,7 @@ void EngineImpl::Wire() {
                                                                   .queue = queue_.get(),
                                                                   .flusher = flusher_.get(),
                                                                   .compactor = compactor_.get(),
+                                                                  .overlaps = overlaps_.get(),
                                                                   .gate = gate_.get(),
                                                                   .health = &health_,
                                                                   .jobs = jobs_.get(),
@@ -201,6 +204,7 @@ Status EngineImpl::Close() {
     return prepared;
   }
   compactor_->Cancel();
+  overlaps_->Cancel();
   jobs_->Stop();
   Status status = options_.read_only ? Status() : health_.CheckWritable();
   if (status.ok() && !options_.read_only) status = EndLog();
@@ -222,6 +226,7 @@ Status EngineImpl::EndLog() {
 void EngineImpl::Dismantle() {
   maintenance_.reset();
   gate_.reset();
+  overlaps_.reset();
   compactor_.reset();
   flusher_.reset();
   editor_.reset();
@@ -242,6 +247,7 @@ EngineImpl::~EngineImpl() {
   calls_.Close();
   queue_->WriteBuffered().Ignore("nobody is left to be told");
   compactor_->Cancel();
+  overlaps_->Cancel();
   jobs_->Stop();
   Dismantle();
 }

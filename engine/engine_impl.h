@@ -10,12 +10,12 @@
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
-//   6. Flusher, Compactor, SegmentLedger, Health
+//   6. Flusher, Compactor, OverlapWorker, SegmentLedger, Health
 //   7. SnapshotRegistry   registered sequences
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
 // Turns are flags that one thread holds across I/O. Whoever holds one takes only later ones:
-//   1. a region's compaction turn
+//   1. a region's overlaps turn, or its compaction turn
 //   2. a region's flush turn
 //   3. leadership of the commit queue (log and active memstores)
 //   4. the catalog editor's turn (manifest)
@@ -42,6 +42,7 @@
 #include "engine/health.h"
 #include "engine/maintenance.h"
 #include "engine/open_handles.h"
+#include "engine/overlap_work.h"
 #include "engine/reader.h"
 #include "engine/recovery.h"
 #include "engine/snapshot_registry.h"
@@ -118,6 +119,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<CommitQueue> queue_;
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<Compactor> compactor_;
+  std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteGate> gate_;
   std::unique_ptr<Maintenance> maintenance_;
   bool is_open_ = false;              // Changed by Start, and by Close when nobody is inside.

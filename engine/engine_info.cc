@@ -87,7 +87,8 @@ DatabaseInfo EngineImpl::Info() {
   info.io_backend = environment_.file_system->name();
   info.read_only_reason = health_.read_only_reason();
   info.read_only = !info.read_only_reason.empty();
-  info.memory_budget_bytes = tuning_.memstores_total_bytes + tuning_.block_cache_bytes;
+  info.memory_budget_bytes =
+      tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
   GatePass pass(calls_);
   if (!pass.inside()) return info;
   info.last_sequence = snapshots_->visible().value;

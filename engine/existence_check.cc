@@ -35,7 +35,8 @@ Status ExistenceCheck::AddCells(const RowPlaces::InFile& place, format::FamilyId
   if (data == nullptr || !data->Has(place.ordinal)) return {};
   const uint32_t position = data->RankOf(place.ordinal);
   ASSIGN_OR_RETURN(const format::RowBlock* rows, ReadBlock(*data, position));
-  return rows->Cells(position - rows->first(), data->names(), nullptr, &cells_);
+  return rows->Cells(position - rows->first(),
+                     format::Projection(data->names(), &data->blocks()), &cells_);
 }
 
 // The block that holds `position`; it stays until another of the same family is read, which no cell

@@ -137,6 +137,7 @@ void Maintenance::AfterFlush(Region* region) {
   parts_.health->SetDiskFull(Status());
   parts_.gate->Update();
   DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
+  ScheduleOverlaps(region);
   if (!parts_.compactor->IsDue(*region)) return;
   parts_.jobs->Schedule(BackgroundJobs::Priority::kLow,
                         [this, region] { CompactInBackground(region); });
@@ -144,8 +145,23 @@ void Maintenance::AfterFlush(Region* region) {
 
 void Maintenance::CompactInBackground(Region* region) {
   const Status status = Guarded([&] { return parts_.compactor->CompactIfDue(*region); });
+  if (status.ok()) ScheduleOverlaps(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   parts_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
+}
+
+void Maintenance::ScheduleOverlaps() {
+  for (const auto& region : parts_.regions->regions()) ScheduleOverlaps(region.get());
+}
+
+void Maintenance::ScheduleOverlaps(Region* region) {
+  if (region->version()->files.size() < 2) return;
+  parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this, region] {
+    const Status status = Guarded([&] { return parts_.overlaps->BuildMissing(*region); });
+    if (status.ok() || status.code() == StatusCode::kCancelled) return;
+    parts_.health->Log("finding the rows that files of " + region->Describe() +
+                       " share failed: " + status.ToString());
+  });
 }
 
 void Maintenance::ScheduleDrop() {
@@ -193,7 +209,9 @@ Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   RETURN_IF_ERROR(Flush({region}));
-  return parts_.compactor->Compact(*region);
+  RETURN_IF_ERROR(parts_.compactor->Compact(*region));
+  ScheduleOverlaps(region.get());
+  return Status();
 }
 
 }  // namespace tandem::engine

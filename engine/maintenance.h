@@ -1,6 +1,6 @@
 // What keeps a database going behind the writers: memstores are switched and flushed, the log is
-// rolled and its old segments dropped, regions compacted. Policy stands here; the work is done by
-// Flusher, Compactor and GroupLog.
+// rolled and its old segments dropped, regions compacted, overlaps of files found. Policy stands
+// here; the work is done by Flusher, Compactor, OverlapWorker and GroupLog.
 //
 // The memstores of all regions share one budget. The leader knows the bytes of those that take
 // writes after every group and switches the largest while they pass seven eighths of the budget: so
@@ -8,7 +8,7 @@
 //
 // A failure for want of space or memory is tried again after a second; a flush that fails otherwise
 // turns the database read-only, since memstores could never become smaller again; a compaction that
-// fails is told and left alone.
+// fails is told and left alone, as are overlaps.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,7 @@
 #include "engine/group_applier.h"
 #include "engine/group_log.h"
 #include "engine/health.h"
+#include "engine/overlap_work.h"
 #include "engine/region_set.h"
 #include "engine/segment_ledger.h"
 #include "engine/write_gate.h"
@@ -46,6 +47,7 @@ class Maintenance {
     CommitQueue* queue = nullptr;
     Flusher* flusher = nullptr;
     Compactor* compactor = nullptr;
+    OverlapWorker* overlaps = nullptr;
     WriteGate* gate = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
@@ -59,6 +61,8 @@ class Maintenance {
   /// After each group: switches what is full, rolls the log, schedules what follows from it.
   /// Threads: the commit leader.
   void AfterGroup();
+  /// Schedules the building of every overlap that is missing.
+  void ScheduleOverlaps();
 
   /// Switches and flushes the memstores of `regions` and waits for it. Threads: any.
   Status Flush(const std::vector<std::shared_ptr<Region>>& regions);
@@ -78,6 +82,7 @@ class Maintenance {
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
   void CompactInBackground(Region* region);
+  void ScheduleOverlaps(Region* region);
   void ScheduleDrop();
 
   const Parts parts_;

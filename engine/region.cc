@@ -6,6 +6,16 @@
 #include <utility>
 
 namespace tandem::engine {
+namespace {
+
+std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
+  std::vector<format::FileNumber> numbers;
+  for (const FileSlice& slice : version.files) numbers.push_back(slice.file->store().number());
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+}  // namespace
 
 Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table)
     : id_(record.id),
@@ -33,6 +43,7 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
     base::MutexLock lock(mutex_);
     auto next = std::make_shared<RegionVersion>(*version_);
     change(next.get());
+    next->overlaps = WithoutOthers(next->overlaps, FileNumbers(*next));
     old = std::exchange(version_, std::move(next));
   }
 }

@@ -2,6 +2,8 @@
 // RegionVersion that is swapped whole (rule 24).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,7 +33,8 @@ class Region {
 
   /// The version of this moment, pinned.
   std::shared_ptr<const RegionVersion> version() const EXCLUDES(mutex_);
-  /// Replaces the version by what `change` makes of a copy of it. `change` does no I/O.
+  /// Replaces the version by what `change` makes of a copy of it, without the overlaps of files
+  /// that are gone. `change` does no I/O.
   void Update(const std::function<void(RegionVersion*)>& change) EXCLUDES(mutex_);
 
   /// The memstore that takes writes. Threads: the commit leader.
@@ -57,7 +60,8 @@ class Region {
   std::string Describe() const;
 
   /// Work of which only one at a time may go on in a region.
-  enum class Work : uint8_t { kFlush, kCompaction };
+  enum class Work : uint8_t { kFlush, kCompaction, kOverlaps };
+  static constexpr size_t kWorks = 3;
   /// Waits until nobody does such work.
   void Begin(Work work) EXCLUDES(mutex_);
   /// False: somebody does already.
@@ -65,7 +69,7 @@ class Region {
   void End(Work work) EXCLUDES(mutex_);
 
  private:
-  bool& busy(Work work) REQUIRES(mutex_) { return work == Work::kFlush ? flushing_ : compacting_; }
+  bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
 
   const format::RegionId id_;
   const std::shared_ptr<const format::TableRecord> table_;
@@ -78,8 +82,7 @@ class Region {
   base::CondVar turn_;
   std::shared_ptr<const RegionVersion> version_ GUARDED_BY(mutex_);
   format::SequenceNumber flushed_through_ GUARDED_BY(mutex_);
-  bool flushing_ GUARDED_BY(mutex_) = false;
-  bool compacting_ GUARDED_BY(mutex_) = false;
+  std::array<bool, kWorks> busy_ GUARDED_BY(mutex_) = {};
 };
 
 /// Does a region's work for a scope.

@@ -57,8 +57,9 @@ Status AppendCells(const RowPlaces::InFile& place, const ColumnSet& columns,
     if (data == nullptr || !data->Has(place.ordinal)) continue;
     const uint32_t position = data->RankOf(place.ordinal);
     ASSIGN_OR_RETURN(const format::RowBlockRef rows, data->ReadRows(data->BlockOf(position)));
-    RETURN_IF_ERROR(rows->Cells(position - rows->first(), data->names(),
-                                family.all ? nullptr : &family.qualifiers, cells));
+    const format::Projection wanted(data->names(), family.all ? nullptr : &family.qualifiers,
+                                    &data->blocks());
+    RETURN_IF_ERROR(rows->Cells(position - rows->first(), wanted, cells));
     pins->push_back(rows);
   }
   return {};

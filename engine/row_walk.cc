@@ -13,8 +13,8 @@ std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
                                                const format::DataSection& data) {
   const ColumnSet::Family* family = columns.Find(data.family());
   if (family == nullptr) return std::nullopt;
-  if (family->all) return format::Projection(data.names());
-  return format::Projection(data.names(), family->qualifiers);
+  return format::Projection(data.names(), family->all ? nullptr : &family->qualifiers,
+                            &data.blocks());
 }
 
 }  // namespace

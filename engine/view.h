@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/memstore.h"
+#include "engine/overlaps.h"
 #include "format/schema.h"
 #include "format/store_file.h"
 #include "format/types.h"
@@ -36,6 +37,7 @@ struct RegionVersion {
   std::string start_key, end_key;
   std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
   std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.
+  std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
 };
 
 /// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then

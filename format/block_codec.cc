@@ -112,6 +112,11 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   return static_cast<uint32_t>(out->size() - start);
 }
 
+BlockKind ClaimedKind(std::string_view stored) {
+  if (stored.size() < kBlockHeaderBytes) return BlockKind::kRows;
+  return static_cast<BlockKind>(ReadHeader(stored).kind);
+}
+
 Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,
                        Block* block) {
   if (stored.size() < kBlockHeaderBytes) {

@@ -143,6 +143,34 @@ std::string_view BlockIndex::Rest(const Piece& piece, uint32_t entry) const {
   return std::string_view(heap_).substr(piece.heap + begin, key_ends_[entry] - begin);
 }
 
+uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {
+  const auto above =
+      std::upper_bound(pieces_.begin(), pieces_.end(), hint,
+                       [](uint32_t entry, const Piece& piece) { return entry < piece.first; });
+  const Piece& piece = *(above - 1);
+  const bool is_behind = above != pieces_.end() && key >= above->first_separator;
+  if (is_behind || !key.starts_with(piece.prefix)) return Find(key);
+  const std::string_view rest = key.substr(piece.prefix.size());
+  if (!IsAtMost(hint, piece, rest)) return Find(key);
+  uint32_t low = hint, step = 1;
+  while (low + step < piece.end && IsAtMost(low + step, piece, rest)) {
+    low += step;
+    step *= 2;
+  }
+  uint32_t high = std::min(low + step, piece.end);
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (IsAtMost(middle, piece, rest) ? low : high) = middle;
+  }
+  return low;
+}
+
+// Whether the separator of an entry of the piece is not above the piece's prefix and `rest`.
+bool BlockIndex::IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const {
+  const uint64_t head = KeyHead(rest);
+  return heads_[entry] != head ? heads_[entry] < head : Rest(piece, entry) <= rest;
+}
+
 // The first entry of the piece whose separator is above `key`. Requires: its first one is not.
 uint32_t BlockIndex::UpperBound(const Piece& piece, std::string_view key) const {
   if (!key.starts_with(piece.prefix)) return piece.end;

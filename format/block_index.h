@@ -39,6 +39,9 @@ class BlockIndex {
   /// The only block that may hold `key`; if it does not, `key` sorts before its first row (block 0
   /// only), within it, or directly after its last row.
   uint32_t Find(std::string_view key) const;
+  /// The same, galloping from `hint`, a block at or before it; any other is searched for in vain
+  /// first. Requires: hint < size().
+  uint32_t Find(std::string_view key, uint32_t hint) const;
 
  private:
   // Entries [first, end) share `prefix`; their separators' rests lie from `heap` on in heap_.
@@ -55,6 +58,7 @@ class BlockIndex {
                      uint32_t row_count) const;
   std::string_view Rest(const Piece& piece, uint32_t entry) const;
   uint32_t UpperBound(const Piece& piece, std::string_view key) const;
+  bool IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const;
 
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> stored_bytes_;

@@ -80,6 +80,8 @@ class DataSection {
   }
   /// The only block that may hold `key` (BlockIndex::Find).
   uint32_t BlockOfKey(std::string_view key) const { return index_.Find(key); }
+  /// The same, galloping from `hint`, a block at or before it.
+  uint32_t BlockOfKey(std::string_view key, uint32_t hint) const { return index_.Find(key, hint); }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;

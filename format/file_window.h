@@ -23,6 +23,10 @@ class FileWindow {
   /// The bytes [offset, offset + size). Errors: kIoError; kCorruption when the file or the limit
   /// ends before them. Lifetime: until the next call.
   Result<std::string_view> Read(uint64_t offset, uint64_t size);
+  /// Whether Read of these bytes needs no I/O.
+  bool Holds(uint64_t offset, uint64_t size) const {
+    return offset >= start_ && offset + size <= start_ + buffer_.size();
+  }
 
  private:
   base::File* file_;

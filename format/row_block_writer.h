@@ -25,13 +25,13 @@
 //   cells           at least one, up to the next slot, in the order of CellLess
 // Cell:
 //   1               cell flags: bits 0-2 CellKind; 8 column, 16 timestamp, 32 sequence as the cell
-//                   before; 64 and 128 are 0 (64 is kept for far values)
+//                   before; 64 far value; 128 is 0
 //   varint          column: dictionary id, or 0 and a varint length and the name itself; absent
 //   with
 //                   flag 8 and in DeleteFamily markers
 //   varint          timestamp minus the base; absent with flag 16 and in rows of one timestamp
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
-//   varint, bytes   length and value; Puts only
+//   varint, bytes   length and value, or the reference to a far value (far_value.h); Puts only
 // Deltas are modulo 2^64. Nothing is checksummed here: the block header does that.
 //
 // Example: rows "k1" {a = "x"} and "k2" {a deleted (DeleteColumn), b = ""}, all at timestamp 5 and
@@ -71,7 +71,8 @@ inline constexpr uint8_t kCellKindMask = 7;
 inline constexpr uint8_t kCellSameColumn = 8;
 inline constexpr uint8_t kCellSameTimestamp = 16;
 inline constexpr uint8_t kCellSameSequence = 32;
-inline constexpr uint8_t kCellFlagsUnknown = 64 | 128;
+inline constexpr uint8_t kCellFar = 64;
+inline constexpr uint8_t kCellFlagsUnknown = 128;
 
 /// No row of this key and these cells takes more raw bytes, alone in its block. It depends on
 /// nothing but lengths and is what kRowBytesMax bounds.
@@ -85,7 +86,8 @@ class RowBlockWriter {
 
   /// Whether the block stays within kBlockRawBytesMax with this row in it, whatever its deltas.
   bool Fits(std::string_view key, std::span<const Cell> cells) const;
-  /// Appends a row. Requires: keys rise; cells are sorted and at least one; it fits.
+  /// Appends a row. Requires: keys rise; cells are sorted and at least one; it fits; references to
+  /// far values lead into the file being written.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
   /// About what the raw bytes will be.
@@ -109,6 +111,7 @@ class RowBlockWriter {
   struct PendingCell {
     CellKind kind{};
     bool same_column = false;
+    bool far = false;
     uint32_t column = 0;      // 0: the name stands in heap_, before the value.
     uint32_t name_bytes = 0;  // 0 unless it does.
     uint32_t value_bytes = 0;

@@ -32,7 +32,8 @@ Status RowStream::Next() {
 }
 
 Status RowStream::Cells(std::vector<Cell>* out) const {
-  return block_->Cells(ordinal() - block_->first(), data_->names(), nullptr, out);
+  return block_->Cells(ordinal() - block_->first(),
+                       Projection(data_->names(), &file_->blocks()), out);
 }
 
 Status RowStream::Start() {

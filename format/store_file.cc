@@ -71,6 +71,11 @@ Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
   return std::span<const uint64_t>(*hashes);
 }
 
+std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
+  const std::vector<uint64_t>* hashes = parts_->key_hashes.loaded();
+  return hashes == nullptr ? std::span<const uint64_t>() : *hashes;
+}
+
 Result<const Bitmap*> StoreFile::CleanRows() {
   ASSIGN_OR_RETURN(const Bitmap* clean, parts_->clean_rows.Get([&] {
     return ReadBitmapSection(parts_->blocks, parts_->Section(SectionKind::kCleanRows), row_count());

@@ -85,6 +85,8 @@ class StoreFile {
   Result<const BloomFilter*> Filter();
   /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
   Result<std::span<const uint64_t>> KeyHashes();
+  /// The same when they are loaded already, else empty.
+  std::span<const uint64_t> LoadedKeyHashes() const;
   /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
   Result<const Bitmap*> CleanRows();
 

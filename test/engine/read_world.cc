@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "compaction/merge.h"
+#include "engine/overlap_walk.h"
 #include "format/hash.h"
 #include "format/store_file_writer.h"
 #include "format/visibility.h"
@@ -281,6 +282,29 @@ void ReadWorld::Merge(size_t at, size_t first, size_t count) {
   files.erase(files.begin() + static_cast<ptrdiff_t>(first),
               files.begin() + static_cast<ptrdiff_t>(first + count));
   if (!result.empty) files.insert(files.begin() + static_cast<ptrdiff_t>(first), OpenFile(files_));
+  regions_[at] = std::move(version);
+}
+
+void ReadWorld::BuildOverlaps(size_t at, TestRandom* random, uint64_t leaves_out_one_in) {
+  auto version = std::make_shared<engine::RegionVersion>(*regions_[at]);
+  for (size_t i = 1; i < version->files.size(); ++i) {
+    if (leaves_out_one_in > 0 && random->OneIn(leaves_out_one_in)) continue;
+    format::StoreFile& newer = version->files[i].file->store();
+    std::vector<format::StoreFile*> older;
+    for (size_t j = 0; j < i; ++j) {
+      format::StoreFile& file = version->files[j].file->store();
+      const bool is_built = version->overlaps != nullptr &&
+                            version->overlaps->Find({file.number(), newer.number()}) != nullptr;
+      if (!is_built) older.push_back(&file);
+    }
+    auto found = Must(engine::FindOverlaps({.table = *table_, .newer = &newer, .older = older}));
+    engine::Overlaps::Pairs pairs;
+    for (size_t j = 0; j < older.size(); ++j) {
+      pairs.emplace(engine::Overlaps::Key{older[j]->number(), newer.number()},
+                    std::make_shared<const engine::PairOverlap>(std::move(found[j])));
+    }
+    version->overlaps = engine::WithPairs(version->overlaps, std::move(pairs));
+  }
   regions_[at] = std::move(version);
 }
 

@@ -15,6 +15,7 @@
 #include "format/block_cache.h"
 #include "test/support/model.h"
 #include "test/support/simulated_disk.h"
+#include "test/support/test_random.h"
 
 namespace tandem::test {
 
@@ -41,12 +42,16 @@ class ReadWorld {
 
   size_t region_count() const { return regions_.size(); }
   size_t file_count(size_t region) const { return regions_[region]->files.size(); }
+  const engine::RegionVersion& region(size_t region) const { return *regions_[region]; }
   /// Writes go to a new memstore from now on.
   void SwitchMemstore(size_t region);
   /// Writes the oldest memstore to a file.
   void Flush(size_t region);
   /// Merges the files [first, first + count).
   void Merge(size_t region, size_t first, size_t count);
+  /// Finds the overlaps of all files of the region that are not built yet, those of a random newer
+  /// file left out once in `leaves_out_one_in` (0: never).
+  void BuildOverlaps(size_t region, TestRandom* random, uint64_t leaves_out_one_in);
   /// Splits the region that holds `key` there, after flushing it.
   void Split(const std::string& key);
 

@@ -282,13 +282,6 @@ class Trial {
   ReadWorld world_;
 };
 
-// TANDEM_TRIALS multiplies the trials; TANDEM_QUICK, for sanitizers, leaves an eighth.
-size_t Trials(size_t usual) {
-  if (std::getenv("TANDEM_QUICK") != nullptr) return usual / 8;
-  const char* factor = std::getenv("TANDEM_TRIALS");
-  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(reader_random)

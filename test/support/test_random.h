@@ -17,8 +17,8 @@ class TestRandom {
   /// `what` names the test in the printed line.
   explicit TestRandom(const char* what) {
     const char* given = std::getenv("TANDEM_SEED");
-    seed_ = given != nullptr ? std::strtoull(given, nullptr, 10)
-                             : base::NewSystemRandom()->Next64();
+    seed_ =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : base::NewSystemRandom()->Next64();
     std::fprintf(stderr, "%s: TANDEM_SEED=%llu\n", what, static_cast<unsigned long long>(seed_));
     source_ = base::NewSeededRandom(seed_);
   }
@@ -39,5 +39,13 @@ class TestRandom {
   uint64_t seed_ = 0;
   std::unique_ptr<base::RandomSource> source_;
 };
+
+/// How many trials of a random test to run instead of the usual ones: TANDEM_TRIALS multiplies
+/// them; TANDEM_QUICK, for sanitizers, leaves an eighth.
+inline size_t Trials(size_t usual) {
+  if (std::getenv("TANDEM_QUICK") != nullptr) return (usual + 7) / 8;
+  const char* factor = std::getenv("TANDEM_TRIALS");
+  return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
+}
 
 }  // namespace tandem::test

@@ -1,0 +1,295 @@
+// The walk, and what it knows of each older file.
+#include "engine/overlap_walk.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status_macros.h"
+#include "engine/overlap_rows.h"
+#include "format/key_hash_window.h"
+
+namespace tandem::engine {
+namespace {
+
+using index::RowSet;
+
+// The largest timestamp of the column's Puts; nullopt when the file has none.
+std::optional<int64_t> NewestPut(const format::StoreFile& file,
+                                 const format::IndexColumnRecord& column) {
+  for (const format::ColumnTimes& times : file.statistics().column_times) {
+    if (times.family == column.family && times.qualifier == column.qualifier) {
+      return times.max_timestamp;
+    }
+  }
+  return std::nullopt;
+}
+
+// One older file: which rows it may hold, where, and the sets that grow.
+class OlderFile {
+ public:
+  OlderFile(format::StoreFile* file, NewerRows* newer, uint32_t newer_row_count)
+      : file_(file),
+        newer_(newer),
+        hashes_(file),
+        older_meets_(file->row_count()),
+        newer_meets_(newer_row_count) {}
+
+  Status Open();
+  /// Puts the hashes of the newer file's next rows, from ordinal `first` on, to the filter.
+  void Filter(uint32_t first, std::span<const uint64_t> hashes);
+  bool MayHold(uint32_t slot) const { return may_hold_[slot]; }
+  /// Looks for a row of the newer file that MayHold. Requires: keys rise.
+  Status Look(uint32_t slot, std::string_view key);
+  /// Ends what goes on in the newer file's block.
+  Status EndBlock() { return MatchGroup(); }
+  PairOverlap Finish();
+
+ private:
+  struct Member {
+    uint64_t hash = 0;
+    uint32_t slot = 0;
+    bool is_met = false;
+  };
+  struct Dying {
+    size_t index = 0;  // Of NewerRows.
+    int64_t timestamp = 0;
+    bool all = false;  // Every row that meets dies.
+    RowSet::Builder rows;
+  };
+
+  Status MatchGroup();
+  Status Meet(uint32_t ordinal, Member* member);
+  void MeetTwins();
+
+  format::StoreFile* file_;
+  NewerRows* newer_;
+  format::KeyHashWindow hashes_;
+  const format::DataSection* rows_ = nullptr;  // Of the key carrier.
+  const format::BloomFilter* filter_ = nullptr;
+  std::unique_ptr<bool[]> may_hold_;
+  size_t may_hold_size_ = 0;
+  uint32_t newer_first_ = 0;  // Ordinal of the present block's first row.
+  std::span<const uint64_t> newer_hashes_;
+
+  uint32_t block_ = 0;  // That the group leads to.
+  std::vector<Member> group_;
+
+  RowSet::Builder older_meets_, newer_meets_;
+  std::vector<Dying> dying_;
+  bool is_aligned_ = true;
+  int64_t last_older_ = -1, last_newer_ = -1;  // Ordinals that met last.
+};
+
+Status OlderFile::Open() {
+  ASSIGN_OR_RETURN(filter_, file_->Filter());
+  ASSIGN_OR_RETURN(rows_, file_->Carrier());
+  for (size_t i = 0; i < newer_->index_count(); ++i) {
+    ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(newer_->index(i)));
+    const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
+    if (section == nullptr || !newest.has_value() || newer_->NoneKills(i, *newest)) continue;
+    dying_.push_back({.index = i,
+                      .timestamp = *newest,
+                      .all = newer_->AllKill(i, *newest),
+                      .rows = RowSet::Builder(file_->row_count())});
+  }
+  return {};
+}
+
+void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
+  newer_first_ = first;
+  newer_hashes_ = hashes;
+  if (may_hold_size_ < hashes.size()) {
+    may_hold_size_ = hashes.size();
+    may_hold_ = std::make_unique<bool[]>(may_hold_size_);
+  }
+  filter_->MayContainEach(hashes, {may_hold_.get(), hashes.size()});
+}
+
+Status OlderFile::Look(uint32_t slot, std::string_view key) {
+  const uint32_t block = rows_->BlockOfKey(key, block_);
+  if (block != block_) {
+    RETURN_IF_ERROR(MatchGroup());
+    block_ = block;
+  }
+  group_.push_back({newer_hashes_[slot], slot, false});
+  return {};
+}
+
+// Step 3. Both sides rise, so the member after the last that met is mostly the next that does.
+Status OlderFile::MatchGroup() {
+  if (group_.empty()) return {};
+  const format::DataBlock place = rows_->BlockAt(block_);
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
+  constexpr size_t kMarkWords = 16;
+  std::array<uint64_t, kMarkWords> marks{};  // A bit for each member, by its hash.
+  const auto word = [](uint64_t hash) { return (hash / 64) % kMarkWords; };
+  for (const Member& member : group_) {
+    marks[word(member.hash)] |= uint64_t{1} << (member.hash % 64);
+  }
+  size_t next = 0, met = 0;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    const uint64_t hash = hashes[i];
+    if (((marks[word(hash)] >> (hash % 64)) & 1) == 0) continue;
+    const auto is_it = [hash](const Member& member) { return member.hash == hash; };
+    const auto from = group_.begin() + static_cast<ptrdiff_t>(next);
+    auto found = std::find_if(from, group_.end(), is_it);
+    if (found == group_.end()) found = std::find_if(group_.begin(), from, is_it);
+    if (found == group_.end() || !is_it(*found)) continue;
+    next = static_cast<size_t>(found - group_.begin()) + 1;
+    ++met;
+    RETURN_IF_ERROR(Meet(place.first + static_cast<uint32_t>(i), &*found));
+  }
+  if (met < group_.size()) MeetTwins();
+  group_.clear();
+  return {};
+}
+
+Status OlderFile::Meet(uint32_t ordinal, Member* member) {
+  const uint32_t newer = newer_first_ + member->slot;
+  member->is_met = true;
+  is_aligned_ = is_aligned_ && ordinal > last_older_ && newer > last_newer_;
+  last_older_ = ordinal;
+  last_newer_ = newer;
+  older_meets_.Add(ordinal);
+  newer_meets_.Add(newer);
+  for (Dying& dying : dying_) {
+    if (dying.all) continue;
+    ASSIGN_OR_RETURN(const bool kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    if (kills) dying.rows.Add(ordinal);
+  }
+  return {};
+}
+
+// Members that have the hash of one that met could be the row that meets as well.
+void OlderFile::MeetTwins() {
+  for (const Member& member : group_) {
+    if (member.is_met) continue;
+    const bool is_twin = std::any_of(group_.begin(), group_.end(), [&](const Member& other) {
+      return other.is_met && other.hash == member.hash;
+    });
+    if (!is_twin) continue;
+    newer_meets_.Add(newer_first_ + member.slot);
+    is_aligned_ = false;
+  }
+}
+
+PairOverlap OlderFile::Finish() {
+  PairOverlap pair;
+  pair.older_meets = older_meets_.Finish();
+  pair.newer_meets = newer_meets_.Finish();
+  pair.is_aligned = is_aligned_;
+  std::vector<PairOverlap::Set> known = {pair.older_meets};
+  for (Dying& dying : dying_) {
+    PairOverlap::Set rows = dying.all ? pair.older_meets : dying.rows.Finish();
+    if (rows == nullptr) continue;
+    const auto equal = std::find_if(known.begin(), known.end(), [&](const PairOverlap::Set& set) {
+      return set == rows || *set == *rows;
+    });
+    if (equal != known.end()) {
+      rows = *equal;
+    } else {
+      known.push_back(rows);
+    }
+    pair.dead.emplace_back(newer_->index(dying.index), std::move(rows));
+  }
+  pair.dead.shrink_to_fit();
+  return pair;
+}
+
+class OverlapWalk {
+ public:
+  explicit OverlapWalk(const OverlapRequest& request)
+      : request_(request), newer_(request.newer), hashes_(request.newer) {}
+
+  Result<std::vector<PairOverlap>> Run();
+
+ private:
+  Status AddOlder(format::StoreFile* file);
+  Status WalkBlock(uint32_t block);
+  Status LookForRows(uint32_t count);
+
+  const OverlapRequest& request_;
+  NewerRows newer_;
+  format::KeyHashWindow hashes_;
+  std::vector<std::unique_ptr<OlderFile>> older_;  // nullptr: their keys lie apart.
+  std::vector<OlderFile*> walked_;                 // The others.
+  std::string key_;
+};
+
+Result<std::vector<PairOverlap>> OverlapWalk::Run() {
+  RETURN_IF_ERROR(newer_.Open(request_.table));
+  for (format::StoreFile* file : request_.older) RETURN_IF_ERROR(AddOlder(file));
+  for (uint32_t block = 0; block < newer_.block_count() && !walked_.empty(); ++block) {
+    if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
+      return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
+    }
+    RETURN_IF_ERROR(WalkBlock(block));
+  }
+  std::vector<PairOverlap> pairs;
+  for (const std::unique_ptr<OlderFile>& older : older_) {
+    pairs.push_back(older == nullptr ? PairOverlap() : older->Finish());
+  }
+  return pairs;
+}
+
+Status OverlapWalk::AddOlder(format::StoreFile* file) {
+  const format::FileStatistics& here = request_.newer->statistics();
+  const format::FileStatistics& there = file->statistics();
+  if (here.max_key < there.min_key || here.min_key > there.max_key) {
+    older_.push_back(nullptr);
+    return {};
+  }
+  older_.push_back(std::make_unique<OlderFile>(file, &newer_, request_.newer->row_count()));
+  walked_.push_back(older_.back().get());
+  return older_.back()->Open();
+}
+
+Status OverlapWalk::WalkBlock(uint32_t block) {
+  const format::DataBlock place = newer_.BlockAt(block);
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
+  bool any = false;
+  for (OlderFile* older : walked_) {
+    older->Filter(place.first, hashes);
+    for (uint32_t slot = 0; slot < place.count && !any; ++slot) any = older->MayHold(slot);
+  }
+  if (!any) return {};
+  RETURN_IF_ERROR(newer_.Enter(block));
+  RETURN_IF_ERROR(LookForRows(place.count));
+  for (OlderFile* older : walked_) RETURN_IF_ERROR(older->EndBlock());
+  return {};
+}
+
+Status OverlapWalk::LookForRows(uint32_t count) {
+  for (uint32_t slot = 0; slot < count; ++slot) {
+    bool has_key = false;
+    for (OlderFile* older : walked_) {
+      if (!older->MayHold(slot)) continue;
+      if (!has_key) RETURN_IF_ERROR(newer_.Key(slot, &key_));
+      has_key = true;
+      RETURN_IF_ERROR(older->Look(slot, key_));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PairOverlap>> FindOverlaps(const OverlapRequest& request) {
+  return OverlapWalk(request).Run();
+}
+
+uint64_t OverlapBytesMax(const format::TableRecord& table, const format::StoreFile& older,
+                         const format::StoreFile& newer) {
+  const uint32_t count = std::min(older.row_count(), newer.row_count());
+  const auto indexes = static_cast<uint64_t>(
+      std::count_if(table.indexes.begin(), table.indexes.end(),
+                    [](const format::IndexRecord& index) { return index.columns.size() == 1; }));
+  return sizeof(PairOverlap) + RowSet::SizeBytesMax(count, newer.row_count()) +
+         (1 + indexes) * (RowSet::SizeBytesMax(count, older.row_count()) +
+                          sizeof(std::pair<format::IndexId, PairOverlap::Set>));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,111 @@
+// The worker: one region at a time has its turn, one newer file at a time is walked.
+#include "engine/overlap_work.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/overlap_walk.h"
+
+namespace tandem::engine {
+namespace {
+
+// The files of the version, oldest first, each once.
+std::vector<std::shared_ptr<LiveFile>> FilesOf(const RegionVersion& version) {
+  std::vector<std::shared_ptr<LiveFile>> files;
+  for (const FileSlice& slice : version.files) {
+    const format::FileNumber number = slice.file->store().number();
+    const bool is_known = std::any_of(files.begin(), files.end(), [number](const auto& file) {
+      return file->store().number() == number;
+    });
+    if (!is_known) files.push_back(slice.file);
+  }
+  return files;
+}
+
+Overlaps::Key KeyOf(const LiveFile& older, const LiveFile& newer) {
+  return {older.store().number(), newer.store().number()};
+}
+
+}  // namespace
+
+Status OverlapWorker::BuildMissing(Region& region) {
+  WorkTurn turn(region, Region::Work::kOverlaps);
+  std::set<format::FileNumber> walked;
+  while (true) {
+    // Files may have come and gone since the last walk.
+    const std::vector<Missing> all = FindMissing(*region.version());
+    const auto next = std::find_if(all.begin(), all.end(), [&walked](const Missing& missing) {
+      return walked.insert(missing.newer->store().number()).second;
+    });
+    if (next == all.end()) return Status();
+    ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
+    if (pairs.empty()) continue;
+    region.Update([&pairs](RegionVersion* version) {
+      version->overlaps = WithPairs(version->overlaps, pairs);
+    });
+  }
+}
+
+std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersion& version) {
+  const std::vector<std::shared_ptr<LiveFile>> files = FilesOf(version);
+  std::vector<Missing> all;
+  for (size_t i = 1; i < files.size(); ++i) {
+    Missing missing{.newer = files[i], .older = {}};
+    for (size_t j = 0; j < i; ++j) {
+      const bool is_built = version.overlaps != nullptr &&
+                            version.overlaps->Find(KeyOf(*files[j], *files[i])) != nullptr;
+      if (!is_built) missing.older.push_back(files[j]);
+    }
+    if (!missing.older.empty()) all.push_back(std::move(missing));
+  }
+  return all;
+}
+
+// Pairs that another region has are shared; others are built if the worst case fits the memory.
+Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
+                                             const Missing& missing) {
+  Overlaps::Pairs pairs;
+  std::vector<format::StoreFile*> older;
+  std::vector<OverlapCharge> charges;
+  charges.reserve(missing.older.size());
+  format::StoreFile& newer = missing.newer->store();
+  for (const std::shared_ptr<LiveFile>& file : missing.older) {
+    const Overlaps::Key key = KeyOf(*file, *missing.newer);
+    if (auto built = FindBuilt(key); built != nullptr) {
+      pairs.emplace(key, std::move(built));
+      continue;
+    }
+    const uint64_t bytes = OverlapBytesMax(table, file->store(), newer);
+    if (!memory_->Reserve(bytes)) continue;
+    charges.emplace_back(memory_, bytes);
+    older.push_back(&file->store());
+  }
+  if (older.empty()) return pairs;
+  ASSIGN_OR_RETURN(
+      std::vector<PairOverlap> found,
+      FindOverlaps({.table = table, .newer = &newer, .older = older, .cancelled = &cancelled_}));
+  for (size_t i = 0; i < found.size(); ++i) {
+    charges[i].ShrinkTo(found[i].size_bytes());
+    found[i].charge = std::move(charges[i]);
+    pairs.emplace(Overlaps::Key{older[i]->number(), newer.number()},
+                  std::make_shared<const PairOverlap>(std::move(found[i])));
+  }
+  Remember(pairs);
+  return pairs;
+}
+
+std::shared_ptr<const PairOverlap> OverlapWorker::FindBuilt(const Overlaps::Key& key) {
+  base::MutexLock lock(mutex_);
+  const auto found = built_.find(key);
+  return found == built_.end() ? nullptr : found->second.lock();
+}
+
+void OverlapWorker::Remember(const Overlaps::Pairs& pairs) {
+  base::MutexLock lock(mutex_);
+  std::erase_if(built_, [](const auto& pair) { return pair.second.expired(); });
+  for (const auto& [key, pair] : pairs) built_[key] = pair;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,53 @@
+// Building the overlaps of a region's files behind readers and writers: after a flush and after a
+// compaction the pairs that are missing are found, one newer file after the other, and published
+// with a new version of the region. What cannot be built is left to the filter path.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/overlaps.h"
+#include "engine/region.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class OverlapWorker {
+ public:
+  /// All bitmaps together take at most `memory_bytes`.
+  explicit OverlapWorker(uint64_t memory_bytes)
+      : memory_(std::make_shared<OverlapMemory>(memory_bytes)) {}
+
+  /// Builds the pairs that are missing, as far as memory allows, after whoever does it already.
+  /// Errors: kCancelled, kCorruption, kIoError; what was published before stays.
+  Status BuildMissing(Region& region) EXCLUDES(mutex_);
+  /// Ends walks that go on, and those that begin later, with kCancelled.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  uint64_t memory_bytes() const { return memory_->used_bytes(); }
+
+ private:
+  // A newer file and the older ones whose pairs with it are missing.
+  struct Missing {
+    std::shared_ptr<LiveFile> newer;
+    std::vector<std::shared_ptr<LiveFile>> older;
+  };
+
+  static std::vector<Missing> FindMissing(const RegionVersion& version);
+  Result<Overlaps::Pairs> Build(const format::TableRecord& table, const Missing& missing)
+      EXCLUDES(mutex_);
+  std::shared_ptr<const PairOverlap> FindBuilt(const Overlaps::Key& key) EXCLUDES(mutex_);
+  void Remember(const Overlaps::Pairs& pairs) EXCLUDES(mutex_);
+
+  const std::shared_ptr<OverlapMemory> memory_;
+  std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
+  base::Mutex mutex_;
+  /// Pairs that regions share are built once.
+  std::map<Overlaps::Key, std::weak_ptr<const PairOverlap>> built_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine

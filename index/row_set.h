@@ -1,0 +1,74 @@
+// A set of rows of one file that never changes, with ranks: a bitmap where it is dense, sorted
+// ordinals where it is sparse, whichever takes less memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tandem::index {
+
+/// Threads: any.
+class RowSet {
+ public:
+  class Builder;
+
+  uint32_t count() const { return count_; }
+  uint64_t size_bytes() const;
+  /// What a set of `count` rows of a file of `row_count` takes at most.
+  static uint64_t SizeBytesMax(uint32_t count, uint32_t row_count);
+
+  /// Requires of both: ordinal < row_count.
+  bool Contains(uint32_t ordinal) const { return RankIfIn(ordinal, 0) != kNotIn; }
+  /// How many members are below `ordinal`, which is a member; kNotIn when it is none. `hint` is the
+  /// rank where the search starts, at or below the answer: ascending look-ups gallop.
+  uint32_t RankIfIn(uint32_t ordinal, uint32_t hint) const;
+  static constexpr uint32_t kNotIn = UINT32_MAX;
+  /// The member with `rank` smaller ones. Requires: rank < count().
+  uint32_t At(uint32_t rank) const;
+
+  /// Takes the members out of sorted `*ordinals`.
+  void RemoveFrom(std::vector<uint32_t>* ordinals) const;
+
+  bool operator==(const RowSet&) const = default;
+
+ private:
+  RowSet() = default;
+  bool is_dense() const { return !words_.empty(); }
+  uint32_t RankOfBit(uint32_t ordinal) const;
+  size_t LowerBound(uint32_t ordinal, size_t hint) const;
+
+  uint32_t count_ = 0;
+  std::vector<uint32_t> members_;  // Sparse: all of them, ascending.
+  std::vector<uint64_t> words_;    // Dense: one bit a row.
+  std::vector<uint32_t> ranks_;    // Dense: the members before each run of kRankBits rows.
+};
+
+/// Collects the members of a set, in any order, within about its memory. Threads: one at a time.
+class RowSet::Builder {
+ public:
+  /// For a file of `row_count` rows.
+  explicit Builder(uint32_t row_count) : row_count_(row_count) {}
+  /// Adding a member again changes nothing. Requires: ordinal < row_count.
+  void Add(uint32_t ordinal) {
+    if (!words_.empty()) {
+      words_[ordinal / 64] |= uint64_t{1} << (ordinal % 64);
+      return;
+    }
+    rises_ = rises_ && (members_.empty() || ordinal > members_.back());
+    members_.push_back(ordinal);
+    if (members_.size() > row_count_ / 32) BecomeDense();
+  }
+  /// The set; nullptr when it is empty. The builder is empty afterwards.
+  std::shared_ptr<const RowSet> Finish();
+
+ private:
+  void BecomeDense();
+
+  uint32_t row_count_;
+  bool rises_ = true;
+  std::vector<uint32_t> members_;
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace tandem::index
