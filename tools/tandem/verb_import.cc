@@ -79,7 +79,8 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
                 .row_key = {},
                 .strict = options.strict,
                 .acknowledge = options.acknowledge,
-                .batch_rows = options.batch_rows};
+                .batch_rows = options.batch_rows,
+                .families = {}};
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(options.row));
   InputBuffer nothing(context.in, "");
   RETURN_IF_ERROR(NewRecordReader({options.format}, &nothing).status());
