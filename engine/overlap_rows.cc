@@ -33,7 +33,9 @@ Status NewerRows::OpenFamilies() {
     ASSIGN_OR_RETURN(family.data, file_->Family(id));
     families_.push_back(std::move(family));
   }
-  for (Family& family : families_) family.columns.emplace(family.data->names(), family.qualifiers);
+  for (Family& family : families_) {
+    family.columns.emplace(family.data->names(), family.qualifiers, &family.data->blocks());
+  }
   return {};
 }
 

@@ -164,7 +164,7 @@ Status RowWalk::Append(bool settled, RowAssembly* row) const {
 Status RowWalk::Lane::Append(bool settled, RowAssembly* row) const {
   const format::Projection* wanted = columns.Of(settled);
   if (wanted == nullptr) return {};
-  return rows->Cells(slot, *wanted, row->gathered());
+  return row->Append(*data, rows, slot, *wanted);
 }
 
 void RowWalk::Hold() {

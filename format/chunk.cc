@@ -214,6 +214,17 @@ void ChunkBuilder::Finish(uint64_t key_hash, uint32_t number, std::string* raw) 
   base_sequence_ = UINT64_MAX;
 }
 
+Result<ChunkPlace> StatedPlace(const Block& block) {
+  ByteReader reader(block.raw());
+  reader.Skip(2 * sizeof(uint64_t));
+  ChunkPlace place;
+  place.position = block.first;
+  place.key_hash = reader.U64();
+  place.number = reader.U32();
+  if (!reader.ok()) return block.Corrupt("chunk of a wide row is malformed");
+  return place;
+}
+
 Result<std::shared_ptr<const void>> DecodeChunk(BlockRef block, const ChunkPlace& place,
                                                 std::vector<Cell>* out) {
   struct Pinned {

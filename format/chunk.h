@@ -63,6 +63,9 @@ struct ChunkPlace {
   uint32_t number = 0;
 };
 
+/// The place that a chunk says it has, without its file and family. Errors: kCorruption.
+Result<ChunkPlace> StatedPlace(const Block& block);
+
 /// Appends the cells of a chunk to `*out`, which are sorted. Returns what keeps their bytes.
 /// Errors: kCorruption; what was appended before is to be ignored.
 Result<std::shared_ptr<const void>> DecodeChunk(BlockRef block, const ChunkPlace& place,
