@@ -71,7 +71,8 @@ Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expe
     return corrupt("kind of block", static_cast<uint8_t>(expected), header.kind);
   }
   if (header.codec > static_cast<uint8_t>(Codec::kZstd)) {
-    return corrupt("largest codec of block", static_cast<uint8_t>(Codec::kZstd), header.codec);
+    return Status::Unsupported(*place.file_name + ": offset " + std::to_string(place.offset) +
+                               ": unknown codec " + std::to_string(header.codec) + " of block");
   }
   if (header.zero != 0) return corrupt("last field of block header", 0, header.zero);
   if (header.codec == static_cast<uint8_t>(Codec::kNone) &&
