@@ -47,7 +47,7 @@ void AddFamily(format::StoreFile* file, format::FamilyId id, PlainFile* rows) {
       std::string key;
       std::vector<format::Cell> cells;
       BOOST_REQUIRE((*read)->Key(slot, &key).ok());
-      BOOST_REQUIRE((*read)->Cells(slot, data.names(), nullptr, &cells).ok());
+      BOOST_REQUIRE((*read)->Cells(slot, {data.names(), &data.blocks()}, &cells).ok());
       PlainRow& row = (*rows)[key];
       row.ordinal = data.OrdinalOf((*read)->first() + slot);
       for (const format::Cell& cell : cells) {
