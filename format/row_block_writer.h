@@ -6,8 +6,7 @@
 //        8     8    base sequence    the smallest of the block
 //       16     2    prefix length    common prefix of all keys of the block
 //       18     6    zero
-//       24     8n   heads            per row the eight key bytes after the prefix, zero-padded, as
-//       a
+//       24     8n   heads            per row eight key bytes after the prefix, zero-padded, as a
 //                                    big-endian number (stored little-endian)
 //    24+8n  4n+4    slots            offset of each row, then the size of the raw bytes
 //        +     p    prefix
