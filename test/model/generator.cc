@@ -201,6 +201,7 @@ ModelOperation Generator::LargePut(int64_t now_micros) {
                                         static_cast<char>('a' + dice_.Below(20)))}};
     return put;
   }
+  put.columns.clear();
   // Neighbours of what was written before, and over it.
   const uint64_t first = dice_.Below(400), count = 250 + dice_.Below(250);
   for (uint64_t number = first; number < first + count; ++number) {

@@ -72,6 +72,13 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.deletes_over_files > 0u);
   BOOST_TEST(counters.rows_in_several_files > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.past_reads > 0u);
+  BOOST_TEST(counters.wide_rows > 0u);
+  BOOST_TEST(counters.far_values > 0u);
+  BOOST_TEST(counters.rows_of_families > 0u);
+  BOOST_TEST(counters.settled_by_bitmap > 0u);
+  BOOST_TEST(counters.settled_by_filter > 0u);
+  BOOST_TEST(counters.settled_by_key > 0u);
   BOOST_TEST(counters.compactions > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.cursors_finished > 0u);
