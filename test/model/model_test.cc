@@ -2,8 +2,8 @@
 // disk with power cuts and kills, and on real files through POSIX calls and io_uring.
 //
 //   TANDEM_SEED=N         where to begin; random otherwise. The first database has exactly this
-//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 500,000 unless given.
-//   TANDEM_QUICK=1        a tenth of that.
+//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 2 million unless given.
+//   TANDEM_QUICK=1        a fortieth of that.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 
@@ -93,7 +93,7 @@ void RunSessions(const Case& test) {
 BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(CrashesOnTheSimulatedDisk) {
-  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 5 / 10});
+  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 55 / 100});
 }
 
 BOOST_AUTO_TEST_CASE(FilesThroughPosix) {

@@ -55,7 +55,8 @@ void Session::Work() {
     if (dice_.Chance(2)) checker_.CheckRows(Now(), dice_.Pick(tables_), 3);
     return;
   }
-  next_check_ = written_ + 60 + plan_.rows / 2 + dice_.Below(plan_.rows + 1);
+  const uint64_t rows = std::min<uint64_t>(plan_.rows, 500);
+  next_check_ = written_ + 200 + 2 * rows + dice_.Below(4 * rows + 1);
   Check();
 }
 
