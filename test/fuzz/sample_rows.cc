@@ -127,9 +127,9 @@ std::string SeveralFamilies() {
 
 std::string LargeRows() {
   Sample sample(2);
-  for (uint32_t row = 0; row < 3; ++row) {
+  for (uint32_t row = 0; row < 2; ++row) {
     sample.Put(0, "city", "wide");
-    for (uint32_t cell = 0; cell < 2500; ++cell) {
+    for (uint32_t cell = 0; cell < 1700; ++cell) {
       sample.Put(0, "column-" + std::to_string(cell * 7), std::string(20, 'v'));
     }
     if (row == 1) sample.Add(format::CellKind::kDeleteFamily, 0, "");
@@ -148,7 +148,7 @@ std::vector<std::string> SampleStoreFiles() {
 }
 
 Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {
-  const std::unique_ptr<format::CellStream> stream = rows->Stream();
+  ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> stream, rows->Stream());
   std::string value;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());

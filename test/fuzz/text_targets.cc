@@ -46,13 +46,13 @@ std::vector<std::string> ArgumentSeeds() {
           "a,f:b\\x2c", "64MiB"};
 }
 
-void ReadRecords(std::string_view format, std::string_view input) {
+void ReadRecords(const char* format, std::string_view input) {
   // An empty stream cannot be opened on memory, and says nothing.
   if (input.empty()) return;
   const tools::OwnedFile file(fmemopen(const_cast<char*>(input.data()), input.size(), "rb"));
   Expect(file != nullptr, "memory can be read as a file");
   tools::InputBuffer buffer(file.get(), "input");
-  auto reader = tools::NewRecordReader(format, &buffer);
+  auto reader = tools::NewRecordReader({format}, &buffer);
   Expect(reader.has_value(), "the format is known");
   tools::Record record;
   while (true) {
@@ -66,6 +66,9 @@ void ReadRecords(std::string_view format, std::string_view input) {
 void RunCsv(std::string_view input) { ReadRecords("csv", input); }
 void RunJsonLines(std::string_view input) { ReadRecords("jsonl", input); }
 void RunDeb822(std::string_view input) { ReadRecords("deb822", input); }
+void RunTsv(std::string_view input) { ReadRecords("tsv", input); }
+void RunContents(std::string_view input) { ReadRecords("apt-contents", input); }
+void RunDpkgLog(std::string_view input) { ReadRecords("dpkg-log", input); }
 
 std::vector<std::string> CsvSeeds() { return {"a,b\n1,\"x\"\"y\"\n,\"\n\"\n", "a\r\n1\r\n"}; }
 std::vector<std::string> JsonSeeds() {
@@ -76,6 +79,19 @@ std::vector<std::string> Deb822Seeds() {
   return {"Package: a\nDescription: b\n c\n .\n\n# no\nPackage: d\nDepends:\n e,\n f\n"};
 }
 
+std::vector<std::string> TsvSeeds() {
+  return {"a\tb\n1\t\\t\\x00\n\\N\t\n", "row\tfamily\tcolumn\ttimestamp\tvalue\nr\td\tc\t-5\tv\n"};
+}
+std::vector<std::string> ContentsSeeds() {
+  return {"usr/bin/a b.tar.gz   utils/one,two,non-free/net/three\nnothing\n"};
+}
+std::vector<std::string> DpkgLogSeeds() {
+  return {
+      "2026-01-02 03:04:05 startup archives unpack\n"
+      "2026-01-02 03:04:05 install a:amd64 <none> 1.2-3\n"
+      "2026-01-02 03:04:05 status installed a:amd64 1.2-3\n"};
+}
+
 }  // namespace
 
 std::span<const Target> TextTargets() {
@@ -83,7 +99,10 @@ std::span<const Target> TextTargets() {
                                     {"arguments", RunArguments, ArgumentSeeds},
                                     {"csv", RunCsv, CsvSeeds},
                                     {"jsonl", RunJsonLines, JsonSeeds},
-                                    {"deb822", RunDeb822, Deb822Seeds}};
+                                    {"tsv", RunTsv, TsvSeeds},
+                                    {"deb822", RunDeb822, Deb822Seeds},
+                                    {"apt_contents", RunContents, ContentsSeeds},
+                                    {"dpkg_log", RunDpkgLog, DpkgLogSeeds}};
   return kTargets;
 }
 
