@@ -147,9 +147,9 @@ class History {
  private:
   static WorldOptions Options(TestRandom& random) {
     WorldOptions options;
-    options.family.name = "f";
-    options.family.block_size_bytes = 512;
-    options.family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
+    options.families.push_back({.name = "f",
+                                .max_versions = static_cast<uint32_t>(1 + random.Below(3)),
+                                .block_size_bytes = 512});
     for (const std::string& column : kColumns) {
       options.indexes.push_back({"by_" + column, {{"", column, ColumnType::kText, false}}});
     }
