@@ -16,6 +16,7 @@
 #include "engine/reader.h"
 #include "format/far_value.h"
 #include "format/visibility.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -51,6 +52,7 @@ Status Resolver::Resolve() {
     } else {
       Emit(operation);
     }
+    if (plan_->batch.bytes().size() > kBatchBytesMax) break;
   }
   return CheckEncodedSize(plan_->batch);
 }

@@ -20,6 +20,7 @@
 #include "format/block_file.h"
 #include "format/cell.h"
 #include "format/section_writer.h"
+#include "tandem/limits.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
 
@@ -27,6 +28,7 @@ namespace tandem::format {
 
 inline constexpr size_t kNearValueBytesMax = 64 * 1024;
 inline constexpr size_t kFarValueBytesMax = 16 * 1024 * 1024;
+static_assert(kValueBytesMax <= kFarValueBytesMax);
 inline constexpr size_t kValueBlockBytes = 1 << 20;
 
 struct FarReference {

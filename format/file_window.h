@@ -20,6 +20,9 @@ class FileWindow {
   /// Reads nothing at or behind `limit`.
   FileWindow(base::File* file, uint64_t limit) : file_(file), limit_(limit) {}
 
+  /// Moves the end behind which nothing is read.
+  void set_limit(uint64_t limit) { limit_ = limit; }
+
   /// The bytes [offset, offset + size). Errors: kIoError; kCorruption when the file or the limit
   /// ends before them. Lifetime: until the next call.
   Result<std::string_view> Read(uint64_t offset, uint64_t size);

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
+#include "format/data_section.h"
 #include "format/head_search.h"
 #include "format/row_block_writer.h"
 #include "tandem/limits.h"
@@ -234,9 +235,10 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
   ByteReader row(RowBytes(slot));
   (void)ReadKeyTail(&row);
   Versions versions(base_timestamp_, base_sequence_, &row);
-  bool sound = versions.sound();
+  // Only a row of the keys has no cell.
+  bool sound = versions.sound() && (row.remaining() > 0) == (family_.value != kKeysOwner);
   Column column;
-  do {
+  while (row.remaining() > 0) {
     const uint8_t flags = row.U8();
     const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);
     sound &= (flags & kCellFlagsUnknown) == 0 && kind <= CellKind::kDeleteFamily;
@@ -260,7 +262,7 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
       out->push_back(
           {kind, family_, column.name, versions.timestamp(), versions.sequence(), value, far_file});
     }
-  } while (row.remaining() > 0);
+  }
   if (row.ok() && sound) return {};
   return Corrupt("cells of row " + std::to_string(slot) + " are malformed");
 }

@@ -56,7 +56,8 @@ class RowBlock final : public Block {
   Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
 
   /// Appends the cells of row `slot` in order: the Puts and column markers of the projection's
-  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing.
+  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing, nor
+  /// does a row of the keys (owner kKeysOwner).
   /// Requires: slot < row_count(); the projection was made from this file's names.
   /// Errors: kCorruption, kUnsupported for a wide row; what was appended before is to be ignored.
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;

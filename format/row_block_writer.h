@@ -22,7 +22,7 @@
 //                   one column; the others are 0
 //   varint          with flag 1: timestamp of all its cells minus the base
 //   varint          with flag 2: sequence of all its cells minus the base
-//   cells           at least one, up to the next slot, in the order of CellLess
+//   cells           up to the next slot, in the order of CellLess; at least one, but see Keys
 // Cell:
 //   1               cell flags: bits 0-2 CellKind; 8 column, 16 timestamp, 32 sequence as the cell
 //                   before; 64 far value; 128 is 0
@@ -32,6 +32,8 @@
 //   varint          timestamp minus the base; absent with flag 16 and in rows of one timestamp
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
 //   varint, bytes   length and value, or the reference to a far value (far_value.h); Puts only
+// Keys (owner kKeysOwner; data_section.h): the rows have no cells and end with row flags of 0; base
+// timestamp and base sequence are 0.
 // Deltas are modulo 2^64. Nothing is checksummed here: the block header does that.
 //
 // Example: rows "k1" {a = "x"} and "k2" {a deleted (DeleteColumn), b = ""}, all at timestamp 5 and
@@ -44,6 +46,13 @@
 //   01 03 00 00  00 01 01 78                            1 byte of key; flags; deltas 0; Put a "x"
 //   01 07 00 00  02 01  00 02 00                        flags with markers; DeleteColumn a; Put b
 //   ""
+// The same keys without cells:
+//   00 00 00 00 00 00 00 00   00 00 00 00 00 00 00 00   no timestamps, no sequences
+//   01 00 00 00 00 00 00 00                             prefix of 1 byte
+//   00 00 00 00 00 00 00 31   00 00 00 00 00 00 00 32   heads "1", "2"
+//   35 00 00 00  37 00 00 00  39 00 00 00               rows at 53 and 55, end at 57
+//   6B                                                  prefix "k"
+//   01 00  01 00                                        1 byte of key; row flags
 #pragma once
 
 #include <cstdint>
@@ -75,7 +84,7 @@ inline constexpr uint8_t kCellFar = 64;
 inline constexpr uint8_t kCellFlagsUnknown = 128;
 
 /// No row of this key and these cells takes more raw bytes, alone in its block. It depends on
-/// nothing but lengths and is what kRowBytesMax bounds.
+/// nothing but lengths.
 uint64_t RowBytesBound(std::string_view key, std::span<const Cell> cells);
 
 /// Collects the rows of one block and encodes them. Threads: one at a time.
@@ -86,8 +95,8 @@ class RowBlockWriter {
 
   /// Whether the block stays within kBlockRawBytesMax with this row in it, whatever its deltas.
   bool Fits(std::string_view key, std::span<const Cell> cells) const;
-  /// Appends a row. Requires: keys rise; cells are sorted and at least one; it fits; references to
-  /// far values lead into the file being written.
+  /// Appends a row. Requires: keys rise; cells are sorted; it fits; all rows of the block have
+  /// cells or none has; references to far values lead into the file being written.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
   /// About what the raw bytes will be.

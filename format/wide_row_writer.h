@@ -17,6 +17,9 @@ namespace tandem::format {
 
 inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More bytes of cells make a row wide.
 
+/// What a cell counts towards kWideRowBytes: about what it takes in a file at most.
+inline size_t WidthOf(const Cell& cell) { return 8 + cell.qualifier.size() + cell.value.size(); }
+
 /// One wide row of one family. Threads: one at a time.
 class WideRowWriter {
  public:

@@ -122,6 +122,22 @@ BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
   BOOST_TEST(test::Hex(encoded.names) == "01 61 01 62");
 }
 
+BOOST_AUTO_TEST_CASE(KeysWithoutCellsHaveTheDocumentedBytes) {
+  DictionaryBuilder names;
+  RowBlockWriter writer(&names);
+  writer.Add("k1", {});
+  writer.Add("k2", {});
+  std::string raw;
+  writer.Finish(&raw);
+  BOOST_TEST(test::Hex(raw) == test::HexOf(R"(
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    01 00 00 00 00 00 00 00                             # prefix length
+    00 00 00 00 00 00 00 31  00 00 00 00 00 00 00 32    # heads
+    35 00 00 00  37 00 00 00  39 00 00 00               # slots
+    6B                                                  # prefix
+    01 00  01 00                                        # key length, flags)"));
+}
+
 BOOST_AUTO_TEST_CASE(VersionsAndOwnDeltasHaveTheDocumentedBytes) {
   Rows rows;
   rows["key beyond the head"] = {{CellKind::kDeleteFamily, "", 7, 3, ""},
