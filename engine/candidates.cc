@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/status_macros.h"
+#include "engine/settling.h"
 #include "format/index_section.h"
 #include "index/ordinal_set.h"
 
@@ -36,10 +37,20 @@ Status AddNulls(const FileSource& source, format::IndexSection* section,
 
 Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSection* section,
                std::vector<uint32_t>* ordinals) {
+  std::vector<uint32_t> hits;
   for (const format::KeyRange& range : path.ranges) {
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, ordinals));
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, &hits));
     if (source.visible) continue;
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, ordinals));
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, &hits));
+  }
+  if (!source.meetings.empty()) {
+    index::SortUnique(&hits, source.file->row_count());
+    RemoveDead(source, path.index->id, &hits);
+  }
+  if (ordinals->empty()) {
+    *ordinals = std::move(hits);
+  } else {
+    ordinals->insert(ordinals->end(), hits.begin(), hits.end());
   }
   return path.nulls ? AddNulls(source, section, ordinals) : Status();
 }

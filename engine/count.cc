@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "engine/row_chain.h"
+#include "engine/settling.h"
 
 namespace tandem::engine {
 namespace {
@@ -29,31 +30,18 @@ Result<uint64_t> CountRows(RowProducer* producer) {
   }
 }
 
-// Whether the row may be in a source of the cluster other than `source`.
-Result<bool> MayBeElsewhere(const Cluster& cluster, const FileSource& source, uint64_t hash) {
-  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
-    if (memstore->MayContain(hash)) return true;
-  }
-  for (const FileSource& other : cluster.files) {
-    if (other.file == source.file) continue;
-    ASSIGN_OR_RETURN(const bool may, other.file->MayContain(hash));
-    if (may) return true;
-  }
-  return false;
-}
-
 // Takes the candidates that are certainly settled out of `*candidates`; returns how many they were.
 Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_settle) return uint64_t{0};
-  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, source.file->KeyHashes());
+  RowsElsewhere elsewhere(cluster, source);
   std::vector<uint32_t>& ordinals = candidates->ordinals;
   size_t kept = 0;
   for (const uint32_t ordinal : ordinals) {
     bool settled = source.IsSettledHere(ordinal);
-    if (settled && !cluster.has_one_file()) {
-      ASSIGN_OR_RETURN(const bool elsewhere, MayBeElsewhere(cluster, source, hashes[ordinal]));
-      settled = !elsewhere;
+    if (settled) {
+      ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
+      settled = !may_be_elsewhere;
     }
     if (!settled) ordinals[kept++] = ordinal;
   }
@@ -62,30 +50,34 @@ Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
   return taken;
 }
 
-// nullopt: the cumulative counts do not tell.
-Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Access& access) {
-  if (!cluster.has_one_file() || access.paths.size() > 1) return std::optional<uint64_t>();
-  const FileSource& source = cluster.files[0];
-  if (!AllSettledHere(source) || !IsWhole(source)) return std::optional<uint64_t>();
-  uint64_t count = 0;
-  for (const IndexPath& path : access.paths) {
-    ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
-    if (section == nullptr) return std::optional<uint64_t>();
-    ASSIGN_OR_RETURN(count, CountEntries(source, path));
+// The rows of a whole file that are all settled and of which no posting is dead, by cumulative
+// counts. nullopt: these do not tell.
+Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
+                                                const Access& access) {
+  if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
+      !MeetsNothing(cluster, source)) {
+    return std::optional<uint64_t>();
   }
+  const IndexPath& path = access.paths[0];
+  ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
+  if (section == nullptr) return std::optional<uint64_t>();
+  ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
   return std::optional(count);
 }
 
 Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access& access) {
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, access));
-  if (exact.has_value()) return *exact;
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
+    FileCandidates& candidates = files.emplace_back();
+    if (exact.has_value()) {
+      count += *exact;
+      continue;
+    }
+    ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
     ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(cluster, source, &candidates));
     count += settled;
-    files.push_back(std::move(candidates));
   }
   std::unique_ptr<RowProducer> rest;
   if (cluster.has_one_file()) {

@@ -106,6 +106,10 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.candidate_rows = figures.rows;
   explanation.candidate_blocks = figures.blocks;
   explanation.candidate_bytes = figures.bytes;
+  explanation.settled_by_bitmap = figures.settled_by_bitmap;
+  explanation.settled_by_filter = figures.settled_by_filter;
+  explanation.settled_by_key = figures.settled_by_key;
+  explanation.unsettled_rows = figures.unsettled;
   return explanation;
 }
 

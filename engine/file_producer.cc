@@ -40,6 +40,7 @@ class FileProducer final : public RowProducer {
     RETURN_IF_ERROR(walk_.Append(settled, &row_));
     RETURN_IF_ERROR(walk_.Key(&key_));
     places_.files[0].ordinal = walk_.ordinal();
+    job_->figures.unsettled += !settled;
     return Accept(settled, candidates_.decided);
   }
 

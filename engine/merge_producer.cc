@@ -62,6 +62,7 @@ class MergeProducer final : public RowProducer {
     places_.Clear();
     key_.assign(heap_[0]->key());
     const bool settled = IsAlone() && heap_[0]->IsSettledHere();
+    ++(settled ? job_->figures.settled_by_key : job_->figures.unsettled);
     do {
       SourceScan* scan = heap_[0];
       RETURN_IF_ERROR(scan->Append(settled, &row_));

@@ -207,22 +207,23 @@ class OverlapWalk {
   Result<std::vector<PairOverlap>> Run();
 
  private:
-  Status AddOlder(format::StoreFile* file);
   Status WalkBlock(uint32_t block);
   Status LookForRows(uint32_t count);
 
   const OverlapRequest& request_;
   NewerRows newer_;
   format::KeyHashWindow hashes_;
-  std::vector<std::unique_ptr<OlderFile>> older_;  // nullptr: their keys lie apart.
-  std::vector<OlderFile*> walked_;                 // The others.
+  std::vector<std::unique_ptr<OlderFile>> older_;
   std::string key_;
 };
 
 Result<std::vector<PairOverlap>> OverlapWalk::Run() {
   RETURN_IF_ERROR(newer_.Open(request_.table));
-  for (format::StoreFile* file : request_.older) RETURN_IF_ERROR(AddOlder(file));
-  for (uint32_t block = 0; block < newer_.block_count() && !walked_.empty(); ++block) {
+  for (format::StoreFile* file : request_.older) {
+    older_.push_back(std::make_unique<OlderFile>(file, &newer_, request_.newer->row_count()));
+    RETURN_IF_ERROR(older_.back()->Open());
+  }
+  for (uint32_t block = 0; block < newer_.block_count(); ++block) {
     if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
     }
@@ -230,42 +231,30 @@ Result<std::vector<PairOverlap>> OverlapWalk::Run() {
   }
   std::vector<PairOverlap> pairs;
   for (const std::unique_ptr<OlderFile>& older : older_) {
-    pairs.push_back(older == nullptr ? PairOverlap() : older->Finish());
+    pairs.push_back(older->Finish());
   }
   return pairs;
-}
-
-Status OverlapWalk::AddOlder(format::StoreFile* file) {
-  const format::FileStatistics& here = request_.newer->statistics();
-  const format::FileStatistics& there = file->statistics();
-  if (here.max_key < there.min_key || here.min_key > there.max_key) {
-    older_.push_back(nullptr);
-    return {};
-  }
-  older_.push_back(std::make_unique<OlderFile>(file, &newer_, request_.newer->row_count()));
-  walked_.push_back(older_.back().get());
-  return older_.back()->Open();
 }
 
 Status OverlapWalk::WalkBlock(uint32_t block) {
   const format::DataBlock place = newer_.BlockAt(block);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   bool any = false;
-  for (OlderFile* older : walked_) {
+  for (const auto& older : older_) {
     older->Filter(place.first, hashes);
     for (uint32_t slot = 0; slot < place.count && !any; ++slot) any = older->MayHold(slot);
   }
   if (!any) return {};
   RETURN_IF_ERROR(newer_.Enter(block));
   RETURN_IF_ERROR(LookForRows(place.count));
-  for (OlderFile* older : walked_) RETURN_IF_ERROR(older->EndBlock());
+  for (const auto& older : older_) RETURN_IF_ERROR(older->EndBlock());
   return {};
 }
 
 Status OverlapWalk::LookForRows(uint32_t count) {
   for (uint32_t slot = 0; slot < count; ++slot) {
     bool has_key = false;
-    for (OlderFile* older : walked_) {
+    for (const auto& older : older_) {
       if (!older->MayHold(slot)) continue;
       if (!has_key) RETURN_IF_ERROR(newer_.Key(slot, &key_));
       has_key = true;

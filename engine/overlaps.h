@@ -76,7 +76,8 @@ struct PairOverlap {
   uint64_t size_bytes() const;
 };
 
-/// The pairs of a region's files, as far as they are built. Immutable. Threads: any.
+/// The pairs of a region's files whose ranges of keys overlap, as far as they are built. Immutable.
+/// Threads: any.
 class Overlaps {
  public:
   struct Key {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/settling.h"
 
 namespace tandem::engine {
 namespace {
@@ -114,7 +115,11 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
     for (const std::shared_ptr<const Memstore>& memstore : region->memstores) {
       AddMemstore(view, memstore, own, &placed);
     }
+    const size_t first = clusters.size();
     AddClusters(std::move(placed), own, &clusters);
+    for (size_t i = first; i < clusters.size(); ++i) {
+      FindMeetings(region->overlaps.get(), &clusters[i]);
+    }
   }
   return clusters;
 }

@@ -15,6 +15,18 @@
 
 namespace tandem::engine {
 
+/// Another file of a cluster that may hold rows of a file, and what is known of them.
+struct Meeting {
+  size_t other = 0;                      ///< In Cluster::files.
+  const PairOverlap* pair = nullptr;     ///< nullptr: nothing is known.
+  const index::RowSet* here = nullptr;   ///< Of `pair`, this file's rows that meet; nullptr: none.
+  const index::RowSet* there = nullptr;  ///< Of `pair`, the other file's.
+  /// The other file is newer and wholly visible: it makes postings of this one dead.
+  bool kills = false;
+
+  bool is_known() const { return pair != nullptr; }
+};
+
 /// The rows [low, high) of a file, with what a view knows of them.
 struct FileSource {
   std::shared_ptr<LiveFile> live;
@@ -29,6 +41,7 @@ struct FileSource {
   /// The families that the read decodes and the file has, by id (LoadFamilies).
   std::vector<const format::DataSection*> families = {};
   const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
+  std::vector<Meeting> meetings = {};     ///< With every other file that may hold its rows.
 
   std::string_view min_key() const { return file->statistics().min_key; }
   std::string_view max_key() const { return file->statistics().max_key; }
@@ -48,7 +61,7 @@ struct Cluster {
 };
 
 /// The clusters of the rows in `rows`, in key order. Loads the key carrier of each file. Errors:
-/// kCorruption, kIoError.
+/// kCorruption, kIoError. Lifetime: the view outlives them.
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
 
 /// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.

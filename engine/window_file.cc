@@ -108,12 +108,14 @@ Status WindowFile::Complete() {
 }
 
 void WindowFile::AddExtras() {
+  if (extras_.empty()) return;
   std::sort(extras_.begin(), extras_.end());
   extras_.erase(std::unique(extras_.begin(), extras_.end()), extras_.end());
   // Candidates come before extra rows of the same ordinal, which add nothing.
+  const auto candidates = static_cast<ptrdiff_t>(items_.size());
   for (const uint32_t ordinal : extras_) items_.push_back({ordinal, false});
-  std::stable_sort(items_.begin(), items_.end(),
-                   [](const Item& a, const Item& b) { return a.ordinal < b.ordinal; });
+  std::inplace_merge(items_.begin(), items_.begin() + candidates, items_.end(),
+                     [](const Item& a, const Item& b) { return a.ordinal < b.ordinal; });
   items_.erase(std::unique(items_.begin(), items_.end(),
                            [](const Item& a, const Item& b) { return a.ordinal == b.ordinal; }),
                items_.end());

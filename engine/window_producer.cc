@@ -7,9 +7,10 @@
 // 2. Open: the candidates up to the bound become the window's items, settled as far as their own
 // file
 //    tells (rule 16).
-// 3. Meet: each item is looked for in the other sources, by filter, then by key and hash; no data
-//    block is read for that. Where it is found it becomes an extra item of that file, and none of
-//    the row's items is settled. Candidates of memstores are looked for in all files.
+// 3. Meet: each item is looked for in the other sources: in files by the overlaps of the two, where
+//    they are not built by filter, then by key and hash; no data block is read for that. Where it
+//    is found it becomes an extra item of that file, and none of the row's items is settled.
+//    Candidates of memstores are looked for in all files.
 // 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
 // that
 //    the file's walk has yet to hand out is never among them.
@@ -22,6 +23,7 @@
 
 #include "base/status_macros.h"
 #include "engine/row_producer.h"
+#include "engine/settling.h"
 #include "engine/window_file.h"
 #include "format/hash.h"
 
@@ -41,8 +43,10 @@ class WindowProducer final : public RowProducer {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<size_t> others;        // Files that can hold rows of this one.
-    std::span<const uint64_t> hashes;  // Of its rows.
+    std::vector<uint32_t> ranks;  // By meeting, where its search goes on.
+    bool needs_hashes = false;
+    bool asks_filters = false;         // What overlaps do not say, filters have to.
+    std::span<const uint64_t> hashes;  // Of its rows, where they are needed.
     size_t at = 0;                     // The next item.
     std::string key;                   // Its key.
 
@@ -54,6 +58,8 @@ class WindowProducer final : public RowProducer {
   Result<std::optional<std::string>> FindBound();
   bool has_candidates() const;
   Status MeetFiles(File* file);
+  Status MeetByBitmap(File* file, size_t which);
+  Status MeetByFilter(File* file, File* other);
   Status MeetMemstores(File* file);
   Status MeetMemstoreRow(const MemRow* row);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
@@ -69,10 +75,9 @@ class WindowProducer final : public RowProducer {
   std::vector<File> files_;
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
-  size_t memstore_at_ = 0;   // The next of memstore_rows_.
-  size_t memstore_end_ = 0;  // Of the present window.
-  size_t blocks_ = 1;        // Of each file in the next window.
-  bool is_loaded_ = false;
+  size_t memstore_at_ = 0;        // The next of memstore_rows_.
+  size_t memstore_end_ = 0;       // Of the present window.
+  size_t blocks_ = 1;             // Of each file in the next window.
   std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
@@ -89,13 +94,9 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
     const FileSource& source = cluster.files[i];
     File& file = files_.emplace_back();
     file.window = std::make_unique<WindowFile>(job, source, std::move(candidates[i]));
-    for (size_t j = 0; j < cluster.files.size(); ++j) {
-      const FileSource& other = cluster.files[j];
-      if (other.file != source.file && other.min_key() <= source.max_key() &&
-          other.max_key() >= source.min_key()) {
-        file.others.push_back(j);
-      }
-    }
+    file.ranks.resize(source.meetings.size());
+    file.asks_filters = !HasAllOverlaps(source);
+    file.needs_hashes = file.asks_filters || !cluster.memstores.empty();
   }
 }
 
@@ -120,12 +121,11 @@ bool WindowProducer::has_candidates() const {
 
 Status WindowProducer::OpenWindow() {
   for (File& file : files_) {
-    if (!is_loaded_) {
+    if (file.needs_hashes && file.hashes.empty()) {
       ASSIGN_OR_RETURN(file.hashes, file.window->source().file->KeyHashes());
     }
     RETURN_IF_ERROR(file.window->Load(blocks_));
   }
-  is_loaded_ = true;
   blocks_ = std::min(blocks_ * 2, kBlocksMax);
   ASSIGN_OR_RETURN(const std::optional<std::string> bound, FindBound());
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
@@ -164,28 +164,64 @@ Result<std::optional<std::string>> WindowProducer::FindBound() {
 }
 
 Status WindowProducer::MeetFiles(File* file) {
-  std::vector<WindowFile::Item>& items = file->window->items();
+  const std::vector<WindowFile::Item>& items = file->window->items();
   if (items.empty()) return {};
-  hashes_.clear();
-  for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
+  if (file->needs_hashes) {
+    hashes_.clear();
+    for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
+  }
+  const std::vector<Meeting>& meetings = file->window->source().meetings;
+  for (size_t i = 0; i < meetings.size(); ++i) {
+    if (meetings[i].is_known()) {
+      RETURN_IF_ERROR(MeetByBitmap(file, i));
+    } else {
+      RETURN_IF_ERROR(MeetByFilter(file, &files_[meetings[i].other]));
+    }
+  }
+  return MeetMemstores(file);
+}
+
+// The row with some rank among those that meet is, in the other file, the one with that rank.
+Status WindowProducer::MeetByBitmap(File* file, size_t which) {
+  const Meeting& meeting = file->window->source().meetings[which];
+  if (meeting.here == nullptr) return {};
+  File* other = &files_[meeting.other];
+  const FileSource& source = other->window->source();
+  std::string key;
+  for (WindowFile::Item& item : file->window->items()) {
+    uint32_t& rank = file->ranks[which];
+    if (!meeting.here->Find(item.ordinal, &rank)) continue;
+    if (!meeting.pair->is_aligned) {
+      RETURN_IF_ERROR(file->window->Key(item.ordinal, &key));
+      RETURN_IF_ERROR(Find(other, key, format::RowHash(key, secret_)).status());
+      item.settled = false;
+      continue;
+    }
+    const uint32_t ordinal = meeting.there->At(rank);
+    if (ordinal < source.low || ordinal >= source.high) continue;
+    other->window->AddExtra(ordinal);
+    item.settled = false;
+  }
+  return {};
+}
+
+Status WindowProducer::MeetByFilter(File* file, File* other) {
+  std::vector<WindowFile::Item>& items = file->window->items();
   if (may_hold_bytes_ < items.size()) {
     may_hold_bytes_ = items.size();
     may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
   }
   const std::span<bool> may_hold(may_hold_.get(), items.size());
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, other->window->source().file->Filter());
+  filter->MayContainEach(hashes_, may_hold);
   std::string key;
-  for (const size_t other : file->others) {
-    ASSIGN_OR_RETURN(const format::BloomFilter* filter,
-                     files_[other].window->source().file->Filter());
-    filter->MayContainEach(hashes_, may_hold);
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!may_hold[i]) continue;
-      RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
-      ASSIGN_OR_RETURN(const bool found, Find(&files_[other], key, hashes_[i]));
-      if (found) items[i].settled = false;
-    }
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!may_hold[i]) continue;
+    RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
+    ASSIGN_OR_RETURN(const bool found, Find(other, key, hashes_[i]));
+    if (found) items[i].settled = false;
   }
-  return MeetMemstores(file);
+  return {};
 }
 
 // Finds the items that some memstore holds as well.
@@ -249,12 +285,16 @@ Result<bool> WindowProducer::ReadRow() {
     File* file = heap_[0];
     settled = file->item().settled;  // Then no other source has the row.
     decided = file->window->decided();
+    if (settled) {
+      ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
+    }
     RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
     places_.files.push_back({file->window->source().file, file->item().ordinal});
     ++file->at;
     RETURN_IF_ERROR(Advance());
     if (settled) break;
   }
+  job_->figures.unsettled += !settled;
   if (!settled) GatherMemstores();
   return Accept(settled, decided);
 }

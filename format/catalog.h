@@ -47,10 +47,11 @@ struct FileReference {
 struct RegionRecord {
   RegionId id;
   TableId table;
-  std::string start_key;             ///< Inclusive; empty: from the first key.
-  std::string end_key;               ///< Exclusive; empty: to the last key.
-  SequenceNumber flushed_through;    ///< Every operation up to it is in `files`; replay skips them.
-  std::vector<FileReference> files;  ///< Oldest first, by sequence.
+  std::string start_key;           ///< Inclusive; empty: from the first key.
+  std::string end_key;             ///< Exclusive; empty: to the last key.
+  SequenceNumber flushed_through;  ///< Every operation up to it is in `files`; replay skips them.
+  /// Run after run, the oldest first by sequence; the files of a run by key.
+  std::vector<FileReference> files;
 };
 
 struct SegmentRecord {

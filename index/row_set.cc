@@ -54,14 +54,15 @@ size_t RowSet::LowerBound(uint32_t ordinal, size_t hint) const {
   return static_cast<size_t>(std::lower_bound(begin, end, ordinal) - members_.begin());
 }
 
-uint32_t RowSet::RankIfIn(uint32_t ordinal, uint32_t hint) const {
+bool RowSet::Find(uint32_t ordinal, uint32_t* rank) const {
   if (is_dense()) {
-    const bool is_in = ((words_[ordinal / 64] >> (ordinal % 64)) & 1) != 0;
-    return is_in ? RankOfBit(ordinal) : kNotIn;
+    if (!TestBit(ordinal)) return false;
+    *rank = RankOfBit(ordinal);
+    return true;
   }
-  const size_t place = LowerBound(ordinal, hint);
-  const bool is_in = place < members_.size() && members_[place] == ordinal;
-  return is_in ? static_cast<uint32_t>(place) : kNotIn;
+  const bool is_behind = *rank > 0 && members_[*rank - 1] >= ordinal;
+  *rank = static_cast<uint32_t>(LowerBound(ordinal, is_behind ? 0 : *rank));
+  return *rank < members_.size() && members_[*rank] == ordinal;
 }
 
 uint32_t RowSet::At(uint32_t rank) const {
@@ -84,7 +85,7 @@ void RowSet::RemoveFrom(std::vector<uint32_t>* ordinals) const {
   if (is_dense()) {
     for (const uint32_t ordinal : *ordinals) {
       (*ordinals)[kept] = ordinal;
-      kept += ((words_[ordinal / 64] >> (ordinal % 64)) & 1) == 0;
+      kept += TestBit(ordinal) ? 0 : 1;
     }
   } else {
     size_t place = 0;

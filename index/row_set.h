@@ -18,12 +18,15 @@ class RowSet {
   /// What a set of `count` rows of a file of `row_count` takes at most.
   static uint64_t SizeBytesMax(uint32_t count, uint32_t row_count);
 
-  /// Requires of both: ordinal < row_count.
-  bool Contains(uint32_t ordinal) const { return RankIfIn(ordinal, 0) != kNotIn; }
-  /// How many members are below `ordinal`, which is a member; kNotIn when it is none. `hint` is the
-  /// rank where the search starts, at or below the answer: ascending look-ups gallop.
-  uint32_t RankIfIn(uint32_t ordinal, uint32_t hint) const;
-  static constexpr uint32_t kNotIn = UINT32_MAX;
+  /// Requires: ordinal < row_count.
+  bool Contains(uint32_t ordinal) const {
+    uint32_t rank = 0;
+    return is_dense() ? TestBit(ordinal) : Find(ordinal, &rank);
+  }
+  /// Whether `ordinal` is a member; then `*rank` becomes how many members are below it. Before,
+  /// `*rank` is what the last call left or 0: the search starts there, so that ascending look-ups
+  /// gallop. Requires: ordinal < row_count.
+  bool Find(uint32_t ordinal, uint32_t* rank) const;
   /// The member with `rank` smaller ones. Requires: rank < count().
   uint32_t At(uint32_t rank) const;
 
@@ -35,6 +38,9 @@ class RowSet {
  private:
   RowSet() = default;
   bool is_dense() const { return !words_.empty(); }
+  bool TestBit(uint32_t ordinal) const {
+    return ((words_[ordinal / 64] >> (ordinal % 64)) & 1) != 0;
+  }
   uint32_t RankOfBit(uint32_t ordinal) const;
   size_t LowerBound(uint32_t ordinal, size_t hint) const;
 

@@ -78,7 +78,11 @@ struct Explanation {
   uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
   uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
   uint64_t total_blocks = 0, total_bytes = 0;  ///< All data blocks, for comparison.
-  uint64_t rows = 0;                           ///< Rows that match.
+  /// Rows that several files could hold and that were read from one alone, because bitmaps over the
+  /// rows that files share said so, or filters, or a comparison of keys.
+  uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0;
+  uint64_t unsettled_rows = 0;  ///< Decided on all their cells in all sources.
+  uint64_t rows = 0;            ///< Rows that match.
 };
 
 struct IndexInfo {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "engine/overlap_walk.h"
-#include "format/row_stream.h"
 #include "test/engine/read_world.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
@@ -21,11 +20,15 @@
 namespace tandem::test {
 namespace {
 
+const std::vector<std::string> kFamilies = {"f", "g", "h"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
+// Families that a file can hold.
+constexpr size_t kFamiliesMax = 1;
 
 // A file's rows by key, with owned cells.
 struct PlainCell {
   format::CellKind kind;
+  format::FamilyId family;
   std::string qualifier;
   int64_t timestamp;
 };
@@ -35,29 +38,43 @@ struct PlainRow {
 };
 using PlainFile = std::map<std::string, PlainRow>;
 
+void AddFamily(format::StoreFile* file, format::FamilyId id, PlainFile* rows) {
+  const format::DataSection& data = **file->Family(id);
+  for (uint32_t block = 0; block < data.block_count(); ++block) {
+    const auto read = data.ReadRows(block);
+    BOOST_REQUIRE(read.has_value());
+    for (uint32_t slot = 0; slot < (*read)->row_count(); ++slot) {
+      std::string key;
+      std::vector<format::Cell> cells;
+      BOOST_REQUIRE((*read)->Key(slot, &key).ok());
+      BOOST_REQUIRE((*read)->Cells(slot, {data.names(), &data.blocks()}, &cells).ok());
+      PlainRow& row = (*rows)[key];
+      row.ordinal = data.OrdinalOf((*read)->first() + slot);
+      for (const format::Cell& cell : cells) {
+        row.cells.push_back({cell.kind, id, std::string(cell.qualifier), cell.timestamp});
+      }
+    }
+  }
+}
+
 PlainFile ReadPlain(format::StoreFile* file) {
   PlainFile rows;
-  format::RowStream stream(file, 0, file->row_count());
-  BOOST_REQUIRE(stream.Next().ok());
-  while (stream.valid()) {
-    std::vector<format::Cell> cells;
-    BOOST_REQUIRE(stream.Cells(&cells).ok());
-    PlainRow& row = rows[stream.key()];
-    row.ordinal = stream.ordinal();
-    for (const format::Cell& cell : cells) {
-      row.cells.push_back({cell.kind, std::string(cell.qualifier), cell.timestamp});
-    }
-    BOOST_REQUIRE(stream.Next().ok());
-  }
+  for (const format::FamilyId family : file->families()) AddFamily(file, family, &rows);
+  BOOST_REQUIRE_EQUAL(rows.size(), file->row_count());
   return rows;
 }
 
+bool Touches(const PlainCell& cell, const format::IndexColumnRecord& column) {
+  return cell.family == column.family && cell.kind != format::CellKind::kDeleteCell &&
+         (cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == column.qualifier);
+}
+
 // The largest timestamp of a Put of the column in the file.
-std::optional<int64_t> NewestPut(const PlainFile& file, const std::string& column) {
+std::optional<int64_t> NewestPut(const PlainFile& file, const format::IndexColumnRecord& column) {
   std::optional<int64_t> newest;
   for (const auto& [key, row] : file) {
     for (const PlainCell& cell : row.cells) {
-      if (cell.kind != format::CellKind::kPut || cell.qualifier != column) continue;
+      if (cell.kind != format::CellKind::kPut || !Touches(cell, column)) continue;
       newest = std::max(newest.value_or(cell.timestamp), cell.timestamp);
     }
   }
@@ -65,10 +82,9 @@ std::optional<int64_t> NewestPut(const PlainFile& file, const std::string& colum
 }
 
 // Rule 13 for one row of the newer file.
-bool Kills(const PlainRow& row, const std::string& column, int64_t timestamp) {
+bool Kills(const PlainRow& row, const format::IndexColumnRecord& column, int64_t timestamp) {
   return std::any_of(row.cells.begin(), row.cells.end(), [&](const PlainCell& cell) {
-    if (cell.timestamp < timestamp || cell.kind == format::CellKind::kDeleteCell) return false;
-    return cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == column;
+    return cell.timestamp >= timestamp && Touches(cell, column);
   });
 }
 
@@ -92,7 +108,7 @@ void CheckPair(const format::TableRecord& table, format::StoreFile* older_file,
   BOOST_REQUIRE(MembersOf(pair.newer_meets.get()) == newer_meets);
   BOOST_REQUIRE(pair.is_aligned);
   for (const format::IndexRecord& index : table.indexes) {
-    const std::string& column = index.columns[0].qualifier;
+    const format::IndexColumnRecord& column = index.columns[0];
     const std::optional<int64_t> newest = NewestPut(older, column);
     std::vector<uint32_t> dead;
     for (const auto& [key, row] : older) {
@@ -147,11 +163,16 @@ class History {
  private:
   static WorldOptions Options(TestRandom& random) {
     WorldOptions options;
-    options.family.name = "f";
-    options.family.block_size_bytes = 512;
-    options.family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
+    const size_t families = 1 + random.Below(kFamiliesMax);
+    for (size_t i = 0; i < families; ++i) {
+      FamilyOptions& family = options.families.emplace_back();
+      family.name = kFamilies[i];
+      family.block_size_bytes = 512;
+      family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
+    }
     for (const std::string& column : kColumns) {
-      options.indexes.push_back({"by_" + column, {{"", column, ColumnType::kText, false}}});
+      const std::string& family = kFamilies[random.Below(families)];
+      options.indexes.push_back({"by_" + column, {{family, column, ColumnType::kText, false}}});
     }
     options.cache_bytes = random.OneIn(2) ? 0 : 1 << 20;
     return options;
@@ -186,7 +207,8 @@ class History {
     ModelOperation change;
     change.table = kWorldTable;
     change.row = RowKey();
-    change.family = "f";
+    change.family =
+        world_.table().families[random_.Below(world_.table().families.size())].options.name;
     if (scale_.timestamps > 0 && !random_.OneIn(4)) {
       change.timestamp = static_cast<int64_t>(1 + random_.Below(scale_.timestamps));
     }

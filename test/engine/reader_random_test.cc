@@ -1,6 +1,6 @@
-// Every way of reading, over random histories, beside the reference model. Small worlds (three
-// rows, three columns of one to three families, few values, timestamps in any order) find the bugs;
-// larger ones fill blocks and windows.
+// Every way of reading, with overlaps and without, over random histories, beside the reference
+// model. Small worlds (three rows, three columns of one to three families, few values, timestamps
+// in any order) find the bugs; larger ones fill blocks and windows.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -53,6 +53,7 @@ class Trial {
 
   void Run() {
     for (size_t i = 0; i < scale_.steps; ++i) Step();
+    FindOverlaps();
     for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
   }
 
@@ -74,6 +75,15 @@ class Trial {
     return std::to_string(random_.Below(scale_.values));
   }
 
+  // Of all files in half of the worlds, of none or some in the others.
+  void FindOverlaps() {
+    const uint64_t leaves_out_one_in = random_.Below(3);
+    if (leaves_out_one_in == 1) return;
+    for (size_t region = 0; region < world_.region_count(); ++region) {
+      world_.BuildOverlaps(region, &random_, leaves_out_one_in);
+    }
+  }
+
   void Step() {
     const uint64_t choice = random_.Below(100);
     const size_t region = random_.Below(world_.region_count());
@@ -91,6 +101,8 @@ class Trial {
       world_.Flush(region);
     } else if (choice < 91) {
       world_.SwitchMemstore(region);
+    } else if (choice < 93) {
+      world_.BuildOverlaps(region, &random_, 2);
     } else if (choice < 98) {
       const size_t files = world_.file_count(region);
       if (files > 0) world_.Merge(region, random_.Below(files), 1 + random_.Below(files));

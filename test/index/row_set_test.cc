@@ -24,13 +24,18 @@ void CheckLookUps(const RowSet& set, const std::set<uint32_t>& expected, uint32_
   uint32_t rank = 0;
   for (const uint32_t member : expected) {
     BOOST_REQUIRE_EQUAL(set.At(rank), member);
-    BOOST_REQUIRE_EQUAL(set.RankIfIn(member, 0), rank);
-    BOOST_REQUIRE_EQUAL(set.RankIfIn(member, rank / 2), rank);
-    BOOST_REQUIRE_EQUAL(set.RankIfIn(member, rank), rank);
+    for (uint32_t start : {0u, rank / 2, rank, set.count()}) {
+      BOOST_REQUIRE(set.Find(member, &start));
+      BOOST_REQUIRE_EQUAL(start, rank);
+    }
     if (member + 1 < row_count) {
       BOOST_REQUIRE_EQUAL(set.Contains(member + 1), expected.contains(member + 1));
     }
     ++rank;
+  }
+  uint32_t place = 0;
+  for (uint32_t ordinal = 0; ordinal < row_count; ordinal += 1 + row_count / 1000) {
+    BOOST_REQUIRE_EQUAL(set.Find(ordinal, &place), expected.contains(ordinal));
   }
   BOOST_REQUIRE_EQUAL(set.Contains(row_count - 1), expected.contains(row_count - 1));
   BOOST_REQUIRE_EQUAL(set.Contains(0), expected.contains(0));

@@ -110,8 +110,8 @@ void SayWhatIsLost(const ImportSummary& summary, const Context& context) {
   if (summary.lost == 0) return;
   WriteBytes(
       context.err,
-      Format("tandem: import: {} cells are older than the versions that their families keep, "
-             "and vanish; 'tandem create --family NAME,versions=N' keeps more\n",
+      Format("tandem: import: cells older than the versions that their families keep: {}; they "
+             "vanish; 'tandem create --family NAME,versions=N' keeps more\n",
              FormatCount(summary.lost)));
 }
 
