@@ -52,6 +52,7 @@ void Widen(RandomRows* random, uint8_t family, bool far, OwnedRow* row) {
   for (uint64_t i = far ? 1 + random->Below(4) : 0; i > 0; --i) {
     OwnedCell& cell = (*row)[random->Below(row->size())];
     cell.kind = CellKind::kPut;
+    cell.qualifier = "far";  // No indexed column.
     cell.value.assign(kNearValueBytesMax + 1 + random->Below(2 << 20), 'f');
   }
   test::SortCells(row);
