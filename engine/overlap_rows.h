@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,7 @@ class NewerRows {
   Status OpenFamilies();
   Status LookAtCells(uint32_t slot);
   Status AppendCells(uint32_t slot, Family* family);
+  Status AppendCells(const format::RowBlockRef& rows, uint32_t slot, const Family& family);
 
   format::StoreFile* file_;
   std::vector<Column> columns_;
@@ -80,6 +82,7 @@ class NewerRows {
   std::vector<bool> looked_at_;                 // By slot.
   std::vector<std::optional<int64_t>> newest_;  // By slot and column: the newest that kills.
   std::vector<format::Cell> cells_;
+  std::vector<std::shared_ptr<const void>> pins_;  // Of their bytes, where they are a wide row's.
 };
 
 }  // namespace tandem::engine

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "format/far_value.h"
 #include "format/row_stream.h"
 #include "format/store_file.h"
 #include "tools/tandem/bytes_text.h"
@@ -124,23 +125,34 @@ Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
   return {};
 }
 
+Status DumpCell(const format::TableRecord& table, const format::RowStream& row,
+                const format::Cell& cell, RecordWriter* writer) {
+  const bool put = cell.kind == format::CellKind::kPut;
+  const bool column = cell.kind != format::CellKind::kDeleteFamily;
+  std::string far;
+  if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far));
+  const std::string_view value = cell.is_far() ? std::string_view(far) : cell.value;
+  writer->Add({row.ordinal(), row.key(), FamilyName(table, cell.family),
+               column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
+               CellKindName(cell.kind), put ? Value(value) : Value()});
+  return {};
+}
+
 Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* writer) {
   writer->Begin("cell", {"ordinal", "row", "family", "column", "timestamp", "sequence", "operation",
                          "value"});
   format::RowStream rows(file, 0, file->row_count());
-  std::vector<format::Cell> cells;
   while (true) {
     RETURN_IF_ERROR(rows.Next());
     if (!rows.valid()) break;
-    if (context.is_interrupted()) return Status::Cancelled("interrupted");
-    cells.clear();
-    RETURN_IF_ERROR(rows.Cells(&cells));
-    for (const format::Cell& cell : cells) {
-      const bool put = cell.kind == format::CellKind::kPut;
-      const bool column = cell.kind != format::CellKind::kDeleteFamily;
-      writer->Add({rows.ordinal(), rows.key(), FamilyName(file->table(), cell.family),
-                   column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
-                   CellKindName(cell.kind), put ? Value(cell.value) : Value()});
+    ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> pieces, rows.Stream());
+    while (true) {
+      if (context.is_interrupted()) return Status::Cancelled("interrupted");
+      ASSIGN_OR_RETURN(const bool more, pieces->Next());
+      if (!more) break;
+      for (const format::Cell& cell : pieces->cells()) {
+        RETURN_IF_ERROR(DumpCell(file->table(), rows, cell, writer));
+      }
     }
   }
   writer->End();
