@@ -6,6 +6,8 @@
 //      function of the cells; its postings come with the source's section, through the ordinal map.
 //      Any other row is collected from its cells, and what it was in each source is taken out of
 //      the digest that comes with that source's section.
+// A row that is wide in some source is not gathered: it is merged column by column
+// (column_merge.h).
 // Where the output is several files, digests are counted by row instead, and a source's section is
 // added to a file with the first row that comes from it.
 // A source of which only a part is merged, or that lacks a section, gives no sections: its rows are
@@ -17,6 +19,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "compaction/column_merge.h"
 #include "compaction/loser_tree.h"
 #include "format/cell.h"
 #include "format/hash.h"
@@ -41,6 +44,7 @@ struct Part {
   Source* source = nullptr;
   uint32_t ordinal = 0;
   size_t begin = 0, end = 0;
+  std::unique_ptr<format::CellStream> stream;  ///< Instead, when it is wide.
 };
 
 // Whether the limits may make it more than one file.
@@ -77,6 +81,8 @@ class Merger {
   Status GatherRow();
   Status RetainRow();
   Status WriteRow();
+  Status MergeWideRow();
+  Result<format::StoreFileWriter*> WriterOfNextRow();
   Status CopyRow();
   Status TakeOutOfDigests();
   Status CheckCancelled();
@@ -100,6 +106,7 @@ class Merger {
 
   // The row being merged.
   std::string key_;
+  bool row_is_wide_ = false;  ///< In some source.
   std::vector<Part> parts_;
   std::vector<format::Cell> cells_;   ///< Of all parts, one after the other.
   std::vector<format::Cell> sorted_;  ///< The same in the order of cells.
@@ -114,8 +121,12 @@ Result<MergeResult> Merger::Run() {
   while (sources_[tree_->top()]->rows.valid()) {
     RETURN_IF_ERROR(CheckCancelled());
     RETURN_IF_ERROR(GatherRow());
-    RETURN_IF_ERROR(RetainRow());
-    RETURN_IF_ERROR(WriteRow());
+    if (row_is_wide_) {
+      RETURN_IF_ERROR(MergeWideRow());
+    } else {
+      RETURN_IF_ERROR(RetainRow());
+      RETURN_IF_ERROR(WriteRow());
+    }
   }
   result_.empty = result_.rows_out == 0;
   if (!result_.empty) RETURN_IF_ERROR(FinishFile());
@@ -197,18 +208,56 @@ Status Merger::CheckCancelled() {
 Status Merger::GatherRow() {
   parts_.clear();
   cells_.clear();
+  row_is_wide_ = false;
   key_ = sources_[tree_->top()]->rows.key();
   do {
     Source* source = sources_[tree_->top()].get();
-    const size_t begin = cells_.size();
-    RETURN_IF_ERROR(source->rows.Cells(&cells_));
-    parts_.push_back({source, source->rows.ordinal(), begin, cells_.size()});
+    Part& part = parts_.emplace_back();
+    part.source = source;
+    part.ordinal = source->rows.ordinal();
+    part.begin = cells_.size();
+    if (source->rows.is_wide()) {
+      row_is_wide_ = true;
+      ASSIGN_OR_RETURN(part.stream, source->rows.Stream());
+    } else {
+      RETURN_IF_ERROR(source->rows.Cells(&cells_));
+    }
+    part.end = cells_.size();
     RETURN_IF_ERROR(source->rows.Next());
     tree_->Replay();
   } while (sources_[tree_->top()]->rows.valid() && sources_[tree_->top()]->rows.key() == key_);
   ++result_.rows_in;
-  result_.cells_in += cells_.size();
+  if (!row_is_wide_) result_.cells_in += cells_.size();
   return Status();
+}
+
+Status Merger::MergeWideRow() {
+  StreamedRow row{.key = key_, .parts = {}, .forgets_sequences = forgets_sequences_};
+  for (Part& part : parts_) {
+    StreamedPart& streamed = row.parts.emplace_back();
+    streamed.in_digests = part.source->gives_sections && !may_roll_;
+    streamed.cells = std::move(part.stream);
+    if (streamed.cells != nullptr) continue;
+    streamed.cells = format::NewCellStream({cells_.begin() + static_cast<ptrdiff_t>(part.begin),
+                                            cells_.begin() + static_cast<ptrdiff_t>(part.end)},
+                                           nullptr);
+  }
+  const auto next_writer = [this] { return WriterOfNextRow(); };
+  ASSIGN_OR_RETURN(const StreamedTotals totals,
+                   MergeColumns(std::move(row), options_, next_writer, writer_));
+  result_.cells_in += totals.cells_in;
+  result_.cells_out += totals.cells_out;
+  return Status();
+}
+
+// The present file, or the next one when it has reached its limits. Counts the row.
+Result<format::StoreFileWriter*> Merger::WriterOfNextRow() {
+  if (writer_ != nullptr && may_roll_ && options_.limits.AreReached(*writer_)) {
+    RETURN_IF_ERROR(FinishFile());
+  }
+  if (writer_ == nullptr) RETURN_IF_ERROR(BeginFile());
+  ++result_.rows_out;
+  return writer_;
 }
 
 Status Merger::RetainRow() {
@@ -232,11 +281,7 @@ Status Merger::RetainRow() {
 
 Status Merger::WriteRow() {
   if (retained_.empty()) return TakeOutOfDigests();
-  if (writer_ != nullptr && may_roll_ && options_.limits.AreReached(*writer_)) {
-    RETURN_IF_ERROR(FinishFile());
-  }
-  if (writer_ == nullptr) RETURN_IF_ERROR(BeginFile());
-  ++result_.rows_out;
+  RETURN_IF_ERROR(WriterOfNextRow().status());
   result_.cells_out += retained_.size();
   const bool copied =
       parts_.size() == 1 && parts_[0].source->gives_sections && retained_.size() == cells_.size();

@@ -75,8 +75,8 @@ struct MergeResult {
 };
 
 /// Merges `inputs` (oldest first, contiguous in sequence order) into files of `output` and finishes
-/// them. Errors: kUnsupported when a merged row passes kRowBytesMax, kCorruption, kIoError,
-/// kNoSpace, kCancelled; those of `output`.
+/// them. Memory does not grow with the size of a row. Errors: kUnsupported (the writer's),
+/// kCorruption, kIoError, kNoSpace, kCancelled; those of `output`.
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
                                MergeOutput* output);
 /// The same into one file, whatever the limits.

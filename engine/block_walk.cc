@@ -44,10 +44,8 @@ void BlockWalk::StartRange(uint32_t low, uint32_t high) {
 }
 
 Result<bool> BlockWalk::Next(WalkedBlock* block) {
-  // While everything is cached the stages move on with every block; reads are started in groups.
-  if (!has_read_ || planned_ == 0 || (planned_ <= ahead_max_ / 2 && queue_->IsHalfEmpty())) {
-    LookAhead();
-  }
+  // While everything is cached the stages move on with every block.
+  if (!has_read_ || planned_ == 0 || MayReadMore()) LookAhead();
   if (ahead_.empty()) return false;
   Ahead first = std::move(ahead_.front());
   ahead_.pop_front();
@@ -56,6 +54,11 @@ Result<bool> BlockWalk::Next(WalkedBlock* block) {
   if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
   *block = std::move(first.block);
   return true;
+}
+
+// Whether it pays to start more reads, in a group.
+bool BlockWalk::MayReadMore() const {
+  return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
 }
 
 void BlockWalk::LookAhead() {
@@ -153,7 +156,11 @@ void BlockWalk::Touch(const WalkedBlock& block) const {
 
 Status BlockWalk::Load(Ahead* ahead) {
   Extent* extent = ahead->extent;
-  RETURN_IF_ERROR(queue_->Finish(extent));
+  while (queue_->WaitBefore(*extent)) {
+    // A walk that may end early looks further ahead only when blocks were asked for.
+    if (ahead_max_ >= kReadAhead && MayReadMore()) LookAhead();
+  }
+  RETURN_IF_ERROR(extent->status);
   const std::string_view read(extent->bytes.get(), extent->transferred);
   const uint64_t at = ahead->handle.offset - extent->offset;
   // A file that ends early yields fewer bytes, which the block's decoder reports.

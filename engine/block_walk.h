@@ -7,7 +7,9 @@
 //    few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
 //    the read stays within kReadMax. From the first of them on the walk looks far ahead: it keeps
-//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax.
+//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax. Reads complete in any
+//    order; while the one that is needed next is awaited, others take the places of those that are
+//    done.
 // 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
 // cache.
 #pragma once
@@ -70,6 +72,7 @@ class BlockWalk {
     Extent* extent = nullptr;
   };
 
+  bool MayReadMore() const;
   void LookAhead();
   bool Gather();
   void LookUp(Ahead* ahead);

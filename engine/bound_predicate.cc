@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "format/far_value.h"
 
 namespace tandem::engine {
 namespace {
@@ -74,12 +75,21 @@ ColumnType TextType(ColumnType type) {
   }
 }
 
-std::optional<std::string_view> FindValue(const format::IndexColumnRecord& column,
-                                          std::span<const format::Cell> cells) {
+const format::Cell* FindNewest(const format::IndexColumnRecord& column,
+                               std::span<const format::Cell> cells) {
   for (const format::Cell& cell : cells) {
-    if (cell.qualifier == column.qualifier && cell.family == column.family) return cell.value;
+    if (cell.qualifier == column.qualifier && cell.family == column.family) return &cell;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
+                       std::string* key) {
+  const Status status = cell.is_far() ? Status::InvalidArgument("it is too long for an index")
+                                      : format::AppendIndexKey(column, cell.value, key);
+  if (status.ok()) return status;
+  return Status::Corruption("stored value of column '" + column.qualifier +
+                            "': " + std::string(status.message()));
 }
 
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
@@ -117,15 +127,20 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   }
   const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return leaf.values.Contains(row);
-  const std::optional<std::string_view> value = FindValue(leaf.column, cells);
-  if (!value.has_value()) return leaf.accepts_null;
-  if (ComparesAsBytes(leaf.column.type)) return leaf.values.Contains(*value);
+  const format::Cell* cell = FindNewest(leaf.column, cells);
+  return cell == nullptr ? leaf.accepts_null : Matches(leaf, *cell);
+}
+
+Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
+  if (leaf.values.is_all()) return true;
   scratch_.clear();
-  const Status status = format::AppendIndexKey(leaf.column, *value, &scratch_);
-  if (!status.ok()) {
-    return Status::Corruption("stored value of column '" + leaf.column.qualifier +
-                              "': " + std::string(status.message()));
+  if (!ComparesAsBytes(leaf.column.type)) {
+    RETURN_IF_ERROR(AppendStoredKey(leaf.column, cell, &scratch_));
+    return leaf.values.Contains(scratch_);
   }
+  if (leaf.values.intervals().empty()) return false;
+  if (!cell.is_far()) return leaf.values.Contains(cell.value);
+  RETURN_IF_ERROR(format::ReadFarValue(cell, &scratch_));
   return leaf.values.Contains(scratch_);
 }
 

@@ -43,8 +43,9 @@ class BoundPredicate {
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
-  /// the predicate's columns at least, newest first within a column. Errors: kCorruption (a stored
-  /// value does not fit its index's type).
+  /// the predicate's columns at least, newest first within a column. Far values are read where a
+  /// condition asks for them. Errors: kCorruption (also when a stored value does not fit its
+  /// index's type), kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
 
   const BoundNode& root() const { return root_; }
@@ -57,14 +58,18 @@ class BoundPredicate {
  private:
   Result<bool> Matches(const BoundNode& node, std::string_view row,
                        std::span<const format::Cell> cells);
+  Result<bool> Matches(const BoundLeaf& leaf, const format::Cell& cell);
 
   BoundNode root_;
   std::string scratch_;
 };
 
-/// The newest value of a column among visible cells; nullopt when there is none.
-std::optional<std::string_view> FindValue(const format::IndexColumnRecord& column,
-                                          std::span<const format::Cell> cells);
+/// The newest cell of a column among visible ones; nullptr when there is none.
+const format::Cell* FindNewest(const format::IndexColumnRecord& column,
+                               std::span<const format::Cell> cells);
+/// Appends the encoded value of a cell to `*key`. Errors: kCorruption (it does not fit the column).
+Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
+                       std::string* key);
 
 /// Whether values of the type compare as their bytes do, without being encoded.
 inline bool ComparesAsBytes(ColumnType type) {

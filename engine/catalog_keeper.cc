@@ -3,6 +3,7 @@
 #include "engine/catalog_keeper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "engine/local_files.h"
@@ -108,6 +109,7 @@ Status CatalogKeeper::Close(std::vector<format::BoundFile> segments, LogMark log
   if (segments.size() > format::kRootSegmentsMax) {
     segments.erase(segments.begin(), segments.end() - format::kRootSegmentsMax);
   }
+  RETURN_IF_ERROR(CheckNoneStale());
   format::RootRecord record = root_.record;
   record.closed = true;
   record.next_file_number = reserved_end_;
@@ -161,9 +163,7 @@ Result<std::unique_ptr<format::ManifestWriter>> CatalogKeeper::WriteNewManifest(
   identity.id = NewRandomId(random_);
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, directory_->Create(ManifestName(number)));
   auto writer = format::ManifestWriter::Create(std::move(file), identity, *catalog_, log);
-  if (!writer) {
-    directory_->Remove(ManifestName(number)).Ignore("nothing names it; the next open removes it");
-  }
+  if (!writer) RemoveManifest(number);
   return writer;
 }
 
@@ -213,11 +213,24 @@ void CatalogKeeper::ReplaceWhenGrown(LogMark log) {
   }
 }
 
+// One that cannot be removed now is tried again with the next one, and at the latest at Close.
+void CatalogKeeper::RemoveManifest(format::FileNumber number) {
+  const Status status = directory_->Remove(ManifestName(number));
+  if (!status.ok() && status.code() != StatusCode::kNotFound) stale_manifests_.push_back(number);
+}
+
 void CatalogKeeper::RemoveStaleManifests() {
-  for (format::FileNumber number : stale_manifests_) {
-    directory_->Remove(ManifestName(number)).Ignore("nothing names it; the next open removes it");
+  for (format::FileNumber number : std::exchange(stale_manifests_, {})) RemoveManifest(number);
+}
+
+// A manifest newer than the one that a closed ROOT names says that ROOT is an old one: no removed
+// name may come back after Close.
+Status CatalogKeeper::CheckNoneStale() {
+  RemoveStaleManifests();
+  if (!stale_manifests_.empty()) {
+    return Status::IoError(ManifestName(stale_manifests_.front()) + ": it cannot be removed");
   }
-  stale_manifests_.clear();
+  return SyncDirectory();
 }
 
 // A failed sync of the directory leaves names in doubt that later syncs would not make good.

@@ -63,7 +63,9 @@ class CatalogKeeper {
   Status PointRoot(const format::RootRecord& record, bool both);
   Result<format::FileNumber> ManifestNumber();
   void ReplaceWhenGrown(format::LogMark log);
+  void RemoveManifest(format::FileNumber number);
   void RemoveStaleManifests();
+  Status CheckNoneStale();
   Status Refuse(const Status& cause);
 
   base::Directory* const directory_;
@@ -77,7 +79,7 @@ class CatalogKeeper {
   uint64_t next_number_ = 0;
   uint64_t reserved_end_ = 0;
   uint64_t replace_at_bytes_ = 0;
-  std::vector<format::FileNumber> stale_manifests_;
+  std::vector<format::FileNumber> stale_manifests_;  // That may still exist.
   bool unsettled_ = false;
   Status refusal_;
 };

@@ -25,9 +25,8 @@ class Compactor {
 
   /// Whether the region has so many runs, two or more, that it should be compacted.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
-  /// Merges all files of the region into one run, whatever their number. Errors: kUnsupported when
-  /// a row passes kRowBytesMax (the inputs stay), kCancelled, kReadOnly, kCorruption, kIoError,
-  /// kNoSpace.
+  /// Merges all files of the region into one run, whatever their number. Errors: kCancelled,
+  /// kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs stay then.
   Status Compact(Region& region) EXCLUDES(mutex_);
   /// Compact, when it is due by now. A region where it fails for anything but space or memory is
   /// left alone from then on.

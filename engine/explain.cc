@@ -100,7 +100,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
     if (!is_row) break;
-    ++explanation.rows;
+    if (!row.continues()) ++explanation.rows;
   }
   const ReadFigures& figures = query.job->figures;
   explanation.candidate_rows = figures.rows;

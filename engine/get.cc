@@ -7,7 +7,9 @@
 #include "base/status_macros.h"
 #include "engine/reader.h"
 #include "engine/row_assembly.h"
+#include "engine/row_pieces.h"
 #include "engine/row_places.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -24,17 +26,33 @@ Result<bool> IsSettled(const ReadShape& shape, const RowPlaces& places) {
   return clean->Test(ordinal);
 }
 
+// A row without cells is none.
+std::optional<Row> RowOf(const RowView& view) {
+  return view.cells().empty() ? std::nullopt : std::optional<Row>(Row(view));
+}
+
 }  // namespace
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
                                   std::string_view row) {
-  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::Make(view, options));
+  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, options));
+  shape.pieces = false;
   ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
+  BlockMemo blocks;
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, shape.returned, &blocks));
+  RowPieces pieces(shape);
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const RowPart& part) { return part.must_stream(); })) {
+    ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, places, &blocks));
+    pieces.Begin(row, std::move(cells));
+    ASSIGN_OR_RETURN(const RowView whole, pieces.Next());
+    return RowOf(whole);
+  }
   RowAssembly assembly(shape);
   CellPins pins;
   for (const MemRow* here : places.memstores) assembly.Append(here);
-  for (const RowPlaces::InFile& here : places.files) {
-    RETURN_IF_ERROR(AppendCells(here, shape.returned, assembly.gathered(), &pins));
+  for (const RowPart& part : parts) {
+    RETURN_IF_ERROR(AppendCells(part, assembly.gathered(), &pins));
   }
   ASSIGN_OR_RETURN(const bool settled, IsSettled(shape, places));
   if (settled) {
@@ -42,9 +60,13 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
   } else {
     assembly.Merge();
   }
-  const RowView result = assembly.Project(row);
-  if (result.cells().empty()) return std::optional<Row>();
-  return std::optional<Row>(Row(result));
+  const RowView whole = assembly.Project(row);
+  if (!assembly.has_far_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
+    return RowOf(whole);
+  }
+  pieces.Begin(row, NewReturnedList(assembly.ReturnedCells()));
+  ASSIGN_OR_RETURN(const RowView read, pieces.Next());
+  return RowOf(read);
 }
 
 Result<std::vector<format::Cell>> CellsOfColumn(const TableView& view, std::string_view row,
@@ -60,9 +82,9 @@ Result<std::vector<format::Cell>> CellsOfColumn(const TableView& view, std::stri
     return cell.family != column.family ||
            (cell.kind != format::CellKind::kDeleteFamily && cell.qualifier != column.qualifier);
   });
-  for (const RowPlaces::InFile& here : places.files) {
-    RETURN_IF_ERROR(AppendCells(here, columns, &cells, pins));
-  }
+  BlockMemo blocks;
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, &blocks));
+  for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, &cells, pins));
   for (const auto& region : view.regions) pins->push_back(region);  // Memstores and names.
   std::sort(cells.begin(), cells.end(), format::CellLess);
   return cells;

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "engine/storage.h"
 #include "format/corruption.h"
+#include "format/file_header.h"
 
 namespace tandem::engine {
 namespace {
@@ -109,6 +110,28 @@ Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) 
   return files;
 }
 
+Status OnlyReadable(const std::string& what) {
+  return Status::Unsupported("a later version made " + what + "; this one can only read it");
+}
+
+// A header that cannot be read is for the reader of the file to report.
+Status CheckWritable(base::File* file, format::FileKind kind) {
+  char bytes[format::kFileHeaderBytes];
+  ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
+  const Result<format::FileHeader> header =
+      format::DecodeFileHeader({bytes, count}, kind, file->name());
+  return header && !header->writable() ? OnlyReadable(file->name()) : Status();
+}
+
+Status CheckWritable(const RecoveredFiles& files) {
+  if (!files.root.writable) return OnlyReadable("this database");
+  RETURN_IF_ERROR(CheckWritable(files.manifest_file.get(), format::FileKind::kManifest));
+  for (const wal::ReplaySegment& segment : files.segments) {
+    RETURN_IF_ERROR(CheckWritable(segment.file.get(), format::FileKind::kLog));
+  }
+  return Status();
+}
+
 Status CheckStoreFilesExist(const RecoveredFiles& files) {
   std::vector<FileNumber> found;
   for (const LocalFile& file : files.listing) {
@@ -142,9 +165,7 @@ Result<RecoveredFiles> RecoverForReadingOnce(base::Directory* directory) {
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
   ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite));
-  if (!files.root.writable) {
-    return Status::Unsupported("a later version made this database; this one can only read it");
-  }
+  RETURN_IF_ERROR(CheckWritable(files));
   RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }

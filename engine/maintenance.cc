@@ -28,7 +28,7 @@ bool IsWorthRetrying(const Status& status) {
 
 bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
   return memstore.size_bytes() > memstore_bytes ||
-         memstore.largest_row_bytes() > kRowBytesMax - kRowBytesPerBatchMax;
+         memstore.largest_row_bytes() > kMemstoreRowBytes;
 }
 
 void Maintenance::AfterGroup() {

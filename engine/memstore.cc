@@ -54,7 +54,7 @@ Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
     copy->older = chain.newest;
     chain.newest = copy;
     if (chain.oldest == nullptr) chain.oldest = copy;
-    chain.bytes += sizeof(MemCell) + cell.qualifier.size() + cell.value.size();
+    chain.bytes += sizeof(format::Cell) + cell.qualifier.size() + cell.value.size();
   }
   return chain;
 }

@@ -40,7 +40,8 @@ class Memstore {
   bool empty() const;
   uint64_t row_count() const;
   uint64_t size_bytes() const;
-  /// Bytes of the cells of its largest row: a memstore is switched before a row outgrows a file.
+  /// What the cells of its largest row take when somebody gathers them (Cells) and copies their
+  /// bytes. Who reads a row of a memstore holds all of it.
   uint64_t largest_row_bytes() const;
   /// Bounds of the sequences applied. Requires: !empty().
   format::SequenceNumber min_sequence() const;

@@ -1,6 +1,8 @@
 // Starting reads and waiting for the one that is needed next.
 #include "engine/read_queue.h"
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace tandem::engine {
@@ -11,7 +13,8 @@ void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRe
   read->offset = offset;
   read->bytes = std::make_unique_for_overwrite<char[]>(size);
   read->buffer = {read->bytes.get(), size};
-  ++reads_;
+  read->has_place = true;
+  ++in_flight_;
   bytes_ += size;
 }
 
@@ -19,22 +22,28 @@ void ReadQueue::Start(std::span<QueuedRead* const> reads) {
   if (reads.empty()) return;
   if (queue_ == nullptr) queue_ = file_system_->NewQueue(kReadsMax);
   starting_.assign(reads.begin(), reads.end());
-  for (QueuedRead* read : reads) read->is_done = false;
+  for (QueuedRead* read : reads) read->is_started = true;
   queue_->Submit(starting_);
 }
 
+bool ReadQueue::WaitBefore(const QueuedRead& read) {
+  if (!read.is_started) return false;
+  auto* completed = static_cast<QueuedRead*>(queue_->Wait());
+  CHECK(completed != nullptr);  // The read that is waited for is outstanding.
+  completed->is_started = completed->has_place = false;
+  --in_flight_;
+  return true;
+}
+
 Status ReadQueue::Finish(QueuedRead* read) {
-  while (!read->is_done) {
-    base::IoRequest* completed = queue_->Wait();
-    CHECK(completed != nullptr);  // The read that is waited for is outstanding.
-    static_cast<QueuedRead*>(completed)->is_done = true;
+  while (WaitBefore(*read)) {
   }
   return read->status;
 }
 
 void ReadQueue::Release(QueuedRead* read) {
   Finish(read).Ignore("whoever releases a read does not use its bytes");
-  --reads_;
+  if (std::exchange(read->has_place, false)) --in_flight_;  // It was never started.
   bytes_ -= read->buffer.size();
   read->bytes.reset();
 }

@@ -41,16 +41,22 @@ Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& opti
     shape.returned.Add(family, column.qualifier);
   }
   shape.matched = shape.settled = shape.merged = shape.returned;
+  shape.pieces = options.pieces;
+  for (const ColumnSet::Family& family : shape.returned.families()) {
+    for (const std::string& qualifier : family.qualifiers) shape.named.Add(family.id, qualifier);
+  }
   return shape;
 }
 
 void ReadShape::ReturnNothing() {
   returns_all = false;
-  returned = matched = settled = merged = ColumnSet();
+  returned = matched = settled = merged = named = ColumnSet();
 }
 
 void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
                        bool may_accept_absent) {
+  named.Add(ordering);
+  named.Add(predicate);
   matched.Add(ordering);
   settled.Add(ordering);
   settled.Add(predicate);
@@ -58,6 +64,13 @@ void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
   every_row = may_accept_absent;
   // With all cells of these families at hand, others are mostly not asked whether a row exists.
   if (every_row) merged.Widen();
+}
+
+std::string_view ReadShape::FamilyName(format::FamilyId family) const {
+  for (const format::FamilyRecord& record : table->families) {
+    if (record.id == family) return record.options.name;
+  }
+  return {};
 }
 
 }  // namespace tandem::engine

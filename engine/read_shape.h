@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "engine/column_set.h"
 #include "engine/view.h"
@@ -24,6 +25,10 @@ struct ReadShape {
   /// What is decoded of a settled row that is known to match, of a settled row, and of any other
   /// one: each holds the one before, `matched` holds `returned`.
   ColumnSet matched, settled, merged;
+  /// What is read of a wide row before it is known to match: what decides, and the columns that are
+  /// returned where not the whole family is.
+  ColumnSet named;
+  bool pieces = false;
   bool needs_cells = false;  ///< A row without a cell to return is not returned.
   /// A row may match without a cell in a family that is decoded. So rows that have none of them are
   /// looked at too, and that a row exists may have to be learned from other families.
@@ -35,6 +40,7 @@ struct ReadShape {
   void ReturnNothing();
   /// Has `ordering` decoded of every row, `predicate` of those that are not known to match.
   void Decode(const ColumnSet& ordering, const ColumnSet& predicate, bool may_accept_absent);
+  std::string_view FamilyName(format::FamilyId family) const;
   /// Whether cells of the family are decoded.
   bool DecodesFamily(format::FamilyId family) const { return merged.Find(family) != nullptr; }
 };

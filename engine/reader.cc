@@ -115,8 +115,10 @@ Result<uint64_t> CountRows(const ReadContext& context, TableView view, const Rea
 Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query) {
+  ReadOptions in_pieces = options;  // Rows of any size are explained.
+  in_pieces.pieces = true;
   ASSIGN_OR_RETURN(const Query prepared,
-                   PrepareQuery({context, options, predicate, query}, std::move(view)));
+                   PrepareQuery({context, in_pieces, predicate, query}, std::move(view)));
   return ExplainMatches(prepared);
 }
 

@@ -17,7 +17,8 @@ namespace tandem::engine {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  /// False at the end. Errors: kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  /// The next row, or the next piece of one; false at the end. Errors: kOverBudget (a row that is
+  /// too large to be read whole), kCorruption, kIoError. Lifetime of `*row`: until the next call.
   virtual Result<bool> Next(RowView* row) = 0;
 };
 

@@ -97,6 +97,10 @@ Status Recovery::AttachRegionFiles(const format::Catalog& catalog,
     if (file == nullptr) {
       ASSIGN_OR_RETURN(file, database_.files->Open(catalog.files.at(reference.file)));
     }
+    if (!options_.read_only && !file->store().writable()) {
+      return Status::Unsupported("a later version made " + StoreFileName(reference.file) +
+                                 "; this one can only read it");
+    }
     slices.push_back({.file = file,
                       .low = reference.ordinal_low,
                       .high = reference.ordinal_high,

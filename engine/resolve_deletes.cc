@@ -14,7 +14,9 @@
 
 #include "base/status_macros.h"
 #include "engine/reader.h"
+#include "format/far_value.h"
 #include "format/visibility.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -31,8 +33,9 @@ class Resolver {
   Status ResolveDelete(const PlannedOperation& operation);
   Result<std::vector<format::Cell>> VisibleVersions(const PlannedOperation& operation);
   void Emit(const PlannedOperation& operation);
-  void EmitDelete(const PlannedOperation& operation, const std::vector<format::Cell>& versions,
-                  size_t hit);
+  Status EmitDelete(const PlannedOperation& operation, const std::vector<format::Cell>& versions,
+                    size_t hit);
+  Status BringNear(format::Cell* cell);
 
   const ResolvePoint& point_;
   WritePlan* plan_;
@@ -49,6 +52,7 @@ Status Resolver::Resolve() {
     } else {
       Emit(operation);
     }
+    if (plan_->batch.bytes().size() > kBatchBytesMax) break;
   }
   return CheckEncodedSize(plan_->batch);
 }
@@ -96,13 +100,23 @@ Status Resolver::ResolveDelete(const PlannedOperation& operation) {
   if (operation.timestamp.has_value()) {
     while (hit < versions.size() && versions[hit].timestamp != *operation.timestamp) ++hit;
   }
-  if (hit < versions.size()) EmitDelete(operation, versions, hit);
+  return hit < versions.size() ? EmitDelete(operation, versions, hit) : Status();
+}
+
+// Has the cell hold its value itself.
+Status Resolver::BringNear(format::Cell* cell) {
+  if (!cell->is_far()) return Status();
+  auto value = std::make_shared<std::string>();
+  RETURN_IF_ERROR(format::ReadFarValue(*cell, value.get()));
+  cell->value = *value;
+  cell->far_file = nullptr;
+  pins_.push_back(std::move(value));
   return Status();
 }
 
 // Each cell has a timestamp of its own, so the operation is encoded here.
-void Resolver::EmitDelete(const PlannedOperation& operation,
-                          const std::vector<format::Cell>& versions, size_t hit) {
+Status Resolver::EmitDelete(const PlannedOperation& operation,
+                            const std::vector<format::Cell>& versions, size_t hit) {
   std::vector<format::Cell> cells;
   format::Cell marker = operation.cells.front();
   marker.sequence = next_;
@@ -122,6 +136,7 @@ void Resolver::EmitDelete(const PlannedOperation& operation,
   if (hit == 0 && versions.size() > 1) {
     format::Cell revealed = versions[1];
     revealed.sequence = next_;
+    RETURN_IF_ERROR(BringNear(&revealed));
     cells.push_back(revealed);
   }
 
@@ -130,6 +145,7 @@ void Resolver::EmitDelete(const PlannedOperation& operation,
   std::vector<format::Cell>& written = written_[{operation.table, operation.row}];
   written.insert(written.end(), cells.begin(), cells.end());
   ++next_.value;
+  return Status();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "format/visibility.h"
+#include "format/wide_row.h"
 
 namespace tandem::engine {
 
@@ -21,6 +22,20 @@ void RowAssembly::Append(const MemRow* row) {
   gathered_.erase(unwanted, gathered_.end());
 }
 
+void RowAssembly::BeginAfterPartial() {
+  is_partial_ = is_large_ = false;
+  pins_.clear();
+}
+
+Status RowAssembly::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
+  is_partial_ = true;
+  const ColumnSet::Family* returned = shape_.returned.Find(data.family());
+  is_large_ |= returned != nullptr && returned->all;
+  const ColumnSet::Family* named = shape_.named.Find(data.family());
+  if (named == nullptr) return {};
+  return format::AppendWideColumns(data.blocks(), rows, named->qualifiers, &gathered_, &pins_);
+}
+
 void RowAssembly::Merge() {
   if (!std::is_sorted(gathered_.begin(), gathered_.end(), format::CellLess)) {
     std::sort(gathered_.begin(), gathered_.end(), format::CellLess);
@@ -36,22 +51,14 @@ bool RowAssembly::returns_cells() {
                      [this](const format::Cell& cell) { return IsReturned(cell); });
 }
 
-RowView RowAssembly::Project(std::string_view key) {
-  returned_.clear();
-  if (!is_settled_) {
-    ProjectVersions();
-  } else if (shape_.returns_all) {
-    for (const format::Cell& cell : visible_) returned_.push_back(ToReturned(cell));
-  } else {
+template <typename Use>
+void RowAssembly::ForEachReturned(Use&& use) {
+  if (is_settled_) {
     for (const format::Cell& cell : visible_) {
-      if (IsReturned(cell)) returned_.push_back(ToReturned(cell));
+      if (IsReturned(cell)) use(cell);
     }
+    return;
   }
-  return {key, returned_};
-}
-
-// Returns the newest versions of each column that is asked for.
-void RowAssembly::ProjectVersions() {
   const format::Cell* previous = nullptr;
   uint32_t versions = 0;  // Of the present column so far.
   bool is_returned = true;
@@ -63,8 +70,22 @@ void RowAssembly::ProjectVersions() {
       is_returned = IsReturned(cell);
     }
     previous = &cell;
-    if (is_returned && versions <= shape_.versions) returned_.push_back(ToReturned(cell));
+    if (is_returned && versions <= shape_.versions) use(cell);
   }
+}
+
+RowView RowAssembly::Project(std::string_view key) {
+  returned_.clear();
+  returned_bytes_ = 0;
+  has_far_values_ = false;
+  ForEachReturned([this](const format::Cell& cell) { returned_.push_back(ToReturned(cell)); });
+  return {key, returned_};
+}
+
+std::vector<format::Cell> RowAssembly::ReturnedCells() {
+  std::vector<format::Cell> cells;
+  ForEachReturned([&cells](const format::Cell& cell) { cells.push_back(cell); });
+  return cells;
 }
 
 bool RowAssembly::IsReturned(const format::Cell& cell) {
@@ -81,6 +102,8 @@ Cell RowAssembly::ToReturned(const format::Cell& cell) {
       if (record.id == cell.family) family_ = &record;
     }
   }
+  has_far_values_ |= cell.is_far();
+  returned_bytes_ += cell.qualifier.size() + cell.value.size();
   return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
 }
 

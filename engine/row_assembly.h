@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "engine/memstore.h"
 #include "engine/read_shape.h"
 #include "format/cell.h"
+#include "format/data_section.h"
+#include "format/projection.h"
+#include "format/row_block.h"
 #include "tandem/row.h"
 
 namespace tandem::engine {
@@ -24,11 +28,19 @@ class RowAssembly {
   void Begin() {
     gathered_.clear();
     visible_ = {};
+    if (is_partial_) BeginAfterPartial();
   }
   /// Where the sources append the row's cells.
   std::vector<format::Cell>* gathered() { return &gathered_; }
   /// Appends the cells that a memstore has of the row, of the families that are decoded.
   void Append(const MemRow* row);
+  /// Appends the cells that a file has of the row in one family: those of `wanted`, or of a wide
+  /// row those that are named. Errors: kCorruption, kIoError.
+  Status Append(const format::DataSection& data, const format::RowBlockRef& rows, uint32_t slot,
+                const format::Projection& wanted) {
+    if (rows->is_wide()) return AppendWide(data, rows);
+    return rows->Cells(slot, wanted, &gathered_);
+  }
   /// The cells of a settled row are visible as they are.
   void Settle() {
     visible_ = gathered_;
@@ -37,14 +49,27 @@ class RowAssembly {
   /// Reduces the gathered cells, of any number of sources, to the visible ones.
   void Merge();
 
+  /// A source has the row as a wide one: of columns that are not named cells may be missing.
+  bool is_partial() const { return is_partial_; }
+  /// Cells that are returned are missing: the row has to be streamed.
+  bool is_large() const { return is_large_; }
   std::span<const format::Cell> visible() const { return visible_; }
   /// Whether any of the visible cells is returned. (Memstores give cells of all columns.)
   bool returns_cells();
-  /// The row as it is returned. Requires: Settle or Merge.
+  /// The row as it is returned. Requires: Settle or Merge; !is_large(). Whether its values are what
+  /// the user wrote and how large it is say the next two.
   RowView Project(std::string_view key);
+  bool has_far_values() const { return has_far_values_; }
+  uint64_t returned_bytes() const { return returned_bytes_; }
+  /// The cells that Project returned, as they came.
+  std::vector<format::Cell> ReturnedCells();
 
  private:
-  void ProjectVersions();
+  void BeginAfterPartial();
+  Status AppendWide(const format::DataSection& data, const format::RowBlockRef& rows);
+  /// Calls `use(cell)` for each cell that is returned.
+  template <typename Use>
+  void ForEachReturned(Use&& use);
   bool IsReturned(const format::Cell& cell);
   Cell ToReturned(const format::Cell& cell);
 
@@ -53,10 +78,14 @@ class RowAssembly {
   std::vector<format::Cell> gathered_, merged_;
   std::span<const format::Cell> visible_;
   bool is_settled_ = false;  // At most one version a column.
+  bool is_partial_ = false, is_large_ = false;
+  std::vector<std::shared_ptr<const void>> pins_;  // Of cells of wide rows.
   // Of the last cell that was looked at: its family, and what is returned of it.
   const format::FamilyRecord* family_ = nullptr;
   const ColumnSet::Family* returned_columns_ = nullptr;
   std::vector<Cell> returned_;
+  bool has_far_values_ = false;
+  uint64_t returned_bytes_ = 0;
 };
 
 }  // namespace tandem::engine

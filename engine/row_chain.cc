@@ -42,11 +42,16 @@ Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& clu
 }
 
 Result<bool> LimitedRows::Next(RowView* row) {
-  if (left_ == 0) return false;
-  ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
-  if (!is_row) return false;
-  --left_;
-  *row = chain_.row().Project(chain_.key());
+  if (continues_) {
+    ASSIGN_OR_RETURN(*row, chain_.NextPiece());
+  } else {
+    if (left_ == 0) return false;
+    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    if (!is_row) return false;
+    --left_;
+    ASSIGN_OR_RETURN(*row, chain_.View());
+  }
+  continues_ = row->continues();
   return true;
 }
 

@@ -25,7 +25,11 @@ class RowChain {
   Result<bool> Next();
   /// Lifetime: until Next.
   std::string_view key() const { return producer_->key(); }
-  RowAssembly& row() { return producer_->row(); }
+  /// As of RowProducer.
+  std::span<const format::Cell> visible() const { return producer_->visible(); }
+  std::optional<RowView> PlainView() { return producer_->PlainView(); }
+  Result<RowView> View() { return producer_->View(); }
+  Result<RowView> NextPiece() { return producer_->NextPiece(); }
 
  private:
   Result<std::unique_ptr<RowProducer>> Open(const Cluster& cluster);
@@ -43,12 +47,14 @@ class LimitedRows {
  public:
   LimitedRows(RowChain chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
-  /// False at the end. Errors: kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  /// The next row or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
+  /// kCorruption, kIoError. Lifetime of `*row`: until the next call.
   Result<bool> Next(RowView* row);
 
  private:
   RowChain chain_;
   uint64_t left_;
+  bool continues_ = false;  // The row that was given last has more pieces.
 };
 
 /// A producer of the candidates that `access` leads to. Errors: kCorruption, kIoError.

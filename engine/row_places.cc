@@ -1,10 +1,14 @@
 // Finding a row and reading it by itself.
 #include "engine/row_places.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/status_macros.h"
+#include "format/far_value.h"
 #include "format/hash.h"
+#include "format/wide_row.h"
 
 namespace tandem::engine {
 namespace {
@@ -31,6 +35,18 @@ Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std:
   return std::optional(RowPlaces::InFile{&file, found->value});
 }
 
+// What a memstore has of the families of `columns`. What no read point shows does no harm.
+std::vector<format::Cell> CellsOf(const MemRow* row, const ColumnSet& columns) {
+  std::vector<format::Cell> cells;
+  Memstore::Cells(row, format::kSequenceMax, &cells);
+  std::erase_if(cells, [&](const format::Cell& cell) {
+    const ColumnSet::Family* family = columns.Find(cell.family);
+    return family == nullptr ||
+           (cell.kind != format::CellKind::kDeleteFamily && !family->Contains(cell.qualifier));
+  });
+  return cells;
+}
+
 }  // namespace
 
 Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
@@ -50,18 +66,80 @@ Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
   return places;
 }
 
-Status AppendCells(const RowPlaces::InFile& place, const ColumnSet& columns,
-                   std::vector<format::Cell>* cells, CellPins* pins) {
-  for (const ColumnSet::Family& family : columns.families()) {
-    ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
-    if (data == nullptr || !data->Has(place.ordinal)) continue;
-    const uint32_t position = data->RankOf(place.ordinal);
-    ASSIGN_OR_RETURN(const format::RowBlockRef rows, data->ReadRows(data->BlockOf(position)));
-    RETURN_IF_ERROR(rows->Cells(position - rows->first(), data->names(),
-                                family.all ? nullptr : &family.qualifiers, cells));
-    pins->push_back(rows);
+Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position) {
+  auto last = std::find_if(blocks_.begin(), blocks_.end(),
+                           [&](const LastBlock& block) { return block.data == &data; });
+  if (last == blocks_.end()) last = blocks_.insert(last, {&data, nullptr});
+  if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
+    const uint32_t block = data.BlockOf(position);
+    ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
+    if (figures_ != nullptr) figures_->CountBlock(data, block);
   }
-  return {};
+  return last->rows;
+}
+
+Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+                                       BlockMemo* blocks) {
+  std::vector<RowPart> parts;
+  for (const RowPlaces::InFile& place : places.files) {
+    for (const ColumnSet::Family& family : columns.families()) {
+      ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
+      if (data == nullptr || !data->Has(place.ordinal)) continue;
+      const uint32_t position = data->RankOf(place.ordinal);
+      ASSIGN_OR_RETURN(format::RowBlockRef rows, blocks->Read(*data, position));
+      const uint32_t slot = position - rows->first();
+      parts.push_back({data, std::move(rows), slot, &family});
+    }
+  }
+  return parts;
+}
+
+Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPins* pins) {
+  if (part.rows->is_wide()) {
+    return format::AppendWideColumns(part.data->blocks(), part.rows, part.wanted->qualifiers, cells,
+                                     pins);
+  }
+  pins->push_back(part.rows);
+  const format::Projection wanted(part.data->names(),
+                                  part.wanted->all ? nullptr : &part.wanted->qualifiers,
+                                  &part.data->blocks());
+  return part.rows->Cells(part.slot, wanted, cells);
+}
+
+Result<RowColumns> OpenColumns(const RowPlaces& places, const ColumnSet& columns,
+                               BlockMemo* blocks) {
+  RowColumns row;
+  std::vector<std::unique_ptr<format::CellStream>> sources;
+  const auto add = [&](std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins) -> Status {
+    ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(cells));
+    row.stored_bytes += bytes;
+    sources.push_back(format::NewCellStream(std::move(cells), std::move(pins)));
+    return {};
+  };
+  for (const MemRow* here : places.memstores) RETURN_IF_ERROR(add(CellsOf(here, columns), nullptr));
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, blocks));
+  for (const RowPart& part : parts) {
+    if (part.must_stream()) {
+      row.stored_bytes += part.rows->wide_totals().bytes;
+      sources.push_back(format::NewWideRowStream(part.data->blocks(), part.rows));
+      continue;
+    }
+    std::vector<format::Cell> cells;
+    auto pins = std::make_shared<CellPins>();
+    RETURN_IF_ERROR(AppendCells(part, &cells, pins.get()));
+    RETURN_IF_ERROR(add(std::move(cells), std::move(pins)));
+  }
+  row.stream = std::make_unique<format::ColumnStream>(std::move(sources));
+  return row;
+}
+
+Result<uint64_t> BytesOf(std::span<const format::Cell> cells) {
+  uint64_t bytes = 0;
+  for (const format::Cell& cell : cells) {
+    ASSIGN_OR_RETURN(const uint64_t value_bytes, format::ValueBytes(cell));
+    bytes += cell.qualifier.size() + value_bytes;
+  }
+  return bytes;
 }
 
 }  // namespace tandem::engine

@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "engine/column_set.h"
 #include "engine/memstore.h"
+#include "engine/read_figures.h"
 #include "engine/view.h"
 #include "format/cell.h"
+#include "format/cell_stream.h"
 #include "format/store_file.h"
 #include "tandem/status.h"
 
@@ -35,12 +38,60 @@ struct RowPlaces {
 /// kCorruption, kIoError.
 Result<RowPlaces> FindRow(const TableView& view, std::string_view row);
 
+/// The last row block of each family that was asked for: rows asked for in order cost each block
+/// once, whatever the cache holds. Threads: one at a time.
+class BlockMemo {
+ public:
+  /// `figures`, when not null, counts the blocks.
+  explicit BlockMemo(ReadFigures* figures = nullptr) : figures_(figures) {}
+
+  /// The block that holds `position`. Errors: kCorruption, kIoError.
+  Result<format::RowBlockRef> Read(const format::DataSection& data, uint32_t position);
+
+ private:
+  struct LastBlock {
+    const format::DataSection* data;
+    format::RowBlockRef rows;
+  };
+
+  ReadFigures* figures_;
+  std::vector<LastBlock> blocks_;
+};
+
+/// What one file has of one family of a row.
+struct RowPart {
+  const format::DataSection* data = nullptr;
+  format::RowBlockRef rows;
+  uint32_t slot = 0;
+  const ColumnSet::Family* wanted = nullptr;
+
+  /// Whether the part need not fit in memory.
+  bool must_stream() const { return rows->is_wide() && wanted->all; }
+};
+
+/// The parts of the row in files that may hold some of `columns`. Errors: kCorruption, kIoError.
+/// Lifetime: `columns` outlives them.
+Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+                                       BlockMemo* blocks);
+
 /// Keeps the bytes of cells alive.
 using CellPins = std::vector<std::shared_ptr<const void>>;
 
-/// Appends the cells that the file has of the row in `columns`, and the DeleteFamily markers of
-/// their families, sorted. Errors: kCorruption, kIoError. Lifetime: what is added to `*pins`.
-Status AppendCells(const RowPlaces::InFile& place, const ColumnSet& columns,
-                   std::vector<format::Cell>* cells, CellPins* pins);
+/// Appends the wanted cells of a part and the DeleteFamily markers of its family, sorted. Requires:
+/// !part.must_stream(). Errors: kCorruption, kIoError. Lifetime: what is added to `*pins`.
+Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPins* pins);
+
+/// A row as a stream.
+struct RowColumns {
+  std::unique_ptr<format::ColumnStream> stream;
+  uint64_t stored_bytes = 0;  ///< Qualifiers and values in the sources, old versions and all.
+};
+/// The cells of the row in `columns`, merged over all sources, in bounded memory. Errors:
+/// kCorruption, kIoError.
+Result<RowColumns> OpenColumns(const RowPlaces& places, const ColumnSet& columns,
+                               BlockMemo* blocks);
+
+/// Bytes of qualifiers and values, far ones too. Errors: kCorruption.
+Result<uint64_t> BytesOf(std::span<const format::Cell> cells);
 
 }  // namespace tandem::engine

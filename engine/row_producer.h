@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "engine/existence_check.h"
 #include "engine/read_job.h"
 #include "engine/row_assembly.h"
+#include "engine/row_pieces.h"
 #include "engine/row_places.h"
 #include "engine/sources.h"
 
@@ -27,10 +29,25 @@ class RowProducer {
   /// kCorruption, kIoError. Lifetime: key() and row() until the next call.
   virtual Result<bool> Next() = 0;
   std::string_view key() const { return key_; }
-  RowAssembly& row() { return row_; }
+  /// Visible cells of the columns that decide, and of others.
+  std::span<const format::Cell> visible() const { return row_.visible(); }
+
+  /// The row as it is returned, if its cells are at hand and make up no more than a piece.
+  /// Lifetime: until the next call of anything.
+  std::optional<RowView> PlainView();
+  /// The row as it is returned, or its first piece. Errors: kOverBudget (see RowPieces),
+  /// kCorruption, kIoError. Lifetime: until the next call of anything.
+  Result<RowView> View();
+  /// The next piece of the row. Requires: the view before continues. Errors and lifetime: as View.
+  Result<RowView> NextPiece() { return pieces_.Next(); }
 
  protected:
-  explicit RowProducer(ReadJob* job) : job_(job), row_(job->shape), existence_(job) {}
+  explicit RowProducer(ReadJob* job)
+      : job_(job),
+        row_(job->shape),
+        blocks_(&job->figures),
+        existence_(job, &blocks_),
+        pieces_(job->shape) {}
 
   /// Decides on the gathered cells of the row `key_`, which lies at `places_`. `decided`: if the
   /// row is settled, it satisfies the predicate.
@@ -42,7 +59,14 @@ class RowProducer {
   std::string key_;
 
  private:
+  Result<bool> Exists();
+  Result<bool> ReturnsCells();
+  Status OpenPieces();
+
+  BlockMemo blocks_;
   ExistenceCheck existence_;
+  RowPieces pieces_;
+  std::optional<RowView> first_piece_;  // Of a large row that was opened.
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.

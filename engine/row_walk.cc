@@ -13,8 +13,8 @@ std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
                                                const format::DataSection& data) {
   const ColumnSet::Family* family = columns.Find(data.family());
   if (family == nullptr) return std::nullopt;
-  if (family->all) return format::Projection(data.names());
-  return format::Projection(data.names(), family->qualifiers);
+  return format::Projection(data.names(), family->all ? nullptr : &family->qualifiers,
+                            &data.blocks());
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Status RowWalk::Append(bool settled, RowAssembly* row) const {
 Status RowWalk::Lane::Append(bool settled, RowAssembly* row) const {
   const format::Projection* wanted = columns.Of(settled);
   if (wanted == nullptr) return {};
-  return rows->Cells(slot, *wanted, row->gathered());
+  return row->Append(*data, rows, slot, *wanted);
 }
 
 void RowWalk::Hold() {

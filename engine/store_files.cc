@@ -63,8 +63,10 @@ format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
 
 Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage_->OpenFile(record.number));
-  const format::ExpectedFile expected{
-      .number = record.number, .size_bytes = record.size_bytes, .id = record.id};
+  const format::ExpectedFile expected{.number = record.number,
+                                      .size_bytes = record.size_bytes,
+                                      .id = record.id,
+                                      .database = database_};
   ASSIGN_OR_RETURN(std::shared_ptr<format::StoreFile> store,
                    format::StoreFile::Open(std::move(file), expected, &cache_));
   if (store->row_count() != record.rows) {

@@ -25,7 +25,10 @@ class StoreFiles {
  public:
   /// `storage` and `health` outlive this.
   StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes)
-      : storage_(storage), health_(health), cache_(cache_bytes) {}
+      : storage_(storage),
+        health_(health),
+        database_(storage->catalog().database),
+        cache_(cache_bytes) {}
 
   Result<NewFile> Create() { return storage_->CreateFile(); }
   /// Errors: kCorruption when the file is not what the record says.
@@ -40,6 +43,7 @@ class StoreFiles {
  private:
   Storage* storage_;
   Health* health_;
+  const format::DatabaseId database_;
   format::BlockCache cache_;
 };
 

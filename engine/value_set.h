@@ -34,6 +34,10 @@ class ValueSet {
   ValueSet Complement() const;
   ValueSet Intersect(const ValueSet& other) const;
   bool empty() const { return intervals_.empty(); }
+  bool is_all() const {
+    return intervals_.size() == 1 && !intervals_[0].low.has_value() &&
+           !intervals_[0].high.has_value();
+  }
   /// Ascending, disjoint, none empty.
   const std::vector<ValueInterval>& intervals() const { return intervals_; }
 

@@ -161,8 +161,8 @@ Status WindowFile::Append(const Item& item, RowAssembly* row) const {
     const format::Projection* wanted = section.columns.Of(item.settled);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
     const uint32_t position = section.data->RankOf(item.ordinal);
-    const format::RowBlock& rows = *section.Find(position)->rows;
-    RETURN_IF_ERROR(rows.Cells(position - rows.first(), *wanted, row->gathered()));
+    const format::RowBlockRef& rows = section.Find(position)->rows;
+    RETURN_IF_ERROR(row->Append(*section.data, rows, position - rows->first(), *wanted));
   }
   return {};
 }

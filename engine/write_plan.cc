@@ -3,7 +3,6 @@
 #include "engine/write_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -15,11 +14,6 @@
 
 namespace tandem::engine {
 namespace {
-
-// What a cell takes in a file beside its name and value, at most.
-constexpr size_t kCellOverheadBytes = 32;
-// Below this size no row of a batch can pass its limit, however small its cells are.
-constexpr size_t kBatchBytesUncounted = kRowBytesPerBatchMax / 8;
 
 std::string LimitText(std::string_view what, size_t found, size_t limit) {
   std::string text(what);
@@ -54,7 +48,6 @@ class Planner {
   Status AddColumns(PlannedOperation* planned);
   Status CheckColumns();
   Status CheckIndexes(format::FamilyId family);
-  Status CountRowBytes();
   std::string Where(std::string_view qualifier) const;
 
   const WriteBatch& batch_;
@@ -66,7 +59,6 @@ class Planner {
   BatchOperation operation_;      ///< At hand.
   std::vector<std::string_view> qualifiers_;
   std::string index_key_;
-  std::map<std::pair<const Table*, std::string_view>, size_t> row_bytes_;
 };
 
 Status Planner::Plan() {
@@ -81,7 +73,10 @@ Status Planner::Plan() {
     PlannedOperation* planned = &scratch;
     if (keep_operations_) planned = &plan_.unresolved.emplace_back();
     RETURN_IF_ERROR(PlanOperation(planned));
-    if (!keep_operations_) EncodeOperation(*planned, &plan_.batch);
+    if (keep_operations_) continue;
+    EncodeOperation(*planned, &plan_.batch);
+    // A DeleteRow is encoded family by family, so the encoding can outgrow the batch at any time.
+    if (plan_.batch.bytes().size() > kBatchBytesMax) break;
   }
   return CheckEncodedSize(plan_.batch);
 }
@@ -114,7 +109,6 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
     return Status::InvalidArgument(
         LimitText("row key " + Quote(operation_.row), operation_.row.size(), kRowKeyBytesMax));
   }
-  RETURN_IF_ERROR(CountRowBytes());
   planned->table = table_->record->id;
   planned->row = operation_.row;
   planned->timestamp = operation_.timestamp;
@@ -183,19 +177,6 @@ Status Planner::CheckIndexes(format::FamilyId family) {
     }
   }
   return Status();
-}
-
-// A batch reaches the memstore as a whole, so what it does to one row must fit into one file.
-Status Planner::CountRowBytes() {
-  if (batch_.size_bytes() <= kBatchBytesUncounted) return Status();
-  size_t& bytes = row_bytes_[{table_, operation_.row}];
-  if (operation_.columns.empty()) bytes += kCellOverheadBytes;  // A marker over a family.
-  for (const ColumnValue& column : operation_.columns) {
-    bytes += kCellOverheadBytes + column.qualifier.size() + column.value.size();
-  }
-  if (bytes <= kRowBytesPerBatchMax) return Status();
-  return Status::InvalidArgument(LimitText("what one batch changes in row " + Quote(operation_.row),
-                                           bytes, kRowBytesPerBatchMax));
 }
 
 std::string Planner::Where(std::string_view qualifier) const {

@@ -30,4 +30,18 @@ class Bitmap {
   std::vector<uint64_t> words_;
 };
 
+/// Bits while their number is not known yet. Threads: one at a time.
+class GrowingBitmap {
+ public:
+  void Set(uint32_t bit);
+  /// Sets the bits [0, count). Requires: none was set.
+  void SetFirst(uint32_t count);
+  bool empty() const { return words_.empty(); }  ///< No bit was set.
+  /// Requires: every bit that was set is below `size`.
+  Bitmap ToBitmap(uint32_t size) const;
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
 }  // namespace tandem::format

@@ -56,6 +56,12 @@ struct BlockHandle {
   bool operator==(const BlockHandle&) const = default;
 };
 
+/// Where the block after this one starts, unless it is aligned further.
+inline uint64_t BlockEnd(const BlockHandle& handle) {
+  constexpr uint64_t kMask = kBlockAlignment - 1;
+  return (handle.offset + handle.stored_bytes + kMask) & ~kMask;
+}
+
 /// A block in memory: checksum verified, decompressed. Row blocks derive from it, so that the cache
 /// holds them ready for use.
 struct Block {

@@ -71,7 +71,8 @@ Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expe
     return corrupt("kind of block", static_cast<uint8_t>(expected), header.kind);
   }
   if (header.codec > static_cast<uint8_t>(Codec::kZstd)) {
-    return corrupt("largest codec of block", static_cast<uint8_t>(Codec::kZstd), header.codec);
+    return Status::Unsupported(*place.file_name + ": offset " + std::to_string(place.offset) +
+                               ": unknown codec " + std::to_string(header.codec) + " of block");
   }
   if (header.zero != 0) return corrupt("last field of block header", 0, header.zero);
   if (header.codec == static_cast<uint8_t>(Codec::kNone) &&
@@ -110,6 +111,11 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   const std::string_view covered = std::string_view(*out).substr(start + sizeof(uint64_t));
   StoreAt(out, start, Hash64(covered, checksum_seed));
   return static_cast<uint32_t>(out->size() - start);
+}
+
+BlockKind ClaimedKind(std::string_view stored) {
+  if (stored.size() < kBlockHeaderBytes) return BlockKind::kRows;
+  return static_cast<BlockKind>(ReadHeader(stored).kind);
 }
 
 Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,

@@ -55,6 +55,9 @@ class BlockIndexWriter {
   void Add(uint32_t first, std::string_view key_before, std::string_view first_key);
   /// Places the first block that has no place yet.
   void Place(BlockHandle handle) { entries_[placed_++].handle = handle; }
+  uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
+  /// Where a block lies. Requires: it was placed.
+  BlockHandle PlaceOf(uint32_t block) const { return entries_[block].handle; }
   /// Writes the section.
   Status Write(FamilyId owner, SectionWriter* out) const;
 

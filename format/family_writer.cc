@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "format/bitmap_section.h"
+#include "format/data_section.h"
 
 namespace tandem::format {
 
@@ -17,13 +19,36 @@ FamilyWriter::FamilyWriter(FamilyId family, const FamilyOptions& options, size_t
       out_(out),
       rows_(&names_) {}
 
-Status FamilyWriter::AddRow(std::string_view key, std::span<const Cell> cells) {
+Status FamilyWriter::AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells) {
   // A row that fills a block by itself does not share one with smaller rows before it.
   const bool large = RowBlockWriter::SizeOf(key, cells) >= block_bytes_;
   if (rows_.row_count() > 0 && (large || !rows_.Fits(key, cells))) RETURN_IF_ERROR(EndBlock());
   rows_.Add(key, cells);
-  ++row_count_;
+  CountRow(ordinal);
   return rows_.size_bytes() >= block_bytes_ ? EndBlock() : Status();
+}
+
+// Row `ordinal` has got the next position.
+void FamilyWriter::CountRow(uint32_t ordinal) {
+  if (ordinal > row_count_ && present_.empty()) present_.SetFirst(row_count_);
+  if (ordinal > row_count_) present_.Set(ordinal);
+  ++row_count_;
+}
+
+Result<WideRowWriter*> FamilyWriter::BeginWideRow(std::string_view key, uint64_t key_hash) {
+  RETURN_IF_ERROR(WriteBlocks());
+  return &wide_row_.emplace(key, key_hash, row_count_, compression_, out_);
+}
+
+Status FamilyWriter::EndWideRow(uint32_t ordinal, std::string_view key,
+                                std::span<const Cell> deletes) {
+  ASSIGN_OR_RETURN(const BlockHandle head, wide_row_->Finish(deletes));
+  wide_row_.reset();
+  index_.Add(row_count_, key_before_block_, key);
+  index_.Place(head);
+  key_before_block_ = key;
+  CountRow(ordinal);
+  return {};
 }
 
 Status FamilyWriter::EndBlock() {
@@ -58,9 +83,14 @@ Status FamilyWriter::WriteBlocks() {
   return WriteExtent();
 }
 
-Status FamilyWriter::WriteSections() {
+Status FamilyWriter::WriteSections(uint32_t file_rows) {
   CHECK(row_count_ > 0 && rows_.row_count() == 0 && waiting_.empty());
-  RETURN_IF_ERROR(WriteDictionary());
+  if (family_.value != kKeysOwner) RETURN_IF_ERROR(WriteDictionary());
+  if (row_count_ < file_rows) {
+    if (present_.empty()) present_.SetFirst(row_count_);
+    RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kPresence, family_.value,
+                                       present_.ToBitmap(file_rows), out_));
+  }
   return index_.Write(family_, out_);
 }
 

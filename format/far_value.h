@@ -7,46 +7,60 @@
 //   varint   length of the value
 //   varint   offset of the first value block; the others follow it without anything between
 //   8        XXH3-64 of the whole value
+//
+// Example: a value of 70,000 bytes in one block at 4,096, its hash 0x1122334455667788:
+//   F0 A2 04   80 20   88 77 66 55 44 33 22 11
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "format/block_file.h"
 #include "format/cell.h"
 #include "format/section_writer.h"
+#include "tandem/limits.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
 inline constexpr size_t kNearValueBytesMax = 64 * 1024;
+inline constexpr size_t kFarValueBytesMax = 16 * 1024 * 1024;
+static_assert(kValueBytesMax <= kFarValueBytesMax);
 inline constexpr size_t kValueBlockBytes = 1 << 20;
 
 struct FarReference {
   uint64_t length = 0;
   uint64_t offset = 0;
   uint64_t hash = 0;
+  bool operator==(const FarReference&) const = default;
 };
 
 void AppendFarReference(const FarReference& reference, std::string* out);
-/// Errors: kCorruption (malformed, a length of kNearValueBytesMax or less or above kValueBytesMax,
-/// an offset outside the file).
+/// The reference in a cell's bytes; nullopt when it is malformed or its length is that of no far
+/// value.
+std::optional<FarReference> DecodeFarReference(std::string_view bytes);
+/// Requires: cell.is_far(). Errors: kCorruption (malformed, a length of kNearValueBytesMax or less
+/// or above kFarValueBytesMax, an offset outside the file).
 Result<FarReference> ReadFarReference(const Cell& cell);
 
 /// Writes `value` as value blocks into the open section. Requires: it is longer than
-/// kNearValueBytesMax.
+/// kNearValueBytesMax and not longer than kFarValueBytesMax.
 Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
                                    SectionWriter* out);
 /// Copies the far value of `cell` block by block. Errors: kCorruption, kIoError, kNoSpace.
 Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out);
 
+/// What cells whose references lead into the file being written have for `far_file`: it says that
+/// the value is a reference; every read through it fails.
+const BlockFile* FarInFileBeingWritten();
+
 /// The value of a far cell, past the cache; appended to `*value`. Nothing is appended before its
 /// checksums agree. Errors: kCorruption, kIoError, kOutOfMemory.
 Status ReadFarValue(const Cell& cell, std::string* value);
-/// Length of the value of any cell. Errors: as ReadFarReference.
+/// Length of the value of any cell as the user wrote it. Errors: kCorruption.
 Result<uint64_t> ValueBytes(const Cell& cell);
 
 }  // namespace tandem::format

@@ -13,7 +13,7 @@ Result<std::string_view> FileWindow::Read(uint64_t offset, uint64_t size) {
     return CorruptionAt(file_->name(), offset,
                         Mismatch("bytes up to the end", size, limit_ - std::min(limit_, offset)));
   }
-  if (offset < start_ || offset + size > start_ + buffer_.size()) {
+  if (!Holds(offset, size)) {
     start_ = offset;
     buffer_.resize(std::min(std::max(size, kReadBytes), limit_ - offset));
     ASSIGN_OR_RETURN(const size_t count, file_->Read(offset, buffer_));

@@ -20,9 +20,16 @@ class FileWindow {
   /// Reads nothing at or behind `limit`.
   FileWindow(base::File* file, uint64_t limit) : file_(file), limit_(limit) {}
 
+  /// Moves the end behind which nothing is read.
+  void set_limit(uint64_t limit) { limit_ = limit; }
+
   /// The bytes [offset, offset + size). Errors: kIoError; kCorruption when the file or the limit
   /// ends before them. Lifetime: until the next call.
   Result<std::string_view> Read(uint64_t offset, uint64_t size);
+  /// Whether Read of these bytes needs no I/O.
+  bool Holds(uint64_t offset, uint64_t size) const {
+    return offset >= start_ && offset + size <= start_ + buffer_.size();
+  }
 
  private:
   base::File* file_;

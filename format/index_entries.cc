@@ -98,7 +98,18 @@ ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> ce
   return {{family, columns}, {first, end}};
 }
 
+bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
+  for (const IndexRecord& index : table.indexes) {
+    for (const IndexColumnRecord& column : index.columns) {
+      if (column.family != cell.family) continue;
+      if (IsFamilyDelete(cell) || cell.qualifier == column.qualifier) return true;
+    }
+  }
+  return false;
+}
+
 Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
+  if (put.is_far()) return Status::Corruption("the value of an indexed column is a far value");
   const Status status = AppendIndexKey(column, put.value, out);
   return status.ok() ? status : Status::Corruption(std::string(status.message()));
 }

@@ -40,6 +40,10 @@ struct ColumnCells {
 /// Requires: `cells` is one row, sorted by CellLess.
 ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells);
 
+/// Whether the index entries of a row depend on `cell`: it is of an indexed column, or a
+/// DeleteFamily of a family that has one.
+bool ConcernsIndex(const TableRecord& table, const Cell& cell);
+
 /// Appends the index key of a stored Put. Errors: kCorruption when its value does not fit the type.
 Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
 

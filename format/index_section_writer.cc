@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/arena.h"
-#include "base/check.h"
 #include "base/status_macros.h"
 #include "format/bitmap.h"
 #include "format/bitmap_section.h"
@@ -14,25 +13,6 @@
 
 namespace tandem::format {
 namespace {
-
-// Bits by ordinal while the number of rows is not known yet.
-class GrowingBits {
- public:
-  void Set(Ordinal ordinal) {
-    const size_t word = ordinal.value / 64;
-    if (word >= words_.size()) words_.resize(word + 1);
-    words_[word] |= uint64_t{1} << (ordinal.value % 64);
-  }
-  Bitmap ToBitmap(uint32_t size) const {
-    Bitmap bitmap(size);
-    CHECK(words_.size() <= bitmap.words().size());
-    std::copy(words_.begin(), words_.end(), bitmap.mutable_words().begin());
-    return bitmap;
-  }
-
- private:
-  std::vector<uint64_t> words_;
-};
 
 bool HasPut(const ColumnCells& column) {
   return std::any_of(column.cells.begin(), column.cells.end(),
@@ -67,8 +47,8 @@ struct IndexSectionWriter::Parts {
 
   // Notes what the row's bits are.
   void Mark(Ordinal ordinal, bool has_put, bool has_any) {
-    if (has_put) present.Set(ordinal);
-    if (has_any) touched.Set(ordinal);
+    if (has_put) present.Set(ordinal.value);
+    if (has_any) touched.Set(ordinal.value);
   }
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
     const std::string_view copy = keys.Copy(key);
@@ -81,7 +61,7 @@ struct IndexSectionWriter::Parts {
   IndexRecord index;
   base::Arena keys;
   Part current_part, older_part;
-  GrowingBits present, touched;
+  GrowingBitmap present, touched;
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;

@@ -5,8 +5,9 @@
 
 namespace tandem::format {
 
-Projection::Projection(const Dictionary& names, std::span<const std::string> columns)
-    : names_(names), all_(false), columns_(columns), wanted_(names.size()) {
+Projection::Projection(const Dictionary& names, std::span<const std::string> columns,
+                       const BlockFile* file)
+    : names_(names), file_(file), all_(false), columns_(columns), wanted_(names.size()) {
   for (uint32_t id = 1; id <= names.size(); ++id) wanted_[id - 1] = WantsName(names.Name(id));
 }
 

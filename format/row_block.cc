@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
+#include "format/data_section.h"
 #include "format/head_search.h"
 #include "format/row_block_writer.h"
 #include "tandem/limits.h"
@@ -86,9 +87,16 @@ class Versions {
 Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
                                      std::string_view stored) {
   auto rows = std::make_shared<RowBlock>(Private());
-  RETURN_IF_ERROR(DecodeBlockInto(place, BlockKind::kRows, stored, rows.get()));
+  const bool wide = ClaimedKind(stored) == BlockKind::kWideHead;
+  const BlockKind kind = wide ? BlockKind::kWideHead : BlockKind::kRows;
+  RETURN_IF_ERROR(DecodeBlockInto(place, kind, stored, rows.get()));
   rows->family_ = family;
-  RETURN_IF_ERROR(rows->Parse());
+  if (wide) {
+    ASSIGN_OR_RETURN(WideHead head, WideHead::Parse(*rows, family));
+    rows->wide_ = std::make_unique<const WideHead>(std::move(head));
+  } else {
+    RETURN_IF_ERROR(rows->Parse());
+  }
   return RowBlockRef(std::move(rows));
 }
 
@@ -142,6 +150,7 @@ int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
 }
 
 uint32_t RowBlock::LowerBound(std::string_view key) const {
+  if (is_wide()) return key <= wide_->key() ? 0 : 1;
   const int order = key.substr(0, prefix_.size()).compare(prefix_);
   if (order != 0) return order < 0 ? 0 : count;
   const std::string_view suffix = key.substr(prefix_.size());
@@ -166,6 +175,10 @@ uint32_t RowBlock::LowerBound(std::string_view key) const {
 }
 
 Status RowBlock::Key(uint32_t slot, std::string* key) const {
+  if (is_wide()) {
+    key->assign(wide_->key());
+    return {};
+  }
   ByteReader row(RowBytes(slot));
   const KeyTail tail = ReadKeyTail(&row);
   if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) {
@@ -181,6 +194,7 @@ Status RowBlock::Key(uint32_t slot, std::string* key) const {
 }
 
 Result<bool> RowBlock::KeyEquals(uint32_t slot, std::string_view key) const {
+  if (is_wide()) return key == wide_->key();
   if (!key.starts_with(prefix_)) return false;
   const std::string_view suffix = key.substr(prefix_.size());
   if (Head(slot) != KeyHead(suffix)) return false;
@@ -191,23 +205,24 @@ Result<bool> RowBlock::KeyEquals(uint32_t slot, std::string_view key) const {
   return suffix.size() <= kHeadBytes || tail.tail == suffix.substr(kHeadBytes);
 }
 
+Status RowBlock::AppendFamilyDeletes(std::vector<Cell>* out) const {
+  return wide_->AppendFamilyDeletes(*this, out);
+}
+
 Status RowBlock::Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const {
+  if (is_wide()) return Status::Unsupported("a wide row is read through its chunks");
   return columns.all() ? DecodeCells<true>(slot, columns, out)
                        : DecodeCells<false>(slot, columns, out);
 }
 
-Status RowBlock::Cells(uint32_t slot, const Dictionary& names,
-                       const std::vector<std::string>* columns, std::vector<Cell>* out) const {
-  if (columns == nullptr) return Cells(slot, Projection(names), out);
-  return Cells(slot, Projection(names, *columns), out);
-}
-
 void RowBlock::PrefetchPlace(uint32_t slot) const {
+  if (is_wide()) return;
   __builtin_prefetch(raw_.data() + slots_at_ + size_t{slot} * sizeof(uint32_t));
   __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
 }
 
 void RowBlock::PrefetchRow(uint32_t slot) const {
+  if (is_wide()) return;
   constexpr size_t kLine = 64, kLinesMax = 4;
   const std::string_view row = RowBytes(slot);
   const size_t lines = std::min(row.size() / kLine + 1, kLinesMax);
@@ -220,9 +235,10 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
   ByteReader row(RowBytes(slot));
   (void)ReadKeyTail(&row);
   Versions versions(base_timestamp_, base_sequence_, &row);
-  bool sound = versions.sound();
+  // Only a row of the keys has no cell.
+  bool sound = versions.sound() && (row.remaining() > 0) == (family_.value != kKeysOwner);
   Column column;
-  do {
+  while (row.remaining() > 0) {
     const uint8_t flags = row.U8();
     const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);
     sound &= (flags & kCellFlagsUnknown) == 0 && kind <= CellKind::kDeleteFamily;
@@ -237,11 +253,16 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
     versions.Read(flags, &row);
     const std::string_view value =
         kind == CellKind::kPut ? row.LengthPrefixed() : std::string_view();
+    const BlockFile* far_file = nullptr;
+    if ((flags & kCellFar) != 0) {
+      far_file = columns.file();
+      sound &= kind == CellKind::kPut && far_file != nullptr;
+    }
     if (kAll || column.wanted) {
       out->push_back(
-          {kind, family_, column.name, versions.timestamp(), versions.sequence(), value});
+          {kind, family_, column.name, versions.timestamp(), versions.sequence(), value, far_file});
     }
-  } while (row.remaining() > 0);
+  }
   if (row.ok() && sound) return {};
   return Corrupt("cells of row " + std::to_string(slot) + " are malformed");
 }

@@ -1,6 +1,7 @@
 // Row blocks: rows of one family, sorted by key, with fixed-width key heads for branch-free search
 // and slots that lead from an ordinal to its row without comparing a key. The byte table stands in
-// row_block_writer.h.
+// row_block_writer.h. The head of a wide row (wide_row.h) is a row block of one row whose cells lie
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "format/cell.h"
 #include "format/dictionary.h"
 #include "format/projection.h"
+#include "format/wide_head.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -26,13 +28,23 @@ class RowBlock final : public Block {
 
  public:
   explicit RowBlock(Private) {}
-  /// Decodes `stored`, exactly header and payload of a block of `family`. Errors: kCorruption,
-  /// kOutOfMemory.
+  /// Decodes `stored`, exactly header and payload of a block of rows, or of the head of a wide row,
+  /// of `family`. Errors: kCorruption, kOutOfMemory.
   static Result<std::shared_ptr<const RowBlock>> Decode(const BlockPlace& place, FamilyId family,
                                                         std::string_view stored);
 
   uint32_t row_count() const { return count; }
   uint32_t first() const { return Block::first; }  ///< Ordinal of row 0.
+
+  /// Whether this is the head of a wide row: it has one row, of which Key, KeyEquals and LowerBound
+  /// know, but no cells (AppendWideColumns, NewWideRowStream).
+  bool is_wide() const { return kind == BlockKind::kWideHead; }
+  /// Requires: is_wide().
+  const WideRowTotals& wide_totals() const { return wide_->totals(); }
+  /// Totals, fences, key hash. Requires: is_wide().
+  const WideHead& wide_head() const { return *wide_; }
+  /// Appends the DeleteFamily markers of the wide row. Requires: is_wide(). Errors: kCorruption.
+  Status AppendFamilyDeletes(std::vector<Cell>* out) const;
 
   /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
   /// content is corrupt.
@@ -44,14 +56,11 @@ class RowBlock final : public Block {
   Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
 
   /// Appends the cells of row `slot` in order: the Puts and column markers of the projection's
-  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing.
+  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing, nor
+  /// does a row of the keys (owner kKeysOwner).
   /// Requires: slot < row_count(); the projection was made from this file's names.
-  /// Errors: kCorruption; what was appended before is to be ignored.
+  /// Errors: kCorruption, kUnsupported for a wide row; what was appended before is to be ignored.
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
-  /// The same for a single call; `columns` are sorted qualifiers, null for all.
-  Status Cells(uint32_t slot, const Dictionary& names, const std::vector<std::string>* columns,
-               std::vector<Cell>* out) const;
-
   /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
   /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
@@ -73,6 +82,7 @@ class RowBlock final : public Block {
   uint64_t base_timestamp_ = 0;  // Two's complement: deltas are modulo 2^64.
   uint64_t base_sequence_ = 0;
   std::string_view prefix_;  // Common to all keys.
+  std::unique_ptr<const WideHead> wide_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;
 

@@ -45,7 +45,7 @@ bool RowBlockWriter::Fits(std::string_view key, std::span<const Cell> cells) con
 }
 
 void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
-  DCHECK(!cells.empty() && (rows_.empty() || last_key() < key));
+  DCHECK(rows_.empty() || (last_key() < key && cells_.empty() == cells.empty()));
   DCHECK(std::is_sorted(cells.begin(), cells.end(), CellLess));
   size_bytes_ += SizeOf(key, cells);
   bytes_bound_ += RowBytesBound(key, cells);
@@ -55,6 +55,7 @@ void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
     const Cell& cell = cells[i];
     PendingCell& pending = cells_.emplace_back();
     pending.kind = cell.kind;
+    pending.far = cell.is_far();
     pending.timestamp = cell.timestamp;
     pending.sequence = cell.sequence.value;
     pending.value_bytes = static_cast<uint32_t>(cell.value.size());
@@ -84,6 +85,10 @@ uint16_t RowBlockWriter::Finish(std::string* raw) {
   const std::string_view first = first_key();
   const size_t prefix_bytes = CommonPrefix(first, last_key());
   raw->clear();
+  if (cells_.empty()) {
+    base_timestamp_ = 0;
+    base_sequence_ = 0;
+  }
   AppendU64(raw, static_cast<uint64_t>(base_timestamp_));
   AppendU64(raw, base_sequence_);
   AppendU16(raw, static_cast<uint16_t>(prefix_bytes));
@@ -117,6 +122,7 @@ std::span<const RowBlockWriter::PendingCell> RowBlockWriter::CellsOf(size_t row)
 }
 
 uint8_t RowBlockWriter::RowFlags(std::span<const PendingCell> cells) const {
+  if (cells.empty()) return 0;
   uint8_t flags = kRowOneTimestamp | kRowOneSequence;
   for (const PendingCell& cell : cells) {
     if (cell.timestamp != cells[0].timestamp) flags &= ~kRowOneTimestamp;
@@ -154,6 +160,7 @@ void RowBlockWriter::AppendCell(const PendingCell& cell, const PendingCell* befo
   const bool same_sequence = before != nullptr && before->sequence == cell.sequence;
   uint8_t flags = static_cast<uint8_t>(cell.kind);
   if (cell.same_column) flags |= kCellSameColumn;
+  if (cell.far) flags |= kCellFar;
   if (timestamps && same_timestamp) flags |= kCellSameTimestamp;
   if (sequences && same_sequence) flags |= kCellSameSequence;
   AppendU8(raw, flags);

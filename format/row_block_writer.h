@@ -22,16 +22,18 @@
 //                   one column; the others are 0
 //   varint          with flag 1: timestamp of all its cells minus the base
 //   varint          with flag 2: sequence of all its cells minus the base
-//   cells           at least one, up to the next slot, in the order of CellLess
+//   cells           up to the next slot, in the order of CellLess; at least one, but see Keys
 // Cell:
 //   1               cell flags: bits 0-2 CellKind; 8 column, 16 timestamp, 32 sequence as the cell
-//                   before; 64 and 128 are 0 (64 is kept for far values)
+//                   before; 64 far value; 128 is 0
 //   varint          column: dictionary id, or 0 and a varint length and the name itself; absent
 //   with
 //                   flag 8 and in DeleteFamily markers
 //   varint          timestamp minus the base; absent with flag 16 and in rows of one timestamp
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
-//   varint, bytes   length and value; Puts only
+//   varint, bytes   length and value, or the reference to a far value (far_value.h); Puts only
+// Keys (owner kKeysOwner; data_section.h): the rows have no cells and end with row flags of 0; base
+// timestamp and base sequence are 0.
 // Deltas are modulo 2^64. Nothing is checksummed here: the block header does that.
 //
 // Example: rows "k1" {a = "x"} and "k2" {a deleted (DeleteColumn), b = ""}, all at timestamp 5 and
@@ -44,6 +46,13 @@
 //   01 03 00 00  00 01 01 78                            1 byte of key; flags; deltas 0; Put a "x"
 //   01 07 00 00  02 01  00 02 00                        flags with markers; DeleteColumn a; Put b
 //   ""
+// The same keys without cells:
+//   00 00 00 00 00 00 00 00   00 00 00 00 00 00 00 00   no timestamps, no sequences
+//   01 00 00 00 00 00 00 00                             prefix of 1 byte
+//   00 00 00 00 00 00 00 31   00 00 00 00 00 00 00 32   heads "1", "2"
+//   35 00 00 00  37 00 00 00  39 00 00 00               rows at 53 and 55, end at 57
+//   6B                                                  prefix "k"
+//   01 00  01 00                                        1 byte of key; row flags
 #pragma once
 
 #include <cstdint>
@@ -71,10 +80,11 @@ inline constexpr uint8_t kCellKindMask = 7;
 inline constexpr uint8_t kCellSameColumn = 8;
 inline constexpr uint8_t kCellSameTimestamp = 16;
 inline constexpr uint8_t kCellSameSequence = 32;
-inline constexpr uint8_t kCellFlagsUnknown = 64 | 128;
+inline constexpr uint8_t kCellFar = 64;
+inline constexpr uint8_t kCellFlagsUnknown = 128;
 
 /// No row of this key and these cells takes more raw bytes, alone in its block. It depends on
-/// nothing but lengths and is what kRowBytesMax bounds.
+/// nothing but lengths.
 uint64_t RowBytesBound(std::string_view key, std::span<const Cell> cells);
 
 /// Collects the rows of one block and encodes them. Threads: one at a time.
@@ -85,7 +95,8 @@ class RowBlockWriter {
 
   /// Whether the block stays within kBlockRawBytesMax with this row in it, whatever its deltas.
   bool Fits(std::string_view key, std::span<const Cell> cells) const;
-  /// Appends a row. Requires: keys rise; cells are sorted and at least one; it fits.
+  /// Appends a row. Requires: keys rise; cells are sorted; it fits; all rows of the block have
+  /// cells or none has; references to far values lead into the file being written.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
   /// About what the raw bytes will be.
@@ -109,6 +120,7 @@ class RowBlockWriter {
   struct PendingCell {
     CellKind kind{};
     bool same_column = false;
+    bool far = false;
     uint32_t column = 0;      // 0: the name stands in heap_, before the value.
     uint32_t name_bytes = 0;  // 0 unless it does.
     uint32_t value_bytes = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "format/far_value.h"
 #include "format/index_entries.h"
 
 namespace tandem::format {
@@ -35,16 +36,51 @@ StatisticsCollector::StatisticsCollector(const TableRecord& table) {
 }
 
 void StatisticsCollector::AddRow(std::string_view key, std::span<const Cell> cells) {
+  BeginRow(key);
+  row_is_clean_ = IsCleanRow(cells);
+  CountCells(cells);
+  EndRow();
+}
+
+void StatisticsCollector::BeginRow(std::string_view key) {
   if (statistics_.rows == 0) statistics_.min_key = key;
   statistics_.max_key = key;
   ++statistics_.rows;
-  const bool clean = IsCleanRow(cells);
+  statistics_.raw_bytes += key.size();
+  row_is_clean_ = true;
+  cells_before_ = statistics_.cells;
+  has_last_ = false;
+  column_ = family_ = 0;
+}
+
+// The last Put is kept by value, because the bytes of the piece that it came in do not last.
+void StatisticsCollector::AddCells(std::span<const Cell> cells) {
+  if (cells.empty()) return;
+  const Cell& first = cells.front();
+  if (!IsCleanRow(cells) ||
+      (has_last_ && first.family == last_family_ && first.qualifier == last_qualifier_)) {
+    row_is_clean_ = false;
+  }
+  if (cells.back().kind == CellKind::kPut) {
+    has_last_ = true;
+    last_family_ = cells.back().family;
+    last_qualifier_ = cells.back().qualifier;
+  }
+  CountCells(cells);
+}
+
+void StatisticsCollector::EndRow() {
+  const bool clean = row_is_clean_ && statistics_.cells > cells_before_;
   clean_.push_back(clean);
   if (clean) ++statistics_.clean_rows;
+}
+
+void StatisticsCollector::CountCells(std::span<const Cell> cells) {
   statistics_.cells += cells.size();
-  statistics_.raw_bytes += key.size();
   for (const Cell& cell : cells) {
-    statistics_.raw_bytes += cell.qualifier.size() + cell.value.size();
+    // A malformed reference is found by who copies the value.
+    const Result<uint64_t> value_bytes = ValueBytes(cell);
+    statistics_.raw_bytes += cell.qualifier.size() + (value_bytes.has_value() ? *value_bytes : 0);
     if (cell.kind != CellKind::kPut) ++statistics_.deletes;
     statistics_.min_timestamp = std::min(statistics_.min_timestamp, cell.timestamp);
     statistics_.max_timestamp = std::max(statistics_.max_timestamp, cell.timestamp);
@@ -54,22 +90,22 @@ void StatisticsCollector::AddRow(std::string_view key, std::span<const Cell> cel
   AddColumnTimes(cells);
 }
 
-// Columns and cells rise alike, so one walk over both finds the cells of the columns.
+// Columns and the cells of a row rise alike, so one walk over both finds the cells of the columns.
 void StatisticsCollector::AddColumnTimes(std::span<const Cell> cells) {
-  auto column = columns_.begin();
-  auto family = families_.begin();
   for (const Cell& cell : cells) {
     if (cell.kind != CellKind::kPut) continue;
-    while (family != families_.end() && family->bounds.family < cell.family) ++family;
-    if (family != families_.end() && family->bounds.family == cell.family) {
-      family->Add(cell.timestamp);
+    while (family_ < families_.size() && families_[family_].bounds.family < cell.family) ++family_;
+    if (family_ < families_.size() && families_[family_].bounds.family == cell.family) {
+      families_[family_].Add(cell.timestamp);
     }
     const auto place = std::tuple(cell.family, cell.qualifier);
     const auto place_of = [](const Times& times) {
       return std::tuple(times.bounds.family, std::string_view(times.bounds.qualifier));
     };
-    while (column != columns_.end() && place_of(*column) < place) ++column;
-    if (column != columns_.end() && place_of(*column) == place) column->Add(cell.timestamp);
+    while (column_ < columns_.size() && place_of(columns_[column_]) < place) ++column_;
+    if (column_ < columns_.size() && place_of(columns_[column_]) == place) {
+      columns_[column_].Add(cell.timestamp);
+    }
   }
 }
 

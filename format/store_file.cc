@@ -41,6 +41,7 @@ StoreFile::~StoreFile() = default;
 FileNumber StoreFile::number() const { return parts_->blocks.number(); }
 const FileId& StoreFile::id() const { return parts_->blocks.id(); }
 uint64_t StoreFile::size_bytes() const { return parts_->size_bytes; }
+bool StoreFile::writable() const { return parts_->writable; }
 const TableRecord& StoreFile::table() const { return parts_->table; }
 const std::string& StoreFile::region_start() const { return parts_->region_start; }
 const FileStatistics& StoreFile::statistics() const { return parts_->statistics; }

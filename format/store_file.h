@@ -42,6 +42,7 @@ struct ExpectedFile {
   FileNumber number = {};
   uint64_t size_bytes = 0;
   std::optional<FileId> id = {};
+  std::optional<DatabaseId> database = {};
 };
 
 /// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
@@ -59,6 +60,8 @@ class StoreFile {
   FileNumber number() const;
   const FileId& id() const;
   uint64_t size_bytes() const;
+  /// False: a later version wrote it, and this one may read but not change its database.
+  bool writable() const;
   const TableRecord& table() const;         ///< As it was when the file was written.
   const std::string& region_start() const;  ///< Start key of the region that wrote it.
   const FileStatistics& statistics() const;

@@ -42,6 +42,9 @@ Result<FileHeader> ReadHeader(base::File& file, const ExpectedFile& expected, ui
   if (expected.id.has_value() && header.id != *expected.id) {
     return CorruptionAt(name, 0, "file id is not the one that the manifest names");
   }
+  if (expected.database.has_value() && header.database != *expected.database) {
+    return CorruptionAt(name, 40, "database id is that of another database");
+  }
   return header;
 }
 
@@ -206,6 +209,7 @@ Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> f
 
   auto parts = std::make_unique<Parts>(BlockFile(std::move(file), header.number, header.id, cache));
   parts->size_bytes = size;
+  parts->writable = header.writable();
   parts->footer = footer;
   parts->alignment = uint32_t{1} << header.alignment_log2;
   RETURN_IF_ERROR(CheckFooterPlaces(parts->blocks, footer, parts->alignment));

@@ -21,6 +21,7 @@ struct StoreFile::Parts {
 
   BlockFile blocks;
   uint64_t size_bytes = 0;
+  bool writable = true;
   uint32_t alignment = 0;
   Footer footer;
   TableRecord table;

@@ -1,5 +1,5 @@
-// Writing a store file. Row blocks go out as they fill; what describes them (block index, hashes,
-// statistics, index entries) is collected beside them and follows at Finish.
+// Writing a store file. Row blocks go out as they fill; what describes them (hashes, statistics,
+// index entries) is collected beside them and follows at Finish.
 #include "format/store_file_writer.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include "format/bitmap_section.h"
 #include "format/bloom_filter.h"
 #include "format/coding.h"
-#include "format/family_writer.h"
+#include "format/data_writer.h"
 #include "format/file_header.h"
 #include "format/footer.h"
 #include "format/hash.h"
-#include "format/row_block_writer.h"
+#include "format/row_writer.h"
 #include "format/section_table.h"
 #include "format/section_writer.h"
 #include "format/statistics_collector.h"
@@ -39,11 +39,18 @@ struct StoreFileWriter::Parts {
       : file(std::move(new_file)),
         spec(std::move(new_spec)),
         out(file.get(), spec.id, spec.alignment),
-        family(spec.table->families[0].id, spec.table->families[0].options, 0, &out),
+        data(file.get(), *spec.table, &out),
+        row(*spec.table, &data, &out),
         statistics(*spec.table) {}
 
   Status Start();
-  Status CheckRow(std::string_view key, std::span<const Cell> cells) const;
+  Status CheckKey(std::string_view key) const;
+  Status CheckCells(std::span<const Cell> cells);
+  RowPlace NextPlace(std::string_view key) const {
+    return {static_cast<uint32_t>(hashes.size()), RowHash(key, spec.table->hash_secret)};
+  }
+  Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
+                            RowEntries entries);
   Status WriteKeyHashes();
   Status WriteFilter();
   Status WriteSchema();
@@ -53,7 +60,8 @@ struct StoreFileWriter::Parts {
   std::unique_ptr<base::File> file;
   StoreFileSpec spec;
   SectionWriter out;
-  FamilyWriter family;
+  DataWriter data;
+  RowWriter row;
   StatisticsCollector statistics;
   std::vector<uint64_t> hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
@@ -61,7 +69,6 @@ struct StoreFileWriter::Parts {
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
     : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
-  CHECK(parts_->spec.table->families.size() == 1);
   for (const IndexRecord& index : parts_->spec.table->indexes) {
     parts_->indexes.push_back(std::make_unique<IndexSectionWriter>(index));
   }
@@ -69,8 +76,10 @@ StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec
 
 StoreFileWriter::~StoreFileWriter() = default;
 
-uint32_t StoreFileWriter::row_count() const { return parts_->statistics.row_count(); }
-uint64_t StoreFileWriter::size_bytes() const { return parts_->out.offset(); }
+uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(parts_->hashes.size()); }
+uint64_t StoreFileWriter::size_bytes() const {
+  return parts_->out.offset() + parts_->data.waiting_bytes();
+}
 IndexSectionWriter& StoreFileWriter::index(size_t i) { return *parts_->indexes[i]; }
 void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
   parts_->statistics.WidenSequences(min, max);
@@ -79,47 +88,84 @@ void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
 Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Cell> cells,
                                         RowEntries entries) {
   Parts& parts = *parts_;
-  RETURN_IF_ERROR(parts.CheckRow(key, cells));
-  const Ordinal ordinal(row_count());
-  if (ordinal.value == 0) RETURN_IF_ERROR(parts.Start());
-
-  RETURN_IF_ERROR(parts.family.AddRow(key, cells));
+  DCHECK(!cells.empty());
+  RETURN_IF_ERROR(parts.CheckKey(key));
+  RETURN_IF_ERROR(parts.CheckCells(cells));
+  if (row_count() == 0) RETURN_IF_ERROR(parts.Start());
+  RETURN_IF_ERROR(parts.row.AddRow(parts.NextPlace(key), key, cells));
   parts.statistics.AddRow(key, cells);
-  parts.hashes.push_back(RowHash(key, parts.spec.table->hash_secret));
-  for (const auto& index : parts.indexes) {
-    RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, cells)
-                                                    : index->CopyRow(ordinal, cells));
+  return parts.FinishRow(key, cells, entries);
+}
+
+Status StoreFileWriter::BeginRow(std::string_view key) {
+  RETURN_IF_ERROR(parts_->CheckKey(key));
+  if (row_count() == 0) RETURN_IF_ERROR(parts_->Start());
+  parts_->row.Begin(parts_->NextPlace(key), key);
+  parts_->statistics.BeginRow(key);
+  return {};
+}
+
+Status StoreFileWriter::AddCells(std::span<const Cell> cells) {
+  Parts& parts = *parts_;
+  RETURN_IF_ERROR(parts.CheckCells(cells));
+  RETURN_IF_ERROR(parts.row.Add(cells));
+  parts.statistics.AddCells(cells);
+  return {};
+}
+
+Status StoreFileWriter::AddFamilyDeletes(std::span<const Cell> cells) { return AddCells(cells); }
+
+Result<Ordinal> StoreFileWriter::EndRow(RowEntries entries) {
+  Parts& parts = *parts_;
+  if (!parts.row.has_cells()) return Status::InvalidArgument("a row without cells");
+  RETURN_IF_ERROR(parts.row.End());
+  parts.statistics.EndRow();
+  return parts.FinishRow(parts.row.key(), parts.row.IndexedCells(), entries);
+}
+
+// What follows when the families and the statistics have the row. `indexed` are its cells, at least
+// those that concern indexes.
+Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
+                                                  std::span<const Cell> indexed,
+                                                  RowEntries entries) {
+  const Ordinal ordinal(static_cast<uint32_t>(hashes.size()));
+  RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
+  hashes.push_back(RowHash(key, spec.table->hash_secret));
+  for (const auto& index : indexes) {
+    RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
+                                                    : index->CopyRow(ordinal, indexed));
   }
   return ordinal;
 }
 
-// Whether a row with these lengths, order and families fits the file.
-Status StoreFileWriter::Parts::CheckRow(std::string_view key, std::span<const Cell> cells) const {
-  DCHECK(!cells.empty());
+// Whether a row of that key can follow.
+Status StoreFileWriter::Parts::CheckKey(std::string_view key) const {
   if (key.empty() || key.size() > kRowKeyBytesMax) {
     return Status::InvalidArgument("a row key of " + std::to_string(key.size()) +
                                    " bytes; the limit kRowKeyBytesMax is " +
                                    std::to_string(kRowKeyBytesMax));
   }
-  if (statistics.row_count() > 0 && key <= statistics.last_key()) {
+  if (!hashes.empty() && key <= statistics.last_key()) {
     return Status::Corruption(file->name() + ": row keys do not rise at row " +
-                              std::to_string(statistics.row_count()));
+                              std::to_string(hashes.size()));
   }
-  if (statistics.row_count() >= kRowsPerFileMax) {
+  if (hashes.size() >= kRowsPerFileMax) {
     return Status::Unsupported(file->name() + ": more than kRowsPerFileMax rows");
   }
-  if (RowBytesBound(key, cells) > kRowBytesMax) {
-    return Status::Unsupported("a row of up to " + std::to_string(RowBytesBound(key, cells)) +
-                               " bytes; the limit kRowBytesMax is " + std::to_string(kRowBytesMax));
-  }
+  return {};
+}
+
+Status StoreFileWriter::Parts::CheckCells(std::span<const Cell> cells) {
+  const Cell* before = nullptr;
   for (const Cell& cell : cells) {
-    if (cell.family != family.family()) {
+    if ((before == nullptr || before->family != cell.family) && data.Find(cell.family) == nullptr) {
       return Status::Unsupported("a cell of family " + std::to_string(cell.family.value) +
-                                 ": a file holds one family");
+                                 ", which the table lacks");
     }
     if (cell.qualifier.size() > kQualifierBytesMax) {
       return Status::InvalidArgument("a qualifier passes kQualifierBytesMax");
     }
+    before = &cell;
   }
   return {};
 }
@@ -142,9 +188,9 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   Parts& parts = *parts_;
   CHECK(row_count() > 0);
   SectionWriter* out = &parts.out;
-  RETURN_IF_ERROR(parts.family.WriteBlocks());
+  RETURN_IF_ERROR(parts.data.WriteBlocks());
   RETURN_IF_ERROR(out->End(row_count()));
-  RETURN_IF_ERROR(parts.family.WriteSections());
+  RETURN_IF_ERROR(parts.data.WriteSections(row_count()));
   RETURN_IF_ERROR(parts.WriteKeyHashes());
   const Bitmap clean = parts.statistics.CleanRows();
   RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));

@@ -13,6 +13,7 @@
 #include "format/file_header.h"
 #include "format/file_window.h"
 #include "format/hash.h"
+#include "format/verify_references.h"
 
 namespace tandem::format {
 namespace {
@@ -57,7 +58,8 @@ class BlocksVerifier {
       : file_(file),
         findings_(*findings),
         name_(std::make_shared<const std::string>(file.blocks().file().name())),
-        window_(&file.blocks().file(), file.size_bytes()) {}
+        window_(&file.blocks().file(), file.size_bytes()),
+        references_(file.blocks(), findings) {}
 
   Status Run();
 
@@ -68,8 +70,12 @@ class BlocksVerifier {
   /// `*hash`.
   Result<uint64_t> VerifyBlock(const SectionEntry& section, uint64_t at, StreamingHash64* hash);
   Status VerifyZeros(uint64_t begin, uint64_t end);
-  /// The data section holds a row block at `at`: it must be the next one of exactly one family.
-  void MatchRowBlock(uint64_t at, uint64_t stored);
+  /// The data section holds a row block at `at`: it must be the next one of exactly one family,
+  /// which is returned (nullptr: it is not).
+  const DataSection* MatchRowBlock(uint64_t at, uint64_t stored);
+  /// What a sound block of the data section says of others. `family`: of a row block.
+  Status VerifyReferences(const BlockRef& block, std::string_view stored,
+                          const DataSection* family);
   void CompareBlockCounts();
 
   /// A family or the keys, and how many of its blocks were met.
@@ -84,6 +90,7 @@ class BlocksVerifier {
   FileWindow window_;
   std::vector<Family> families_;
   bool families_are_known_ = true;  ///< All of them could be loaded.
+  ReferenceVerifier references_;
 };
 
 Status BlocksVerifier::Run() {
@@ -95,6 +102,7 @@ Status BlocksVerifier::Run() {
     if (!status.ok()) RETURN_IF_ERROR(findings_.AddError(status));
     end = section.offset + section.size_bytes;
   }
+  references_.Finish();
   if (families_are_known_) CompareBlockCounts();
   return Status();
 }
@@ -114,13 +122,15 @@ Status BlocksVerifier::OpenFamilies() {
   return Status();
 }
 
-void BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
+const DataSection* BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
   uint32_t owners = 0;
+  const DataSection* owner = nullptr;
   for (Family& family : families_) {
     if (family.next == family.data->block_count()) continue;
     const BlockHandle handle = family.data->BlockAt(family.next).handle;
     if (handle.offset != at) continue;
     ++owners;
+    owner = family.data;
     ++family.next;
     if (handle.stored_bytes != stored) {
       findings_.AddAt(at, Mismatch("bytes of row block", stored, handle.stored_bytes));
@@ -128,6 +138,23 @@ void BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
   }
   if (owners != 1 && families_are_known_) {
     findings_.AddAt(at, Mismatch("families that list the row block", 1, owners));
+  }
+  return owner;
+}
+
+Status BlocksVerifier::VerifyReferences(const BlockRef& block, std::string_view stored,
+                                        const DataSection* family) {
+  switch (block->kind) {
+    case BlockKind::kValue:
+      references_.AddValueBlock(*block, static_cast<uint32_t>(stored.size()));
+      return Status();
+    case BlockKind::kChunk:
+      return references_.AddChunk(block);
+    case BlockKind::kRows:
+    case BlockKind::kWideHead:
+      return family == nullptr ? Status() : references_.AddRows(block->offset, stored, *family);
+    default:
+      return Status();
   }
 }
 
@@ -165,12 +192,17 @@ Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64
     findings_.AddAt(at, "a section of kind " + std::to_string(static_cast<int>(section.kind)) +
                             " holds a block of kind " + std::to_string(static_cast<int>(kind)));
   }
-  if (kind == BlockKind::kRows || kind == BlockKind::kWideHead) MatchRowBlock(at, stored);
+  const DataSection* family = nullptr;
+  if (kind == BlockKind::kRows || kind == BlockKind::kWideHead) family = MatchRowBlock(at, stored);
   ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at, padded));
   hash->Add(bytes);
   const Result<BlockRef> block =
       DecodeBlock({name_, file_.id(), at}, kind, bytes.substr(0, stored));
-  if (!block.has_value()) RETURN_IF_ERROR(findings_.AddError(block.error()));
+  if (!block.has_value()) {
+    RETURN_IF_ERROR(findings_.AddError(block.error()));
+  } else if (section.kind == SectionKind::kData) {
+    RETURN_IF_ERROR(VerifyReferences(*block, bytes.substr(0, stored), family));
+  }
   const size_t nonzero = bytes.find_first_not_of('\0', stored);
   if (nonzero != std::string_view::npos) findings_.AddAt(at + nonzero, "padding is not zero");
   return at + padded;

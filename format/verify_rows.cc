@@ -5,10 +5,13 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status_macros.h"
+#include "format/cell_buffer.h"
+#include "format/far_value.h"
 #include "format/hash.h"
 #include "format/index_entries.h"
 #include "format/row_stream.h"
@@ -30,6 +33,16 @@ struct Times {
   bool empty() const { return min > max; }
 };
 
+/// By family and qualifier, whoever owns the name.
+struct LessColumn {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    if (a.first != b.first) return a.first < b.first;
+    return std::string_view(a.second) < std::string_view(b.second);
+  }
+};
+
 class RowsVerifier {
  public:
   RowsVerifier(StoreFile* file, bool deep, Findings* findings)
@@ -40,9 +53,13 @@ class RowsVerifier {
  private:
   Status OpenParts();
   Status VerifyRow(const RowStream& rows);
-  void CountCells(std::string_view key);
-  void VerifyDerived(uint32_t ordinal, uint64_t hash);
+  void BeginRow(std::string_view key);
+  Status CountWideRow(const RowStream& rows);
+  Status CountCells(std::span<const Cell> cells);
+  Status CountCell(const Cell& cell);
+  void VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
+  Status FindInFamilies(uint32_t ordinal, std::string_view key);
   Status CompareIndexes();
   void CompareStatistics(std::string_view last_key);
   void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
@@ -53,14 +70,24 @@ class RowsVerifier {
   std::span<const uint64_t> hashes_;
   const Bitmap* clean_ = nullptr;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
-  std::vector<Cell> cells_;
+  /// The row being verified, as far as its cells came.
+  struct Row {
+    uint64_t cells = 0;
+    bool is_clean = true;
+    bool is_in_order = true;
+    std::optional<Cell> last;
+    std::string last_qualifier;
+  };
+  Row row_;
+  std::vector<Cell> cells_;  ///< Its cells, of a wide row those that concern indexes.
+  CellBuffer indexed_;       ///< Their bytes.
   FileStatistics found_;
   std::string first_key_;
   Times all_times_;
   uint64_t min_sequence_ = kSequenceMax.value, max_sequence_ = 0;
   std::map<uint8_t, Times> family_times_;
   /// Of the columns that the statistics name.
-  std::map<std::pair<uint8_t, std::string>, Times, std::less<>> column_times_;
+  std::map<std::pair<uint8_t, std::string>, Times, LessColumn> column_times_;
 };
 
 Status RowsVerifier::Run() {
@@ -116,18 +143,24 @@ Status RowsVerifier::OpenParts() {
 Status RowsVerifier::VerifyRow(const RowStream& rows) {
   const uint32_t ordinal = rows.ordinal();
   const std::string name = "row " + std::to_string(ordinal);
-  cells_.clear();
-  RETURN_IF_ERROR(rows.Cells(&cells_));
-  if (cells_.empty()) findings_.Add(name + " has no cell");
-  if (std::adjacent_find(cells_.begin(), cells_.end(), [](const Cell& a, const Cell& b) {
-        return !CellLess(a, b);
-      }) != cells_.end()) {
-    findings_.Add(name + ": its cells are not in order");
-  }
   if (found_.rows == 0) first_key_ = rows.key();
-  CountCells(rows.key());
+  BeginRow(rows.key());
+  if (rows.is_wide()) {
+    RETURN_IF_ERROR(CountWideRow(rows));
+  } else {
+    cells_.clear();
+    RETURN_IF_ERROR(rows.Cells(&cells_));
+    RETURN_IF_ERROR(CountCells(cells_));
+  }
+  if (row_.cells == 0) findings_.Add(name + " has no cell");
+  if (!row_.is_in_order) findings_.Add(name + ": its cells are not in order");
+  const bool is_clean = row_.is_clean && row_.cells > 0;
+  found_.clean_rows += is_clean ? 1 : 0;
   const uint64_t hash = RowHash(rows.key(), file_.table().hash_secret);
-  VerifyDerived(ordinal, hash);
+  for (const uint64_t stated : rows.WideKeyHashes()) {
+    findings_.Compare("key hash in the head of " + name, hash, stated);
+  }
+  VerifyDerived(ordinal, hash, is_clean);
   if (!deep_) return Status();
   RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
   for (const auto& index : indexes_) {
@@ -136,34 +169,72 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
   return Status();
 }
 
-void RowsVerifier::CountCells(std::string_view key) {
+void RowsVerifier::BeginRow(std::string_view key) {
+  row_ = {};
   ++found_.rows;
-  found_.clean_rows += IsCleanRow(cells_) ? 1 : 0;
-  found_.cells += cells_.size();
-  found_.raw_bytes += key.size();
-  for (const Cell& cell : cells_) {
-    found_.raw_bytes += cell.qualifier.size() + cell.value.size();
-    found_.deletes += cell.kind == CellKind::kPut ? 0 : 1;
-    all_times_.Add(cell.timestamp);
-    if (cell.sequence.value != 0) {  // 0: a merge forgot it (format-wide rule).
-      min_sequence_ = std::min(min_sequence_, cell.sequence.value);
-      max_sequence_ = std::max(max_sequence_, cell.sequence.value);
-    }
-    if (cell.kind != CellKind::kPut) continue;
-    family_times_[cell.family.value].Add(cell.timestamp);
-    const auto column =
-        column_times_.find(std::pair(cell.family.value, std::string(cell.qualifier)));
-    if (column != column_times_.end()) column->second.Add(cell.timestamp);
-  }
   ++findings_.report()->rows;
-  findings_.report()->cells += cells_.size();
+  found_.raw_bytes += key.size();
 }
 
-void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash) {
+// Leaves those of its cells that concern indexes in cells_.
+Status RowsVerifier::CountWideRow(const RowStream& rows) {
+  indexed_.Clear();
+  ASSIGN_OR_RETURN(const std::unique_ptr<CellStream> stream, rows.Stream());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next());
+    if (!more) break;
+    RETURN_IF_ERROR(CountCells(stream->cells()));
+    for (const Cell& cell : stream->cells()) {
+      if (ConcernsIndex(file_.table(), cell)) indexed_.Add(cell);
+    }
+  }
+  cells_.clear();
+  indexed_.AppendSorted(&cells_);
+  return Status();
+}
+
+// Counts cells of the present row, which follow those before.
+Status RowsVerifier::CountCells(std::span<const Cell> cells) {
+  for (const Cell& cell : cells) {
+    const Cell* before = row_.last.has_value() ? &*row_.last : nullptr;
+    if (before != nullptr && !CellLess(*before, cell)) row_.is_in_order = false;
+    if (cell.kind != CellKind::kPut || (before != nullptr && SameColumn(*before, cell))) {
+      row_.is_clean = false;
+    }
+    row_.last = cell;
+    RETURN_IF_ERROR(CountCell(cell));
+  }
+  if (row_.last.has_value()) {  // Its bytes last as long as its piece.
+    row_.last_qualifier = row_.last->qualifier;
+    row_.last->qualifier = row_.last_qualifier;
+  }
+  row_.cells += cells.size();
+  found_.cells += cells.size();
+  findings_.report()->cells += cells.size();
+  return Status();
+}
+
+Status RowsVerifier::CountCell(const Cell& cell) {
+  ASSIGN_OR_RETURN(const uint64_t value_bytes, ValueBytes(cell));
+  found_.raw_bytes += cell.qualifier.size() + value_bytes;
+  found_.deletes += cell.kind == CellKind::kPut ? 0 : 1;
+  all_times_.Add(cell.timestamp);
+  if (cell.sequence.value != 0) {  // 0: a merge forgot it (format-wide rule).
+    min_sequence_ = std::min(min_sequence_, cell.sequence.value);
+    max_sequence_ = std::max(max_sequence_, cell.sequence.value);
+  }
+  if (cell.kind != CellKind::kPut) return Status();
+  family_times_[cell.family.value].Add(cell.timestamp);
+  const auto column = column_times_.find(std::pair(cell.family.value, cell.qualifier));
+  if (column != column_times_.end()) column->second.Add(cell.timestamp);
+  return Status();
+}
+
+void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
   const std::string name = " of row " + std::to_string(ordinal);
   if (hashes_.size() > ordinal) findings_.Compare("key hash" + name, hash, hashes_[ordinal]);
   if (clean_ != nullptr && clean_->size() > ordinal) {
-    findings_.Compare("clean bit" + name, IsCleanRow(cells_), clean_->Test(ordinal));
+    findings_.Compare("clean bit" + name, is_clean, clean_->Test(ordinal));
   }
   const Result<bool> filtered = file_.MayContain(hash);
   if (filtered.has_value() && !*filtered) findings_.Add("the filter lacks the key" + name);
@@ -180,6 +251,20 @@ Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t ha
   const Result<uint32_t> by_key = file_.LowerBound(key);
   if (!by_key.has_value()) return findings_.AddError(by_key.error());
   findings_.Compare("position of the key of " + name, ordinal, *by_key);
+  return FindInFamilies(ordinal, key);
+}
+
+// The block index of each family leads from the key to the block of the row's position.
+Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
+  for (const FamilyId family : file_.families()) {
+    ASSIGN_OR_RETURN(const DataSection* data, file_.Family(family));
+    if (!data->Has(ordinal)) continue;
+    const uint32_t block = data->BlockOf(data->RankOf(ordinal));
+    if (data->BlockOfKey(key) == block) continue;
+    findings_.Compare("block of the key of row " + std::to_string(ordinal) + " in family " +
+                          std::to_string(family.value),
+                      block, data->BlockOfKey(key));
+  }
   return Status();
 }
 

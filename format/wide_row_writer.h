@@ -15,9 +15,10 @@
 
 namespace tandem::format {
 
-inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More cells than this make a row wide.
-inline constexpr size_t kChunkBytes = 64 * 1024;    ///< Raw size at which a chunk is closed.
-inline constexpr uint32_t kFencesMax = 4096;
+inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More bytes of cells make a row wide.
+
+/// What a cell counts towards kWideRowBytes: about what it takes in a file at most.
+inline size_t WidthOf(const Cell& cell) { return 8 + cell.qualifier.size() + cell.value.size(); }
 
 /// One wide row of one family. Threads: one at a time.
 class WideRowWriter {
@@ -28,10 +29,12 @@ class WideRowWriter {
   ~WideRowWriter();
 
   /// Appends cells, none of them a DeleteFamily. Requires: they rise by CellLess over all calls;
-  /// far values were replaced by references into this file.
+  /// far values were replaced by references into this file. Errors: kInvalidArgument (a value that
+  /// had to be far), kIoError, kNoSpace.
   Status Add(std::span<const Cell> cells);
   /// Writes what is left and the head block. `deletes` are the family's DeleteFamily markers,
-  /// sorted. Requires: there is a cell or a marker.
+  /// sorted. Requires: there is a cell or a marker. Errors: kUnsupported (more markers than a block
+  /// holds), kIoError, kNoSpace.
   Result<BlockHandle> Finish(std::span<const Cell> deletes);
 
  private:

@@ -168,8 +168,7 @@ class Database {
 
   /// Writes the table's memstores to files and waits for it. An empty name: all tables.
   Status Flush(std::string_view table = {});
-  /// Flushes, then merges all files of each region of the table into one, and waits. Errors:
-  /// kUnsupported when a row passes kRowBytesMax (the inputs stay).
+  /// Flushes, then merges all files of each region of the table into one, and waits.
   Status Compact(std::string_view table);
   /// Checks every file of the database against its checksums and the catalog; with `deep` also that
   /// each index equals its rows, both ways, and that forward, reverse and point reads agree.

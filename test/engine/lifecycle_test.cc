@@ -188,8 +188,12 @@ BOOST_AUTO_TEST_CASE(BadDeclarationsAreRefused) {
   options = SimpleTable();
   options.name = "u";
   options.families.clear();
-  BOOST_CHECK_EQUAL(CreateError(*this, options), "table 'u' declares 0 families, expected 1 to 1");
-  options.families = {{.name = "d"}, {.name = "e"}};
+  BOOST_CHECK_EQUAL(CreateError(*this, options), "table 'u' declares 0 families, expected 1 to 64");
+  options.families.clear();
+  for (int i = 0; i < 65; ++i) options.families.push_back({.name = "f" + std::to_string(i)});
+  BOOST_CHECK_EQUAL(CreateError(*this, options),
+                    "table 'u' declares 65 families, expected 1 to 64");
+  options.families = {{.name = "d"}, {.name = "d"}};
   CreateError(*this, options);
   options.families = {{.name = "a:b"}};
   CreateError(*this, options);

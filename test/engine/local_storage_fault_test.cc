@@ -241,6 +241,37 @@ BOOST_AUTO_TEST_CASE(AnErrorWhileOpeningIsOnlyThat) {
   }
 }
 
+// The manifest that a full disk kept from being written has a larger number than the one that ROOT
+// names when it is closed; its name must not come back.
+BOOST_AUTO_TEST_CASE(AManifestThatWasGivenUpStaysAway) {
+  for (uint64_t at : {2, 3}) {
+    Scene scene;
+    scene.Open();
+    BOOST_TEST_REQUIRE(scene.Work().CommitTable().ToString() == "OK");
+    engine::Storage& storage = *scene.opened.storage;
+    format::CatalogEdit edit;
+    edit.put_tables.push_back(storage.catalog().tables.begin()->second);
+    edit.put_tables[0].families[0].options.name = std::string(255, 'f');
+    edit.put_tables.resize(100, edit.put_tables[0]);
+    bool has_struck = false;
+    for (int i = 0; i < 200 && !has_struck; ++i) {
+      scene.disk.control().InjectFault(
+          {.operations = {DiskOperation::kWrite}, .at = at, .status = Status::NoSpace("injected")});
+      BOOST_TEST_REQUIRE(storage.CommitEdits(storage.catalog().epoch, edit).ToString() == "OK");
+      has_struck = scene.disk.control().has_struck();
+      scene.disk.control().ClearFaults();
+    }
+    BOOST_TEST_REQUIRE(has_struck);
+    BOOST_TEST_REQUIRE(storage.CloseCleanly().ToString() == "OK");
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      const auto crashed =
+          scene.disk.CrashedCopy({.kept = CrashPolicy::Kept::kRandom, .seed = seed});
+      const OpenedForTest opened = OpenStorage(crashed.get(), kDatabasePath, {.seed = seed});
+      BOOST_TEST(opened.status.ToString() == "OK");
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -20,12 +20,13 @@ struct OwnedCell {
   int64_t timestamp = 0;
   uint64_t sequence = 0;
   std::string value;
+  uint8_t family = 0;
   bool operator==(const OwnedCell&) const = default;
 
   /// Lifetime: views into this.
   format::Cell View() const {
-    return {kind, format::FamilyId(0), qualifier, timestamp, format::SequenceNumber(sequence),
-            value};
+    return {kind,      format::FamilyId(family),         qualifier,
+            timestamp, format::SequenceNumber(sequence), value};
   }
 };
 
@@ -42,7 +43,7 @@ inline OwnedRow Owned(const std::vector<format::Cell>& cells) {
   OwnedRow row;
   for (const format::Cell& cell : cells) {
     row.push_back({cell.kind, std::string(cell.qualifier), cell.timestamp, cell.sequence.value,
-                   std::string(cell.value)});
+                   std::string(cell.value), cell.family.value});
   }
   return row;
 }
@@ -92,6 +93,31 @@ class RandomRows {
     }
     SortCells(&row);
     return row;
+  }
+
+  /// A row over those of `families` (ids with the percentage of the rows that have cells of them)
+  /// that it happens to have; some row may come without cells.
+  OwnedRow RowOver(const std::map<uint8_t, uint64_t>& families) {
+    OwnedRow row;
+    for (const auto& [family, percentage] : families) {
+      if (Below(100) >= percentage) continue;
+      for (OwnedCell& cell : Row()) {
+        cell.family = family;
+        const bool repeats = !row.empty() && !format::CellLess(row.back().View(), cell.View());
+        if (!repeats) row.push_back(std::move(cell));
+      }
+    }
+    return row;
+  }
+
+  /// As Many; a row that happened to get no cell is left out.
+  Rows ManyOver(size_t count, const std::map<uint8_t, uint64_t>& families) {
+    Rows rows;
+    for (size_t i = 0; i < count; ++i) {
+      OwnedRow row = RowOver(families);
+      if (!row.empty()) rows[Key()] = std::move(row);
+    }
+    return rows;
   }
 
   Rows Many(size_t count) {

@@ -85,7 +85,7 @@ Rows ExampleRows() {
 }
 
 void CheckRows(const RowBlock& block, const Dictionary& names, const Rows& rows) {
-  const Projection all(names);
+  const Projection all(names, nullptr);
   std::vector<Cell> cells;
   std::string key;
   uint32_t slot = 0;
@@ -120,6 +120,22 @@ BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
     00 02 00                 # Put b "")"));
   BOOST_TEST(encoded.flags == kRowBlockSingleVersions);
   BOOST_TEST(test::Hex(encoded.names) == "01 61 01 62");
+}
+
+BOOST_AUTO_TEST_CASE(KeysWithoutCellsHaveTheDocumentedBytes) {
+  DictionaryBuilder names;
+  RowBlockWriter writer(&names);
+  writer.Add("k1", {});
+  writer.Add("k2", {});
+  std::string raw;
+  writer.Finish(&raw);
+  BOOST_TEST(test::Hex(raw) == test::HexOf(R"(
+    00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    01 00 00 00 00 00 00 00                             # prefix length
+    00 00 00 00 00 00 00 31  00 00 00 00 00 00 00 32    # heads
+    35 00 00 00  37 00 00 00  39 00 00 00               # slots
+    6B                                                  # prefix
+    01 00  01 00                                        # key length, flags)"));
 }
 
 BOOST_AUTO_TEST_CASE(VersionsAndOwnDeltasHaveTheDocumentedBytes) {
@@ -189,7 +205,7 @@ BOOST_AUTO_TEST_CASE(ProjectionGivesTheWantedColumnsAndFamilyMarkers) {
         if (wanted || cell.kind == CellKind::kDeleteFamily) expected.push_back(cell);
       }
       std::vector<Cell> cells;
-      BOOST_REQUIRE(block->Cells(slot++, names, &columns, &cells).ok());
+      BOOST_REQUIRE(block->Cells(slot++, Projection(names, columns, nullptr), &cells).ok());
       BOOST_TEST((test::Owned(cells) == expected));
     }
   }
@@ -209,7 +225,7 @@ BOOST_AUTO_TEST_CASE(ColumnsBeyondTheDictionaryStandInline) {
 
   const std::vector<std::string> columns = {"q0", "q4999", "q777"};
   std::vector<Cell> cells;
-  BOOST_REQUIRE(block->Cells(0, names, &columns, &cells).ok());
+  BOOST_REQUIRE(block->Cells(0, Projection(names, columns, nullptr), &cells).ok());
   BOOST_REQUIRE(cells.size() == 3u);
   BOOST_TEST(cells[1].value == "4999");
 }
@@ -261,7 +277,7 @@ BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
   const Rows rows = random.Many(6);
   const Encoded encoded = Encode(rows);
   const Dictionary names = NamesOf(encoded);
-  const Projection all(names);
+  const Projection all(names, nullptr);
   for (int trial = 0; trial < 20000; ++trial) {
     Encoded forged = encoded;
     for (uint64_t change = random.Below(4); change < 4; ++change) {

@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
         const auto found = data->ReadRows(block);
         const uint32_t slot = static_cast<uint32_t>(random.Below((*found)->row_count()));
         cells.clear();
-        const bool ok = (*found)->Cells(slot, data->names(), nullptr, &cells).ok();
+        const bool ok = (*found)->Cells(slot, Projection(data->names(), nullptr), &cells).ok();
         if (!ok || test::Owned(cells) != expected[(*found)->first() + slot]) ++wrong;
       }
     });

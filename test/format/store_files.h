@@ -78,7 +78,7 @@ inline Result<std::shared_ptr<format::StoreFile>> OpenBytes(
 inline Result<Rows> ReadAllRows(format::StoreFile* file) {
   auto data = file->Carrier();
   if (!data) return data.error();
-  const format::Projection all((*data)->names());
+  const format::Projection all((*data)->names(), &file->blocks());
   Rows rows;
   for (uint32_t i = 0; i < (*data)->block_count(); ++i) {
     auto block = (*data)->ReadRows(i);

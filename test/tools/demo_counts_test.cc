@@ -8,22 +8,11 @@
 #include "tandem/limits.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
+#include "test/tools/shell.h"
 #include "tools/tandem/demo_queries.h"
 
 namespace tandem::test {
 namespace {
-
-std::string OutputOf(const std::string& command) {
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  BOOST_REQUIRE(pipe != nullptr);
-  std::string text;
-  char buffer[4096];
-  while (const size_t count = std::fread(buffer, 1, sizeof(buffer), pipe)) {
-    text.append(buffer, count);
-  }
-  pclose(pipe);
-  return text;
-}
 
 /// What awk prints when it runs `body` on every paragraph and `end` at the end; `f` holds the
 /// fields of a paragraph. A package with a value beyond the engine's limit is left out: the import

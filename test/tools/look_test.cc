@@ -68,6 +68,25 @@ BOOST_AUTO_TEST_CASE(InfoHasARecordForEveryPart) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(InfoShowsRegionsAndTheOptionsOfFamilies) {
+  TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  RunProgram({"create", path, "t", "--family",
+              "d,versions=3,ttl=7d,compression=none,block-size=16KiB", "--split-keys", "g,0x6d00"});
+  std::string rows = "key\n";
+  for (char key = 'a'; key <= 'z'; ++key) rows += std::string(1, key) + "\n";
+  RunProgram({"import", path, "t", "-", "--format", "csv"}, rows);
+  RunProgram({"put", path, "t", "zz", "d:x=1"});
+  const std::string info = RunProgram({"info", path, "--output", "jsonl"}).out;
+  for (const char* part :
+       {R"("family":"d","versions":3,"ttl_micros":604800000000,"compression":"none",)",
+        R"("block_size_bytes":16384})", R"("start":null,"end":"g","files":1,"rows_in_files":6,)",
+        R"("start":"g","end_b64":"bQA=","files":1,"rows_in_files":7,)",
+        R"("start_b64":"bQA=","end":null,"files":)", R"("regions":3,)"}) {
+    BOOST_CHECK_MESSAGE(Holds(info, part), part << " is not in\n" << info);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -51,6 +51,22 @@ std::string FlagNames(uint32_t flags) {
   return names;
 }
 
+/// The name of the family or index that the section is about.
+Value OwnerName(const format::TableRecord& table, const format::SectionEntry& section) {
+  const format::SectionKind kind = section.kind;
+  if (kind == format::SectionKind::kBlockIndex || kind == format::SectionKind::kDictionary ||
+      kind == format::SectionKind::kPresence) {
+    if (section.owner == format::kKeysOwner) return Value();
+    return FamilyName(table, format::FamilyId(static_cast<uint8_t>(section.owner)));
+  }
+  for (const format::IndexRecord& index : table.indexes) {
+    const bool is_of_index =
+        kind >= format::SectionKind::kIndexLeaves && kind <= format::SectionKind::kIndexTouched;
+    if (is_of_index && index.id.value == section.owner) return index.name;
+  }
+  return Value();
+}
+
 void DumpStatistics(const format::StoreFile& file, RecordWriter* writer) {
   const format::FileStatistics& statistics = file.statistics();
   const Property properties[] = {
@@ -71,24 +87,39 @@ void DumpStatistics(const format::StoreFile& file, RecordWriter* writer) {
 }
 
 void DumpSections(const format::StoreFile& file, RecordWriter* writer) {
-  writer->Begin("section", {"section", "owner", "flags", "offset", "bytes", "count", "checksum"});
+  writer->Begin("section", {"section", "owner", "owner_name", "flags", "offset", "bytes", "count",
+                            "checksum"});
   for (const format::SectionEntry& section : file.sections()) {
-    writer->Add({SectionName(section.kind), section.owner, FlagNames(section.flags), section.offset,
-                 section.size_bytes, section.count, HashText(section.checksum)});
+    writer->Add({SectionName(section.kind), section.owner, OwnerName(file.table(), section),
+                 FlagNames(section.flags), section.offset, section.size_bytes, section.count,
+                 HashText(section.checksum)});
   }
   writer->End();
 }
 
-Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
-  ASSIGN_OR_RETURN(const format::DataSection* data, file->Carrier());
-  writer->Begin("block", {"block", "offset", "stored_bytes", "first_ordinal", "rows", "first_key"});
-  for (uint32_t i = 0; i < data->block_count(); ++i) {
-    const format::DataBlock block = data->BlockAt(i);
-    ASSIGN_OR_RETURN(const format::RowBlockRef rows, data->ReadRowsUncached(i));
+Status DumpBlocksOf(const format::DataSection& data, Value family, RecordWriter* writer) {
+  for (uint32_t i = 0; i < data.block_count(); ++i) {
+    const format::DataBlock block = data.BlockAt(i);
+    ASSIGN_OR_RETURN(const format::RowBlockRef rows, data.ReadRowsUncached(i));
     std::string key;
     RETURN_IF_ERROR(rows->Key(0, &key));
-    writer->Add({i, block.handle.offset, block.handle.stored_bytes, block.first, block.count, key});
+    writer->Add({family, i, block.handle.offset, block.handle.stored_bytes,
+                 data.OrdinalOf(block.first), block.count, key});
   }
+  return {};
+}
+
+/// The blocks of each family, and those of the keys where no family carries them.
+Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
+  writer->Begin(
+      "block", {"family", "block", "offset", "stored_bytes", "first_ordinal", "rows", "first_key"});
+  for (const format::FamilyId family : file->families()) {
+    ASSIGN_OR_RETURN(const format::DataSection* data, file->Family(family));
+    RETURN_IF_ERROR(DumpBlocksOf(*data, FamilyName(file->table(), family), writer));
+  }
+  ASSIGN_OR_RETURN(const format::DataSection* keys,
+                   file->Family(format::FamilyId(format::kKeysOwner)));
+  if (keys != nullptr) RETURN_IF_ERROR(DumpBlocksOf(*keys, Value(), writer));
   writer->End();
   return {};
 }

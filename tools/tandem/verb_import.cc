@@ -79,7 +79,8 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
                 .row_key = {},
                 .strict = options.strict,
                 .acknowledge = options.acknowledge,
-                .batch_rows = options.batch_rows};
+                .batch_rows = options.batch_rows,
+                .families = {}};
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(options.row));
   InputBuffer nothing(context.in, "");
   RETURN_IF_ERROR(NewRecordReader({options.format}, &nothing).status());
@@ -109,8 +110,8 @@ void SayWhatIsLost(const ImportSummary& summary, const Context& context) {
   if (summary.lost == 0) return;
   WriteBytes(
       context.err,
-      Format("tandem: import: {} cells are older than the versions that their families keep, "
-             "and vanish; 'tandem create --family NAME,versions=N' keeps more\n",
+      Format("tandem: import: cells older than the versions that their families keep: {}; they "
+             "vanish; 'tandem create --family NAME,versions=N' keeps more\n",
              FormatCount(summary.lost)));
 }
 

@@ -1,0 +1,54 @@
+// A row that need not fit in memory, merged over its sources column by column and written piece by
+// piece. Everything that is kept of it is one column, one piece of each source, the DeleteFamily
+// markers of a family, and the cells that concern indexes.
+//
+//   1. Every source's cells pass a tap that keeps what its index entries depend on.
+//   2. Each column, with the DeleteFamily markers of its family, passes the retention rules; a
+//      column's fate depends on nothing else. What is left of it goes to the writer.
+//   3. A DeleteFamily marker stays if it stays for any column of its family, or on its own; the
+//      markers follow the family's columns.
+//   4. The entries of the row are collected anew by the writer; what it was in each source is taken
+//      out of the digest that comes with that source's sections.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "compaction/merge.h"
+#include "format/cell_stream.h"
+#include "format/store_file_writer.h"
+#include "tandem/status.h"
+
+namespace tandem::compaction {
+
+/// The part of a row that one source holds.
+struct StreamedPart {
+  std::unique_ptr<format::CellStream> cells;
+  bool in_digests = false;  ///< Its digests were added as a whole.
+};
+
+struct StreamedTotals {
+  uint64_t cells_in = 0, cells_out = 0;
+};
+
+/// A row that is merged column by column.
+struct StreamedRow {
+  std::string_view key;
+  std::vector<StreamedPart> parts;
+  bool forgets_sequences = false;  ///< What is written has sequence 0 (merge.h).
+};
+
+/// The writer that the row goes to. Asked for when something of the row is left, at most once.
+using NextWriter = std::function<Result<format::StoreFileWriter*>()>;
+
+/// Merges `row` into the writer of `next_writer`; `present` has the digests of the sources that are
+/// `in_digests`, and is not used when there are none. Errors: kCancelled, kCorruption, kIoError,
+/// kNoSpace, kUnsupported; those of `next_writer`.
+Result<StreamedTotals> MergeColumns(StreamedRow row, const MergeOptions& options,
+                                    const NextWriter& next_writer,
+                                    format::StoreFileWriter* present);
+
+}  // namespace tandem::compaction
