@@ -114,7 +114,7 @@ Status NewerRows::LookAtCells(uint32_t slot) {
 
 // Cells of the carrier stand in the block at hand, those of other families in blocks of their own.
 Status NewerRows::AppendCells(uint32_t slot, Family* family) {
-  if (family->data == carrier_) return rows_->Cells(slot, *family->columns, &cells_);
+  if (family->data == carrier_) return AppendCells(*rows_, slot, *family);
   const uint32_t ordinal = rows_->first() + slot;
   if (!family->data->Has(ordinal)) return {};
   const uint32_t position = family->data->RankOf(ordinal);
@@ -126,7 +126,14 @@ Status NewerRows::AppendCells(uint32_t slot, Family* family) {
     }
     family->block = block;
   }
-  return family->rows->Cells(position - family->rows->first(), *family->columns, &cells_);
+  return AppendCells(*family->rows, position - family->rows->first(), *family);
+}
+
+// Of a wide row its head says which families it deletes; its columns are too far away, and what
+// they might kill is left alive.
+Status NewerRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family) {
+  if (rows.is_wide()) return rows.AppendFamilyDeletes(&cells_);
+  return rows.Cells(slot, *family.columns, &cells_);
 }
 
 }  // namespace tandem::engine

@@ -38,7 +38,8 @@ class NewerRows {
   /// Of the row at `slot` of the block. Errors: kCorruption.
   Status Key(uint32_t slot, std::string* key) const { return rows_->Key(slot, key); }
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
-  /// timestamp at or above `timestamp`. Errors: kCorruption.
+  /// timestamp at or above `timestamp`; true is certain, false of a wide row is not. Errors:
+  /// kCorruption, kIoError.
   Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp);
   /// Whether every row of the file certainly does.
   bool AllKill(size_t which, int64_t timestamp) const;
@@ -69,6 +70,7 @@ class NewerRows {
   Status OpenFamilies();
   Status LookAtCells(uint32_t slot);
   Status AppendCells(uint32_t slot, Family* family);
+  Status AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family);
 
   format::StoreFile* file_;
   std::vector<Column> columns_;
