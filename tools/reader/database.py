@@ -43,7 +43,7 @@ class Database:
         except Refused as refused:
             if others or refused.code == UNSUPPORTED:
                 raise
-            raise Refused(NOT_FOUND, f'{self.path}: a crash ended the creation ({refused})') from None
+            raise Refused(NOT_FOUND, f'{self.path}: no database, {refused}') from None
         _, state, self.next_file, (manifest, *segments) = max(slots)
         if manifest[0] == 0:
             begun = others in ([], ['manifest-1']) and self.sizes(others) <= BEING_CREATED_BYTES_MAX
@@ -86,7 +86,7 @@ class Database:
             raise Refused(BUSY, f'{self.path}: another process has it open for writing') from None
         finally:
             os.close(directory)
-        raise Refused(NOT_CLOSED, f'{self.path}: it was not closed cleanly; open it once with tandem')
+        raise Refused(NOT_CLOSED, f'{self.path}: not closed cleanly; open it once with tandem')
 
     def bound_file(self, prefix, kind, bound):
         """The file that ROOT binds; its chain must end with the checksum given there."""
@@ -148,7 +148,7 @@ class Database:
             file = self.bound_file('log', LOG, bound)
             length, checksum, sequence, own = struct.unpack('<QQQQ', file.bytes(128, 32))
             same(file.name, 'checksum of the header', own, hash64(file.bytes(0, 152)))
-            check(last in (None, (length, checksum, sequence)), file.name, 'it has another predecessor')
+            check(last in (None, (length, checksum, sequence)), file.name, 'its predecessor')
             payloads, checksum, sequence = file.frames(160, own, sequence, gaps=True)
             same(file.name, 'last checksum', bound[3], checksum)
             if payloads:

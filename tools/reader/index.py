@@ -25,7 +25,7 @@ def decode_key(column, key, where):
     same(where, 'tag of an index key', 2, key[0] if key else None)
     kind, body = column['type'], key[1:]
     if kind in (BYTES, TEXT):
-        check(re.fullmatch(rb'([^\0]|\0\xFF)*\0\1', body, re.DOTALL), where, f'index key {key}')
+        check(re.fullmatch(rb'([^\x00]|\x00\xFF)*\x00\x01', body, re.DOTALL), where, f'index key {key}')
         return body[:-2].replace(b'\0\xFF', b'\0')
     binary, kind = kind > BIG_ENDIAN, kind % BIG_ENDIAN
     check(len(body) == (1 if kind == BOOL else 8), where, f'index key {key}')
