@@ -84,6 +84,14 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
   if (places.names != nullptr) {
     ASSIGN_OR_RETURN(section.names_, ReadDictionary(file, *places.names));
   }
+  using base::MemoryPart;
+  const uint64_t slots_bytes = section.index_.size() * sizeof(RowSlot);
+  const uint64_t presence_bytes =
+      section.presence_ == nullptr ? 0 : section.presence_->memory_bytes();
+  section.charges_ = {
+      file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes() + slots_bytes),
+      file.Charge(MemoryPart::kDictionaries, section.names_.memory_bytes()),
+      file.Charge(MemoryPart::kBitmaps, presence_bytes)};
   return section;
 }
 
