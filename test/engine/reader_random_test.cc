@@ -48,7 +48,7 @@ class Trial {
   Trial(TestRandom& random, const Scale& scale)
       : random_(random),
         scale_(scale),
-        families_(1 + random.Below(1)),
+        families_(1 + random.Below(3)),
         world_(RandomOptions(random, families_)) {}
 
   void Run() {
