@@ -83,8 +83,8 @@ Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
 }
 
 std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
-  const std::vector<uint64_t>* hashes = parts_->key_hashes.loaded();
-  return hashes == nullptr ? std::span<const uint64_t>() : *hashes;
+  const base::Charged<std::vector<uint64_t>>* loaded = parts_->key_hashes.loaded();
+  return loaded == nullptr ? std::span<const uint64_t>() : loaded->value;
 }
 
 Result<const Bitmap*> StoreFile::CleanRows() {
