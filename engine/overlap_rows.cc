@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "format/wide_row.h"
 
 namespace tandem::engine {
 
@@ -96,7 +95,6 @@ Result<bool> NewerRows::Kills(uint32_t slot, size_t which, int64_t timestamp) {
 
 Status NewerRows::LookAtCells(uint32_t slot) {
   cells_.clear();
-  pins_.clear();
   for (Family& family : families_) RETURN_IF_ERROR(AppendCells(slot, &family));
   newest_.resize(std::max(newest_.size(), size_t{rows_->row_count()} * columns_.size()));
   for (size_t which = 0; which < columns_.size(); ++which) {
@@ -116,7 +114,7 @@ Status NewerRows::LookAtCells(uint32_t slot) {
 
 // Cells of the carrier stand in the block at hand, those of other families in blocks of their own.
 Status NewerRows::AppendCells(uint32_t slot, Family* family) {
-  if (family->data == carrier_) return AppendCells(rows_, slot, *family);
+  if (family->data == carrier_) return AppendCells(*rows_, slot, *family);
   const uint32_t ordinal = rows_->first() + slot;
   if (!family->data->Has(ordinal)) return {};
   const uint32_t position = family->data->RankOf(ordinal);
@@ -128,13 +126,14 @@ Status NewerRows::AppendCells(uint32_t slot, Family* family) {
     }
     family->block = block;
   }
-  return AppendCells(family->rows, position - family->rows->first(), *family);
+  return AppendCells(*family->rows, position - family->rows->first(), *family);
 }
 
-Status NewerRows::AppendCells(const format::RowBlockRef& rows, uint32_t slot,
-                              const Family& family) {
-  if (!rows->is_wide()) return rows->Cells(slot, *family.columns, &cells_);
-  return format::AppendWideColumns(family.data->blocks(), rows, family.qualifiers, &cells_, &pins_);
+// Of a wide row its head says which families it deletes; its columns are too far away, and what
+// they might kill is left alive.
+Status NewerRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family) {
+  if (rows.is_wide()) return rows.AppendFamilyDeletes(&cells_);
+  return rows.Cells(slot, *family.columns, &cells_);
 }
 
 }  // namespace tandem::engine

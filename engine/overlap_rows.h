@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,7 +38,8 @@ class NewerRows {
   /// Of the row at `slot` of the block. Errors: kCorruption.
   Status Key(uint32_t slot, std::string* key) const { return rows_->Key(slot, key); }
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
-  /// timestamp at or above `timestamp`. Errors: kCorruption.
+  /// timestamp at or above `timestamp`; true is certain, false of a wide row is not. Errors:
+  /// kCorruption, kIoError.
   Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp);
   /// Whether every row of the file certainly does.
   bool AllKill(size_t which, int64_t timestamp) const;
@@ -70,7 +70,7 @@ class NewerRows {
   Status OpenFamilies();
   Status LookAtCells(uint32_t slot);
   Status AppendCells(uint32_t slot, Family* family);
-  Status AppendCells(const format::RowBlockRef& rows, uint32_t slot, const Family& family);
+  Status AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family);
 
   format::StoreFile* file_;
   std::vector<Column> columns_;
@@ -82,7 +82,6 @@ class NewerRows {
   std::vector<bool> looked_at_;                 // By slot.
   std::vector<std::optional<int64_t>> newest_;  // By slot and column: the newest that kills.
   std::vector<format::Cell> cells_;
-  std::vector<std::shared_ptr<const void>> pins_;  // Of their bytes, where they are a wide row's.
 };
 
 }  // namespace tandem::engine

@@ -22,8 +22,6 @@ namespace {
 
 const std::vector<std::string> kFamilies = {"f", "g", "h"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
-// Families that a file can hold.
-constexpr size_t kFamiliesMax = 1;
 
 // A file's rows by key, with owned cells.
 struct PlainCell {
@@ -40,6 +38,7 @@ using PlainFile = std::map<std::string, PlainRow>;
 
 void AddFamily(format::StoreFile* file, format::FamilyId id, PlainFile* rows) {
   const format::DataSection& data = **file->Family(id);
+  const format::Projection all(data.names(), nullptr, &data.blocks());
   for (uint32_t block = 0; block < data.block_count(); ++block) {
     const auto read = data.ReadRows(block);
     BOOST_REQUIRE(read.has_value());
@@ -47,7 +46,7 @@ void AddFamily(format::StoreFile* file, format::FamilyId id, PlainFile* rows) {
       std::string key;
       std::vector<format::Cell> cells;
       BOOST_REQUIRE((*read)->Key(slot, &key).ok());
-      BOOST_REQUIRE((*read)->Cells(slot, {data.names(), &data.blocks()}, &cells).ok());
+      BOOST_REQUIRE((*read)->Cells(slot, all, &cells).ok());
       PlainRow& row = (*rows)[key];
       row.ordinal = data.OrdinalOf((*read)->first() + slot);
       for (const format::Cell& cell : cells) {
@@ -163,7 +162,7 @@ class History {
  private:
   static WorldOptions Options(TestRandom& random) {
     WorldOptions options;
-    const size_t families = 1 + random.Below(kFamiliesMax);
+    const size_t families = 1 + random.Below(kFamilies.size());
     for (size_t i = 0; i < families; ++i) {
       FamilyOptions& family = options.families.emplace_back();
       family.name = kFamilies[i];
