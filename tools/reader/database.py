@@ -27,7 +27,8 @@ class Database:
         self.read_manifest(manifest)
         self.check_catalog(segments)
         self.read_log(segments)
-        self.stores = {number: Store(path, entry) for number, entry in self.files.items()}
+        self.stores = {number: Store(path, self.root.id, entry)
+                       for number, entry in self.files.items()}
 
     # ROOT.
 
@@ -43,8 +44,8 @@ class Database:
         except Refused as refused:
             if others or refused.code == UNSUPPORTED:
                 raise
-            raise Refused(NOT_FOUND, f'{self.path}: a crash ended the creation ({refused})') from None
-        _, state, self.next_file, (manifest, *segments) = max(slots)
+            raise Refused(NOT_FOUND, f'{self.path}: no database, {refused}') from None
+        _, state, (manifest, *segments) = max(slots)
         if manifest[0] == 0:
             begun = others in ([], ['manifest-1']) and self.sizes(others) <= BEING_CREATED_BYTES_MAX
             check(begun, 'ROOT', f'it is being created beside {others}')
@@ -53,13 +54,21 @@ class Database:
             self.refuse_open()
         if state != CLOSED:
             raise Refused(UNSUPPORTED, f'ROOT: state {state} is unknown')
+        newest_log = max((segment[0] for segment in segments), default=0)
+        self.refuse_newer(others, {'manifest': manifest[0], 'log': newest_log})
         return manifest, segments
+
+    def refuse_newer(self, names, newest):
+        """Files above those that ROOT binds prove that it is an old copy (19)."""
+        for prefix, number in (name.split('-') for name in names):
+            check(prefix not in newest or int(number) <= newest[prefix], 'ROOT',
+                  f'it is older than {prefix}-{number}')
 
     def sizes(self, names):
         return sum(os.path.getsize(os.path.join(self.path, name)) for name in names)
 
     def root_slots(self):
-        """Generation, state, next file number and bound files of each slot that verifies."""
+        """Generation, state and bound files of each slot that verifies."""
         root, found = self.root, []
         same('ROOT', 'size and database id', (ROOT_BYTES, root.id), (root.size, root.database))
         check(not any(root.bytes(128, SLOTS[0] - 128)), 'ROOT', 'zeros behind the header')
@@ -67,12 +76,11 @@ class Database:
             reader = Bytes(root.bytes(offset, SLOT_BYTES), f'ROOT at {offset}')
             if reader.number(8) != root.checksum(offset + 8, SLOT_BYTES - 8, offset):
                 continue
-            generation, _, next_file, state = reader.unpack('QQQB')
+            generation, _, _, state = reader.unpack('QQQB')
             reader.zero(3)
             count = reader.number(4)
             check(count <= 100 and (count == 0 or state != OPEN), reader.where, f'{count} segments')
-            found.append((generation, state, next_file, [reader.unpack('Q16sQQ')
-                                                         for _ in range(1 + count)]))
+            found.append((generation, state, [reader.unpack('Q16sQQ') for _ in range(1 + count)]))
             reader.zero(reader.left())
         check(found, 'ROOT', 'neither slot verifies')
         return found
@@ -86,7 +94,7 @@ class Database:
             raise Refused(BUSY, f'{self.path}: another process has it open for writing') from None
         finally:
             os.close(directory)
-        raise Refused(NOT_CLOSED, f'{self.path}: it was not closed cleanly; open it once with tandem')
+        raise Refused(NOT_CLOSED, f'{self.path}: not closed cleanly; open it once with tandem')
 
     def bound_file(self, prefix, kind, bound):
         """The file that ROOT binds; its chain must end with the checksum given there."""
@@ -148,7 +156,7 @@ class Database:
             file = self.bound_file('log', LOG, bound)
             length, checksum, sequence, own = struct.unpack('<QQQQ', file.bytes(128, 32))
             same(file.name, 'checksum of the header', own, hash64(file.bytes(0, 152)))
-            check(last in (None, (length, checksum, sequence)), file.name, 'it has another predecessor')
+            check(last in (None, (length, checksum, sequence)), file.name, 'its predecessor')
             payloads, checksum, sequence = file.frames(160, own, sequence, gaps=True)
             same(file.name, 'last checksum', bound[3], checksum)
             if payloads:

@@ -3,7 +3,9 @@
 Every value and ordinal is verified: order, bounds, the digest over all entries, and that just the
 rows with a Put of the column (`present`) have entries.
 """
+import decimal
 import heapq
+import math
 import re
 import struct
 
@@ -16,31 +18,38 @@ SMALL_ROWS_MAX = 64
 BLOCKED, ROARING = 2, 3
 GROUP = 128
 SIGN = 1 << 63
+ESCAPED = re.compile(rb'([^\x00]|\x00\xFF)*\x00\x01', re.DOTALL)
 
 
 def decode_key(column, key, where):
-    """The value of an index key: as bytes that would be stored for it in the row."""
+    """The value of an index key as text: bytes and text as they are, all numbers in decimal."""
     if column['descending']:
         key = bytes(255 - byte for byte in key)
     same(where, 'tag of an index key', 2, key[0] if key else None)
     kind, body = column['type'], key[1:]
     if kind in (BYTES, TEXT):
-        check(re.fullmatch(rb'([^\0]|\0\xFF)*\0\1', body, re.DOTALL), where, f'index key {key}')
+        check(ESCAPED.fullmatch(body), where, f'index key {key}')
         return body[:-2].replace(b'\0\xFF', b'\0')
-    binary, kind = kind > BIG_ENDIAN, kind % BIG_ENDIAN
+    kind, number = kind % BIG_ENDIAN, int.from_bytes(body, 'big')
     check(len(body) == (1 if kind == BOOL else 8), where, f'index key {key}')
-    number = int.from_bytes(body, 'big')
     if kind == BOOL:
         check(number <= 1, where, f'index key {key}')
-        return body if binary else (b'false', b'true')[number]
+        return (b'false', b'true')[number]
     if kind == DOUBLE:
-        number = number ^ SIGN if number & SIGN else number ^ MASK
-    elif kind != UINT64:
-        number = number - SIGN
-    stored = (number & MASK).to_bytes(8, 'big')
-    if binary:
-        return stored
-    return repr(struct.unpack('>d', stored)[0] if kind == DOUBLE else number).encode()
+        bits = number ^ SIGN if number & SIGN else number ^ MASK
+        return double_text(struct.unpack('<d', bits.to_bytes(8, 'little'))[0]).encode()
+    return str(number if kind == UINT64 else number - SIGN).encode()
+
+
+def double_text(value):
+    """The shortest decimal text that reads back as the value; without exponent where not longer."""
+    if math.isinf(value):
+        return str(value)
+    shortest = decimal.Decimal(repr(value))
+    fixed = str(int(value)) if value == int(value) else f'{shortest:f}'
+    digits, exponent = f'{shortest.normalize():e}'.split('e')
+    scientific = f'{digits}e{int(exponent):+03d}'
+    return fixed if len(fixed) <= len(scientific) else scientific
 
 
 def index_entries(store, index, keys):

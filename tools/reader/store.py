@@ -8,7 +8,8 @@ import heapq
 import struct
 
 from files import STORE, File
-from primitives import MASK, MEBIBYTE, Bytes, check, decompress, hash64, hash128, row_hash, same, up
+from primitives import (MEBIBYTE, UNSUPPORTED, Bytes, Refused, check, decompress, hash64, hash128,
+                        row_hash, same, up)
 from records import table_record
 from rows import CHUNK, HEAD, PIECE, ROWS, row_block, wide_row
 
@@ -23,10 +24,11 @@ Section = collections.namedtuple('Section', 'kind flags owner offset size count 
 
 
 class Store(File):
-    def __init__(self, directory, entry):
+    def __init__(self, directory, database_id, entry):
         super().__init__(directory, f'store-{entry["number"]}', STORE, entry['number'])
         self.entry = entry
-        same(self.name, 'id and size', (entry['id'], entry['size']), (self.id, self.size))
+        same(self.name, 'ids and size', (database_id, entry['id'], entry['size']),
+             (self.database, self.id, self.size))
         self.read_sections()
         same(self.name, 'XXH3-128 of the file', int.from_bytes(entry['hash'], 'little'),
              hash128(self.view(0, self.size)))
@@ -82,8 +84,9 @@ class Store(File):
         check(stored <= 16 * MEBIBYTE + 65536 and raw <= 16 * MEBIBYTE and offset % 8 == 0
               and offset + 32 + stored <= limit, where, f'a block of {stored} bytes')
         same(where, 'checksum', checksum, self.checksum(offset + 8, 24 + stored, offset))
-        check(kind in kinds and codec <= 1 and zero == 0, where,
-              f'block of kind {kind}, codec {codec}')
+        if codec > 1:
+            raise Refused(UNSUPPORTED, f'{where}: codec {codec} is unknown')
+        check(kind in kinds and zero == 0, where, f'a block of kind {kind}')
         data = self.bytes(offset + 32, stored)
         if codec:
             data = decompress(data, raw, where)
