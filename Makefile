@@ -141,9 +141,14 @@ $(BUILD)/obj/test/%.o: test/%.cc | $(BUILD)/obj/test/prelude.h.gch
 	$(Q)$(compile)
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: OPT = -O1
+# The fuzzer is no Boost.Test.
+$(FUZZ_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
+$(FUZZ_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 # It has to name its module before it includes Boost.Test.
 $(BUILD)/obj/test/support/main.o: PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(BUILD)/obj/test/support/main.o: | $(BUILD)/obj/tools/house/prelude.h.gch
+# RapidJSON adds to a null pointer where its stack is empty.
+$(BUILD)/obj/tools/tandem/json.o: CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
 # CLI11 is slow to compile and runs once a process.
 $(BUILD)/obj/tools/tandem/command_line.o: OPT = -O0
 $(BUILD)/obj/tools/tandem/command_line.o: HARDENING = -D_GLIBCXX_ASSERTIONS -fstack-protector-strong

@@ -19,7 +19,8 @@ Result<bool> RowProducer::Accept(bool settled, bool decided) {
     ASSIGN_OR_RETURN(const bool matches, job_->predicate->Matches(key_, row_.visible()));
     if (!matches) return false;
   }
-  return !job_->shape.needs_cells || ReturnsCells();
+  if (!job_->shape.needs_cells) return true;
+  return ReturnsCells();
 }
 
 // Whether the row, which is not settled, shows any cell, as far as nobody else asks: without
@@ -28,7 +29,8 @@ Result<bool> RowProducer::Accept(bool settled, bool decided) {
 Result<bool> RowProducer::Exists() {
   if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
   if (row_.is_partial()) return existence_.Exists(places_);
-  return !row_.visible().empty() || existence_.ExistsElsewhere(places_);
+  if (!row_.visible().empty()) return true;
+  return existence_.ExistsElsewhere(places_);
 }
 
 Result<bool> RowProducer::ReturnsCells() {

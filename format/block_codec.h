@@ -43,8 +43,8 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
 /// The kind that the header of `stored` states, before any check; kRows when it is too short.
 BlockKind ClaimedKind(std::string_view stored);
 
-/// Decodes `stored`, exactly header and payload, into `*block`. Errors: kCorruption, kUnsupported (a
-/// codec that this build does not know), kOutOfMemory.
+/// Decodes `stored`, exactly header and payload, into `*block`. Errors: kCorruption, kUnsupported
+/// (a codec that this build does not know), kOutOfMemory.
 Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,
                        Block* block);
 /// The same into a block of its own.

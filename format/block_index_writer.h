@@ -1,6 +1,6 @@
-// Building the block index of a family: for each row block its place, its first position, and
-// a separator, the shortest key that is above every key before the block and not above its first
-// key.
+// Building the block index of a family or of the keys: for each row block, and for the head of each
+// wide row, its place, its first position, and a separator, the shortest key that is above every
+// key before the block and not above its first key.
 //
 // The section is a run of pieces (blocks of kind kBlockIndex; first = number of the first entry;
 // count = entries, 1 to 1,024; not compressed); the section's count is the number of entries. With
@@ -10,13 +10,12 @@
 //        2     6   zero
 //        8    8n   heads           eight separator bytes after the prefix, zero-padded, read as a
 //                                  big-endian number (stored little-endian)
-//     8+8n    8n   offsets         of the row blocks; they rise and lie in the data section
-//    8+16n    4n   stored sizes    of the row blocks, with header, without padding
+//     8+8n    8n   offsets         of the blocks and heads; they rise and lie in the data section
+//    8+16n    4n   stored sizes    of the same, with header, without padding
 //    8+20n    4n   firsts          first positions; the first of all is 0
 //    8+24n    4n   key ends        end of each separator's rest, counted from the heap's start
 //    8+28n     p   prefix
-//        +         heap            the separators' rests (what follows the prefix), one after the
-//        other
+//        +         heap            the separators' rests (behind the prefix), one after the other
 // A piece ends after 1,024 entries or when its separators pass 1 MiB. The separator of the
 // family's first block is its first key.
 //

@@ -47,9 +47,9 @@ struct FileReference {
 struct RegionRecord {
   RegionId id;
   TableId table;
-  std::string start_key;             ///< Inclusive; empty: from the first key.
-  std::string end_key;               ///< Exclusive; empty: to the last key.
-  SequenceNumber flushed_through;    ///< Every operation up to it is in `files`; replay skips them.
+  std::string start_key;           ///< Inclusive; empty: from the first key.
+  std::string end_key;             ///< Exclusive; empty: to the last key.
+  SequenceNumber flushed_through;  ///< Every operation up to it is in `files`; replay skips them.
   /// Run after run, the oldest first by sequence; the files of a run by key.
   std::vector<FileReference> files;
 };

@@ -50,7 +50,7 @@ Status IndexPartWriter::FinishLeaf() {
   finished_.entries = leaf_.entries();
   BlockContent content = leaf_.Finish(directory_.entries());
   finished_.values = content.count;
-  content.compression = Compression::kZstd;
+  content.compression = spec_.compression;
   ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(content));
   directory_.Add(handle, finished_);
   return {};

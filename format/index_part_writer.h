@@ -23,6 +23,7 @@ class IndexPartWriter {
     IndexId index;
     IndexPart part = IndexPart::kCurrent;
     uint32_t row_count = 0;
+    Compression compression = Compression::kZstd;  ///< Of the leaves.
   };
   IndexPartWriter(Spec spec, SectionWriter* out) : spec_(spec), out_(out) {}
 

@@ -59,6 +59,7 @@ struct IndexSectionWriter::Parts {
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
 
   IndexRecord index;
+  Compression compression = Compression::kZstd;
   base::Arena keys;
   Part current_part, older_part;
   GrowingBitmap present, touched;
@@ -67,9 +68,10 @@ struct IndexSectionWriter::Parts {
   std::string key;
 };
 
-IndexSectionWriter::IndexSectionWriter(const IndexRecord& index)
+IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
     : parts_(std::make_unique<Parts>()) {
   parts_->index = index;
+  parts_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
@@ -143,7 +145,7 @@ Status IndexSectionWriter::Parts::WritePart(IndexPart which, uint32_t row_count,
   for (const Input& input : inputs) {
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
-  IndexPartWriter writer({index.id, which, row_count}, out);
+  IndexPartWriter writer({index.id, which, row_count, compression}, out);
   RETURN_IF_ERROR(MergeValues(sources, &writer));
   RETURN_IF_ERROR(writer.Finish());
   if (writer.entries() != from.digest.count) {

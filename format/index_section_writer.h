@@ -29,7 +29,9 @@ enum class CopiedDigest : uint8_t {
 /// Threads: one at a time.
 class IndexSectionWriter {
  public:
-  explicit IndexSectionWriter(const IndexRecord& index);
+  /// `compression`: of the leaves; an index is stored as the family of its column is.
+  explicit IndexSectionWriter(const IndexRecord& index,
+                              Compression compression = Compression::kZstd);
   ~IndexSectionWriter();
 
   /// Collects the entries of row `ordinal` (ascending over calls; a row may be skipped when CopyRow

@@ -1,14 +1,13 @@
 // Building row blocks.
 //
-// Row block (kind kRows; first = ordinal of row 0; count = rows, at least 1), its raw bytes:
+// Row block (kind kRows; first = position of row 0; count = rows, at least 1), its raw bytes:
 //   OFFSET  SIZE    FIELD            MEANING
 //        0     8    base timestamp   the smallest of the block, i64
 //        8     8    base sequence    the smallest of the block
 //       16     2    prefix length    common prefix of all keys of the block
 //       18     6    zero
-//       24     8n   heads            per row the eight key bytes after the prefix, zero-padded, as
-//       a
-//                                    big-endian number (stored little-endian, as all integers)
+//       24     8n   heads            per row eight key bytes after the prefix, zero-padded, as a
+//                                    big-endian number (stored little-endian)
 //    24+8n  4n+4    slots            offset of each row, then the size of the raw bytes
 //        +     p    prefix
 //        +          rows             one after the other up to the end
@@ -17,9 +16,8 @@
 // Row:
 //   varint          length of the key after the prefix
 //   length - 8      its bytes beyond the head, if any
-//   1               row flags: 1 one timestamp, 2 one sequence, 4 has markers, 8 has several cells
-//   of
-//                   one column; the others are 0
+//   1               row flags: 1 one timestamp, 2 one sequence, 4 has markers, 8 has several
+//                   cells of one column; the others are 0
 //   varint          with flag 1: timestamp of all its cells minus the base
 //   varint          with flag 2: sequence of all its cells minus the base
 //   cells           up to the next slot, in the order of CellLess; at least one, but see Keys
@@ -27,8 +25,7 @@
 //   1               cell flags: bits 0-2 CellKind; 8 column, 16 timestamp, 32 sequence as the cell
 //                   before; 64 far value; 128 is 0
 //   varint          column: dictionary id, or 0 and a varint length and the name itself; absent
-//   with
-//                   flag 8 and in DeleteFamily markers
+//                   with flag 8 and in DeleteFamily markers
 //   varint          timestamp minus the base; absent with flag 16 and in rows of one timestamp
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
 //   varint, bytes   length and value, or the reference to a far value (far_value.h); Puts only
@@ -44,8 +41,7 @@
 //   35 00 00 00  3D 00 00 00  46 00 00 00               rows at 53 and 61, end at 70
 //   6B                                                  prefix "k"
 //   01 03 00 00  00 01 01 78                            1 byte of key; flags; deltas 0; Put a "x"
-//   01 07 00 00  02 01  00 02 00                        flags with markers; DeleteColumn a; Put b
-//   ""
+//   01 07 00 00  02 01  00 02 00                        has markers; DeleteColumn a; Put b = ""
 // The same keys without cells:
 //   00 00 00 00 00 00 00 00   00 00 00 00 00 00 00 00   no timestamps, no sequences
 //   01 00 00 00 00 00 00 00                             prefix of 1 byte

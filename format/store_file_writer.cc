@@ -69,8 +69,13 @@ struct StoreFileWriter::Parts {
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
     : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
-  for (const IndexRecord& index : parts_->spec.table->indexes) {
-    parts_->indexes.push_back(std::make_unique<IndexSectionWriter>(index));
+  const TableRecord& table = *parts_->spec.table;
+  for (const IndexRecord& index : table.indexes) {
+    const auto family = std::find_if(
+        table.families.begin(), table.families.end(),
+        [&](const FamilyRecord& record) { return record.id == index.columns[0].family; });
+    parts_->indexes.push_back(
+        std::make_unique<IndexSectionWriter>(index, family->options.compression));
   }
 }
 

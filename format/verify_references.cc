@@ -17,8 +17,7 @@ void ReferenceVerifier::AddValueBlock(const Block& block, uint32_t stored_bytes)
                        block.offset == open_value_->end;
   if (!goes_on) {
     CloseValue();
-    open_value_.emplace();
-    open_value_->offset = block.offset;
+    open_value_.emplace(block.offset);
     if (block.first != 0) {
       findings_.AddAt(block.offset, Mismatch("number of value block", 0, block.first));
     }

@@ -41,7 +41,9 @@ class ReferenceVerifier {
   };
   /// The value whose blocks are being met.
   struct OpenValue {
-    uint64_t offset = 0;
+    explicit OpenValue(uint64_t first_offset) : offset(first_offset) {}
+
+    uint64_t offset;
     uint64_t length = 0;
     uint32_t blocks = 0;
     uint64_t end = 0;  ///< Where its next block would have to start.

@@ -14,8 +14,8 @@
 //       16     8  key hash         RowHash of the row's key
 //       24     4  number           of the chunk within its row, from 0
 //       28     4  name bytes       of all names that the chunk states, written out
-//       32        cells            count of them, in the order of CellLess, after those of the
-//                                  chunk before
+//       32        cells            as many as the block's count, in the order of CellLess, after
+//                                  those of the chunk before
 // Cell of a chunk:
 //   1               cell flags: bits 0-2 CellKind, not DeleteFamily; 8 column, 16 timestamp,
 //                   32 sequence as the cell before; 64 far value; 128 is 0. The first cell of a
@@ -35,10 +35,11 @@
 //       32     8  bytes            of qualifiers and values as the user wrote them
 //       40     8  first chunk      its offset; 0 without chunks
 //       48     4  chunks
-//       52     4  fences           m: every 2^s-th chunk from the first has one; at most 4,096
+//       52     4  fences           m = ceil(chunks / 2^s), at most 4,096: every 2^s-th chunk, from
+//                                  the first on, has one
 //       56     4  markers
 //       60     2  key length
-//       62     1  stride           s
+//       62     1  stride           s, at most 20
 //       63     1  zero
 //       64   32m  fences           each: offset of the chunk u64; of its first cell timestamp i64
 //                                  and sequence u64; stored size of the chunk u32; end of the first

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "format/far_value.h"
 #include "format/hash.h"
 #include "format/row_stream.h"
 #include "format/verify_blocks.h"
@@ -32,6 +33,7 @@ struct OwnedCell {
   int64_t timestamp;
   uint64_t sequence;
   std::string value;
+  bool operator==(const OwnedCell&) const = default;
   Cell view() const {
     return {kind, format::FamilyId(0), qualifier, timestamp, SequenceNumber(sequence), value};
   }
@@ -87,6 +89,23 @@ class Bench {
     return rows;
   }
   uint64_t sequence() const { return sequence_; }
+
+  /// Gives one of the rows so many cells more that it is wide; with `far` also far values.
+  void Widen(uint64_t keys, bool far, Rows* rows) {
+    auto& cells = (*rows)["row" + std::to_string(1000000 + Below(keys))];
+    for (int i = 0; i < 1200; ++i) {
+      OwnedCell cell = NewCell(++sequence_);
+      if (cell.kind != CellKind::kDeleteFamily && Below(50) > 0) {
+        cell.qualifier = "w" + std::to_string(Below(900));
+        if (cell.kind == CellKind::kPut) cell.value.assign(Below(150), 'v');
+      }
+      const bool is_indexed = cell.qualifier == "a" || cell.qualifier == "n";
+      if (far && i % 400 == 0 && cell.kind == CellKind::kPut && !is_indexed) {
+        cell.value.assign(format::kNearValueBytesMax + 1 + Below(3 << 20), 'f');
+      }
+      cells.push_back(std::move(cell));
+    }
+  }
 
   std::unique_ptr<format::StoreFileWriter> NewWriter(const std::string& name,
                                                      const format::TableRecord* table) {
@@ -180,7 +199,29 @@ void RequireSound(Bench* bench, const std::string& name) {
 struct Trial {
   uint64_t operations = 60;
   uint64_t keys = 12;
+  bool wide = false;  ///< Some rows are.
+  bool far = false;   ///< And have far values.
 };
+
+/// All rows of a file, far values read.
+Rows ReadRows(Bench* bench, const std::string& name) {
+  const auto file = bench->Open(name);
+  format::RowStream row(file.get(), 0, file->row_count());
+  Rows rows;
+  while (row.Next().ok() && row.valid()) {
+    const auto stream = row.Stream();
+    BOOST_REQUIRE(stream.has_value());
+    while (*(*stream)->Next()) {
+      for (const Cell& cell : (*stream)->cells()) {
+        std::string value(cell.is_far() ? "" : cell.value);
+        if (cell.is_far()) BOOST_REQUIRE(format::ReadFarValue(cell, &value).ok());
+        rows[row.key()].push_back({cell.kind, std::string(cell.qualifier), cell.timestamp,
+                                   cell.sequence.value, std::move(value)});
+      }
+    }
+  }
+  return rows;
+}
 
 /// Writes some files, merges a contiguous part of them and compares. Returns what the merge says.
 MergeResult RunTrial(uint64_t seed, const Trial& trial) {
@@ -194,7 +235,8 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   SequenceNumber first_sequence;
   for (size_t i = 0; i < files; ++i) {
     if (i == first) first_sequence = SequenceNumber(bench.sequence() + 1);
-    const Rows rows = bench.NewRows(1 + bench.Below(trial.operations), trial.keys);
+    Rows rows = bench.NewRows(1 + bench.Below(trial.operations), trial.keys);
+    if (trial.wide && bench.Below(3) > 0) bench.Widen(trial.keys, trial.far, &rows);
     if (i < first) {
       for (const auto& [key, cells] : rows) {
         older_hashes.insert(format::RowHash(key, bench.table()->hash_secret));
@@ -231,9 +273,14 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
   BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
   if (result->empty) return *result;
-  BOOST_REQUIRE_MESSAGE(bench.Content("merged") == expected, "seed " << seed << ": files differ");
-  BOOST_REQUIRE(result->summary.hash == format::HashOf128(expected));
-  BOOST_REQUIRE_EQUAL(result->summary.size_bytes, expected.size());
+  if (trial.far) {  // Far values of a row that comes in pieces stand between its chunks.
+    BOOST_REQUIRE_MESSAGE(ReadRows(&bench, "merged") == ReadRows(&bench, "naive"),
+                          "seed " << seed << ": rows differ");
+  } else {
+    BOOST_REQUIRE_MESSAGE(bench.Content("merged") == expected, "seed " << seed << ": files differ");
+    BOOST_REQUIRE(result->summary.hash == format::HashOf128(expected));
+    BOOST_REQUIRE_EQUAL(result->summary.size_bytes, expected.size());
+  }
   RequireSound(&bench, "merged");
   return *result;
 }
@@ -264,6 +311,15 @@ BOOST_AUTO_TEST_CASE(LargerFilesMergeLikeTheNaiveMerge) {
   BOOST_TEST_MESSAGE("seed " << seed);
   for (uint64_t trial = 0; trial < 6; ++trial) {
     RunTrial(seed + trial, {.operations = 20000, .keys = 5000 + 30000 * (trial % 2)});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WideRowsMergeLikeTheNaiveMerge) {
+  const uint64_t seed = std::random_device{}();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  for (uint64_t trial = 0; trial < 100; ++trial) {
+    BOOST_TEST_INFO("seed " << seed + trial);
+    RunTrial(seed + trial, {.operations = 30, .keys = 3, .wide = true, .far = trial % 2 == 1});
   }
 }
 

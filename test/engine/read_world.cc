@@ -2,6 +2,7 @@
 #include "test/engine/read_world.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -10,6 +11,7 @@
 #include "format/hash.h"
 #include "format/store_file_writer.h"
 #include "format/visibility.h"
+#include "tandem/limits.h"
 
 namespace tandem::test {
 
@@ -352,12 +354,61 @@ engine::TableView ReadWorld::View(const Moment& moment) const {
   return view;
 }
 
-std::vector<ModelRow> Drain(Result<std::unique_ptr<engine::RowSource>> source) {
-  std::vector<ModelRow> rows;
+namespace {
+
+// Calls `use(view, is_first)` for each view, which is the first one of its row or not.
+template <typename Use>
+void ForEachView(Result<std::unique_ptr<engine::RowSource>> source, Use&& use) {
   const std::unique_ptr<engine::RowSource> opened = Must(std::move(source));
   RowView row;
-  while (Must(opened->Next(&row))) rows.emplace_back(row);
+  bool continues = false;
+  std::string key;
+  while (Must(opened->Next(&row))) {
+    CHECK(!continues || row.key() == key);
+    use(row, !continues);
+    continues = row.continues();
+    key = row.key();
+  }
+  CHECK(!continues);
+}
+
+}  // namespace
+
+std::vector<ModelRow> Drain(Result<std::unique_ptr<engine::RowSource>> source) {
+  std::vector<ModelRow> rows;
+  ForEachView(std::move(source), [&](const RowView& view, bool is_first) {
+    ModelRow row(view);
+    if (is_first) {
+      rows.push_back(std::move(row));
+    } else {
+      std::move(row.cells.begin(), row.cells.end(), std::back_inserter(rows.back().cells));
+    }
+  });
   return rows;
+}
+
+std::vector<ModelRow> DrainViews(Result<std::unique_ptr<engine::RowSource>> source) {
+  std::vector<ModelRow> views;
+  ForEachView(std::move(source), [&](const RowView& view, bool) { views.emplace_back(view); });
+  return views;
+}
+
+std::vector<ModelRow> CutIntoPieces(const std::vector<ModelRow>& rows) {
+  std::vector<ModelRow> pieces;
+  for (const ModelRow& row : rows) {
+    pieces.emplace_back().key = row.key;
+    uint64_t bytes = 0;
+    for (const ModelCell& cell : row.cells) {
+      const uint64_t more = cell.qualifier.size() + cell.value.size();
+      if (bytes + more > kRowPieceBytes && !pieces.back().cells.empty()) {
+        pieces.emplace_back().key = row.key;
+        bytes = 0;
+      }
+      pieces.back().cells.push_back(cell);
+      bytes += more;
+    }
+  }
+  return pieces;
 }
 
 std::string DescribeRows(const std::vector<ModelRow>& rows) {

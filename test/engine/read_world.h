@@ -94,8 +94,12 @@ class ReadWorld {
   int64_t now_ = 10;
 };
 
-/// The rows of a source as the model states them. Requires: no error.
+/// The rows of a source as the model states them, pieces put together. Requires: no error.
 std::vector<ModelRow> Drain(Result<std::unique_ptr<engine::RowSource>> source);
+/// Its views. Requires: no error; a view is continued by one of the same key.
+std::vector<ModelRow> DrainViews(Result<std::unique_ptr<engine::RowSource>> source);
+/// The views that rows come in with ReadOptions::pieces.
+std::vector<ModelRow> CutIntoPieces(const std::vector<ModelRow>& rows);
 
 /// "a; b; c".
 std::string DescribeRows(const std::vector<ModelRow>& rows);

@@ -2,6 +2,7 @@
 // model. Small worlds (three rows, three columns of one to three families, few values, timestamps
 // in any order) find the bugs; larger ones fill blocks and windows.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct Scale {
   size_t steps = 25;
   size_t values = 3;
   size_t puts_per_step = 1;
+  size_t payloads = 0;  // Columns of large values, which no index is over.
 };
 
 WorldOptions RandomOptions(TestRandom& random, size_t families) {
@@ -48,7 +50,7 @@ class Trial {
   Trial(TestRandom& random, const Scale& scale)
       : random_(random),
         scale_(scale),
-        families_(1 + random.Below(1)),
+        families_(1 + random.Below(3)),
         world_(RandomOptions(random, families_)) {}
 
   void Run() {
@@ -69,6 +71,18 @@ class Trial {
     const std::string& family = Family();
     if (family == kFamilies[0] && random_.OneIn(2)) return qualifier;
     return family + ":" + qualifier;
+  }
+  // A column: mostly one of the three that indexes may be over.
+  std::string Column() {
+    if (scale_.payloads > 0 && random_.OneIn(2)) return Payload();
+    return kColumns[random_.Below(kColumns.size())];
+  }
+  std::string Payload() { return "p" + std::to_string(random_.Below(scale_.payloads)); }
+  // Some make rows wide together, some are far.
+  std::string PayloadValue() {
+    const char letter = static_cast<char>('x' + random_.Below(3));
+    const uint64_t size = random_.OneIn(8) ? 60'000 + random_.Below(200'000) : random_.Below(9000);
+    return std::string(size, letter);
   }
   std::string Value() {
     if (scale_.values <= kValues.size()) return kValues[random_.Below(scale_.values)];
@@ -119,6 +133,13 @@ class Trial {
     for (const std::string& column : kColumns) {
       if (random_.OneIn(2)) put.columns.emplace_back(column, Value());
     }
+    for (uint64_t i = scale_.payloads > 0 ? random_.Below(12) : 0; i > 0; --i) {
+      const std::string column = Payload();
+      const auto same = [&](const auto& other) { return other.first == column; };
+      if (std::none_of(put.columns.begin(), put.columns.end(), same)) {
+        put.columns.emplace_back(column, PayloadValue());
+      }
+    }
     if (put.columns.empty()) put.columns.emplace_back("a", Value());
     if (!random_.OneIn(4)) put.timestamp = static_cast<int64_t>(1 + random_.Below(12));
     world_.Apply(put);
@@ -130,7 +151,7 @@ class Trial {
     operation.row = RowKey();
     operation.family = Family();
     operation.kind = static_cast<ModelOperation::Kind>(1 + random_.Below(4));
-    operation.columns.emplace_back(kColumns[random_.Below(3)], "");
+    operation.columns.emplace_back(Column(), "");
     if (!random_.OneIn(4)) operation.timestamp = static_cast<int64_t>(1 + random_.Below(12));
     world_.Apply(operation);
   }
@@ -149,6 +170,7 @@ class Trial {
         return Predicate::Compare(kind, "_row", {RowKey()});
       }
     }
+    if (scale_.payloads > 0 && random_.OneIn(3)) return PayloadLeaf(kind);
     const std::string& qualifier = kColumns[random_.Below(3)];
     if (kind == Kind::kPrefix) {  // Some column b holds numbers, which have none.
       const std::string column = ColumnNamed(qualifier == "b" ? "a" : qualifier);
@@ -162,6 +184,18 @@ class Trial {
       if (kind == Kind::kIn) value = Value();
     }
     return Predicate::Compare(kind, ColumnNamed(qualifier), std::move(values));
+  }
+
+  Predicate PayloadLeaf(Predicate::Kind kind) {
+    using Kind = Predicate::Kind;
+    const std::string column = ColumnNamed(Payload());
+    if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) {
+      return Predicate::Compare(kind, column, {});
+    }
+    if (kind == Kind::kBetween) {
+      return Predicate::Between(column, PayloadValue(), PayloadValue());
+    }
+    return Predicate::Compare(kind, column, {PayloadValue()});
   }
 
   Predicate RandomPredicate(int depth) {
@@ -190,14 +224,15 @@ class Trial {
   // Random columns and versions, the same for the model and the engine.
   void ChooseCells(ReadOptions* options, ModelRead* read) {
     if (random_.OneIn(3)) {
-      options->columns.push_back({"", kColumns[random_.Below(3)]});
-      if (random_.OneIn(2)) options->columns.push_back({Family(), kColumns[random_.Below(3)]});
+      options->columns.push_back({"", Column()});
+      if (random_.OneIn(2)) options->columns.push_back({Family(), Column()});
     }
     if (random_.OneIn(4)) options->families.push_back(random_.OneIn(3) ? "" : Family());
     options->versions = static_cast<uint32_t>(1 + random_.Below(3));
     *read = world_.ReadOf();
     if (random_.OneIn(3)) read->as_of = static_cast<int64_t>(random_.Below(15));
     if (random_.OneIn(4)) read->since = static_cast<int64_t>(random_.Below(15));
+    options->pieces = random_.OneIn(2);
     options->as_of = read->as_of;
     options->since = read->since;
     read->columns = options->columns;
@@ -215,8 +250,10 @@ class Trial {
     ReadOptions options;
     ModelRead read;
     ChooseCells(&options, &read);
-    Compare("scan", Drain(engine::ScanRows(world_.context(), world_.View(moment), options, scan)),
-            moment.model.Scan(kWorldTable, scan, read));
+    const auto want = moment.model.Scan(kWorldTable, scan, read);
+    const auto views =
+        DrainViews(engine::ScanRows(world_.context(), world_.View(moment), options, scan));
+    Compare("scan", views, options.pieces ? CutIntoPieces(want) : want);
   }
 
   void CheckGets(const ReadWorld::Moment& moment) {
@@ -277,6 +314,12 @@ class Trial {
     }
     const auto want = moment.model.Query(kWorldTable, predicate, query, read);
     Compare(what, Drain(std::move(source)), want);
+    if (options.pieces) {
+      Compare("pieces of " + what,
+              DrainViews(engine::QueryRows(world_.context(), world_.View(moment), options,
+                                           predicate, query)),
+              CutIntoPieces(want));
+    }
     const auto count =
         engine::CountRows(world_.context(), world_.View(moment), options, predicate, query);
     BOOST_REQUIRE_MESSAGE(count.has_value(), what << ": " << count.status().ToString());
@@ -320,6 +363,14 @@ BOOST_AUTO_TEST_CASE(WorldsOfFewChangesReadAsTheModel) {
   scale.puts_per_step = 500;
   scale.steps = 20;
   for (size_t i = 0; i < Trials(2); ++i) Trial(random, scale).Run();
+}
+
+BOOST_AUTO_TEST_CASE(WorldsOfWideRowsReadAsTheModel) {
+  TestRandom random("reader_random/WorldsOfWideRowsReadAsTheModel");
+  Scale scale;
+  scale.steps = 30;
+  scale.payloads = 40;
+  for (size_t i = 0; i < Trials(24); ++i) Trial(random, scale).Run();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

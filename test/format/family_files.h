@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "format/findings.h"
-#include "format/row_stream.h"
 #include "format/verify_blocks.h"
 #include "format/verify_rows.h"
 #include "test/format/store_files.h"
@@ -51,21 +50,6 @@ inline Result<WrittenFile> WriteInPieces(const format::TableRecord& table, const
   auto summary = writer.Finish();
   if (!summary) return summary.error();
   return WrittenFile{memory->bytes(), *std::move(summary)};
-}
-
-/// The rows [low, high) as RowStream gives them.
-inline Result<Rows> StreamRows(format::StoreFile* file, uint32_t low, uint32_t high) {
-  format::RowStream stream(file, low, high);
-  Rows rows;
-  while (true) {
-    Status status = stream.Next();
-    if (!status.ok()) return status;
-    if (!stream.valid()) return rows;
-    std::vector<format::Cell> cells;
-    status = stream.Cells(&cells);
-    if (!status.ok()) return status;
-    rows[stream.key()] = Owned(cells);
-  }
 }
 
 /// What verifying the file finds.

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "format/far_value.h"
+#include "format/row_stream.h"
 #include "format/store_file.h"
 #include "format/store_file_writer.h"
 #include "test/format/random_rows.h"
@@ -74,25 +76,42 @@ inline Result<std::shared_ptr<format::StoreFile>> OpenBytes(
   return format::StoreFile::Open(std::make_unique<MemoryFile>(std::move(bytes)), expected, cache);
 }
 
-/// Every row of the file, front to back. Errors: those of the file.
-inline Result<Rows> ReadAllRows(format::StoreFile* file) {
-  auto data = file->Carrier();
-  if (!data) return data.error();
-  const format::Projection all((*data)->names(), &file->blocks());
-  Rows rows;
-  for (uint32_t i = 0; i < (*data)->block_count(); ++i) {
-    auto block = (*data)->ReadRows(i);
-    if (!block) return block.error();
-    for (uint32_t slot = 0; slot < (*block)->row_count(); ++slot) {
-      std::string key;
-      std::vector<format::Cell> cells;
-      Status status = (*block)->Key(slot, &key);
-      if (status.ok()) status = (*block)->Cells(slot, all, &cells);
-      if (!status.ok()) return status;
-      rows[key] = Owned(cells);
+/// Appends the cells of a row of any width, far values read.
+inline Status AppendOwnedCells(const format::RowStream& row, OwnedRow* out) {
+  auto stream = row.Stream();
+  if (!stream) return stream.error();
+  while (true) {
+    auto more = (*stream)->Next();
+    if (!more) return more.error();
+    if (!*more) return {};
+    for (format::Cell cell : (*stream)->cells()) {
+      std::string value;
+      if (cell.is_far()) {
+        Status status = format::ReadFarValue(cell, &value);
+        if (!status.ok()) return status;
+        cell.value = value;
+      }
+      const OwnedRow owned = Owned({cell});
+      out->push_back(owned.front());
     }
   }
-  return rows;
+}
+
+/// The rows [low, high) as RowStream gives them. Errors: those of the file.
+inline Result<Rows> StreamRows(format::StoreFile* file, uint32_t low, uint32_t high) {
+  format::RowStream stream(file, low, high);
+  Rows rows;
+  while (true) {
+    Status status = stream.Next();
+    if (!status.ok()) return status;
+    if (!stream.valid()) return rows;
+    status = AppendOwnedCells(stream, &rows[stream.key()]);
+    if (!status.ok()) return status;
+  }
+}
+
+inline Result<Rows> ReadAllRows(format::StoreFile* file) {
+  return StreamRows(file, 0, file->row_count());
 }
 
 }  // namespace tandem::test

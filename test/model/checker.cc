@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace tandem::test {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
 
 ModelRead ModelReadOf(const Moment& moment, const ReadOptions& read) {
-  return {moment.now_micros, read.versions, read.columns};
+  return {moment.now_micros, read.versions, read.columns, read.families, read.as_of, read.since};
 }
 
 std::string Describe(const QueryOptions& query) {
@@ -28,6 +29,10 @@ std::string Describe(const ReadOptions& read) {
   for (const ColumnName& column : read.columns) {
     text += " column " + column.family + ":" + Shown(column.qualifier);
   }
+  for (const std::string& family : read.families) text += " family " + family;
+  if (read.as_of.has_value()) text += " as of " + std::to_string(*read.as_of);
+  if (read.since.has_value()) text += " since " + std::to_string(*read.since);
+  if (read.pieces) text += " in pieces";
   return text + (read.snapshot != nullptr ? " at a snapshot" : "");
 }
 
@@ -46,7 +51,16 @@ void RequireOk(const Status& status, const std::string& context) {
 std::vector<ModelRow> ReadAll(Result<Cursor> cursor, const std::string& context) {
   RequireOk(cursor.status(), context);
   std::vector<ModelRow> rows;
-  while (cursor->Next()) rows.emplace_back(cursor->row());
+  bool continues = false;  // The row before goes on.
+  while (cursor->Next()) {
+    ModelRow row(cursor->row());
+    if (!std::exchange(continues, cursor->row().continues())) {
+      rows.push_back(std::move(row));
+      continue;
+    }
+    if (row.key != rows.back().key) throw Failure(context + ": a row ends within another");
+    rows.back().cells.insert(rows.back().cells.end(), row.cells.begin(), row.cells.end());
+  }
   RequireOk(cursor->status(), context);
   return rows;
 }
@@ -71,7 +85,7 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
   }
   Generator generator(&dice_, &plan);
   for (int i = 0; i < effort; ++i) {
-    CheckScan(moment, plan, generator.NewScan(), generator.NewRead());
+    CheckScan(moment, plan, generator.NewScan(), generator.NewRead(moment.now_micros));
     CheckQuery(moment, plan, generator.NewPredicate());
   }
   CheckRows(moment, plan, 3 * effort);
@@ -81,6 +95,8 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
 void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
                         ReadOptions read) {
   read.snapshot = moment.snapshot;
+  read.pieces = dice_.Chance(50);
+  CountPast(read);
   const std::string& table = plan.options.name;
   const std::string context = table + ": " + Describe(scan) + Describe(read);
   const auto found = ReadAll(moment.engine->Scan(read, table, scan), context);
@@ -92,8 +108,9 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
   Generator generator(&dice_, &plan);
   const std::string& table = plan.options.name;
   for (int i = 0; i < count; ++i) {
-    ReadOptions read = generator.NewRead();
+    ReadOptions read = generator.NewRead(moment.now_micros);
     read.snapshot = moment.snapshot;
+    CountPast(read);
     std::string key = dice_.Pick(plan.keys);
     if (dice_.Chance(10)) key += '\0';  // Most likely no row.
     const std::string context = table + ": get " + Shown(key) + Describe(read);
@@ -109,6 +126,10 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
   }
 }
 
+void Checker::CountPast(const ReadOptions& read) {
+  counters_.past_reads += read.as_of.has_value() || read.since.has_value() ? 1 : 0;
+}
+
 /// An index that was asked for by name may be unable to serve a predicate; then the engine says so.
 bool Checker::IsRefused(const Status& status, const QueryOptions& query) {
   if (query.use_index.empty() || status.code() != StatusCode::kInvalidArgument) return false;
@@ -120,8 +141,10 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   Generator generator(&dice_, &plan);
   const std::string& table = plan.options.name;
   const QueryOptions query = generator.NewQuery();
-  ReadOptions read = generator.NewRead();
+  ReadOptions read = generator.NewRead(moment.now_micros);
   read.snapshot = moment.snapshot;
+  read.pieces = dice_.Chance(50);
+  CountPast(read);
   const std::string text = predicate.ToString();
   const std::string context =
       table + ": query " + text.substr(0, 1000) + Describe(query) + Describe(read);
@@ -149,19 +172,25 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   query.descending = false;
   ReadOptions read;
   read.snapshot = moment.snapshot;
+  Generator(&dice_, &plan).BoundByTime(moment.now_micros, &read);
+  CountPast(read);
+  const std::string asked = context + ", counted" + Describe(read);
   const auto counted = moment.engine->Count(read, table, predicate, query);
   if (IsRefused(counted.status(), query)) return;
-  RequireOk(counted.status(), context + ", count");
-  const uint64_t expected = moment.model->Count(table, predicate, moment.now_micros);
+  RequireOk(counted.status(), asked);
+  const uint64_t expected = moment.model->Count(table, predicate, ModelReadOf(moment, read));
   if (*counted != expected) {
-    throw Failure(context + ", count: expected " + std::to_string(expected) + ", found " +
+    throw Failure(asked + ": expected " + std::to_string(expected) + ", found " +
                   std::to_string(*counted));
   }
   if (!dice_.Chance(20)) return;
   const auto explained = moment.engine->Explain(read, table, predicate, query);
-  RequireOk(explained.status(), context + ", explain");
+  RequireOk(explained.status(), asked + ", explained");
+  counters_.settled_by_bitmap += explained->settled_by_bitmap;
+  counters_.settled_by_filter += explained->settled_by_filter;
+  counters_.settled_by_key += explained->settled_by_key;
   if (explained->rows != expected) {
-    throw Failure(context + ", explain: expected " + std::to_string(expected) + " rows, found " +
+    throw Failure(asked + ", explained: expected " + std::to_string(expected) + " rows, found " +
                   std::to_string(explained->rows));
   }
 }
@@ -171,7 +200,8 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
   ReadOptions read;
   read.snapshot = moment.snapshot;
   for (const IndexOptions& index : plan.options.indexes) {
-    const std::string column = "d:" + index.columns[0].qualifier;
+    const std::string& family = index.columns[0].family;
+    const std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
     for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
       const Predicate predicate = Predicate::Compare(kind, column, {});
       QueryOptions query;

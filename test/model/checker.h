@@ -47,6 +47,7 @@ class Checker {
                  ReadOptions read);
   void CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
                   QueryOptions query, const std::string& context);
+  void CountPast(const ReadOptions& read);
   bool IsRefused(const Status& status, const QueryOptions& query);
 
   Dice& dice_;

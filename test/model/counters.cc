@@ -32,7 +32,14 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"stale hits", &Counters::stale_hits},
       {"deletes over a file", &Counters::deletes_over_files},
       {"rows in several files", &Counters::rows_in_several_files},
-      {"absent columns", &Counters::absent_columns}};
+      {"absent columns", &Counters::absent_columns},
+      {"reads of the past", &Counters::past_reads},
+      {"wide rows", &Counters::wide_rows},
+      {"far values", &Counters::far_values},
+      {"rows of several families", &Counters::rows_of_families},
+      {"settled by bitmap", &Counters::settled_by_bitmap},
+      {"by filter", &Counters::settled_by_filter},
+      {"by key", &Counters::settled_by_key}};
   return kFields;
 }
 

@@ -60,40 +60,62 @@ std::string RandomPlain(Dice* dice) {
   return std::to_string(dice->Below(1000));
 }
 
-IndexOptions Index(std::string name, const char* qualifier, ColumnType type, bool descending) {
-  return {std::move(name), {{"", qualifier, type, descending}}};
+IndexOptions Index(std::string name, const char* family, const char* qualifier, ColumnType type) {
+  return {std::move(name), {{family, qualifier, type, false}}};
 }
 
-TablePlan NewTable(Dice* dice, std::string name, uint32_t max_versions, int64_t ttl_micros) {
+FamilyOptions Family(Dice* dice, std::string name, uint32_t max_versions, int64_t ttl_micros) {
+  return {.name = std::move(name),
+          .max_versions = max_versions,
+          .ttl_micros = ttl_micros,
+          .compression = dice->Chance(50) ? Compression::kZstd : Compression::kNone,
+          .block_size_bytes = dice->Chance(50) ? 512u : 4096u};
+}
+
+TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> families) {
   TablePlan plan;
   plan.options.name = std::move(name);
   plan.qualifiers = {kText, kText, kInteger, kInteger, kBytes, kBytes, kPlain, ""};
-  plan.options.families = {
-      {.name = "d",
-       .max_versions = max_versions,
-       .ttl_micros = ttl_micros,
-       .compression = dice->Chance(50) ? Compression::kZstd : Compression::kNone,
-       .block_size_bytes = dice->Chance(50) ? 512u : 4096u}};
-  plan.options.indexes = {Index("by_section", kText, ColumnType::kText, false),
-                          Index("by_size", kInteger, ColumnType::kInt64, dice->Chance(50)),
-                          Index("by_tag", kBytes, ColumnType::kBytes, false),
-                          Index("by_tag_falling", kBytes, ColumnType::kBytes, true)};
+  plan.options.families = std::move(families);
+  plan.options.indexes = {Index("by_section", "", kText, ColumnType::kText),
+                          Index("by_size", "", kInteger, ColumnType::kInt64),
+                          Index("by_tag", "", kBytes, ColumnType::kBytes),
+                          Index("by_tag_falling", "", kBytes, ColumnType::kBytes)};
+  plan.options.indexes[1].columns[0].descending = dice->Chance(50);
+  plan.options.indexes[3].columns[0].descending = true;
   return plan;
 }
+
+void Split(Dice* dice, TablePlan* plan) {
+  std::set<std::string> keys;
+  for (uint64_t count = dice->Below(4); count > 0; --count) keys.insert(dice->Pick(plan->keys));
+  plan->options.split_keys.assign(keys.begin(), keys.end());
+}
+
+std::string LargeColumn(uint64_t number) { return "column-" + std::to_string(number); }
 
 }  // namespace
 
 std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   std::vector<TablePlan> tables = {
-      NewTable(dice, "one", 1, 0),
-      NewTable(dice, "three", 3, 0),
-      NewTable(dice, "brief", 2, 200'000),
-      NewTable(dice, "unlogged", 1, 0),
+      NewTable(dice, "one", {Family(dice, "d", 1, 0)}),
+      NewTable(dice, "three",
+               {Family(dice, "d", 3, 0), Family(dice, "m", 1, 0), Family(dice, "w", 2, 0)}),
+      NewTable(dice, "brief", {Family(dice, "d", 2, 200'000), Family(dice, "k", 1, 0)}),
+      NewTable(dice, "unlogged", {Family(dice, "d", 1, 0)}),
+      NewTable(dice, "large", {Family(dice, "d", 2, 0), Family(dice, "w", 1, 0)}),
   };
   for (TablePlan& plan : tables) plan.keys = NewKeys(dice, rows);
+  tables[1].options.indexes.push_back(Index("by_m_size", "m", kInteger, ColumnType::kInt64));
+  tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));
+  Split(dice, &tables[1]);
   tables[2].user_timestamps = false;
+  tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
   tables[3].unlogged = true;
   tables[3].keys = NewKeys(dice, std::min<uint64_t>(rows, 60));
+  tables[4].large = true;
+  tables[4].keys = NewKeys(dice, 6);
+  for (const uint64_t number : {3, 250}) tables[4].qualifiers.push_back(LargeColumn(number));
   return tables;
 }
 
@@ -134,8 +156,20 @@ std::string Generator::Value(std::string_view qualifier) {
   return RandomPlain(&dice_);
 }
 
-std::optional<int64_t> Generator::Timestamp(int64_t now_micros) {
-  if (plan_.options.families[0].ttl_micros > 0 && dice_.Chance(40)) {
+std::string Generator::NameOf(const FamilyOptions& family) {
+  const bool is_first = family.name == plan_.options.families[0].name;
+  return is_first && dice_.Chance(50) ? "" : family.name;
+}
+
+// A column as a predicate names it.
+std::string Generator::ColumnText(const std::string& qualifier) {
+  const std::string family = NameOf(Family());
+  if (!family.empty()) return family + ":" + qualifier;
+  return qualifier.empty() ? plan_.options.families[0].name + ":" : qualifier;
+}
+
+std::optional<int64_t> Generator::Timestamp(const FamilyOptions& family, int64_t now_micros) {
+  if (family.ttl_micros > 0 && dice_.Chance(40)) {
     // Around the border of expiry, and now and then in the future.
     return now_micros + 20'000 - static_cast<int64_t>(dice_.Below(300'000));
   }
@@ -147,9 +181,9 @@ std::optional<int64_t> Generator::Timestamp(int64_t now_micros) {
 }
 
 ModelOperation Generator::Put(int64_t now_micros) {
-  ModelOperation put{
-      ModelOperation::Kind::kPut, plan_.options.name, Key(), dice_.Chance(50) ? "d" : "", {},
-      Timestamp(now_micros)};
+  const FamilyOptions& family = Family();
+  ModelOperation put{ModelOperation::Kind::kPut,   plan_.options.name, Key(), NameOf(family), {},
+                     Timestamp(family, now_micros)};
   const uint64_t columns = dice_.Chance(60) ? 1 : 1 + dice_.Below(4);
   while (put.columns.size() < columns) {
     const std::string qualifier = Qualifier();
@@ -160,8 +194,25 @@ ModelOperation Generator::Put(int64_t now_micros) {
   return put;
 }
 
+ModelOperation Generator::LargePut(int64_t now_micros) {
+  ModelOperation put = Put(now_micros);
+  if (dice_.Chance(40)) {
+    put.columns = {{kPlain, std::string(65'000 + dice_.Below(dice_.Chance(5) ? 2'000'000 : 2'000),
+                                        static_cast<char>('a' + dice_.Below(20)))}};
+    return put;
+  }
+  put.columns.clear();
+  // Neighbours of what was written before, and over it.
+  const uint64_t first = dice_.Below(400), count = 250 + dice_.Below(250);
+  for (uint64_t number = first; number < first + count; ++number) {
+    put.columns.emplace_back(LargeColumn(number), std::string(dice_.Below(400), 'l'));
+  }
+  return put;
+}
+
 ModelOperation Generator::BadPut() {
   ModelOperation put = Put(0);
+  put.family = plan_.options.families[0].name;
   switch (dice_.Below(3)) {
     case 0:
       put.columns = {{kInteger, "12x"}};
@@ -177,9 +228,15 @@ ModelOperation Generator::BadPut() {
 
 ModelOperation Generator::Operation(int64_t now_micros) {
   using Kind = ModelOperation::Kind;
+  if (plan_.large && dice_.Chance(30)) return LargePut(now_micros);
   if (dice_.Chance(75)) return Put(now_micros);
-  ModelOperation operation{Kind::kDeleteCell,    plan_.options.name, Key(), "d", {},
-                           Timestamp(now_micros)};
+  const FamilyOptions& family = Family();
+  ModelOperation operation{Kind::kDeleteCell,
+                           plan_.options.name,
+                           Key(),
+                           NameOf(family),
+                           {},
+                           Timestamp(family, now_micros)};
   const uint64_t kind = dice_.Below(10);
   if (kind < 4) {
     operation.columns = {{Qualifier(), ""}};
@@ -226,8 +283,7 @@ Predicate Generator::Leaf() {
     // Text is not cut within a character.
     while (qualifier == kText && !prefix.empty() && (prefix.back() & 0x80) != 0) prefix.pop_back();
   }
-  const std::string column = qualifier.empty() || dice_.Chance(50) ? "d:" + qualifier : qualifier;
-  return Predicate::Compare(kind, is_row_key ? "_row" : column, std::move(values));
+  return Predicate::Compare(kind, is_row_key ? "_row" : ColumnText(qualifier), std::move(values));
 }
 
 ScanOptions Generator::NewScan() {
@@ -250,14 +306,28 @@ QueryOptions Generator::NewQuery() {
   return query;
 }
 
-ReadOptions Generator::NewRead() {
+std::optional<int64_t> Generator::Bound(int64_t now_micros) {
+  if (dice_.Chance(60)) return std::nullopt;
+  if (dice_.Chance(50)) return static_cast<int64_t>(dice_.Below(9));
+  return now_micros - static_cast<int64_t>(dice_.Below(20'000));
+}
+
+void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
+  if (!dice_.Chance(20)) return;
+  read->as_of = Bound(now_micros);
+  read->since = Bound(now_micros);
+}
+
+ReadOptions Generator::NewRead(int64_t now_micros) {
   ReadOptions read;
   if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
   if (dice_.Chance(30)) {
     for (uint64_t count = 1 + dice_.Below(2); count > 0; --count) {
-      read.columns.push_back({dice_.Chance(50) ? "d" : "", Qualifier()});
+      read.columns.push_back({NameOf(Family()), Qualifier()});
     }
   }
+  if (dice_.Chance(20)) read.families.push_back(Family().name);
+  BoundByTime(now_micros, &read);
   return read;
 }
 

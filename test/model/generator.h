@@ -36,14 +36,16 @@ class Dice {
 struct TablePlan {
   TableOptions options;
   std::vector<std::string> keys;
-  std::vector<std::string> qualifiers;  ///< As often as they shall come up.
+  std::vector<std::string> qualifiers;  ///< Of any family, as often as they shall come up.
   std::vector<std::string> values;      ///< Empty: what fits each column's name.
   bool user_timestamps = true;          ///< Some; small ones, extreme ones.
   bool unlogged = false;                ///< Written at kMemory only, and by nobody else.
+  bool large = false;                   ///< Rows of many cells, and long values; written rarely.
 };
 
-/// The tables of one database: one version, three versions, a time to live, and one that is never
-/// logged. `rows` is how many keys each has.
+/// The tables of one database: one version; three versions, three families and several regions; a
+/// time to live in one of two families; one that is never logged; one of large rows. `rows` is how
+/// many keys each has, as far as its kind allows.
 std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows);
 
 /// `count` keys of 1 to some 60 bytes: short, long, with equal prefixes, of 0x00 and 0xFF.
@@ -55,6 +57,8 @@ class Generator {
 
   /// An operation on one row; `now_micros` is where timestamps near the present lie.
   ModelOperation Operation(int64_t now_micros);
+  /// One that makes a row wide, or a value far.
+  ModelOperation LargePut(int64_t now_micros);
   ModelOperation Put(int64_t now_micros);
   /// A Put that an index has to refuse.
   ModelOperation BadPut();
@@ -62,14 +66,21 @@ class Generator {
   ScanOptions NewScan();
   /// Options that a query with `predicate` may have: any limit, any order, any index.
   QueryOptions NewQuery();
-  ReadOptions NewRead();
+  ReadOptions NewRead(int64_t now_micros);
+  /// The same over all columns.
+  void BoundByTime(int64_t now_micros, ReadOptions* read);
 
  private:
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::string Value(std::string_view qualifier);
   std::string Qualifier();
-  std::optional<int64_t> Timestamp(int64_t now_micros);
+  const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
+  /// The family's name, or nothing where that means it.
+  std::string NameOf(const FamilyOptions& family);
+  std::string ColumnText(const std::string& qualifier);
+  std::optional<int64_t> Timestamp(const FamilyOptions& family, int64_t now_micros);
+  std::optional<int64_t> Bound(int64_t now_micros);
   const std::string& Key() { return dice_.Pick(plan_.keys); }
 
   Dice& dice_;

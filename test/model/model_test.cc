@@ -2,8 +2,8 @@
 // disk with power cuts and kills, and on real files through POSIX calls and io_uring.
 //
 //   TANDEM_SEED=N         where to begin; random otherwise. The first database has exactly this
-//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 500,000 unless given.
-//   TANDEM_QUICK=1        a tenth of that.
+//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 2 million unless given.
+//   TANDEM_QUICK=1        a fortieth of that.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 
@@ -72,6 +72,13 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.deletes_over_files > 0u);
   BOOST_TEST(counters.rows_in_several_files > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.past_reads > 0u);
+  BOOST_TEST(counters.wide_rows > 0u);
+  BOOST_TEST(counters.far_values > 0u);
+  BOOST_TEST(counters.rows_of_families > 0u);
+  BOOST_TEST(counters.settled_by_bitmap > 0u);
+  BOOST_TEST(counters.settled_by_filter > 0u);
+  BOOST_TEST(counters.settled_by_key > 0u);
   BOOST_TEST(counters.compactions > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.cursors_finished > 0u);
@@ -86,7 +93,7 @@ void RunSessions(const Case& test) {
 BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(CrashesOnTheSimulatedDisk) {
-  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 5 / 10});
+  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 55 / 100});
 }
 
 BOOST_AUTO_TEST_CASE(FilesThroughPosix) {

@@ -1,6 +1,7 @@
 // Finds out from files and memstores which paths a query takes; see paths.h.
 #include "test/model/paths.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,10 +21,34 @@ struct OpenFile {
   std::shared_ptr<format::StoreFile> store;
   std::vector<std::string> keys;                          ///< By ordinal.
   std::map<std::string, std::vector<format::Cell>> rows;  ///< Views into `values`.
-  std::vector<std::unique_ptr<std::vector<std::string>>> values;
+  std::vector<std::unique_ptr<std::deque<std::string>>> values;
 };
 
-OpenFile ReadFile(base::Directory* directory, uint64_t number) {
+// The cells of the present row, without their values; their qualifiers are kept in `*owned`.
+void ReadRow(const format::RowStream& rows, const std::string& context,
+             std::deque<std::string>* owned, std::vector<format::Cell>* cells) {
+  const auto stream = rows.Stream();
+  RequireOk(stream.status(), context);
+  while (true) {
+    const auto more = (*stream)->Next();
+    RequireOk(more.status(), context);
+    if (!*more) return;
+    for (format::Cell cell : (*stream)->cells()) {
+      cell.qualifier = owned->emplace_back(cell.qualifier);
+      cell.value = {};
+      cells->push_back(cell);
+    }
+  }
+}
+
+void CountShape(const format::RowStream& rows, const std::vector<format::Cell>& cells,
+                Counters* counters) {
+  counters->wide_rows += rows.is_wide() ? 1 : 0;
+  for (const format::Cell& cell : cells) counters->far_values += cell.is_far() ? 1 : 0;
+  counters->rows_of_families += cells.front().family != cells.back().family ? 1 : 0;
+}
+
+OpenFile ReadFile(base::Directory* directory, uint64_t number, Counters* counters) {
   const std::string name = engine::StoreFileName(format::FileNumber(number));
   auto file = directory->Open(name, base::OpenMode::kReadOnly);
   RequireOk(file.status(), name);
@@ -37,19 +62,16 @@ OpenFile ReadFile(base::Directory* directory, uint64_t number) {
     if (!rows.valid()) break;
     open.keys.push_back(rows.key());
     std::vector<format::Cell>& cells = open.rows[rows.key()];
-    RequireOk(rows.Cells(&cells), name);
-    auto owned = std::make_unique<std::vector<std::string>>();
-    owned->reserve(cells.size());
-    for (format::Cell& cell : cells) {
-      cell.qualifier = owned->emplace_back(cell.qualifier);
-      cell.value = {};
-    }
+    auto owned = std::make_unique<std::deque<std::string>>();
+    ReadRow(rows, name, owned.get(), &cells);
     open.values.push_back(std::move(owned));
+    CountShape(rows, cells, counters);
   }
   return open;
 }
 
 bool IsHiddenBy(const format::Cell& put, const format::Cell& marker) {
+  if (marker.family != put.family) return false;
   switch (marker.kind) {
     case format::CellKind::kPut:
       return false;
@@ -84,6 +106,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
     const auto section = file.store->Index(index.id);
     RequireOk(section.status(), index.name);
     const format::IndexColumnRecord& column = index.columns[0];
+    const std::string& family = plan.options.families[column.family.value].name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);
     for (RequireOk(cursor->Seek({}), index.name); cursor->valid();
          RequireOk(cursor->Next(), index.name)) {
@@ -93,8 +116,8 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
       std::vector<uint32_t> ordinals;
       RequireOk(cursor->AppendOrdinals(&ordinals), index.name);
       for (const uint32_t ordinal : ordinals) {
-        const auto current =
-            model.Value(plan.options.name, file.keys[ordinal], {"", column.qualifier}, now_micros);
+        const auto current = model.Value(plan.options.name, file.keys[ordinal],
+                                         {family, column.qualifier}, now_micros);
         const bool same = current.has_value() && value->has_value() &&
                           CompareValues(column.type, *current, **value) == 0;
         stale += same ? 0 : 1;
@@ -115,7 +138,7 @@ void CountPaths(Store* store, const TablePlan& plan, const Model& model, int64_t
     if (table.options.name != plan.options.name) continue;
     for (const RegionInfo& region : table.regions) {
       for (const FileInfo& file : region.files) {
-        files.push_back(ReadFile(directory->get(), file.number));
+        files.push_back(ReadFile(directory->get(), file.number, counters));
       }
     }
   }

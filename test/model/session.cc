@@ -55,7 +55,8 @@ void Session::Work() {
     if (dice_.Chance(2)) checker_.CheckRows(Now(), dice_.Pick(tables_), 3);
     return;
   }
-  next_check_ = written_ + 60 + plan_.rows / 2 + dice_.Below(plan_.rows + 1);
+  const uint64_t rows = std::min<uint64_t>(plan_.rows, 500);
+  next_check_ = written_ + 200 + 2 * rows + dice_.Below(4 * rows + 1);
   Check();
 }
 
@@ -79,7 +80,9 @@ Session::Batch Session::NewBatch() {
   }
   for (uint64_t count = dice_.Chance(50) ? 1 : 1 + dice_.Below(7); count > 0; --count) {
     const TablePlan* table = &dice_.Pick(tables_);
-    while (table->unlogged != batch.unlogged) table = &dice_.Pick(tables_);
+    while (table->unlogged != batch.unlogged || (table->large && !dice_.Chance(5))) {
+      table = &dice_.Pick(tables_);
+    }
     batch.operations.push_back(Generator(&dice_, table).Operation(now()));
   }
   return batch;
@@ -227,7 +230,9 @@ void Session::AdvanceCursor() {
 bool Session::IsDeep(const TablePlan& plan) {
   for (const TableInfo& table : store_.engine().Info().tables) {
     if (table.options.name != plan.options.name) continue;
-    return table.regions[0].files.size() >= 3 && table.regions[0].memstores >= 2;
+    return std::any_of(table.regions.begin(), table.regions.end(), [](const RegionInfo& region) {
+      return region.files.size() >= 3 && region.memstores >= 2;
+    });
   }
   throw Failure("the table " + plan.options.name + " is not listed");
 }
@@ -238,7 +243,8 @@ void Session::Deepen(const TablePlan& plan) {
     const DatabaseInfo info = store_.engine().Info();
     size_t files = 0;
     for (const TableInfo& table : info.tables) {
-      if (table.options.name == plan.options.name) files = table.regions[0].files.size();
+      if (table.options.name != plan.options.name) continue;
+      for (const RegionInfo& region : table.regions) files = std::max(files, region.files.size());
     }
     if (files >= 3) {
       WriteFiller(plan);
@@ -254,10 +260,11 @@ void Session::Deepen(const TablePlan& plan) {
 
 void Session::Check() {
   const TablePlan& plan = dice_.Pick(tables_);
+  if (plan.large && dice_.Chance(50)) return;
   if (dice_.Chance(80)) Deepen(plan);
   ++counters_.checks;
   counters_.deep_checks += IsDeep(plan) ? 1 : 0;
-  checker_.CheckTable(Now(), plan, 6);
+  checker_.CheckTable(Now(), plan, plan.large ? 3 : 6);
   if (!snapshots_.empty()) {
     const HeldSnapshot& held = snapshots_[dice_.Below(snapshots_.size())];
     checker_.CheckTable({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, plan, 3);

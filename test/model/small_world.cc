@@ -21,13 +21,21 @@ std::optional<int64_t> SmallTimestamp(Dice* dice) {
   return 1 + static_cast<int64_t>(dice->Below(7));
 }
 
-ModelOperation SmallOperation(Dice* dice) {
+// With two families the column "c" is the second one's.
+std::string FamilyOf(bool two_families, const std::string& column) {
+  return two_families && column == "c" ? "m" : "d";
+}
+
+ModelOperation SmallOperation(Dice* dice, bool two_families) {
   using Kind = ModelOperation::Kind;
-  ModelOperation operation{Kind::kPut, "w", dice->Pick(kRows), "d", {}, SmallTimestamp(dice)};
+  ModelOperation operation{Kind::kPut, "w", dice->Pick(kRows), "", {}, SmallTimestamp(dice)};
   const uint64_t kind = dice->Below(12);
   if (kind < 7) {
+    operation.family = FamilyOf(two_families, dice->Pick(kColumns));
     for (const std::string& column : kColumns) {
-      if (operation.columns.empty() ? column == "c" || dice->Chance(50) : dice->Chance(30)) {
+      if (FamilyOf(two_families, column) != operation.family) continue;
+      const bool is_last = column == "c" || (two_families && column == "b");
+      if (operation.columns.empty() ? is_last || dice->Chance(50) : dice->Chance(30)) {
         operation.columns.emplace_back(column, dice->Chance(50) ? "1" : "2");
       }
     }
@@ -36,18 +44,20 @@ ModelOperation SmallOperation(Dice* dice) {
   constexpr Kind kKinds[] = {Kind::kDeleteCell, Kind::kDeleteCell, Kind::kDeleteColumn,
                              Kind::kDeleteFamily, Kind::kDeleteRow};
   operation.kind = kKinds[kind - 7];
-  if (kind < 10) operation.columns = {{dice->Pick(kColumns), ""}};
+  const std::string& column = dice->Pick(kColumns);
+  operation.family = FamilyOf(two_families, column);
+  if (kind < 10) operation.columns = {{column, ""}};
   return operation;
 }
 
-SmallStep NewStep(Dice* dice) {
+SmallStep NewStep(Dice* dice, bool two_families) {
   using Kind = SmallStep::Kind;
   SmallStep step;
   step.argument = dice->Next();
   const uint64_t choice = dice->Below(100);
   if (choice < 55) {
     for (uint64_t count = dice->Chance(75) ? 1 : 1 + dice->Below(3); count > 0; --count) {
-      step.batch.push_back(SmallOperation(dice));
+      step.batch.push_back(SmallOperation(dice, two_families));
     }
     step.synced = dice->Chance(30);
     return step;
@@ -65,10 +75,11 @@ SmallStep NewStep(Dice* dice) {
 }
 
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates() {
+std::vector<Predicate> SmallPredicates(bool two_families) {
   using Kind = Predicate::Kind;
   std::vector<Predicate> leaves, all;
-  for (const std::string& column : kColumns) {
+  for (const std::string& name : kColumns) {
+    const std::string column = FamilyOf(two_families, name) + ":" + name;
     for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
     leaves.push_back(Predicate::Compare(Kind::kIsNull, column, {}));
   }
@@ -133,12 +144,17 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters)
       store_(SetupOf(world)),
       checker_(&dice_, counters) {
   plan_.options.name = "w";
-  plan_.options.families = {{.name = "d",
-                             .max_versions = world.max_versions,
-                             .ttl_micros = world.ttl_micros,
-                             .block_size_bytes = 512}};
+  for (const char* family : {"d", "m"}) {
+    plan_.options.families.push_back({.name = family,
+                                      .max_versions = world.max_versions,
+                                      .ttl_micros = world.ttl_micros,
+                                      .block_size_bytes = 512});
+    if (!world.two_families) break;
+  }
   for (const std::string& column : kColumns) {
-    plan_.options.indexes.push_back({"by_" + column, {{"", column, ColumnType::kBytes, false}}});
+    plan_.options.indexes.push_back(
+        {"by_" + column,
+         {{FamilyOf(world.two_families, column), column, ColumnType::kBytes, false}}});
   }
   plan_.keys = kRows;
   plan_.qualifiers = kColumns;
@@ -265,15 +281,17 @@ void SmallRun::Check(bool thoroughly) {
 }
 
 void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
-  static const std::vector<Predicate> kPredicates = SmallPredicates();
+  static const std::vector<Predicate> kOfFamilies[] = {SmallPredicates(false),
+                                                       SmallPredicates(true)};
+  const std::vector<Predicate>& predicates = kOfFamilies[world_.two_families ? 1 : 0];
   ++counters_.checks;
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
-    for (const Predicate& predicate : kPredicates) checker_.CheckQuery(moment, plan_, predicate);
+    for (const Predicate& predicate : predicates) checker_.CheckQuery(moment, plan_, predicate);
     return;
   }
   checker_.CheckRows(moment, plan_, 2);
-  for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(kPredicates));
+  for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
 }
 
 void SmallRun::Verify() {
@@ -305,7 +323,8 @@ uint64_t SmallWorld::operation_count() const {
 std::string SmallWorld::Describe() const {
   std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
                      std::to_string(ttl_micros) +
-                     (switches_memstores ? ", a memstore for every batch" : "");
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "");
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
 }
@@ -318,8 +337,9 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.ttl_micros = dice.Chance(30) ? 4 : 0;
   // A writer that is slowed down sleeps, which is longer than the time to live.
   world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
+  world.two_families = dice.Chance(40);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
-    world.steps.push_back(NewStep(&dice));
+    world.steps.push_back(NewStep(&dice, world.two_families));
   }
   return world;
 }

@@ -1,6 +1,6 @@
-// The small world: one table of three rows and three indexed columns, two values, timestamps 1 to 7
-// in any order. Big data does not find the bugs that these find fast. A world is a list of steps,
-// so that one that fails can be cut down to what it needs to fail.
+// The small world: one table of three rows and three indexed columns in one or two families, two
+// values, timestamps 1 to 7 in any order. Big data does not find the bugs that these find fast. A
+// world is a list of steps, so that one that fails can be cut down to what it needs to fail.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ struct SmallWorld {
   uint32_t max_versions = 1;
   int64_t ttl_micros = 0;
   bool switches_memstores = false;  ///< After every batch.
+  bool two_families = false;        ///< The column "c" lies in a second one.
   uint64_t seed = 1;                ///< Of the checks and the disk.
   std::vector<SmallStep> steps;
 

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(SmallWorlds) {
   Counters counters;
-  const uint64_t operations = Operations() / 10;
+  const uint64_t operations = Operations() / 20;
   for (uint64_t seed = Seed(); counters.operations < operations; ++seed) {
     const SmallWorld world = NewSmallWorld(seed);
     const auto failure = RunSmallWorld(world, &counters);

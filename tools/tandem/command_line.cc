@@ -72,6 +72,10 @@ class Grammar {
   void AddCare();
   // What several verbs share beyond that.
   void AddLimit(CLI::App* verb, uint64_t* limit);
+  template <typename Options>
+  void TakeOutput(Options* options) const {
+    if constexpr (requires { options->output; }) options->output = output_;
+  }
   void AddTimestamp(CLI::App* verb, std::optional<int64_t>* timestamp, const char* help);
   void AddRange(CLI::App* verb, RangeArguments* range);
   void AddTimes(CLI::App* verb, ReadArguments* read);
@@ -99,7 +103,7 @@ CLI::App* Grammar::AddVerb(const char* name, Options* options) {
   }
   AddDatabase(verb, options);
   verbs_.emplace_back(verb, [this, options] {
-    if constexpr (requires { options->output; }) options->output = output_;
+    TakeOutput(options);
     return VerbOptions(*options);
   });
   return verb;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "format/far_value.h"
 #include "format/row_stream.h"
 #include "format/store_file.h"
 #include "tools/tandem/bytes_text.h"
@@ -129,6 +130,7 @@ Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* 
                          "value"});
   format::RowStream rows(file, 0, file->row_count());
   std::vector<format::Cell> cells;
+  std::string far_value;
   while (true) {
     RETURN_IF_ERROR(rows.Next());
     if (!rows.valid()) break;
@@ -138,9 +140,12 @@ Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* 
     for (const format::Cell& cell : cells) {
       const bool put = cell.kind == format::CellKind::kPut;
       const bool column = cell.kind != format::CellKind::kDeleteFamily;
+      far_value.clear();
+      if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far_value));
+      const std::string_view value = cell.is_far() ? far_value : cell.value;
       writer->Add({rows.ordinal(), rows.key(), FamilyName(file->table(), cell.family),
                    column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
-                   CellKindName(cell.kind), put ? Value(cell.value) : Value()});
+                   CellKindName(cell.kind), put ? Value(value) : Value()});
     }
   }
   writer->End();

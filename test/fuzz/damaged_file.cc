@@ -1,0 +1,147 @@
+// Changing blocks and making checksums right again.
+#include "test/fuzz/damaged_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/byte_reader.h"
+#include "format/coding.h"
+#include "format/file_header.h"
+#include "format/footer.h"
+#include "format/hash.h"
+#include "format/section_table.h"
+#include "test/fuzz/target.h"
+
+namespace tandem::fuzz {
+namespace {
+
+// Fields of a block header (format/block.h).
+constexpr size_t kStoredAt = 8, kRawAt = 12, kKindAt = 16, kFlagsAt = 18;
+// Fields of an entry of the section table (format/section_table.h).
+constexpr size_t kOffsetAt = 16, kSizeAt = 24, kChecksumAt = 40;
+
+constexpr size_t kEditBytes = 8;
+
+// One change within `block`, its bytes on disk. Kind, codec and stored size stay, so that the block
+// is still found; its fields from the flags on and its payload do not.
+void Apply(std::string_view edit, std::span<char> block) {
+  format::ByteReader reader(edit.substr(2));
+  const uint16_t where = reader.U16();
+  const uint8_t what = reader.U8();
+  const uint8_t byte = reader.U8();
+  const uint16_t number = reader.U16();
+  const size_t at = kFlagsAt + where % (block.size() - kFlagsAt);
+  const auto put = [&](auto value) {
+    if (block.size() - at < sizeof(value)) return;
+    std::memcpy(block.data() + at, &value, sizeof(value));
+  };
+  switch (what % 8) {
+    case 0:
+      block[at] = static_cast<char>(byte);
+      return;
+    case 1:
+      block[at] = static_cast<char>(block[at] ^ (1 << byte % 8));
+      return;
+    case 2:
+      block[at] = static_cast<char>(block[at] + static_cast<int8_t>(byte));
+      return;
+    case 3:
+      return put(uint32_t{number});
+    case 4:
+      return put(~uint64_t{number});
+    case 5:
+      return put(uint64_t{number} << byte % 64);
+    case 6: {  // Bytes move within the block.
+      const size_t from = kFlagsAt + number % (block.size() - kFlagsAt);
+      const size_t size = std::min({size_t{byte}, block.size() - at, block.size() - from});
+      std::memmove(block.data() + at, block.data() + from, size);
+      return;
+    }
+    default:  // The payload ends earlier than the block.
+      const uint32_t payload = static_cast<uint32_t>(block.size() - format::kBlockHeaderBytes);
+      const uint32_t shorter = payload - std::min<uint32_t>(payload, byte);
+      std::memcpy(block.data() + kStoredAt, &shorter, sizeof(shorter));
+      std::memcpy(block.data() + kRawAt, &shorter, sizeof(shorter));
+      std::fill(block.begin() + static_cast<ptrdiff_t>(format::kBlockHeaderBytes + shorter),
+                block.end(), '\0');
+  }
+}
+
+}  // namespace
+
+SampleFile::SampleFile(std::string bytes, const format::FileId& id)
+    : bytes_(std::move(bytes)), id_(id) {
+  const size_t footer_at = bytes_.size() - format::kFooterBytes;
+  const auto footer = format::DecodeFooter(std::string_view(bytes_).substr(footer_at), id_,
+                                           bytes_.size(), "sample");
+  Expect(footer.has_value(), "the sample has a footer");
+  for (const uint64_t offset : footer->table_offsets) {
+    tables_.push_back({offset, footer->table_bytes, format::BlockKind::kSectionTable});
+    blocks_.push_back(tables_.back());
+  }
+  const std::string_view table =
+      std::string_view(bytes_).substr(tables_[0].offset, tables_[0].stored_bytes);
+  for (uint32_t i = 0; i < footer->sections; ++i) {
+    const size_t entry = format::kBlockHeaderBytes + i * format::kSectionEntryBytes;
+    const uint64_t offset = format::LoadAt<uint64_t>(table, entry + kOffsetAt);
+    FindBlocks(offset, offset + format::LoadAt<uint64_t>(table, entry + kSizeAt));
+  }
+}
+
+void SampleFile::FindBlocks(uint64_t begin, uint64_t end) {
+  while (begin < end) {
+    Place block;
+    block.offset = begin;
+    block.stored_bytes = static_cast<uint32_t>(format::kBlockHeaderBytes) +
+                         format::LoadAt<uint32_t>(bytes_, begin + kStoredAt);
+    block.kind = static_cast<format::BlockKind>(bytes_[begin + kKindAt]);
+    Expect(bytes_[begin + kKindAt + 1] == 0, "no block of the sample is compressed");
+    blocks_.push_back(block);
+    begin = format::AlignUp(begin + block.stored_bytes, format::kBlockAlignment);
+  }
+}
+
+std::string SampleFile::Change(const std::set<format::BlockKind>& kinds,
+                               std::string_view edits) const {
+  std::vector<Place> mine;
+  std::copy_if(blocks_.begin(), blocks_.end(), std::back_inserter(mine),
+               [&](const Place& block) { return kinds.contains(block.kind); });
+  std::string file = bytes_;
+  if (mine.empty()) return file;
+  std::set<size_t> changed;
+  for (; edits.size() >= kEditBytes; edits.remove_prefix(kEditBytes)) {
+    const size_t chosen = format::LoadAt<uint16_t>(edits, 0) % mine.size();
+    const Place& block = mine[chosen];
+    Apply(edits.substr(0, kEditBytes), std::span(file).subspan(block.offset, block.stored_bytes));
+    changed.insert(chosen);
+  }
+  for (const size_t block : changed) Seal(mine[block], &file);
+  SealSections(&file);
+  return file;
+}
+
+// The checksum covers what the header now says the block is.
+void SampleFile::Seal(const Place& block, std::string* file) const {
+  const uint32_t payload = format::LoadAt<uint32_t>(*file, block.offset + kStoredAt);
+  const std::string_view covered = std::string_view(*file).substr(
+      block.offset + sizeof(uint64_t), format::kBlockHeaderBytes - sizeof(uint64_t) + payload);
+  format::StoreAt(file, block.offset,
+                  format::Hash64(covered, format::ChecksumSeed(id_, block.offset)));
+}
+
+void SampleFile::SealSections(std::string* file) const {
+  for (const Place& table : tables_) {
+    size_t entry = table.offset + format::kBlockHeaderBytes;
+    const size_t end = table.offset + table.stored_bytes;
+    for (; entry + format::kSectionEntryBytes <= end; entry += format::kSectionEntryBytes) {
+      const uint64_t offset = format::LoadAt<uint64_t>(*file, entry + kOffsetAt);
+      const uint64_t size = format::LoadAt<uint64_t>(*file, entry + kSizeAt);
+      if (offset > file->size() || size > file->size() - offset) continue;
+      format::StoreAt(file, entry + kChecksumAt,
+                      format::Hash64(std::string_view(*file).substr(offset, size)));
+    }
+    Seal(table, file);
+  }
+}
+
+}  // namespace tandem::fuzz

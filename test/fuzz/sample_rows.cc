@@ -1,0 +1,164 @@
+// Writing the sample files.
+#include "test/fuzz/sample_rows.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <memory>
+
+#include "base/status_macros.h"
+#include "format/far_value.h"
+#include "format/schema.h"
+#include "format/store_file_writer.h"
+#include "test/fuzz/target.h"
+#include "test/support/memory_file.h"
+
+namespace tandem::fuzz {
+namespace {
+
+// Builds one file row by row. The bytes of cells live as long as the writer.
+class Sample {
+ public:
+  explicit Sample(uint32_t families) {
+    table_.id = format::TableId(1);
+    table_.name = "t";
+    table_.hash_secret.fill('s');
+    for (uint32_t i = 0; i < families; ++i) {
+      FamilyOptions family;
+      family.name = std::string(1, static_cast<char>('d' + i));
+      family.max_versions = 3;
+      family.compression = Compression::kNone;
+      family.block_size_bytes = 512;
+      table_.families.push_back({format::FamilyId(static_cast<uint8_t>(i)), family});
+    }
+    for (const char* column : {"city", "rank"}) {
+      format::IndexRecord index;
+      index.id = format::IndexId(static_cast<uint32_t>(table_.indexes.size() + 1));
+      index.name = column;
+      index.columns.push_back({format::FamilyId(0), column, ColumnType::kText, false});
+      table_.indexes.push_back(index);
+    }
+  }
+
+  void Add(format::CellKind kind, uint8_t family, std::string qualifier, std::string value = {}) {
+    format::Cell cell;
+    cell.kind = kind;
+    cell.family = format::FamilyId(family);
+    cell.qualifier = bytes_.emplace_back(std::move(qualifier));
+    cell.value = bytes_.emplace_back(std::move(value));
+    cell.timestamp = static_cast<int64_t>(cells_.size() % 5) * 100;
+    cell.sequence = format::SequenceNumber(++sequence_);
+    cells_.push_back(cell);
+  }
+  void Put(uint8_t family, std::string qualifier, std::string value) {
+    Add(format::CellKind::kPut, family, std::move(qualifier), std::move(value));
+  }
+
+  /// Ends the row, which gets the next key.
+  void EndRow() {
+    std::sort(cells_.begin(), cells_.end(), format::CellLess);
+    if (writer_ == nullptr) Open();
+    char key[16];
+    std::snprintf(key, sizeof(key), "k%04u", row_++);
+    Expect(writer_->AddRow(key, cells_).has_value(), "a row of a sample is written");
+    cells_.clear();
+  }
+
+  std::string Finish() {
+    Expect(writer_->Finish().has_value(), "a sample is written");
+    return std::move(memory_->bytes());
+  }
+
+ private:
+  void Open() {
+    auto file = std::make_unique<test::MemoryFile>();
+    memory_ = file.get();
+    format::StoreFileSpec spec;
+    spec.number = format::FileNumber(4);
+    spec.id = kSampleId;
+    spec.table = &table_;
+    spec.alignment = 64;
+    writer_ = std::make_unique<format::StoreFileWriter>(std::move(file), spec);
+  }
+
+  format::TableRecord table_;
+  std::unique_ptr<format::StoreFileWriter> writer_;
+  test::MemoryFile* memory_ = nullptr;
+  std::deque<std::string> bytes_;
+  std::vector<format::Cell> cells_;
+  uint64_t sequence_ = 0;
+  uint32_t row_ = 0;
+};
+
+std::string OneFamily() {
+  Sample sample(1);
+  for (uint32_t row = 0; row < 60; ++row) {
+    sample.Put(0, "city", std::string(1 + row % 7, static_cast<char>('a' + row % 3)));
+    sample.Put(0, "rank", std::to_string(row * row));
+    if (row % 4 == 0) sample.Put(0, "city", "older");
+    if (row % 5 == 0) sample.Add(format::CellKind::kDeleteColumn, 0, "city");
+    if (row % 9 == 0) sample.Add(format::CellKind::kDeleteFamily, 0, "");
+    sample.EndRow();
+  }
+  return sample.Finish();
+}
+
+// Values of 1, 40, 100 and most rows: every form of postings.
+std::string ManyRows() {
+  Sample sample(1);
+  for (uint32_t row = 0; row < 3300; ++row) {
+    sample.Put(0, "city", row % 33 == 0 ? "blocks" : row % 82 == 1 ? "list" : "most");
+    if (row % 100 == 0) sample.Put(0, "rank", std::to_string(row));
+    sample.EndRow();
+  }
+  return sample.Finish();
+}
+
+std::string SeveralFamilies() {
+  Sample sample(3);
+  for (uint32_t row = 0; row < 80; ++row) {
+    if (row % 3 != 0) sample.Put(0, "city", std::to_string(row % 6));
+    if (row % 3 != 1) sample.Put(1, "text", std::string(row, 'x'));
+    if (row % 7 == 0 || row % 3 == 2) sample.Put(2, "", "empty name");
+    sample.EndRow();
+  }
+  return sample.Finish();
+}
+
+std::string LargeRows() {
+  Sample sample(2);
+  for (uint32_t row = 0; row < 2; ++row) {
+    sample.Put(0, "city", "wide");
+    for (uint32_t cell = 0; cell < 1700; ++cell) {
+      sample.Put(0, "column-" + std::to_string(cell * 7), std::string(20, 'v'));
+    }
+    if (row == 1) sample.Add(format::CellKind::kDeleteFamily, 0, "");
+    sample.Put(1, "far", std::string(70'000 + row, 'f'));
+    sample.EndRow();
+    sample.Put(0, "city", "narrow");
+    sample.EndRow();
+  }
+  return sample.Finish();
+}
+
+}  // namespace
+
+std::vector<std::string> SampleStoreFiles() {
+  return {OneFamily(), ManyRows(), SeveralFamilies(), LargeRows()};
+}
+
+Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> stream, rows->Stream());
+  std::string value;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next());
+    if (!more) return Status();
+    cells->assign(stream->cells().begin(), stream->cells().end());
+    for (const format::Cell& cell : *cells) {
+      value.clear();
+      if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &value));
+    }
+  }
+}
+
+}  // namespace tandem::fuzz

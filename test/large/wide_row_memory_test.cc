@@ -1,0 +1,237 @@
+// A row of five million cells is written, merged from several inputs and read by column in bounded
+// memory. Every allocation of this program is counted, which is why the test stands alone.
+#define BOOST_TEST_DYN_LINK
+#include <malloc.h>
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "base/file_system.h"
+#include "compaction/merge.h"
+#include "format/store_file_writer.h"
+#include "format/verify_blocks.h"
+#include "format/verify_rows.h"
+#include "format/wide_row.h"
+#include "test/support/print.h"
+#include "test/support/temporary_directory.h"
+
+namespace {
+
+// Relaxed: figures of one thread.
+std::atomic<size_t> allocated_bytes{0}, peak_bytes{0};
+
+void* Allocate(size_t size) {
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  const size_t now =
+      allocated_bytes.fetch_add(malloc_usable_size(memory)) + malloc_usable_size(memory);
+  if (now > peak_bytes.load(std::memory_order_relaxed)) peak_bytes.store(now);
+  return memory;
+}
+
+void Free(void* memory) {
+  if (memory != nullptr) allocated_bytes.fetch_sub(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { Free(memory); }
+void operator delete[](void* memory) noexcept { Free(memory); }
+void operator delete(void* memory, size_t) noexcept { Free(memory); }
+void operator delete[](void* memory, size_t) noexcept { Free(memory); }
+
+namespace tandem::format {
+namespace {
+
+constexpr size_t kPeakBytesMax = 64 << 20;
+constexpr uint64_t kInputs = 3;
+constexpr uint64_t kPiece = 1000;
+
+uint64_t CellsWanted() { return std::getenv("TANDEM_QUICK") == nullptr ? 5'000'000 : 300'000; }
+
+// The most that is allocated beyond what was there before.
+class PeakMemory {
+ public:
+  PeakMemory() : before_(allocated_bytes.load()) { peak_bytes.store(before_); }
+  size_t extra_bytes() const { return peak_bytes.load() - before_; }
+
+ private:
+  size_t before_;
+};
+
+std::string Number(uint64_t number) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%08llu", static_cast<unsigned long long>(number));
+  return text;
+}
+
+// Counts how often a file is read.
+class CountedFile final : public base::File {
+ public:
+  CountedFile(std::unique_ptr<base::File> file, uint64_t* reads)
+      : file_(std::move(file)), reads_(reads) {}
+  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
+    ++*reads_;
+    return file_->Read(offset, buffer);
+  }
+  Status Write(uint64_t offset, std::string_view data) override {
+    return file_->Write(offset, data);
+  }
+  Status DataSync() override { return file_->DataSync(); }
+  Result<uint64_t> Size() override { return file_->Size(); }
+  Status Truncate(uint64_t size_bytes) override { return file_->Truncate(size_bytes); }
+  Status Preallocate(uint64_t size_bytes) override { return file_->Preallocate(size_bytes); }
+  const std::string& name() const override { return file_->name(); }
+
+ private:
+  std::unique_ptr<base::File> file_;
+  uint64_t* reads_;
+};
+
+class Bench {
+ public:
+  Bench() : file_system_(base::NewPosixFileSystem()) {
+    directory_ = std::move(*file_system_->OpenDirectory(path_.path(), false));
+    table_ = std::make_shared<TableRecord>();
+    table_->name = "t";
+    table_->families.push_back({FamilyId(0), {.name = "f"}});
+    IndexRecord index;
+    index.id = IndexId(1);
+    index.name = "by_column";
+    index.columns.push_back({FamilyId(0), Number(4711), ColumnType::kBytes, false});
+    table_->indexes.push_back(index);
+  }
+
+  const std::shared_ptr<TableRecord>& table() const { return table_; }
+
+  std::unique_ptr<StoreFileWriter> NewWriter(const std::string& name) {
+    StoreFileSpec spec;
+    spec.number = FileNumber(7);
+    spec.table = table_.get();
+    auto file = directory_->Create(name);
+    BOOST_TEST_REQUIRE(file.has_value(), file.status());
+    return std::make_unique<StoreFileWriter>(std::move(*file), spec);
+  }
+
+  std::shared_ptr<StoreFile> Open(const std::string& name) {
+    auto file = directory_->Open(name, base::OpenMode::kReadOnly);
+    BOOST_TEST_REQUIRE(file.has_value(), file.status());
+    auto store =
+        StoreFile::Open(std::make_unique<CountedFile>(std::move(*file), &reads_), {}, nullptr);
+    BOOST_TEST_REQUIRE(store.has_value(), store.status());
+    return *store;
+  }
+
+  uint64_t reads() const { return reads_; }
+
+  /// A small row, then one with the columns n < end of which n % step is `which`, then a small row.
+  void WriteInput(const std::string& name, uint64_t which, uint64_t step, uint64_t end) {
+    auto writer = NewWriter(name);
+    Cell cell;
+    cell.sequence = SequenceNumber(1 + which);
+    cell.value = "x";
+    BOOST_REQUIRE(writer->AddRow("before", {&cell, 1}).has_value());
+    BOOST_REQUIRE(writer->BeginRow("row").ok());
+    std::vector<std::string> bytes;
+    std::vector<Cell> cells;
+    bytes.reserve(2 * kPiece);
+    for (uint64_t n = which; n < end; n += step) {
+      cell.qualifier = bytes.emplace_back(Number(n));
+      cell.value = bytes.emplace_back(Number(end - n));
+      cell.timestamp = static_cast<int64_t>(n % 3);
+      cells.push_back(cell);
+      if (cells.size() < kPiece && n + step < end) continue;
+      BOOST_REQUIRE(writer->AddCells(cells).ok());
+      bytes.clear();
+      cells.clear();
+    }
+    BOOST_REQUIRE(writer->EndRow().has_value());
+    cell = Cell();
+    cell.sequence = SequenceNumber(1 + which);
+    BOOST_REQUIRE(writer->AddRow("row2", {&cell, 1}).has_value());
+    BOOST_REQUIRE(writer->Finish().has_value());
+  }
+
+ private:
+  test::TemporaryDirectory path_;
+  std::unique_ptr<base::FileSystem> file_system_;
+  std::unique_ptr<base::Directory> directory_;
+  std::shared_ptr<TableRecord> table_;
+  uint64_t reads_ = 0;
+};
+
+BOOST_AUTO_TEST_SUITE(WideRowMemoryTest)
+
+BOOST_AUTO_TEST_CASE(ARowOfMillionsOfCellsTakesBoundedMemory) {
+  const uint64_t count = CellsWanted();
+  Bench bench;
+  {
+    const PeakMemory memory;
+    for (uint64_t i = 0; i < kInputs; ++i) {
+      bench.WriteInput("input-" + std::to_string(i), i, kInputs, count);
+    }
+    BOOST_TEST(memory.extra_bytes() < kPeakBytesMax);
+    BOOST_TEST_MESSAGE("written with " << memory.extra_bytes() / 1024 << " KiB");
+  }
+  {
+    const PeakMemory memory;
+    std::vector<std::shared_ptr<StoreFile>> files;
+    std::vector<compaction::MergeInput> inputs;
+    for (uint64_t i = 0; i < kInputs; ++i) {
+      files.push_back(bench.Open("input-" + std::to_string(i)));
+      inputs.push_back({files.back().get(), 0, files.back()->row_count()});
+    }
+    compaction::MergeOptions options;
+    options.table = bench.table();
+    auto writer = bench.NewWriter("merged");
+    const auto merged = compaction::MergeFiles(inputs, options, writer.get());
+    BOOST_TEST_REQUIRE(merged.has_value(), merged.status());
+    BOOST_TEST(merged->cells_in == count + 2 * kInputs);
+    BOOST_TEST(merged->cells_out == count + 2);
+    BOOST_TEST(memory.extra_bytes() < kPeakBytesMax);
+    BOOST_TEST_MESSAGE("merged with " << memory.extra_bytes() / 1024 << " KiB");
+  }
+  const auto file = bench.Open("merged");
+  const DataSection* data = *file->Carrier();
+  for (uint64_t i = 0; i < 200; ++i) {
+    const uint64_t column = i * 7'919'117 % count;
+    const uint64_t before = bench.reads();
+    const uint32_t block = data->BlockOfKey("row");
+    const RowBlockRef head = *data->ReadRows(block);
+    std::vector<Cell> cells;
+    std::vector<std::shared_ptr<const void>> pins;
+    const std::string name = Number(column);
+    BOOST_REQUIRE(AppendWideColumns(data->blocks(), head, {&name, 1}, &cells, &pins).ok());
+    BOOST_TEST_REQUIRE(cells.size() == 1u);
+    BOOST_TEST(cells[0].value == Number(count - column));
+    BOOST_TEST(bench.reads() - before <= 4u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(VerifyingSuchARowTakesBoundedMemory) {
+  const uint64_t count = CellsWanted() / 5;
+  Bench bench;
+  bench.WriteInput("input", 0, 1, count);
+  const auto file = bench.Open("input");
+  const PeakMemory memory;
+  VerifyReport report;
+  {
+    Findings findings("input", &report);
+    BOOST_REQUIRE(VerifyBlocks(*file, &findings).ok());
+    BOOST_REQUIRE(VerifyRows(file.get(), true, &findings).ok());
+  }
+  BOOST_TEST(report.findings.empty());
+  BOOST_TEST(report.cells == count + 2);
+  BOOST_TEST(memory.extra_bytes() < kPeakBytesMax);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::format

@@ -1,0 +1,187 @@
+// Values of every type of index, and operations that mix them.
+#include "test/tools/reader_history.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+
+#include "test/tools/require_ok.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr int kOperations = 2'500;
+
+struct TypedColumn {
+  const char* name;
+  ColumnType type;
+};
+constexpr TypedColumn kTyped[] = {
+    {"bytes", ColumnType::kBytes},         {"text", ColumnType::kText},
+    {"int64", ColumnType::kInt64},         {"uint64", ColumnType::kUint64},
+    {"double", ColumnType::kDouble},       {"bool", ColumnType::kBool},
+    {"timestamp", ColumnType::kTimestamp}, {"int64be", ColumnType::kInt64Be},
+    {"uint64be", ColumnType::kUint64Be},   {"doublebe", ColumnType::kDoubleBe},
+    {"boolbe", ColumnType::kBoolBe},       {"timestampbe", ColumnType::kTimestampBe},
+};
+const std::string kFamilies[] = {"d", std::string("e\0,:", 4), "f\xff\\"};
+
+std::string RandomBytes(TestRandom& random, size_t size_max) {
+  if (random.OneIn(2))
+    return random.Text(size_max, std::string_view("ab\0\x01\xff\"\\\n\xc3\xa9", 10));
+  std::string bytes(random.Below(size_max + 1), '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
+  return bytes;
+}
+
+std::string BigEndian(uint64_t number) {
+  std::string bytes(8, '\0');
+  for (int i = 7; i >= 0; --i, number >>= 8) bytes[i] = static_cast<char>(number);
+  return bytes;
+}
+
+double RandomDouble(TestRandom& random) {
+  if (random.OneIn(2)) return (static_cast<double>(random.Below(400)) - 200) / 4;
+  const double any = std::bit_cast<double>(random.Next());
+  return std::isfinite(any) ? any : -0.0;
+}
+
+/// A value that fits the type; small worlds, so that rows share values.
+std::string RandomValue(TestRandom& random, ColumnType type) {
+  const uint64_t number = random.Next() >> (random.OneIn(3) ? random.Below(64) : 60);
+  switch (type) {
+    case ColumnType::kBytes:
+      return RandomBytes(random, random.OneIn(20) ? 900 : 12);
+    case ColumnType::kText:
+      return random.Text(4, "xyz") + (random.OneIn(2) ? "\xc3\xa9" : "");
+    case ColumnType::kInt64:
+      return std::to_string(static_cast<int64_t>(random.OneIn(2) ? number : -number));
+    case ColumnType::kTimestamp:
+      return random.OneIn(2) ? "2024-02-29T23:59:59.000001Z" : std::to_string(number / 2);
+    case ColumnType::kUint64:
+      return std::to_string(number);
+    case ColumnType::kDouble: {
+      char text[40];
+      std::snprintf(text, sizeof(text), "%.17g", RandomDouble(random));
+      return text;
+    }
+    case ColumnType::kBool:
+      return random.OneIn(2) ? "true" : "false";
+    case ColumnType::kBoolBe:
+      return std::string(1, static_cast<char>(random.Below(2)));
+    case ColumnType::kDoubleBe:
+      return BigEndian(
+          std::bit_cast<uint64_t>(random.OneIn(20) ? -INFINITY : RandomDouble(random)));
+    default:
+      return BigEndian(number);
+  }
+}
+
+TableOptions RandomTable(TestRandom& random) {
+  TableOptions table;
+  table.name = "t";
+  for (const std::string& name : kFamilies) {
+    const Compression compression = random.OneIn(2) ? Compression::kNone : Compression::kZstd;
+    table.families.push_back({.name = name,
+                              .max_versions = static_cast<uint32_t>(1 + random.Below(4)),
+                              .compression = compression,
+                              .block_size_bytes = random.OneIn(2) ? 512u : 8192u});
+  }
+  for (const TypedColumn& column : kTyped) {
+    table.indexes.push_back({column.name, {{"d", column.name, column.type, random.OneIn(2)}}});
+  }
+  table.indexes.push_back({"other", {{kFamilies[1], "x", ColumnType::kBytes, false}}});
+  table.split_keys = {"g", std::string("p\0", 2)};
+  return table;
+}
+
+int64_t RandomTime(TestRandom& random) { return static_cast<int64_t>(random.Below(9)) - 3; }
+
+}  // namespace
+
+History::History(TestRandom* random, const std::string& path)
+    : random_(*random), whole_family_(random->OneIn(2)) {
+  Options options;
+  options.create_if_missing = true;
+  auto opened = Database::Open(path, options);
+  RequireOk(opened.status());
+  database_ = std::move(*opened);
+  RequireOk(database_->CreateTable(RandomTable(random_)));
+  for (int i = 0; i < 60; ++i) {
+    keys_.push_back(static_cast<char>('a' + random_.Below(26)) + RandomBytes(random_, 14));
+  }
+}
+
+std::vector<std::string> History::IndexNames() {
+  std::vector<std::string> names = {"other"};
+  for (const TypedColumn& column : kTyped) names.emplace_back(column.name);
+  return names;
+}
+
+void History::Run() {
+  for (int i = 0; i < kOperations; ++i) {
+    WriteBatch batch;
+    AddOperation(&batch, i);
+    RequireOk(database_->Write({.durability = Durability::kMemory}, batch));
+    if (random_.OneIn(600)) RequireOk(database_->Flush("t"));
+    if (random_.OneIn(1500)) RequireOk(database_->Compact("t"));
+    if (random_.OneIn(400)) {
+      auto snapshot = database_->TakeSnapshot();
+      RequireOk(snapshot.status());
+      snapshots_.push_back(std::move(*snapshot));
+    }
+  }
+}
+
+void History::Close() {
+  snapshots_.clear();
+  RequireOk(database_->Close());
+}
+
+void History::CompactAndClose() {
+  snapshots_.clear();
+  RequireOk(database_->Compact("t"));
+  Close();
+}
+
+void History::AddOperation(WriteBatch* batch, int number) {
+  // Where no family is to have all rows, each row lacks one.
+  const size_t chosen = random_.Below(keys_.size());
+  const std::string& row = keys_[chosen];
+  size_t family = random_.Below(3);
+  if (!whole_family_ && chosen % 3 == family) family = (family + 1) % 3;
+  const std::string& name = kFamilies[family];
+  const TypedColumn& typed = kTyped[random_.Below(std::size(kTyped))];
+  const std::string column = family == 0 ? typed.name : random_.Text(1, "xy");
+  const uint64_t what = random_.Below(16);
+  if (what < 3) return AddDelete(batch, row, {name, column});
+  if (what < 5) {
+    const std::string& wide = keys_[number % 2];
+    const std::string value(random_.Below(4000), 'w');
+    return batch->Put("t", wide, name, "w" + std::to_string(number), value);
+  }
+  if (what == 5 && random_.OneIn(20)) {
+    const size_t bytes = 65'530 + random_.Below(random_.OneIn(3) ? 2'500'000 : 20);
+    return batch->Put("t", row, name, "far", std::string(bytes, 'f') + RandomBytes(random_, 9));
+  }
+  const std::string value =
+      family == 0 ? RandomValue(random_, typed.type) : RandomBytes(random_, 30);
+  batch->Put("t", row, name, column, value, RandomTime(random_));
+}
+
+void History::AddDelete(WriteBatch* batch, const std::string& row, const ColumnName& column) {
+  const int64_t timestamp = RandomTime(random_);
+  switch (random_.Below(7)) {
+    case 0:
+      return batch->DeleteRow("t", row);
+    case 1:
+      return batch->DeleteFamily("t", row, column.family, timestamp);
+    case 2:
+    case 3:
+      return batch->DeleteColumn("t", row, column.family, column.qualifier, timestamp);
+    default:
+      return batch->DeleteCell("t", row, column.family, column.qualifier, timestamp);
+  }
+}
+
+}  // namespace tandem::test
