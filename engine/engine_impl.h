@@ -95,7 +95,9 @@ class EngineImpl final : public Engine {
   TableView LatestView(const Table& table);
   Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source);
   ReadContext read_context() const {
-    return {.file_system = environment_.file_system, .cache_bytes = tuning_.block_cache_bytes};
+    return {.file_system = environment_.file_system,
+            .cache_bytes = tuning_.block_cache_bytes,
+            .memory = database_.memory.get()};
   }
 
   const std::string path_;

@@ -79,6 +79,20 @@ TableInfo Describe(const Table& table) {
   return info;
 }
 
+MemoryInfo Describe(const base::MemoryAccount& account) {
+  using base::MemoryPart;
+  return {.block_cache_bytes = account.bytes(MemoryPart::kBlockCache),
+          .memstore_bytes = account.bytes(MemoryPart::kMemstores),
+          .append_buffer_bytes = account.bytes(MemoryPart::kAppendBuffers),
+          .block_index_bytes = account.bytes(MemoryPart::kBlockIndexes),
+          .key_hash_bytes = account.bytes(MemoryPart::kKeyHashes),
+          .filter_bytes = account.bytes(MemoryPart::kFilters),
+          .bitmap_bytes = account.bytes(MemoryPart::kBitmaps),
+          .dictionary_bytes = account.bytes(MemoryPart::kDictionaries),
+          .index_directory_bytes = account.bytes(MemoryPart::kIndexDirectories),
+          .read_buffer_bytes = account.bytes(MemoryPart::kReadBuffers)};
+}
+
 }  // namespace
 
 DatabaseInfo EngineImpl::Info() {
@@ -98,7 +112,9 @@ DatabaseInfo EngineImpl::Info() {
   info.memstore_bytes = database_.regions->memstore_bytes();
   info.recovered_operations = database_.opened.replay.operations;
   info.torn_bytes = database_.opened.replay.torn_bytes;
+  // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
+  info.memory = Describe(*database_.memory);
   return info;
 }
 

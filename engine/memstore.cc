@@ -69,9 +69,14 @@ void Publish(std::atomic<T>* figure, T value) {
 }  // namespace
 
 struct Memstore::Parts {
-  explicit Parts(const format::TableRecord& table) : rows(&row_arena) {
-    for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&arena);
+  Parts(const format::TableRecord& table, base::MemoryAccount* account)
+      : rows(&row_arena),
+        rows_charge(account, base::MemoryPart::kMemstores),
+        buffers_charge(account, base::MemoryPart::kAppendBuffers) {
+    for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
   }
+  uint64_t row_bytes() const;
+  uint64_t buffer_bytes() const;
   void AddToFilter(uint64_t hash, const format::TableRecord& table);
   void GrowFilter(const format::TableRecord& table);
 
@@ -79,8 +84,9 @@ struct Memstore::Parts {
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
-  base::Arena arena;      // Cells and index entries.
-  base::Arena row_arena;  // Nodes, apart from the cells: a search touches fewer pages.
+  base::Arena arena;        // Cells.
+  base::Arena row_arena;    // Nodes, apart from the cells: a search touches fewer pages.
+  base::Arena index_arena;  // Index entries.
   RowSkiplist rows;
   // The last one holds all rows; those before were outgrown and stay for readers that have them.
   // The writer's own.
@@ -90,6 +96,8 @@ struct Memstore::Parts {
   std::deque<index::AppendBuffer> buffers;        // One an index, in the table's order.
   std::string index_key;                          // The writer's own, reused.
 
+  base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
+
   // Stored with release by the writer, loaded with acquire by anybody.
   std::atomic<uint64_t> row_count{0};
   std::atomic<uint64_t> largest_row_bytes{0};
@@ -98,10 +106,20 @@ struct Memstore::Parts {
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
 };
 
-Memstore::Memstore(std::shared_ptr<const format::TableRecord> table)
-    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_)) {}
+Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account)
+    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, account)) {}
 
 Memstore::~Memstore() = default;
+
+uint64_t Memstore::Parts::row_bytes() const {
+  return arena.size_bytes() + row_arena.size_bytes() + filter_bytes.load(std::memory_order_relaxed);
+}
+
+uint64_t Memstore::Parts::buffer_bytes() const {
+  uint64_t bytes = index_arena.size_bytes();
+  for (const index::AppendBuffer& buffer : buffers) bytes += buffer.run_bytes();
+  return bytes;
+}
 
 void Memstore::Parts::AddToFilter(uint64_t hash, const format::TableRecord& table) {
   const uint64_t count = row_count.load(std::memory_order_relaxed);
@@ -170,16 +188,15 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
       std::min<uint64_t>(row->cell_bytes + chain.bytes, std::numeric_limits<uint32_t>::max()));
   parts.CountCells(cells, row->cell_bytes);
   row->newest.store(chain.newest, std::memory_order_release);
+  parts.rows_charge.Set(parts.row_bytes());
+  parts.buffers_charge.Set(parts.buffer_bytes());
 }
 
 bool Memstore::empty() const { return min_sequence().value == 0; }
 
 uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
 
-uint64_t Memstore::size_bytes() const {
-  return parts_->arena.size_bytes() + parts_->row_arena.size_bytes() +
-         parts_->filter_bytes.load(std::memory_order_relaxed);
-}
+uint64_t Memstore::size_bytes() const { return parts_->row_bytes() + parts_->buffer_bytes(); }
 
 uint64_t Memstore::largest_row_bytes() const {
   return parts_->largest_row_bytes.load(std::memory_order_acquire);

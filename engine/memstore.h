@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/memory_account.h"
 #include "format/cell.h"
 #include "format/schema.h"
 #include "format/types.h"
@@ -28,8 +29,10 @@ struct MemRow;
 class Memstore {
  public:
   /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
-  /// takes next to no memory, and everything in it grows with them.
-  explicit Memstore(std::shared_ptr<const format::TableRecord> table);
+  /// takes next to no memory, and everything in it grows with them. `account` (may be null) counts
+  /// it and outlives it.
+  explicit Memstore(std::shared_ptr<const format::TableRecord> table,
+                    base::MemoryAccount* account = nullptr);
   ~Memstore();
 
   /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's

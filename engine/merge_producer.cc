@@ -1,6 +1,7 @@
 // All rows of a cluster by merging its sources by key, forward or backward. The sources stand in a
 // heap, the one with the next key on top; a row that is in one source only and settled there is
-// returned as it stands.
+// returned as it stands. A file is read from when the merge comes to its keys, not before, so that
+// a read that ends early pays for few files of a long run.
 #include <algorithm>
 #include <utility>
 
@@ -17,22 +18,35 @@ class MergeProducer final : public RowProducer {
       : RowProducer(job), reverse_(reverse) {
     for (const FileSource& source : cluster.files) {
       scans_.push_back(NewFileScan(job, source, reverse));
+      waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
     }
+    // The next one to begin is the last.
+    std::sort(waiting_.begin(), waiting_.end(), [reverse](const Waiting& a, const Waiting& b) {
+      return reverse ? a.bound < b.bound : a.bound > b.bound;
+    });
     for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
       scans_.push_back(NewMemstoreScan(*memstore, cluster.rows, reverse));
+      begins_at_once_.push_back(scans_.back().get());
     }
   }
 
   Result<bool> Next() override {
-    if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
-    while (!heap_.empty()) {
+    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
+    while (true) {
+      RETURN_IF_ERROR(BeginWaiting());
+      if (heap_.empty()) return false;
       ASSIGN_OR_RETURN(const bool is_row, ReadRow());
       if (is_row) return true;
     }
-    return false;
   }
 
  private:
+  // A file that was not read from yet; no row of it comes before `bound`.
+  struct Waiting {
+    SourceScan* scan;
+    std::string_view bound;
+  };
+
   // Whether `a` comes after `b`: the order that keeps the next source on top of a heap.
   bool IsAfter(const SourceScan* a, const SourceScan* b) const {
     return reverse_ ? a->key() < b->key() : a->key() > b->key();
@@ -41,12 +55,25 @@ class MergeProducer final : public RowProducer {
     return [this](const SourceScan* a, const SourceScan* b) { return IsAfter(a, b); };
   }
 
-  Status Begin() {
-    for (const std::unique_ptr<SourceScan>& scan : scans_) {
-      RETURN_IF_ERROR(scan->Next());
-      if (scan->valid()) heap_.push_back(scan.get());
+  Status Begin(SourceScan* scan) {
+    RETURN_IF_ERROR(scan->Next());
+    if (!scan->valid()) return {};
+    heap_.push_back(scan);
+    std::push_heap(heap_.begin(), heap_.end(), Order());
+    return {};
+  }
+
+  // Begins the files that may hold the next row.
+  Status BeginWaiting() {
+    while (!waiting_.empty()) {
+      const Waiting next = waiting_.back();
+      if (!heap_.empty()) {
+        const std::string_view top = heap_[0]->key();
+        if (reverse_ ? next.bound < top : next.bound > top) return {};
+      }
+      waiting_.pop_back();
+      RETURN_IF_ERROR(Begin(next.scan));
     }
-    std::make_heap(heap_.begin(), heap_.end(), Order());
     return {};
   }
 
@@ -92,8 +119,9 @@ class MergeProducer final : public RowProducer {
   }
 
   bool reverse_;
-  bool has_begun_ = false;
   std::vector<std::unique_ptr<SourceScan>> scans_;
+  std::vector<SourceScan*> begins_at_once_;
+  std::vector<Waiting> waiting_;
   std::vector<SourceScan*> heap_;
 };
 

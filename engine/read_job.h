@@ -19,7 +19,7 @@ struct ReadJob {
       : context(read_context),
         view(std::move(table_view)),
         shape(std::move(read_shape)),
-        queue(read_context.file_system) {}
+        queue(read_context.file_system, read_context.memory) {}
   ReadJob(const ReadJob&) = delete;
   ReadJob& operator=(const ReadJob&) = delete;
 

@@ -16,6 +16,7 @@ void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRe
   read->has_place = true;
   ++in_flight_;
   bytes_ += size;
+  buffers_.Set(bytes_);
 }
 
 void ReadQueue::Start(std::span<QueuedRead* const> reads) {
@@ -45,6 +46,7 @@ void ReadQueue::Release(QueuedRead* read) {
   Finish(read).Ignore("whoever releases a read does not use its bytes");
   if (std::exchange(read->has_place, false)) --in_flight_;  // It was never started.
   bytes_ -= read->buffer.size();
+  buffers_.Set(bytes_);
   read->bytes.reset();
 }
 

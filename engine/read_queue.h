@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "base/memory_account.h"
 
 namespace tandem::engine {
 
@@ -25,7 +26,9 @@ class ReadQueue {
   static constexpr uint32_t kReadsTogether = 8;      ///< Started with one call, once it flows.
   static constexpr uint64_t kBytesMax = 8ull << 20;  ///< Read or being read, and not released.
 
-  explicit ReadQueue(base::FileSystem* file_system) : file_system_(file_system) {}
+  /// `account` (may be null) counts the buffers.
+  explicit ReadQueue(base::FileSystem* file_system, base::MemoryAccount* account = nullptr)
+      : file_system_(file_system), buffers_(account, base::MemoryPart::kReadBuffers) {}
 
   /// Whether another read may start. One may always start when the caller has none.
   bool HasRoom() const { return in_flight_ < kReadsMax && bytes_ < kBytesMax; }
@@ -50,6 +53,7 @@ class ReadQueue {
   std::vector<base::IoRequest*> starting_;
   uint32_t in_flight_ = 0;  // Or prepared, to be so soon.
   uint64_t bytes_ = 0;
+  base::MemoryCharge buffers_;
 };
 
 }  // namespace tandem::engine

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "base/memory_account.h"
 #include "engine/view.h"
 #include "tandem/database.h"
 
@@ -28,6 +29,7 @@ struct ReadContext {
   /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
   /// unknown, scans always fill it.
   uint64_t cache_bytes = 0;
+  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
 };
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,

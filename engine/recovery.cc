@@ -52,7 +52,8 @@ Result<RecoveredDatabase> Recovery::Run() {
           storage_options, [this](const format::Catalog& catalog) { return AddTables(catalog); },
           [this](const format::Frame& frame) { return ReplayFrame(frame); }));
   Storage* storage = database_.opened.storage.get();
-  database_.files = std::make_unique<StoreFiles>(storage, health_, tuning.block_cache_bytes);
+  database_.files = std::make_unique<StoreFiles>(storage, health_, tuning.block_cache_bytes,
+                                                 database_.memory.get());
   const format::Catalog catalog = storage->catalog();
   RETURN_IF_ERROR(AttachFiles(catalog));
   RestoreCounters(catalog);
@@ -60,7 +61,7 @@ Result<RecoveredDatabase> Recovery::Run() {
 }
 
 Status Recovery::AddTables(const format::Catalog& catalog) {
-  database_.regions = std::make_unique<RegionSet>();
+  database_.regions = std::make_unique<RegionSet>(database_.memory.get());
   applier_ = std::make_unique<GroupApplier>(database_.regions.get());
   for (const auto& [id, table] : catalog.tables) {
     std::vector<format::RegionRecord> regions;

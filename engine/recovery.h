@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "base/memory_account.h"
 #include "engine/environment.h"
 #include "engine/health.h"
 #include "engine/region_set.h"
@@ -32,8 +33,9 @@ struct RecoveryOptions {
 };
 
 /// An opened database at rest. Members are destroyed in the right order: regions before files
-/// before storage.
+/// before storage, and the account of all last.
 struct RecoveredDatabase {
+  std::unique_ptr<base::MemoryAccount> memory = std::make_unique<base::MemoryAccount>();
   OpenedStorage opened;
   std::unique_ptr<StoreFiles> files;
   std::unique_ptr<RegionSet> regions;

@@ -17,12 +17,14 @@ std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
 
 }  // namespace
 
-Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table)
+Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
+               base::MemoryAccount* account)
     : id_(record.id),
       table_(std::move(table)),
       start_key_(record.start_key),
       end_key_(record.end_key),
-      active_(std::make_shared<Memstore>(table_)),
+      account_(account),
+      active_(std::make_shared<Memstore>(table_, account_)),
       flushed_through_(record.flushed_through) {
   RegionVersion version;
   version.id = id_;
@@ -50,7 +52,7 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 
 bool Region::SwitchMemstore() {
   if (active_->empty()) return false;
-  auto fresh = std::make_shared<Memstore>(table_);
+  auto fresh = std::make_shared<Memstore>(table_, account_);
   Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
   active_ = std::move(fresh);
   return true;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/mutex.h"
 #include "engine/memstore.h"
 #include "engine/view.h"
@@ -22,8 +23,10 @@ namespace tandem::engine {
 /// Threads: any, unless said otherwise.
 class Region {
  public:
-  /// An empty region; files are added by Update.
-  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table);
+  /// An empty region; files are added by Update. `account` (may be null) counts its memstores and
+  /// outlives them.
+  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
+         base::MemoryAccount* account = nullptr);
 
   format::RegionId id() const { return id_; }
   const format::TableRecord& table() const { return *table_; }
@@ -74,6 +77,7 @@ class Region {
   const format::RegionId id_;
   const std::shared_ptr<const format::TableRecord> table_;
   const std::string start_key_, end_key_;
+  base::MemoryAccount* const account_;
   // The commit leader's.
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.

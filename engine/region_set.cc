@@ -28,7 +28,7 @@ void RegionSet::Add(const format::TableRecord& record, std::vector<format::Regio
   auto table = std::make_shared<Table>();
   table->record = std::make_shared<const format::TableRecord>(record);
   for (const format::RegionRecord& region : regions) {
-    table->regions.push_back(std::make_shared<Region>(region, table->record));
+    table->regions.push_back(std::make_shared<Region>(region, table->record, account_));
   }
   base::MutexLock lock(mutex_);
   by_name_[record.name] = table;

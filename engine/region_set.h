@@ -35,6 +35,9 @@ struct Table {
 /// Threads: any.
 class RegionSet {
  public:
+  /// `account` (may be null) counts the memstores and outlives them.
+  explicit RegionSet(base::MemoryAccount* account = nullptr) : account_(account) {}
+
   /// Adds a table with empty regions. Requires: `regions` tile the key space.
   void Add(const format::TableRecord& table, std::vector<format::RegionRecord> regions)
       EXCLUDES(mutex_);
@@ -52,6 +55,7 @@ class RegionSet {
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
 
  private:
+  base::MemoryAccount* const account_;
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);

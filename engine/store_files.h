@@ -23,12 +23,12 @@ format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
 /// Threads: any. Lifetime: outlives every LiveFile it opened.
 class StoreFiles {
  public:
-  /// `storage` and `health` outlive this.
-  StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes)
+  /// All outlive this. `account` (may be null) counts what is kept of files.
+  StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes, base::MemoryAccount* account)
       : storage_(storage),
         health_(health),
         database_(storage->catalog().database),
-        cache_(cache_bytes) {}
+        cache_(cache_bytes, account) {}
 
   Result<NewFile> Create() { return storage_->CreateFile(); }
   /// Errors: kCorruption when the file is not what the record says.

@@ -40,7 +40,9 @@ class WindowFile {
   bool has_candidates() const { return opened_ < candidates_.ordinals.size(); }
   /// Whether candidates lie behind the pinned blocks.
   bool has_more() const { return loaded_ < candidates_.ordinals.size(); }
-  /// The key of the last candidate in the pinned blocks. Requires: has_more() after Load.
+  /// Whether the pinned blocks hold candidates that no window had.
+  bool has_loaded() const { return opened_ < loaded_; }
+  /// The key of the last candidate in the pinned blocks. Requires: has_loaded().
   Status LastLoadedKey(std::string* key) const;
 
   /// Makes the pinned candidates with keys up to `bound` (nullopt: all) the items of the window.

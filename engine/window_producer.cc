@@ -1,8 +1,8 @@
 // The rows of a cluster of several sources, each block read at most once. Which rows lie in several
 // sources shows only when keys are known, so the candidates are read in windows, in key order:
 //
-// 1. Load: of each file the next blocks that hold candidates are pinned. The smallest last key
-// among
+// 1. Load: of each file that the walk has come to the next blocks that hold candidates are pinned.
+// The smallest last key among
 //    the files that have more is the window's bound: every candidate up to it is at hand.
 // 2. Open: the candidates up to the bound become the window's items, settled as far as their own
 // file
@@ -55,7 +55,7 @@ class WindowProducer final : public RowProducer {
   };
 
   Status OpenWindow();
-  Result<std::optional<std::string>> FindBound();
+  Result<std::optional<std::string>> LoadFiles();
   bool has_candidates() const;
   Status MeetFiles(File* file);
   Status MeetByBitmap(File* file, size_t which);
@@ -72,7 +72,8 @@ class WindowProducer final : public RowProducer {
 
   const Cluster& cluster_;
   std::span<const char> secret_;
-  std::vector<File> files_;
+  std::vector<File> files_;  // By their first key.
+  size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
   size_t memstore_at_ = 0;        // The next of memstore_rows_.
@@ -120,14 +121,8 @@ bool WindowProducer::has_candidates() const {
 }
 
 Status WindowProducer::OpenWindow() {
-  for (File& file : files_) {
-    if (file.needs_hashes && file.hashes.empty()) {
-      ASSIGN_OR_RETURN(file.hashes, file.window->source().file->KeyHashes());
-    }
-    RETURN_IF_ERROR(file.window->Load(blocks_));
-  }
+  ASSIGN_OR_RETURN(const std::optional<std::string> bound, LoadFiles());
   blocks_ = std::min(blocks_ * 2, kBlocksMax);
-  ASSIGN_OR_RETURN(const std::optional<std::string> bound, FindBound());
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
   for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
   for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
@@ -146,14 +141,28 @@ Status WindowProducer::OpenWindow() {
   return {};
 }
 
-// Step 1: nullopt when everything that is left is at hand.
-Result<std::optional<std::string>> WindowProducer::FindBound() {
-  std::optional<std::string> bound;
+// Step 1: loads and finds the bound; nullopt when everything that is left is at hand. A file whose
+// keys lie behind what is loaded waits for a later window.
+Result<std::optional<std::string>> WindowProducer::LoadFiles() {
+  std::optional<std::string> bound, reach;  // The last key that is at hand; of any file.
   std::string key;
-  for (File& file : files_) {
-    if (!file.window->has_more()) continue;
-    RETURN_IF_ERROR(file.window->LastLoadedKey(&key));
-    if (!bound.has_value() || key < *bound) bound = key;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    WindowFile& window = *files_[i].window;
+    if (i == begun_) {
+      if (!bound.has_value() && reach.has_value() && window.source().min_key() > *reach) {
+        bound = reach;
+      }
+      if (bound.has_value() && window.source().min_key() > *bound) break;
+      if (files_[i].needs_hashes) {
+        ASSIGN_OR_RETURN(files_[i].hashes, window.source().file->KeyHashes());
+      }
+      ++begun_;
+    }
+    RETURN_IF_ERROR(window.Load(blocks_));
+    if (!window.has_loaded()) continue;
+    RETURN_IF_ERROR(window.LastLoadedKey(&key));
+    if (!reach.has_value() || key > *reach) reach = key;
+    if (window.has_more() && (!bound.has_value() || key < *bound)) bound = key;
   }
   if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
     const std::string_view last =
@@ -172,6 +181,7 @@ Status WindowProducer::MeetFiles(File* file) {
   }
   const std::vector<Meeting>& meetings = file->window->source().meetings;
   for (size_t i = 0; i < meetings.size(); ++i) {
+    if (meetings[i].other >= begun_) continue;  // It lies behind the window.
     if (meetings[i].is_known()) {
       RETURN_IF_ERROR(MeetByBitmap(file, i));
     } else {

@@ -20,6 +20,7 @@ class Bitmap {
   void Set(uint32_t bit) { words_[bit >> 6] |= uint64_t{1} << (bit & 63); }
   void Clear(uint32_t bit) { words_[bit >> 6] &= ~(uint64_t{1} << (bit & 63)); }
   uint32_t CountOnes() const;
+  uint64_t memory_bytes() const { return words_.capacity() * sizeof(uint64_t); }
   bool all() const { return CountOnes() == size_; }
   /// u64[], bits beyond size() are zero.
   std::span<const uint64_t> words() const { return words_; }

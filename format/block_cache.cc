@@ -31,6 +31,15 @@ struct KeyHash {
 
 size_t Charge(const Block& block) { return block.raw_bytes + kOverheadBytes; }
 
+// With whom the cache shares its budget.
+constexpr base::MemoryPart kSharers[] = {
+    base::MemoryPart::kBlockIndexes, base::MemoryPart::kKeyHashes,
+    base::MemoryPart::kFilters,      base::MemoryPart::kBitmaps,
+    base::MemoryPart::kDictionaries, base::MemoryPart::kIndexDirectories,
+    base::MemoryPart::kReadBuffers,
+};
+constexpr size_t kLeastPart = 8;  // The cache keeps one in so many parts of its budget.
+
 }  // namespace
 
 struct BlockCache::Shard {
@@ -40,7 +49,7 @@ struct BlockCache::Shard {
   };
 
   mutable base::Mutex mutex;
-  size_t budget_bytes = 0;  // Set before the cache is shared.
+  base::MemoryCharge charge GUARDED_BY(mutex);
   size_t size_bytes GUARDED_BY(mutex) = 0;
   std::unordered_map<Key, uint32_t, KeyHash> slot_of GUARDED_BY(mutex);
   std::vector<Slot> slots GUARDED_BY(mutex);
@@ -66,9 +75,9 @@ struct BlockCache::Shard {
     return free.back();
   }
 
-  // Requires: bytes <= budget_bytes, so that an empty ring always suffices.
-  void MakeRoom(size_t bytes, std::vector<BlockRef>* evicted) REQUIRES(mutex) {
-    while (size_bytes + bytes > budget_bytes) {
+  // Evicts until at most `bytes` are left.
+  void ShrinkTo(size_t bytes, std::vector<BlockRef>* evicted) REQUIRES(mutex) {
+    while (size_bytes > bytes) {
       hand = hand + 1 < slots.size() ? hand + 1 : 0;
       Slot& slot = slots[hand];
       if (slot.block == nullptr) continue;
@@ -81,11 +90,34 @@ struct BlockCache::Shard {
   }
 };
 
-BlockCache::BlockCache(size_t budget_bytes) : shards_(std::make_unique<Shard[]>(kShards)) {
-  for (size_t i = 0; i < kShards; ++i) shards_[i].budget_bytes = budget_bytes / kShards;
+BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account)
+    : budget_bytes_(budget_bytes), account_(account), shards_(std::make_unique<Shard[]>(kShards)) {
+  for (size_t i = 0; i < kShards; ++i) {
+    base::MutexLock lock(shards_[i].mutex);
+    shards_[i].charge = base::MemoryCharge(account, base::MemoryPart::kBlockCache);
+  }
 }
 
 BlockCache::~BlockCache() = default;
+
+size_t BlockCache::budget_bytes() const {
+  if (account_ == nullptr) return budget_bytes_;
+  uint64_t others = 0;
+  for (const base::MemoryPart part : kSharers) others += account_->bytes(part);
+  const size_t least = budget_bytes_ / kLeastPart;
+  return others < budget_bytes_ - least ? budget_bytes_ - others : least;
+}
+
+void BlockCache::Shrink() {
+  const size_t budget = budget_bytes() / kShards;
+  std::vector<BlockRef> evicted;  // Freed after the locks.
+  for (size_t i = 0; i < kShards; ++i) {
+    Shard& shard = shards_[i];
+    base::MutexLock lock(shard.mutex);
+    shard.ShrinkTo(budget, &evicted);
+    shard.charge.Set(shard.size_bytes);
+  }
+}
 
 BlockCache::Shard& BlockCache::ShardOf(FileNumber file, uint64_t offset) const {
   return shards_[(KeyHash()({file, offset}) >> 40) % kShards];
@@ -104,17 +136,19 @@ BlockRef BlockCache::Find(FileNumber file, uint64_t offset) {
 BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   Shard& shard = ShardOf(file, offset);
   const size_t bytes = Charge(*block);
-  if (bytes > shard.budget_bytes) return block;
+  const size_t budget = budget_bytes() / kShards;
+  if (bytes > budget) return block;
   std::vector<BlockRef> evicted;  // Freed after the lock.
   base::MutexLock lock(shard.mutex);
   const auto found = shard.slot_of.find({file, offset});
   if (found != shard.slot_of.end()) return shard.slots[found->second].block;
-  shard.MakeRoom(bytes, &evicted);
+  shard.ShrinkTo(budget - bytes, &evicted);
   const uint32_t index = shard.FreeSlot();
   shard.slot_of.emplace(Key{file, offset}, index);
   shard.free.pop_back();
   shard.slots[index] = {{file, offset}, block};
   shard.size_bytes += bytes;
+  shard.charge.Set(shard.size_bytes);
   return block;
 }
 
@@ -127,6 +161,7 @@ void BlockCache::EraseFile(FileNumber file) {
       const Shard::Slot& slot = shard.slots[index];
       if (slot.block != nullptr && slot.key.file == file) shard.Evict(index, &evicted);
     }
+    shard.charge.Set(shard.size_bytes);
   }
 }
 

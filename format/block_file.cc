@@ -53,6 +53,13 @@ Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const 
   return buffer;
 }
 
+base::MemoryCharge BlockFile::Charge(base::MemoryPart part, uint64_t bytes) const {
+  if (cache_ == nullptr || cache_->account() == nullptr) return {};
+  base::MemoryCharge charge(cache_->account(), part, bytes);
+  cache_->Shrink();
+  return charge;
+}
+
 Status BlockFile::Corrupt(uint64_t offset, std::string_view what) const {
   return CorruptionAt(*name_, offset, what);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "base/memory_account.h"
 #include "format/block.h"
 #include "format/block_cache.h"
 #include "format/block_codec.h"
@@ -37,6 +38,8 @@ class BlockFile {
   const FileId& id() const { return id_; }
   /// nullptr: nothing is kept.
   BlockCache* cache() const { return cache_; }
+  /// Counts `bytes` that are kept of this file; the cache makes room for them.
+  base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
   /// What the decoder of a block at `offset` has to know.
   BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
   /// A kCorruption that names this file and `offset`.

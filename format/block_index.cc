@@ -110,6 +110,13 @@ Status BlockIndex::CheckPlaces(const BlockFile& file, const SectionEntry& index,
   return {};
 }
 
+uint64_t BlockIndex::memory_bytes() const {
+  uint64_t bytes = heap_.capacity() + pieces_.capacity() * sizeof(Piece);
+  for (const Piece& piece : pieces_) bytes += piece.prefix.size() + piece.first_separator.size();
+  return bytes + (offsets_.capacity() + heads_.capacity()) * sizeof(uint64_t) +
+         (stored_bytes_.capacity() + firsts_.capacity() + key_ends_.capacity()) * sizeof(uint32_t);
+}
+
 DataBlock BlockIndex::At(uint32_t block) const {
   return {
       {offsets_[block], stored_bytes_[block]}, firsts_[block], firsts_[block + 1] - firsts_[block]};

@@ -31,6 +31,7 @@ class BlockIndex {
                                  const SectionEntry& data, uint32_t row_count);
 
   uint32_t size() const { return static_cast<uint32_t>(offsets_.size()); }
+  uint64_t memory_bytes() const;
   /// Requires: block < size().
   DataBlock At(uint32_t block) const;
   /// The block that holds `position`, galloping from `hint`, a block at or before it.

@@ -83,7 +83,19 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
   section.slots_ = std::make_unique<RowSlot[]>(section.index_.size());
   if (places.names != nullptr) {
     ASSIGN_OR_RETURN(section.names_, ReadDictionary(file, *places.names));
+    if (section.names_.size() != places.names->count) {
+      return file.Corrupt(places.names->offset, Mismatch("names of dictionary", places.names->count,
+                                                         section.names_.size()));
+    }
   }
+  using base::MemoryPart;
+  const uint64_t slots_bytes = section.index_.size() * sizeof(RowSlot);
+  const uint64_t presence_bytes =
+      section.presence_ == nullptr ? 0 : section.presence_->memory_bytes();
+  section.charges_ = {
+      file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes() + slots_bytes),
+      file.Charge(MemoryPart::kDictionaries, section.names_.memory_bytes()),
+      file.Charge(MemoryPart::kBitmaps, presence_bytes)};
   return section;
 }
 

@@ -12,12 +12,14 @@
 // runs. Within a family offsets rise with positions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "format/block_file.h"
 #include "format/block_index.h"
 #include "format/dictionary.h"
@@ -106,6 +108,7 @@ class DataSection {
   std::unique_ptr<RowSlot[]> slots_;  // One an entry of the index.
   std::unique_ptr<const Presence> presence_;
   Dictionary names_;
+  std::array<base::MemoryCharge, 3> charges_;
 };
 
 }  // namespace tandem::format

@@ -34,6 +34,9 @@ class Dictionary {
   /// Requires: id in 1..size().
   std::string_view Name(uint32_t id) const { return names_[id - 1]; }
   uint32_t size() const { return static_cast<uint32_t>(names_.size()); }
+  uint64_t memory_bytes() const {
+    return (block_ == nullptr ? 0 : block_->raw_bytes) + names_.capacity() * sizeof(names_[0]);
+  }
   /// Errors: kCorruption.
   static Result<Dictionary> Decode(BlockRef block);
 

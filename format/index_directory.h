@@ -42,6 +42,7 @@ class IndexDirectory {
   uint64_t values() const { return LoadAt<uint64_t>(bytes_, 0); }
   uint64_t entries() const { return LoadAt<uint64_t>(bytes_, 8); }
   uint32_t leaf_count() const { return count_; }
+  uint64_t memory_bytes() const { return bytes_.capacity(); }
   BlockHandle Leaf(uint32_t leaf) const {
     return {LoadAt<uint64_t>(bytes_, kOffsetsAt + leaf * size_t{8}),
             LoadAt<uint32_t>(bytes_, sizes_at_ + leaf * size_t{4})};

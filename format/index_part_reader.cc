@@ -38,12 +38,12 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
 }
 
 Result<const IndexDirectory*> IndexPartReader::Directory() const {
-  ASSIGN_OR_RETURN(const IndexDirectory* directory,
+  ASSIGN_OR_RETURN(const base::Charged<IndexDirectory>* loaded,
                    loaded_directory_.Get([this] { return LoadDirectory(); }));
-  return directory;
+  return &loaded->value;
 }
 
-Result<IndexDirectory> IndexPartReader::LoadDirectory() const {
+Result<base::Charged<IndexDirectory>> IndexPartReader::LoadDirectory() const {
   ASSIGN_OR_RETURN(std::string bytes,
                    ReadWholeStream(file_, directory_, BlockKind::kIndexDirectory));
   std::optional<IndexDirectory> directory = IndexDirectory::Decode(std::move(bytes));
@@ -54,7 +54,9 @@ Result<IndexDirectory> IndexPartReader::LoadDirectory() const {
     return file_.Corrupt(directory_.offset, Mismatch("entries of index directory", totals_.entries,
                                                      directory->entries()));
   }
-  return std::move(*directory);
+  const uint64_t size = directory->memory_bytes();
+  return base::Charged<IndexDirectory>{*std::move(directory),
+                                       file_.Charge(base::MemoryPart::kIndexDirectories, size)};
 }
 
 Result<LoadedLeaf> IndexPartReader::Leaf(uint32_t number, Through through) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "format/block_file.h"
 #include "format/index_directory.h"
 #include "format/index_leaf.h"
@@ -80,7 +81,7 @@ class IndexPartReader {
 
  private:
   IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
-  Result<IndexDirectory> LoadDirectory() const;
+  Result<base::Charged<IndexDirectory>> LoadDirectory() const;
   Status AppendSingles(const LoadedLeaf& leaf, Positions positions,
                        std::vector<uint32_t>* out) const;
   Status AppendValue(const LoadedLeaf& leaf, uint32_t position, StreamReader* postings,
@@ -92,7 +93,7 @@ class IndexPartReader {
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable OnceLoaded<IndexDirectory> loaded_directory_;
+  mutable OnceLoaded<base::Charged<IndexDirectory>> loaded_directory_;
 };
 
 }  // namespace tandem::format

@@ -79,16 +79,20 @@ class StoredIndexSection final : public IndexSection {
   const IndexPartReader& Part(IndexPart part) const {
     return part == IndexPart::kCurrent ? *parts_.current : *parts_.older;
   }
-  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<Bitmap>* kept) const {
-    ASSIGN_OR_RETURN(const Bitmap* bitmap, kept->Get([&] {
-      return ReadBitmapSection(file_, section, parts_.row_count);
+  using LoadedBits = base::Charged<Bitmap>;
+
+  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<LoadedBits>* kept) const {
+    ASSIGN_OR_RETURN(const LoadedBits* loaded, kept->Get([&]() -> Result<LoadedBits> {
+      ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, parts_.row_count));
+      const uint64_t bytes = bits.memory_bytes();
+      return LoadedBits{std::move(bits), file_.Charge(base::MemoryPart::kBitmaps, bytes)};
     }));
-    return bitmap;
+    return &loaded->value;
   }
 
   const BlockFile& file_;
   Parts parts_;
-  OnceLoaded<Bitmap> present_, touched_;
+  OnceLoaded<LoadedBits> present_, touched_;
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ class Presence {
   uint32_t OrdinalOf(uint32_t position) const;
   /// Rows that have cells.
   uint32_t count() const { return ranks_.back(); }
+  uint64_t memory_bytes() const {
+    return rows_.memory_bytes() + ranks_.capacity() * sizeof(uint32_t);
+  }
 
  private:
   Bitmap rows_;

@@ -59,29 +59,45 @@ Result<bool> StoreFile::MayContain(uint64_t hash) {
 }
 
 Result<const BloomFilter*> StoreFile::Filter() {
-  ASSIGN_OR_RETURN(const BloomFilter* filter, parts_->filter.Get([&] {
-    return BloomFilter::Read(parts_->blocks, parts_->Section(SectionKind::kFilter));
+  using Loaded = base::Charged<BloomFilter>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->filter.Get([&]() -> Result<Loaded> {
+    ASSIGN_OR_RETURN(BloomFilter filter,
+                     BloomFilter::Read(blocks, parts_->Section(SectionKind::kFilter)));
+    const uint64_t bytes = filter.size_bytes();
+    return Loaded{std::move(filter), blocks.Charge(base::MemoryPart::kFilters, bytes)};
   }));
-  return filter;
+  return &loaded->value;
 }
 
 Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
-  ASSIGN_OR_RETURN(const std::vector<uint64_t>* hashes, parts_->key_hashes.Get([&] {
-    return ReadKeyHashes(parts_->blocks, parts_->Section(SectionKind::kKeyHashes));
+  using Loaded = base::Charged<std::vector<uint64_t>>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->key_hashes.Get([&]() -> Result<Loaded> {
+    ASSIGN_OR_RETURN(std::vector<uint64_t> hashes,
+                     ReadKeyHashes(blocks, parts_->Section(SectionKind::kKeyHashes)));
+    const uint64_t bytes = hashes.capacity() * sizeof(uint64_t);
+    return Loaded{std::move(hashes), blocks.Charge(base::MemoryPart::kKeyHashes, bytes)};
   }));
-  return std::span<const uint64_t>(*hashes);
+  return std::span<const uint64_t>(loaded->value);
 }
 
 std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
-  const std::vector<uint64_t>* hashes = parts_->key_hashes.loaded();
-  return hashes == nullptr ? std::span<const uint64_t>() : *hashes;
+  const base::Charged<std::vector<uint64_t>>* loaded = parts_->key_hashes.loaded();
+  return loaded == nullptr ? std::span<const uint64_t>() : loaded->value;
 }
 
 Result<const Bitmap*> StoreFile::CleanRows() {
-  ASSIGN_OR_RETURN(const Bitmap* clean, parts_->clean_rows.Get([&] {
-    return ReadBitmapSection(parts_->blocks, parts_->Section(SectionKind::kCleanRows), row_count());
+  using Loaded = base::Charged<Bitmap>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->clean_rows.Get([&]() -> Result<Loaded> {
+    ASSIGN_OR_RETURN(
+        Bitmap clean,
+        ReadBitmapSection(blocks, parts_->Section(SectionKind::kCleanRows), row_count()));
+    const uint64_t bytes = clean.memory_bytes();
+    return Loaded{std::move(clean), blocks.Charge(base::MemoryPart::kBitmaps, bytes)};
   }));
-  return clean;
+  return &loaded->value;
 }
 
 Result<IndexSection*> StoreFile::Index(IndexId index) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "format/bloom_filter.h"
 #include "format/footer.h"
 #include "format/once_loaded.h"
@@ -34,9 +35,9 @@ struct StoreFile::Parts {
   /// One for each of `families`, and for kKeysOwner when that is the carrier; the map itself never
   /// changes after Open.
   std::map<FamilyId, OnceLoaded<DataSection>> data;
-  OnceLoaded<std::vector<uint64_t>> key_hashes;
-  OnceLoaded<Bitmap> clean_rows;
-  OnceLoaded<BloomFilter> filter;
+  OnceLoaded<base::Charged<std::vector<uint64_t>>> key_hashes;
+  OnceLoaded<base::Charged<Bitmap>> clean_rows;
+  OnceLoaded<base::Charged<BloomFilter>> filter;
   /// One for each index of the table; the map itself never changes after Open.
   std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
 

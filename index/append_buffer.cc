@@ -110,6 +110,9 @@ std::shared_ptr<const AppendBuffer::Runs> AppendBuffer::SortedBefore(const Chunk
     runs->push_back(Sort(**chunk));
     MergeLevels(runs.get());
   }
+  uint64_t bytes = 0;
+  for (const auto& run : *runs) bytes += run->entries.capacity() * sizeof(SortedEntry);
+  run_bytes_.store(bytes, std::memory_order_relaxed);
   runs_ = std::move(runs);
   sorted_chunks_ = active.number;
   return runs_;

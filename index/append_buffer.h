@@ -38,6 +38,9 @@ class AppendBuffer {
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
 
+  /// Of the sorted runs, which live outside the arena. Threads: any.
+  uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }
+
  private:
   struct Entry {
     uint64_t head;  // KeyHead of the key.
@@ -74,6 +77,7 @@ class AppendBuffer {
 
   base::Arena* const arena_;
   std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
+  mutable std::atomic<uint64_t> run_bytes_{0};  // Relaxed: a figure.
   mutable base::Mutex mutex_;
   mutable uint32_t sorted_chunks_ GUARDED_BY(mutex_) = 0;  // Chunks 0 to this are in runs_.
   mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();

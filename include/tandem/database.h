@@ -111,6 +111,19 @@ struct TableInfo {
   std::vector<RegionInfo> regions;
   std::vector<IndexInfo> indexes;
 };
+/// Memory in use, by what it is for.
+struct MemoryInfo {
+  uint64_t block_cache_bytes = 0;
+  uint64_t memstore_bytes = 0;  ///< Rows and their filters, also where only a reader needs them.
+  uint64_t append_buffer_bytes = 0;  ///< Index entries of memstores.
+  uint64_t block_index_bytes = 0;
+  uint64_t key_hash_bytes = 0;
+  uint64_t filter_bytes = 0;
+  uint64_t bitmap_bytes = 0;
+  uint64_t dictionary_bytes = 0;
+  uint64_t index_directory_bytes = 0;
+  uint64_t read_buffer_bytes = 0;
+};
 struct DatabaseInfo {
   std::string path;
   std::string io_backend;
@@ -119,6 +132,7 @@ struct DatabaseInfo {
   uint64_t last_sequence = 0;
   uint64_t log_bytes = 0, log_segments = 0;
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
+  MemoryInfo memory;
   uint64_t recovered_operations = 0, torn_bytes = 0;
   std::vector<TableInfo> tables;
 };

@@ -22,7 +22,9 @@ struct Options {
   bool create_if_missing = false;
   /// Writes not a byte; works beside a live writer and on a read-only mount.
   bool read_only = false;
-  /// The budget: memstores take a fifth, the block cache the rest. 8 MiB or more.
+  /// The budget: memstores take a fifth, the rest is for what is kept of files (block indexes, key
+  /// hashes, filters and the like), for buffers of reads, and the block cache with what they leave,
+  /// an eighth of it at least. 8 MiB or more.
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   IoBackend io = IoBackend::kAuto;

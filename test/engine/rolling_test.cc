@@ -84,6 +84,29 @@ struct RollingFixture : TestEngine {
     return count;
   }
 
+  // The files of the run, by place, whose rows were read since the last call.
+  std::set<size_t> FilesRead() {
+    std::set<size_t> read;
+    const std::vector<FileInfo> files = Files();
+    for (const DiskEvent& event : disk.control().TakeTrace()) {
+      for (size_t i = 0; i < files.size(); ++i) {
+        const bool is_read = event.operation == DiskOperation::kRead &&
+                             event.name == "store-" + std::to_string(files[i].number);
+        if (is_read && event.offset >= 128 && event.offset < 128 + files[i].data_bytes) {
+          read.insert(i);
+        }
+      }
+    }
+    return read;
+  }
+  // Nothing is cached afterwards.
+  void Restart() {
+    Kill();
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+    disk.control().SetTracing(true);
+    disk.control().TakeTrace();
+  }
+
   std::map<std::string, std::string> expected;
 
  private:
@@ -217,6 +240,52 @@ BOOST_AUTO_TEST_CASE(RandomRunsHoldWhatWasWritten) {
     for (const FileInfo& file : Files()) BOOST_CHECK_LE(file.rows, tuning.file_rows);
     CheckAll();
   }
+}
+
+// A memstore whose rows lie around the run makes one cluster of all its files.
+BOOST_AUTO_TEST_CASE(AReadPaysForTheFilesThatItsKeysAreIn) {
+  for (const bool is_clustered : {false, true}) {
+    if (!is_clustered) {
+      PutRows(0, 1000, 1, "a");
+      BOOST_REQUIRE(engine().Flush("t").ok());
+    } else {
+      PutRows(0, 2, 999, "b");
+    }
+    const auto read = [](Result<Cursor> cursor) {
+      BOOST_REQUIRE(cursor.has_value());
+      int rows = 0;
+      while (cursor->Next()) ++rows;
+      BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+      BOOST_CHECK_GT(rows, 0);
+    };
+    using Places = std::set<size_t>;
+    ScanOptions scan;
+    scan.limit = 5;
+    Restart();
+    read(engine().Scan({}, "t", scan));
+    BOOST_CHECK(FilesRead() == Places{0});
+    Restart();
+    scan.reverse = true;
+    read(engine().Scan({}, "t", scan));
+    BOOST_CHECK(FilesRead() == Places{9});
+    Restart();
+    QueryOptions query;
+    query.use_index = "by_c";
+    query.limit = 5;
+    read(engine().Query({}, "t", Predicate::Equal("c", "a3"), query));
+    BOOST_CHECK(FilesRead() == Places{0});
+    Restart();
+    query = {};
+    const Result<Predicate> rows =
+        Predicate::Parse("_row >= '" + Key(350) + "' AND _row < '" + Key(420) + "'");
+    BOOST_REQUIRE(rows.has_value());
+    read(engine().Query({}, "t", *rows, query));
+    BOOST_CHECK((FilesRead() == Places{3, 4}));
+    Restart();
+    BOOST_CHECK_EQUAL(Value(Key(777), "c"), "a0");
+    BOOST_CHECK(FilesRead() == Places{7});
+  }
+  CheckAll();
 }
 
 // An error anywhere leaves either the run or nothing of it.

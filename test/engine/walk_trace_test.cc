@@ -266,6 +266,35 @@ BOOST_AUTO_TEST_CASE(ALargeScanLeavesTheCacheAsItIs) {
   }
 }
 
+// The hit rate of a hot set is the same before and after everything was scanned.
+BOOST_AUTO_TEST_CASE(AScanOfEverythingLeavesTheHotSet) {
+  constexpr size_t kCacheBytes = 1 << 20;
+  ReadWorld world(PlainOptions(kCacheBytes));
+  for (uint64_t row = 0; row < 20'000; ++row) Put(world, row, "v");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  const auto read_hot = [&] {
+    for (uint64_t row = 0; row < 20'000; row += 100) {
+      BOOST_REQUIRE(engine::GetRow(world.View(moment), {}, Key(row)).has_value());
+    }
+    return DataReads(world, view)[FileOf(view, 0).blocks().file().name()].size();
+  };
+  BOOST_CHECK_EQUAL(read_hot(), 200u);
+  BOOST_CHECK_EQUAL(read_hot(), 0u);
+  engine::ReadContext context = world.context();
+  context.cache_bytes = kCacheBytes;
+  for (const bool reverse : {false, true}) {
+    ScanOptions scan;
+    scan.reverse = reverse;
+    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(context, world.View(moment), {}, scan)).size(),
+                      20'000u);
+    DataReads(world, view);
+    BOOST_CHECK_EQUAL(read_hot(), 0u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ALimitReadsLittle) {
   ReadWorld world(PlainOptions(64 << 20));
   for (uint64_t row = 0; row < 30'000; ++row) Put(world, row, "v");

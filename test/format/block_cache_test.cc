@@ -2,6 +2,7 @@
 #include "format/block_cache.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <random>
@@ -129,6 +130,94 @@ BOOST_AUTO_TEST_CASE(ThreadsSeeOnlyRightBlocks) {
   }
   for (std::thread& thread : threads) thread.join();
   BOOST_TEST(wrong == 0);
+}
+
+// Sixteen shards, each of which may be above for the block that is being put in.
+BOOST_AUTO_TEST_CASE(BudgetIsHeldUnderConcurrentInserts) {
+  constexpr size_t kBudget = 1 << 20;
+  constexpr uint32_t kBlockBytes = 8 << 10;
+  constexpr size_t kShards = 16;
+  base::MemoryAccount account;
+  BlockCache cache(kBudget, &account);
+  std::atomic<bool> done{false};
+  std::atomic<size_t> largest{0};
+  std::thread watcher([&] {
+    while (!done.load(std::memory_order_acquire)) {
+      const size_t now =
+          std::max<size_t>(cache.size_bytes(), account.bytes(base::MemoryPart::kBlockCache));
+      if (now > largest.load(std::memory_order_relaxed)) {
+        largest.store(now, std::memory_order_relaxed);
+      }
+    }
+  });
+  std::vector<std::thread> writers;
+  for (uint64_t writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&cache, writer] {
+      std::mt19937_64 random(writer);
+      for (int i = 0; i < 4000; ++i) {
+        const uint64_t offset = (random() % 2000) * 8;
+        const FileNumber file(random() % 4);
+        if (cache.Find(file, offset) == nullptr) {
+          cache.Insert(file, offset, BlockOf(static_cast<uint32_t>(random() % kBlockBytes), 1));
+        }
+        if (i % 1000 == 999) cache.EraseFile(file);
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  done.store(true, std::memory_order_release);
+  watcher.join();
+  BOOST_TEST(largest.load() <= kBudget + kShards * kBlockBytes);
+  BOOST_TEST(largest.load() > kBudget / 2);
+  BOOST_TEST(cache.size_bytes() == account.bytes(base::MemoryPart::kBlockCache));
+}
+
+// Blocks that are used again and again stay while a stream of others, each used once, passes.
+BOOST_AUTO_TEST_CASE(HotBlocksStayWhileOthersPass) {
+  constexpr uint32_t kBlockBytes = 4 << 10;
+  constexpr uint64_t kHot = 100, kPassing = 20'000;
+  BlockCache cache(2 << 20);
+  size_t hits = 0, finds = 0;
+  const auto use = [&](uint64_t which) {
+    ++finds;
+    if (cache.Find(FileNumber(1), which * 8) != nullptr) {
+      ++hits;
+    } else {
+      cache.Insert(FileNumber(1), which * 8, BlockOf(kBlockBytes, 1));
+    }
+  };
+  for (uint64_t hot = 0; hot < kHot; ++hot) use(hot);
+  finds = 0;
+  for (uint64_t passing = 0; passing < kPassing; ++passing) {
+    cache.Insert(FileNumber(2), passing * 8, BlockOf(kBlockBytes, 2));
+    use(passing % kHot);
+  }
+  BOOST_TEST(hits > finds * 99 / 100);
+}
+
+BOOST_AUTO_TEST_CASE(TheBudgetShrinksByWhatOthersHold) {
+  constexpr size_t kBudget = 1 << 20;
+  base::MemoryAccount account;
+  BlockCache cache(kBudget, &account);
+  const auto fill = [&cache] {
+    for (uint64_t i = 0; i < 1000; ++i) cache.Insert(FileNumber(1), i * 8, BlockOf(4096, 1));
+  };
+  fill();
+  BOOST_TEST(cache.size_bytes() > kBudget * 3 / 4);
+  {
+    base::MemoryCharge hashes(&account, base::MemoryPart::kKeyHashes, kBudget / 2);
+    const base::MemoryCharge memstores(&account, base::MemoryPart::kMemstores, 10 * kBudget);
+    BOOST_TEST(cache.budget_bytes() == kBudget / 2);
+    cache.Shrink();
+    BOOST_TEST(cache.size_bytes() <= kBudget / 2);
+    hashes.Set(100 * kBudget);
+    BOOST_TEST(cache.budget_bytes() == kBudget / 8);
+    fill();
+    BOOST_TEST(cache.size_bytes() <= kBudget / 8);
+    BOOST_TEST(cache.size_bytes() > 0u);
+  }
+  BOOST_TEST(cache.budget_bytes() == kBudget);
+  BOOST_TEST(account.bytes(base::MemoryPart::kBlockCache) == cache.size_bytes());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

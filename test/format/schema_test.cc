@@ -149,9 +149,11 @@ BOOST_AUTO_TEST_CASE(WhatALaterVersionMayKnowIsUnsupported) {
   BOOST_TEST(CodeAfter([](T t) { t->indexes[0].columns[0].type = ColumnType(8); }) == unsupported);
   BOOST_TEST(CodeAfter([](T t) { t->indexes[0].state = IndexState(4); }) == unsupported);
   BOOST_TEST(CodeAfter([](T t) {
-               t->families.push_back(t->families[0]);
-               t->families[1].id = FamilyId(1);
-               t->families[1].options.name = "g";
+               for (uint8_t i = 1; i <= kFamiliesMax; ++i) {
+                 t->families.push_back(t->families[0]);
+                 t->families.back().id = FamilyId(i);
+                 t->families.back().options.name = "f" + std::to_string(i);
+               }
              }) == unsupported);
   BOOST_TEST(CodeAfter([](T t) {
                for (uint32_t i = 2; i <= kIndexesMax + 1; ++i) {

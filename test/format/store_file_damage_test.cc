@@ -9,16 +9,20 @@
 #include "format/footer.h"
 #include "format/hash.h"
 #include "format/section_table.h"
+#include "test/format/forged_file.h"
 #include "test/format/store_files.h"
 #include "test/support/print.h"
 
 namespace tandem::format {
 namespace {
 
+using test::BlocksOf;
+using test::IsRefusal;
 using test::OpenBytes;
 using test::PlainTable;
 using test::RandomRows;
 using test::Rows;
+using test::SealBlock;
 using test::WriteRows;
 using test::WrittenFile;
 
@@ -120,36 +124,6 @@ struct Sample {
   }
 };
 
-// Writes the checksum that makes the block at `offset` right again.
-void SealBlock(std::string* bytes, uint64_t offset) {
-  uint32_t stored;
-  std::memcpy(&stored, bytes->data() + offset + 8, sizeof(stored));
-  if (stored > bytes->size() - offset - kBlockHeaderBytes) return;
-  const std::string_view covered =
-      std::string_view(*bytes).substr(offset + 8, kBlockHeaderBytes - 8 + stored);
-  const uint64_t checksum = Hash64(covered, ChecksumSeed(test::kStoreFileId, offset));
-  std::memcpy(bytes->data() + offset, &checksum, sizeof(checksum));
-}
-
-// Where each block of the file lies, section tables included.
-std::vector<BlockHandle> BlocksOf(const std::string& bytes) {
-  std::vector<BlockHandle> blocks;
-  uint64_t offset = kFileHeaderBytes;
-  const auto skip_zeros = [&] {
-    while (offset + 8 < bytes.size() - kFooterBytes &&
-           bytes.compare(offset, 8, std::string(8, '\0')) == 0) {
-      offset += 8;
-    }
-  };
-  for (skip_zeros(); offset < bytes.size() - kFooterBytes; skip_zeros()) {
-    uint32_t stored;
-    std::memcpy(&stored, bytes.data() + offset + 8, sizeof(stored));
-    blocks.push_back({offset, static_cast<uint32_t>(stored + kBlockHeaderBytes)});
-    offset = AlignUp(offset + stored + kBlockHeaderBytes, 8);
-  }
-  return blocks;
-}
-
 void SealEnds(std::string* bytes) {
   const uint64_t header = Hash64(std::string_view(*bytes).substr(0, 120));
   std::memcpy(bytes->data() + 120, &header, sizeof(header));
@@ -159,10 +133,6 @@ void SealEnds(std::string* bytes) {
     const uint64_t checksum = Hash64(std::string_view(*bytes).substr(at, 56), seed);
     std::memcpy(bytes->data() + at + 56, &checksum, sizeof(checksum));
   }
-}
-
-bool IsRefusal(const Status& status) {
-  return status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported;
 }
 
 BOOST_AUTO_TEST_SUITE(StoreFileDamageTest)

@@ -52,6 +52,7 @@ BOOST_AUTO_TEST_CASE(ExplainNamesTheIndexAndWhyNotTheOthers) {
   const std::string told =
       pets.Run("explain", {"pets", "kind = 'dog' AND age >= 0", "--index", "age"});
   BOOST_CHECK(Holds(told, R"("index":"age")") && Holds(told, R"("rows":10)"));
+  BOOST_CHECK(Holds(pets.Run("explain", {"pets", "kind = 'dog'", "--as-of", "5"}), R"("rows":0)"));
 }
 
 BOOST_AUTO_TEST_CASE(InfoHasARecordForEveryPart) {

@@ -142,6 +142,7 @@ BOOST_AUTO_TEST_CASE(QueriesAreAnsweredAndExplained) { Run("query"); }
 BOOST_AUTO_TEST_CASE(FilesAreImported) { Run("import"); }
 BOOST_AUTO_TEST_CASE(TablesAreExportedAndComeBack) { Run("export"); }
 BOOST_AUTO_TEST_CASE(DebiansFilesAreImported) { Run("debian"); }
+BOOST_AUTO_TEST_CASE(FamiliesAndThePastAreRead) { Run("families"); }
 BOOST_AUTO_TEST_CASE(RegionsAreMadeAndShown) { Run("regions"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }
 BOOST_AUTO_TEST_CASE(DamageIsFoundAndNamed) { Run("damage"); }

@@ -89,7 +89,12 @@ Result<TableInfo> FindTable(Database& database, std::string_view table) {
 Status WithSuggestion(Database& database, std::string_view table, Status status) {
   if (status.code() != StatusCode::kNotFound) return status;
   const auto found = FindTable(database, table);
-  return found.has_value() ? status : found.error();
+  if (!found.has_value()) return found.error();
+  std::string families;
+  for (const FamilyOptions& family : found->options.families) {
+    families += (families.empty() ? "" : ", ") + EscapeBytes(family.name);
+  }
+  return Status::NotFound(Format("{}; its families: {}", status.message(), families));
 }
 
 Status CheckIndexName(const TableInfo& table, std::string_view index) {

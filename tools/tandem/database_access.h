@@ -18,8 +18,8 @@ Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const 
 
 /// The table of that name. Errors: kNotFound, with the nearest name or all names.
 Result<TableInfo> FindTable(Database& database, std::string_view table);
-/// When `status` says that something named was not found: the same with the nearest name that
-/// exists among the table's families and indexes, or the tables. Other statuses pass unchanged.
+/// When `status` says that a table or a family of it was not found: the same with the nearest name
+/// that exists, or with all names. Other statuses pass unchanged.
 Status WithSuggestion(Database& database, std::string_view table, Status status);
 /// Errors: kNotFound when the table has no index (family) of that name; with suggestion.
 Status CheckIndexName(const TableInfo& table, std::string_view index);

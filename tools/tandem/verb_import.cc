@@ -13,7 +13,8 @@
 namespace tandem::tools {
 namespace {
 
-Status AddFiles(const ImportOptions& options, Importer* importer, const Context& context) {
+Status AddFiles(const ImportOptions& options, Database& database, Importer* importer,
+                const Context& context) {
   for (const std::string& name : options.files) {
     OwnedFile opened;
     if (name != "-") {
@@ -21,7 +22,7 @@ Status AddFiles(const ImportOptions& options, Importer* importer, const Context&
     }
     InputBuffer input(opened == nullptr ? context.in : opened.get(),
                       opened == nullptr ? "standard input" : name);
-    RETURN_IF_ERROR(importer->Add(&input));
+    RETURN_IF_ERROR(WithSuggestion(database, options.table, importer->Add(&input)));
   }
   return {};
 }
@@ -126,7 +127,7 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   SayWhatIsKept(job, context);
 
   Importer importer(database.get(), std::move(job), context);
-  Status status = AddFiles(options, &importer, context);
+  Status status = AddFiles(options, *database, &importer, context);
   if (status.ok()) status = importer.Finish();
   const ImportSummary summary = importer.summary();
   const Status closed = database->Close();

@@ -25,6 +25,22 @@ void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
   writer->AddProperties("database", properties);
 }
 
+void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
+  const Property properties[] = {
+      {"block_cache_bytes", memory.block_cache_bytes},
+      {"memstore_bytes", memory.memstore_bytes},
+      {"append_buffer_bytes", memory.append_buffer_bytes},
+      {"block_index_bytes", memory.block_index_bytes},
+      {"key_hash_bytes", memory.key_hash_bytes},
+      {"filter_bytes", memory.filter_bytes},
+      {"bitmap_bytes", memory.bitmap_bytes},
+      {"dictionary_bytes", memory.dictionary_bytes},
+      {"index_directory_bytes", memory.index_directory_bytes},
+      {"read_buffer_bytes", memory.read_buffer_bytes},
+  };
+  writer->AddProperties("memory", properties);
+}
+
 /// The files of a region, added up.
 FileInfo SumOf(const RegionInfo& region) {
   FileInfo sum;
@@ -119,6 +135,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   const DatabaseInfo info = database->Info();
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
   WriteDatabase(info, writer.get());
+  WriteMemory(info.memory, writer.get());
   if (info.tables.empty()) return ExitCode::kDone;
   WriteTables(info, writer.get());
   for (const TableInfo& table : info.tables) {

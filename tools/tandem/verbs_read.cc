@@ -14,13 +14,13 @@ namespace {
 Status NoSuchRow(std::string_view key, std::string_view table, const ReadOptions& read) {
   const bool narrowed = !read.columns.empty() || !read.families.empty();
   const bool past = read.as_of.has_value() || read.since.has_value();
+  const std::string row = Format("row '{}'", EscapeBytes(key));
   if (!narrowed && !past) {
-    return Status::NotFound(
-        Format("row '{}' is not in table '{}'", EscapeBytes(key), EscapeBytes(table)));
+    return Status::NotFound(Format("{} is not in table '{}'", row, EscapeBytes(table)));
   }
-  return Status::NotFound(
-      Format("row '{}' of table '{}' has none of these columns{}, or is not there",
-             EscapeBytes(key), EscapeBytes(table), past ? " in this time" : ""));
+  return Status::NotFound(Format("{} of table '{}' has {}{}, or is not there", row,
+                                 EscapeBytes(table), narrowed ? "none of these columns" : "no cell",
+                                 past ? " of this time" : ""));
 }
 
 }  // namespace
