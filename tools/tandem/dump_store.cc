@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "format/cell_stream.h"
 #include "format/far_value.h"
 #include "format/row_stream.h"
 #include "format/store_file.h"
@@ -125,27 +126,34 @@ Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
   return {};
 }
 
+Status DumpCell(const format::RowStream& row, const format::Cell& cell, std::string_view family,
+                RecordWriter* writer) {
+  const bool put = cell.kind == format::CellKind::kPut;
+  const bool column = cell.kind != format::CellKind::kDeleteFamily;
+  std::string far_value;
+  if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far_value));
+  const std::string_view value = cell.is_far() ? far_value : cell.value;
+  writer->Add({row.ordinal(), row.key(), family, column ? Value(cell.qualifier) : Value(),
+               cell.timestamp, cell.sequence.value, CellKindName(cell.kind),
+               put ? Value(value) : Value()});
+  return {};
+}
+
 Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* writer) {
   writer->Begin("cell", {"ordinal", "row", "family", "column", "timestamp", "sequence", "operation",
                          "value"});
   format::RowStream rows(file, 0, file->row_count());
-  std::vector<format::Cell> cells;
-  std::string far_value;
   while (true) {
     RETURN_IF_ERROR(rows.Next());
     if (!rows.valid()) break;
-    if (context.is_interrupted()) return Status::Cancelled("interrupted");
-    cells.clear();
-    RETURN_IF_ERROR(rows.Cells(&cells));
-    for (const format::Cell& cell : cells) {
-      const bool put = cell.kind == format::CellKind::kPut;
-      const bool column = cell.kind != format::CellKind::kDeleteFamily;
-      far_value.clear();
-      if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far_value));
-      const std::string_view value = cell.is_far() ? far_value : cell.value;
-      writer->Add({rows.ordinal(), rows.key(), FamilyName(file->table(), cell.family),
-                   column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
-                   CellKindName(cell.kind), put ? Value(value) : Value()});
+    ASSIGN_OR_RETURN(const auto pieces, rows.Stream());
+    while (true) {
+      if (context.is_interrupted()) return Status::Cancelled("interrupted");
+      ASSIGN_OR_RETURN(const bool more, pieces->Next());
+      if (!more) break;
+      for (const format::Cell& cell : pieces->cells()) {
+        RETURN_IF_ERROR(DumpCell(rows, cell, FamilyName(file->table(), cell.family), writer));
+      }
     }
   }
   writer->End();
