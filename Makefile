@@ -46,6 +46,10 @@ BENCH_OBJECTS = $(call objects,$(wildcard tools/bench/*.cc))
 # One test program a folder, so that a change links only its own: build/test_format, ...
 TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
+# The longest first; the model test in two halves that run side by side.
+TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
+  $(BUILD)/test_model:!model/CrashesOnTheSimulatedDisk \
+  $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
 
 .PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean
 all:
@@ -57,7 +61,7 @@ test-programs: $(TEST_PROGRAMS)
 test:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory programs test-programs
-	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_PROGRAMS)
+	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_RUNS)
 
 demo: all
 	@$(BUILD)/tandem demo

@@ -74,7 +74,9 @@ class OlderFile {
   uint32_t newer_first_ = 0;  // Ordinal of the present block's first row.
   std::span<const uint64_t> newer_hashes_;
 
-  uint32_t block_ = 0;  // That the group leads to.
+  bool is_placed_ = false;
+  uint32_t block_ = 0;                    // That the group leads to, once it is placed.
+  std::optional<std::string> block_end_;  // Smaller keys lead there too; nullopt: all greater ones.
   std::vector<Member> group_;
 
   RowSet::Builder older_meets_, newer_meets_;
@@ -109,10 +111,15 @@ void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
 }
 
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
-  const uint32_t block = rows_->BlockOfKey(key, block_);
-  if (block != block_) {
+  if (!is_placed_ || (block_end_.has_value() && key >= *block_end_)) {
     RETURN_IF_ERROR(MatchGroup());
-    block_ = block;
+    block_ = rows_->BlockOfKey(key, block_);
+    if (block_ + 1 < rows_->block_count()) {
+      block_end_ = rows_->SeparatorOf(block_ + 1);
+    } else {
+      block_end_.reset();
+    }
+    is_placed_ = true;
   }
   group_.push_back({newer_hashes_[slot], slot, false});
   return {};

@@ -150,12 +150,21 @@ std::string_view BlockIndex::Rest(const Piece& piece, uint32_t entry) const {
   return std::string_view(heap_).substr(piece.heap + begin, key_ends_[entry] - begin);
 }
 
-uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {
+const BlockIndex::Piece& BlockIndex::PieceOf(uint32_t entry) const {
   const auto above =
-      std::upper_bound(pieces_.begin(), pieces_.end(), hint,
-                       [](uint32_t entry, const Piece& piece) { return entry < piece.first; });
-  const Piece& piece = *(above - 1);
-  const bool is_behind = above != pieces_.end() && key >= above->first_separator;
+      std::upper_bound(pieces_.begin(), pieces_.end(), entry,
+                       [](uint32_t wanted, const Piece& piece) { return wanted < piece.first; });
+  return *(above - 1);
+}
+
+std::string BlockIndex::Separator(uint32_t block) const {
+  const Piece& piece = PieceOf(block);
+  return piece.prefix + std::string(Rest(piece, block));
+}
+
+uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {
+  const Piece& piece = PieceOf(hint);
+  const bool is_behind = piece.end < size() && key >= (&piece + 1)->first_separator;
   if (is_behind || !key.starts_with(piece.prefix)) return Find(key);
   const std::string_view rest = key.substr(piece.prefix.size());
   if (!IsAtMost(hint, piece, rest)) return Find(key);

@@ -43,6 +43,9 @@ class BlockIndex {
   /// The same, galloping from `hint`, a block at or before it; any other is searched for in vain
   /// first. Requires: hint < size().
   uint32_t Find(std::string_view key, uint32_t hint) const;
+  /// The key that Find tells from those of the blocks before: above every key of the block before,
+  /// not above the first of this one. Requires: block < size().
+  std::string Separator(uint32_t block) const;
 
  private:
   // Entries [first, end) share `prefix`; their separators' rests lie from `heap` on in heap_.
@@ -57,6 +60,7 @@ class BlockIndex {
   bool RestsRise(const Piece& piece) const;
   Status CheckPlaces(const BlockFile& file, const SectionEntry& index, const SectionEntry& data,
                      uint32_t row_count) const;
+  const Piece& PieceOf(uint32_t entry) const;
   std::string_view Rest(const Piece& piece, uint32_t entry) const;
   uint32_t UpperBound(const Piece& piece, std::string_view key) const;
   bool IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const;

@@ -51,8 +51,10 @@ Status KeyHashWindow::AppendBlock(uint32_t block) {
   if (found->first != first || found->count != count || found->raw_bytes != bytes) {
     return found->Corrupt("block of key hashes breaks its layout");
   }
+  const size_t held = hashes_.size();
+  hashes_.resize(held + count);
   for (uint32_t i = 0; i < count; ++i) {
-    hashes_.push_back(LoadAt<uint64_t>(found->raw(), i * sizeof(uint64_t)));
+    hashes_[held + i] = LoadAt<uint64_t>(found->raw(), i * sizeof(uint64_t));
   }
   return {};
 }

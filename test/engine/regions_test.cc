@@ -120,6 +120,23 @@ BOOST_AUTO_TEST_CASE(KeysGoToTheRegionThatHoldsThem) {
   }
 }
 
+ModelOperation RandomOperation(TestRandom* random, uint64_t rows) {
+  ModelOperation operation;
+  operation.table = "t";
+  operation.row = Key(random->Below(rows));
+  operation.family = "d";
+  if (random->OneIn(8)) {
+    operation.kind = ModelOperation::Kind::kDeleteRow;
+    operation.family.clear();
+  } else if (random->OneIn(8)) {
+    operation.kind = ModelOperation::Kind::kDeleteCell;
+    operation.columns = {{"c", ""}};
+  } else {
+    operation.columns = {{"c", std::to_string(random->Below(40))}, {"q", "v"}};
+  }
+  return operation;
+}
+
 // Every read over many regions against the model, with sources of every kind in them.
 BOOST_AUTO_TEST_CASE(ReadsAcrossRegionsEqualTheModel) {
   TestRandom random("regions/ReadsAcrossRegionsEqualTheModel");
@@ -134,18 +151,7 @@ BOOST_AUTO_TEST_CASE(ReadsAcrossRegionsEqualTheModel) {
       WriteBatch batch;
       std::vector<ModelOperation> operations(1 + random.Below(12));
       for (ModelOperation& operation : operations) {
-        operation.table = "t";
-        operation.row = Key(random.Below(kRows));
-        operation.family = "d";
-        if (random.OneIn(8)) {
-          operation.kind = ModelOperation::Kind::kDeleteRow;
-          operation.family.clear();
-        } else if (random.OneIn(8)) {
-          operation.kind = ModelOperation::Kind::kDeleteCell;
-          operation.columns = {{"c", ""}};
-        } else {
-          operation.columns = {{"c", std::to_string(random.Below(40))}, {"q", "v"}};
-        }
+        operation = RandomOperation(&random, kRows);
         operation.AddTo(&batch);
       }
       BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");

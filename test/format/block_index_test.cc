@@ -63,6 +63,12 @@ void CheckFind(const BlockIndex& index, const std::vector<Span>& spans, const st
   BOOST_REQUIRE(block < spans.size());
   if (block > 0) BOOST_TEST((spans[block - 1].last_key < key));
   if (block + 1 < spans.size()) BOOST_TEST((key < spans[block + 1].first_key));
+  for (uint32_t hint = 0; hint < spans.size(); hint += 1 + hint / 4) {
+    BOOST_REQUIRE_EQUAL(index.Find(key, hint), block);
+  }
+  BOOST_REQUIRE_EQUAL(index.Find(key, block), block);
+  if (block > 0) BOOST_TEST((index.Separator(block) <= key));
+  if (block + 1 < spans.size()) BOOST_TEST((key < index.Separator(block + 1)));
 }
 
 std::vector<Span> RandomSpans(size_t count, const std::string& prefix, uint64_t seed) {

@@ -112,10 +112,10 @@ BOOST_AUTO_TEST_CASE(LiesUnderARightChecksumAreCorruption) {
   for (const std::string& bytes :
        {Patched(plain, 8, uint32_t{4}), Patched(plain, 12, uint32_t{4}),
         Patched(plain, 12, uint32_t{2}), Patched(plain, 12, kBlockRawBytesMax + 1),
-        Patched(plain, 16, uint8_t{200}), Patched(plain, 17, uint8_t{1}), Patched(plain, 28, uint32_t{1}),
-        Patched(packed, 12, uint32_t{199}), Patched(packed, 12, uint32_t{201}),
-        Patched(packed, 12, kBlockRawBytesMax), Patched(packed, 17, uint8_t{0}),
-        Patched(packed, 40, uint8_t{0xff})}) {
+        Patched(plain, 16, uint8_t{200}), Patched(plain, 17, uint8_t{1}),
+        Patched(plain, 28, uint32_t{1}), Patched(packed, 12, uint32_t{199}),
+        Patched(packed, 12, uint32_t{201}), Patched(packed, 12, kBlockRawBytesMax),
+        Patched(packed, 17, uint8_t{0}), Patched(packed, 40, uint8_t{0xff})}) {
     BOOST_TEST(CodeOf(bytes) == StatusCode::kCorruption);
   }
 }

@@ -93,21 +93,21 @@ void RunSessions(const Case& test) {
 BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(CrashesOnTheSimulatedDisk) {
-  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 55 / 100});
+  RunSessions({.name = "CrashesOnTheSimulatedDisk", .operations = Operations() * 45 / 100});
 }
 
 BOOST_AUTO_TEST_CASE(FilesThroughPosix) {
   RunSessions({.name = "FilesThroughPosix",
                .disk = DiskKind::kPosix,
                .parent = InMemory(),
-               .operations = Operations() * 2 / 10});
+               .operations = Operations() * 25 / 100});
 }
 
 BOOST_AUTO_TEST_CASE(FilesThroughIoUring) {
   RunSessions({.name = "FilesThroughIoUring",
                .disk = DiskKind::kUring,
                .parent = InMemory(),
-               .operations = Operations() * 2 / 10});
+               .operations = Operations() * 25 / 100});
 }
 
 // Where syncs are real they take most of the time, so little is done.

@@ -46,7 +46,7 @@ void Session::Step() {
     store_.clock().SetWall(now_micros_ - static_cast<int64_t>(dice_.Below(100'000)));
     return;
   }
-  if (written_ * 2 > plan_.rows && dice_.Chance(50)) EndLife();
+  if (written_ * 2 > plan_.rows && dice_.Chance(20)) EndLife();
 }
 
 void Session::Work() {

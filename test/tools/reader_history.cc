@@ -24,7 +24,7 @@ constexpr TypedColumn kTyped[] = {
     {"uint64be", ColumnType::kUint64Be},   {"doublebe", ColumnType::kDoubleBe},
     {"boolbe", ColumnType::kBoolBe},       {"timestampbe", ColumnType::kTimestampBe},
 };
-const std::string kFamilies[] = {"d", std::string("e\0,:", 4), "f\xff\\"};
+const std::string kFamilies[] = {"d", "e, \\", "f\xff\\"};
 
 std::string RandomBytes(TestRandom& random, size_t size_max) {
   if (random.OneIn(2))

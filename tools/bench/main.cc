@@ -85,16 +85,16 @@ struct NamedQuery {
 std::vector<NamedQuery> QueriesOf(const W1& w1) {
   std::vector<NamedQuery> queries;
   for (const W1::Target& target : w1.targets()) {
-    queries.push_back({std::string("query ") + target.name, [target](Peer* peer, Consumer* c) {
-                         peer->Query(target.column, target.value, c);
-                       }});
+    const auto run = [target](Peer* peer, Consumer* c) {
+      peer->Query(target.column, target.value, c);
+    };
+    queries.push_back({std::string("query ") + target.name, run});
   }
   W1Row low, high;
   w1.Row(w1.rows() / 2, &low);
   w1.Row(w1.rows() / 2 + w1.rows() / 100, &high);
-  queries.push_back({"range ts 1 %", [low, high](Peer* peer, Consumer* c) {
-                       peer->QueryTimes(low.ts, high.ts, c);
-                     }});
+  const auto range = [low, high](Peer* peer, Consumer* c) { peer->QueryTimes(low.ts, high.ts, c); };
+  queries.push_back({"range ts 1 %", range});
   return queries;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "format/cell_stream.h"
 #include "format/far_value.h"
 #include "format/row_stream.h"
 #include "format/store_file.h"
@@ -125,16 +126,16 @@ Status DumpBlocks(format::StoreFile* file, RecordWriter* writer) {
   return {};
 }
 
-Status DumpCell(const format::TableRecord& table, const format::RowStream& row,
-                const format::Cell& cell, RecordWriter* writer) {
+Status DumpCell(const format::RowStream& row, const format::Cell& cell, std::string_view family,
+                RecordWriter* writer) {
   const bool put = cell.kind == format::CellKind::kPut;
   const bool column = cell.kind != format::CellKind::kDeleteFamily;
-  std::string far;
-  if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far));
-  const std::string_view value = cell.is_far() ? std::string_view(far) : cell.value;
-  writer->Add({row.ordinal(), row.key(), FamilyName(table, cell.family),
-               column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
-               CellKindName(cell.kind), put ? Value(value) : Value()});
+  std::string far_value;
+  if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far_value));
+  const std::string_view value = cell.is_far() ? far_value : cell.value;
+  writer->Add({row.ordinal(), row.key(), family, column ? Value(cell.qualifier) : Value(),
+               cell.timestamp, cell.sequence.value, CellKindName(cell.kind),
+               put ? Value(value) : Value()});
   return {};
 }
 
@@ -145,13 +146,13 @@ Status DumpCells(format::StoreFile* file, const Context& context, RecordWriter* 
   while (true) {
     RETURN_IF_ERROR(rows.Next());
     if (!rows.valid()) break;
-    ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> pieces, rows.Stream());
+    ASSIGN_OR_RETURN(const auto pieces, rows.Stream());
     while (true) {
       if (context.is_interrupted()) return Status::Cancelled("interrupted");
       ASSIGN_OR_RETURN(const bool more, pieces->Next());
       if (!more) break;
       for (const format::Cell& cell : pieces->cells()) {
-        RETURN_IF_ERROR(DumpCell(file->table(), rows, cell, writer));
+        RETURN_IF_ERROR(DumpCell(rows, cell, FamilyName(file->table(), cell.family), writer));
       }
     }
   }
