@@ -66,28 +66,32 @@ test:
 demo: all
 	@$(BUILD)/tandem demo
 
-# The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations.
+# The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
+# RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
+# thread-safety analysis comes with it.
 FOLDERS ?= $(TEST_FOLDERS)
+RUNS ?= $(FOLDERS:%=test_%)
+CLANG ?= clang++-16
+ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 \
+  CXXFLAGS=-Wthread-safety
 asan:
-	$(INSTALL) $(PACKAGES_TEST)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined OPT=-O1 sanitized
+	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	@$(MAKE) --no-print-directory $(ASAN) sanitized
 tsan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
 .PHONY: sanitized
-sanitized: $(if $(filter tools,$(FOLDERS)),$(BUILD)/tandem) $(FOLDERS:%=$(BUILD)/test_%)
-	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(FOLDERS:%=$(BUILD)/test_%)
+sanitized: $(if $(filter test_tools%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
+	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS ?=
+FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
 fuzz:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
-	@$(MAKE) --no-print-directory BUILD=build-fuzz CXX="$(FUZZ_CXX)" OPT=-O1 \
-	  SANITIZE=address,undefined,fuzzer-no-link build-fuzz/fuzz
-	@tools/house/run_fuzz.sh build-fuzz/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-FUZZ_CXX ?= clang++-16
-FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
+	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
+	@tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
 ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))

@@ -84,7 +84,9 @@ std::vector<std::string> Verified(const std::string& bytes) {
 // The presence bitmaps of the file, by family.
 std::vector<SectionEntry> PresencesOf(const std::string& bytes) {
   std::vector<SectionEntry> presences;
-  for (const SectionEntry& section : (*OpenBytes(bytes))->sections()) {
+  const auto file = OpenBytes(bytes);
+  BOOST_REQUIRE(file.has_value());
+  for (const SectionEntry& section : (*file)->sections()) {
     if (section.kind == SectionKind::kPresence) presences.push_back(section);
   }
   return presences;

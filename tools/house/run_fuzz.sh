@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 fuzz() {
-  local target=$1 corpus=$work/$1 log=$work/$1.log found=build-fuzz/found-$1-
+  local target=$1 corpus=$work/$1 log=$work/$1.log found=$(dirname "$program")/found-$1-
   mkdir -p "$corpus"
   "$program" --target="$target" --seeds="$corpus" || return 1
   # A single allocation of more than 64 MiB, or an input that takes 10 s, is a finding.
