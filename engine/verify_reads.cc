@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "format/coding.h"
+#include "engine/seen_rows.h"
 #include "format/findings.h"
-#include "format/hash.h"
 #include "format/index_key.h"
 
 namespace tandem::engine {
@@ -32,24 +31,6 @@ using format::Quoted;
 
 constexpr size_t kPieceRows = 4096;
 constexpr size_t kSampledValues = 32;  ///< Of each index.
-
-/// A row as far as two reads of it have to agree.
-struct SeenRow {
-  std::string key;
-  Hash128 hash;
-};
-
-Hash128 HashOfRow(const RowView& row, std::string* scratch) {
-  scratch->clear();
-  format::AppendLengthPrefixed(scratch, row.key());
-  for (const Cell& cell : row.cells()) {
-    format::AppendLengthPrefixed(scratch, cell.family);
-    format::AppendLengthPrefixed(scratch, cell.qualifier);
-    format::AppendU64(scratch, static_cast<uint64_t>(cell.timestamp));
-    format::AppendLengthPrefixed(scratch, cell.value);
-  }
-  return format::HashOf128(*scratch);
-}
 
 /// An order-independent sum of rows.
 struct RowSum {
@@ -66,12 +47,8 @@ struct RowSum {
 /// An index, and what the scan says about its column.
 struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
-  std::string family;
-  format::IndexColumnRecord column;         ///< Ascending, whatever the index says.
   RowSum rows;                              ///< Rows that have the column.
   std::map<std::string, uint64_t> samples;  ///< Rows by index key, for the values met first.
-  const std::string& qualifier() const { return column.qualifier; }
-  std::string name() const { return family + ":" + qualifier(); }
 };
 
 class ReadsVerifier {
@@ -79,6 +56,7 @@ class ReadsVerifier {
   ReadsVerifier(const ReadContext& context, const TableView& view, VerifyReport* report)
       : context_(context), view_(view), findings_("table " + Quoted(view.table->name), report) {
     options_.versions = std::numeric_limits<uint32_t>::max();
+    options_.pieces = true;
   }
 
   Status Run();
@@ -88,25 +66,27 @@ class ReadsVerifier {
   Status ScanForward();
   Status ComparePiece();
   Status ComparePointReads();
-  Status NoteValues(const RowView& row, const Hash128& hash);
-  Status CompareKeyOrder(const ScannedIndex& index);
-  Status CompareIndexOrder(const ScannedIndex& index, bool descending);
-  Status CompareSamples(const ScannedIndex& index);
-  static Result<std::optional<std::string>> IndexKeyOf(const ScannedIndex& index,
-                                                       const RowView& row);
+  void NoteValues(const SeenRow& row);
+  Status CompareKeyOrder(size_t which);
+  Status CompareIndexOrder(size_t which, bool descending);
+  Status CompareSamples(size_t which);
+  Result<SeenRows> Scan(const ScanOptions& scan) const;
+  Result<SeenRows> Query(const Predicate& predicate, const QueryOptions& query) const;
+  std::string ColumnName(size_t which) const {
+    return columns_[which].family + ":" + columns_[which].record.qualifier;
+  }
+  Predicate IsNotNull(size_t which) const {
+    return Predicate::Compare(Predicate::Kind::kIsNotNull, ColumnName(which), {});
+  }
 
   const ReadContext& context_;
   const TableView& view_;
   Findings findings_;
   ReadOptions options_;
   std::vector<ScannedIndex> indexes_;
+  std::vector<SeenColumn> columns_;  ///< Of the indexes; ascending, whatever these say.
   std::vector<SeenRow> piece_;
-  std::string scratch_;
 };
-
-Predicate IsNotNull(const ScannedIndex& index) {
-  return Predicate::Compare(Predicate::Kind::kIsNotNull, index.name(), {});
-}
 
 /// A read that meets damage is a finding, and ends the comparison.
 Status ReadsVerifier::Run() {
@@ -117,62 +97,62 @@ Status ReadsVerifier::Run() {
 Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
     if (record.state == format::IndexState::kDropping) continue;
-    ScannedIndex& index = indexes_.emplace_back();
-    index.record = &record;
-    index.column = record.columns[0];
-    index.column.descending = false;
+    indexes_.emplace_back().record = &record;
+    SeenColumn& column = columns_.emplace_back();
+    column.record = record.columns[0];
+    column.record.descending = false;
     for (const format::FamilyRecord& family : view_.table->families) {
-      if (family.id == record.columns[0].family) index.family = family.options.name;
+      if (family.id == column.record.family) column.family = family.options.name;
     }
   }
   RETURN_IF_ERROR(ScanForward());
-  for (const ScannedIndex& index : indexes_) {
-    RETURN_IF_ERROR(CompareKeyOrder(index));
-    RETURN_IF_ERROR(CompareIndexOrder(index, false));
-    RETURN_IF_ERROR(CompareIndexOrder(index, true));
-    RETURN_IF_ERROR(CompareSamples(index));
+  for (size_t which = 0; which < indexes_.size(); ++which) {
+    RETURN_IF_ERROR(CompareKeyOrder(which));
+    RETURN_IF_ERROR(CompareIndexOrder(which, false));
+    RETURN_IF_ERROR(CompareIndexOrder(which, true));
+    RETURN_IF_ERROR(CompareSamples(which));
   }
   return Status();
 }
 
+Result<SeenRows> ReadsVerifier::Scan(const ScanOptions& scan) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, ScanRows(context_, view_, options_, scan));
+  return SeenRows(std::move(rows), columns_);
+}
+
+Result<SeenRows> ReadsVerifier::Query(const Predicate& predicate, const QueryOptions& query) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
+                   QueryRows(context_, view_, options_, predicate, query));
+  return SeenRows(std::move(rows), columns_);
+}
+
 Status ReadsVerifier::ScanForward() {
-  ASSIGN_OR_RETURN(const auto rows, ScanRows(context_, view_, options_, {}));
+  ASSIGN_OR_RETURN(SeenRows rows, Scan({}));
   std::string last_key;
-  RowView row;
   while (true) {
-    ASSIGN_OR_RETURN(const bool more, rows->Next(&row));
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) break;
-    if (row.key() <= last_key) findings_.Add("scanned keys do not rise at " + Quoted(row.key()));
-    last_key = row.key();
-    const Hash128 hash = HashOfRow(row, &scratch_);
-    RETURN_IF_ERROR(NoteValues(row, hash));
-    piece_.push_back({last_key, hash});
+    const SeenRow& row = rows.row();
+    if (row.key <= last_key) findings_.Add("scanned keys do not rise at " + Quoted(row.key));
+    last_key = row.key;
+    NoteValues(row);
+    piece_.push_back({row.key, row.hash, row.pieces, {}});
     if (piece_.size() == kPieceRows) RETURN_IF_ERROR(ComparePiece());
   }
   return ComparePiece();
 }
 
-Status ReadsVerifier::NoteValues(const RowView& row, const Hash128& hash) {
-  for (ScannedIndex& index : indexes_) {
-    ASSIGN_OR_RETURN(const std::optional<std::string> key, IndexKeyOf(index, row));
+void ReadsVerifier::NoteValues(const SeenRow& row) {
+  for (size_t which = 0; which < indexes_.size(); ++which) {
+    const std::optional<std::string>& key = row.values[which];
     if (!key.has_value()) continue;
-    index.rows.Add(hash);
+    ScannedIndex& index = indexes_[which];
+    index.rows.Add(row.hash);
     // A value is counted from its first row on or not at all.
     if (index.samples.size() < kSampledValues) index.samples.try_emplace(*key, 0);
     const auto sample = index.samples.find(*key);
     if (sample != index.samples.end()) ++sample->second;
   }
-  return Status();
-}
-
-/// The row's value as an ascending index would hold it, so that keys compare as values do.
-Result<std::optional<std::string>> ReadsVerifier::IndexKeyOf(const ScannedIndex& index,
-                                                             const RowView& row) {
-  const auto value = row.Find(index.family, index.qualifier());
-  if (!value.has_value()) return std::optional<std::string>();
-  std::string key;
-  RETURN_IF_ERROR(format::AppendIndexKey(index.column, value, &key));
-  return std::optional<std::string>(std::move(key));
 }
 
 Status ReadsVerifier::ComparePiece() {
@@ -181,20 +161,17 @@ Status ReadsVerifier::ComparePiece() {
   scan.start = piece_.front().key;
   scan.end = piece_.back().key + '\0';
   scan.reverse = true;
-  ASSIGN_OR_RETURN(const auto rows, ScanRows(context_, view_, options_, scan));
-  RowView row;
+  ASSIGN_OR_RETURN(SeenRows rows, Scan(scan));
+  const SeenRow& row = rows.row();
   for (auto expected = piece_.rbegin();; ++expected) {
-    ASSIGN_OR_RETURN(const bool more, rows->Next(&row));
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
     const bool ends = expected == piece_.rend();
     if (!more && ends) break;
-    if (more && !ends && row.key() == expected->key &&
-        HashOfRow(row, &scratch_) == expected->hash) {
-      continue;
-    }
+    if (more && !ends && row.key == expected->key && row.hash == expected->hash) continue;
     findings_.Add("a reverse scan differs from the forward scan: expected " +
                   (ends ? "the end" : "row " + Quoted(expected->key)) + ", found " +
-                  (more ? "row " + Quoted(row.key()) : "the end") +
-                  (more && !ends && row.key() == expected->key ? " with other cells" : ""));
+                  (more ? "row " + Quoted(row.key) : "the end") +
+                  (more && !ends && row.key == expected->key ? " with other cells" : ""));
     break;
   }
   RETURN_IF_ERROR(ComparePointReads());
@@ -202,12 +179,14 @@ Status ReadsVerifier::ComparePiece() {
   return Status();
 }
 
+/// Point reads return whole rows: those that came in pieces are left to the scans.
 Status ReadsVerifier::ComparePointReads() {
   for (const SeenRow& seen : piece_) {
+    if (seen.pieces > 1) continue;
     ASSIGN_OR_RETURN(const std::optional<Row> row, GetRow(view_, options_, seen.key));
     if (!row.has_value()) {
       findings_.Add("a point read does not find the scanned row " + Quoted(seen.key));
-    } else if (row->key() != seen.key || HashOfRow(row->view(), &scratch_) != seen.hash) {
+    } else if (row->key() != seen.key || HashOfWhole(row->view()) != seen.hash) {
       findings_.Add("a point read finds other cells than the scan in row " + Quoted(seen.key));
     }
   }
@@ -215,48 +194,51 @@ Status ReadsVerifier::ComparePointReads() {
 }
 
 /// `column IS NOT NULL` through the index against the scan, row by row.
-Status ReadsVerifier::CompareKeyOrder(const ScannedIndex& index) {
+Status ReadsVerifier::CompareKeyOrder(size_t which) {
+  const std::string& name = indexes_[which].record->name;
   QueryOptions query;
-  query.use_index = index.record->name;
-  ASSIGN_OR_RETURN(const auto hits, QueryRows(context_, view_, options_, IsNotNull(index), query));
-  ASSIGN_OR_RETURN(const auto scanned, ScanRows(context_, view_, options_, {}));
-  RowView hit, row;
+  query.use_index = name;
+  ASSIGN_OR_RETURN(SeenRows hits, Query(IsNotNull(which), query));
+  ASSIGN_OR_RETURN(SeenRows scanned, Scan({}));
+  const SeenRow& row = scanned.row();
+  const SeenRow& hit = hits.row();
   while (true) {
     bool more = true, has_column = false;
     while (more && !has_column) {
-      ASSIGN_OR_RETURN(more, scanned->Next(&row));
-      has_column = more && row.Find(index.family, index.qualifier()).has_value();
+      ASSIGN_OR_RETURN(more, scanned.Next());
+      has_column = more && row.values[which].has_value();
     }
-    ASSIGN_OR_RETURN(const bool is_hit, hits->Next(&hit));
+    ASSIGN_OR_RETURN(const bool is_hit, hits.Next());
     if (!more && !is_hit) return Status();
-    const bool same_key = more && is_hit && row.key() == hit.key();
-    if (same_key && HashOfRow(row, &scratch_) == HashOfRow(hit, &scratch_)) continue;
-    findings_.Add("index " + Quoted(index.record->name) + " differs from the scan: expected " +
-                  (more ? "row " + Quoted(row.key()) : "the end") + ", found " +
-                  (is_hit ? "row " + Quoted(hit.key()) : "the end") +
+    const bool same_key = more && is_hit && row.key == hit.key;
+    if (same_key && row.hash == hit.hash) continue;
+    findings_.Add("index " + Quoted(name) + " differs from the scan: expected " +
+                  (more ? "row " + Quoted(row.key) : "the end") + ", found " +
+                  (is_hit ? "row " + Quoted(hit.key) : "the end") +
                   (same_key ? " with other cells" : ""));
     return Status();
   }
 }
 
-Status ReadsVerifier::CompareIndexOrder(const ScannedIndex& index, bool descending) {
+Status ReadsVerifier::CompareIndexOrder(size_t which, bool descending) {
+  const ScannedIndex& index = indexes_[which];
   QueryOptions query;
   query.order_by = index.record->name;
   query.descending = descending;
-  ASSIGN_OR_RETURN(const auto hits, QueryRows(context_, view_, options_, {}, query));
+  ASSIGN_OR_RETURN(SeenRows hits, Query({}, query));
+  const SeenRow& hit = hits.row();
   RowSum sum;
-  RowView hit;
   std::string previous;
   while (true) {
-    ASSIGN_OR_RETURN(const bool more, hits->Next(&hit));
+    ASSIGN_OR_RETURN(const bool more, hits.Next());
     if (!more) break;
-    ASSIGN_OR_RETURN(const std::optional<std::string> key, IndexKeyOf(index, hit));
+    const std::optional<std::string>& key = hit.values[which];
     if (!key.has_value() || (sum.rows > 0 && (descending ? *key > previous : *key < previous))) {
-      findings_.Add("ordered by index " + Quoted(index.record->name) + ", row " +
-                    Quoted(hit.key()) + " is out of order");
+      findings_.Add("ordered by index " + Quoted(index.record->name) + ", row " + Quoted(hit.key) +
+                    " is out of order");
     }
     previous = key.value_or("");
-    sum.Add(HashOfRow(hit, &scratch_));
+    sum.Add(hit.hash);
   }
   if (sum != index.rows) {
     findings_.Add("ordered by index " + Quoted(index.record->name) +
@@ -267,17 +249,17 @@ Status ReadsVerifier::CompareIndexOrder(const ScannedIndex& index, bool descendi
   return Status();
 }
 
-Status ReadsVerifier::CompareSamples(const ScannedIndex& index) {
-  for (const auto& [key, rows] : index.samples) {
+Status ReadsVerifier::CompareSamples(size_t which) {
+  for (const auto& [key, rows] : indexes_[which].samples) {
     std::string_view rest = key;
     ASSIGN_OR_RETURN(const std::optional<std::string> value,
-                     format::DecodeIndexKey(index.column, &rest));
+                     format::DecodeIndexKey(columns_[which].record, &rest));
     QueryOptions query;
-    query.use_index = index.record->name;
-    const Predicate equal = Predicate::Equal(index.name(), value.value_or(""));
+    query.use_index = indexes_[which].record->name;
+    const Predicate equal = Predicate::Equal(ColumnName(which), value.value_or(""));
     ASSIGN_OR_RETURN(const uint64_t counted, CountRows(context_, view_, options_, equal, query));
     findings_.Compare("rows of value " + Quoted(value.value_or("")) + " counted by index " +
-                          Quoted(index.record->name),
+                          Quoted(indexes_[which].record->name),
                       rows, counted);
   }
   return Status();

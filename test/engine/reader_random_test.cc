@@ -57,6 +57,7 @@ class Trial {
     for (size_t i = 0; i < scale_.steps; ++i) Step();
     FindOverlaps();
     for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
+    if (scale_.payloads > 0) CheckVerifies();
   }
 
  private:
@@ -219,6 +220,16 @@ class Trial {
     CheckGets(moment);
     for (int i = 0; i < 12; ++i) CheckQuery(moment, RandomPredicate(2));
     CheckQuery(moment, Predicate());
+  }
+
+  void CheckVerifies() {
+    VerifyReport report;
+    const engine::TableView view = world_.View(world_.Moments()[0]);
+    const Status status = engine::VerifyView(world_.context(), view, /*deep=*/true, &report);
+    BOOST_REQUIRE_MESSAGE(status.ok(), status.ToString());
+    std::string findings;
+    for (const std::string& finding : report.findings) findings += finding + "; ";
+    BOOST_REQUIRE_EQUAL(findings, "");
   }
 
   // Random columns and versions, the same for the model and the engine.
