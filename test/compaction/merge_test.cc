@@ -51,7 +51,7 @@ std::vector<Cell> Views(const std::vector<OwnedCell>& cells) {
 class Bench {
  public:
   explicit Bench(uint64_t seed) : random_(seed) {
-    directory_ = std::move(*disk_.OpenDirectory("db", true));
+    directory_ = *disk_.OpenDirectory("db", true);
     table_ = std::make_shared<format::TableRecord>();
     table_->name = "t";
     for (char& byte : table_->hash_secret) byte = static_cast<char>(Below(256));

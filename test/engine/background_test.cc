@@ -35,7 +35,7 @@ class Latch {
 
 struct PoolFixture {
   std::unique_ptr<Executor> NewPool(uint32_t threads) {
-    return std::move(*engine::NewThreadPool(threads, clock.get()));
+    return *engine::NewThreadPool(threads, clock.get());
   }
   std::unique_ptr<base::Clock> clock = base::NewSystemClock();
 };

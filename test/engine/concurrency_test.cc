@@ -36,7 +36,7 @@ struct ThreadsFixture {
   SimulatedDisk disk;
   std::unique_ptr<base::Clock> clock = base::NewSystemClock();
   std::unique_ptr<base::RandomSource> random = base::NewSeededRandom(5);
-  std::unique_ptr<base::Executor> pool = std::move(*engine::NewThreadPool(2, clock.get()));
+  std::unique_ptr<base::Executor> pool = *engine::NewThreadPool(2, clock.get());
   Options options;
   engine::Environment environment;
   std::unique_ptr<engine::Engine> database;

@@ -211,7 +211,6 @@ BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesAreMergedReadingEachBlockOnce) {
       // A row that was ever a hit is a candidate, and needed wherever it is.
       const auto needed = BlocksOf(file, hits);
       std::map<uint32_t, int> times;
-      uint64_t gap_bytes = 0;
       for (const Extent& read : reads[file.blocks().file().name()]) {
         BOOST_CHECK(read.end - read.offset <= kReadMax);
         uint64_t end = read.offset;  // Of the last needed block in this read.
@@ -220,7 +219,6 @@ BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesAreMergedReadingEachBlockOnce) {
           if (place.offset < read.offset || place.end > read.end) continue;
           ++times[block];
           BOOST_CHECK(place.offset - end <= kGapMax);
-          gap_bytes += place.offset - end;
           end = place.end;
         }
         BOOST_CHECK_EQUAL(end, read.end);  // A read ends with a block that is needed.

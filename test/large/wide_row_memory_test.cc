@@ -97,7 +97,7 @@ class CountedFile final : public base::File {
 class Bench {
  public:
   Bench() : file_system_(base::NewPosixFileSystem()) {
-    directory_ = std::move(*file_system_->OpenDirectory(path_.path(), false));
+    directory_ = *file_system_->OpenDirectory(path_.path(), false);
     table_ = std::make_shared<TableRecord>();
     table_->name = "t";
     table_->families.push_back({FamilyId(0), {.name = "f"}});

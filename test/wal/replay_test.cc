@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(ASuccessorThatVouchesForAnotherEndIsDamage) {
     if (field == 0) end.length_bytes += 8;
     if (field == 1) end.last_checksum ^= 1;
     if (field == 2) end.last_sequence += 1;
-    log.writer = std::move(*log.Create(2, end));
+    log.writer = *log.Create(2, end);
     log.numbers.push_back(2);
     BOOST_TEST(IsCorruption(log.Replay().status));
   }
