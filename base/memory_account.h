@@ -21,8 +21,9 @@ enum class MemoryPart : uint8_t {
   kDictionaries,
   kIndexDirectories,
   kReadBuffers,
+  kOverlaps,
 };
-inline constexpr size_t kMemoryParts = 10;
+inline constexpr size_t kMemoryParts = 11;
 
 /// Threads: any. Sums are relaxed: figures that order nothing.
 class MemoryAccount {

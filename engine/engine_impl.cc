@@ -88,7 +88,7 @@ void EngineImpl::Wire() {
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
   flusher_ = std::make_unique<Flusher>(work, queue_.get());
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
-  overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes);
+  overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get());
   gate_ = std::make_unique<WriteGate>(
       WriteGate::Parts{.regions = regions,
                        .health = &health_,

@@ -90,7 +90,8 @@ MemoryInfo Describe(const base::MemoryAccount& account) {
           .bitmap_bytes = account.bytes(MemoryPart::kBitmaps),
           .dictionary_bytes = account.bytes(MemoryPart::kDictionaries),
           .index_directory_bytes = account.bytes(MemoryPart::kIndexDirectories),
-          .read_buffer_bytes = account.bytes(MemoryPart::kReadBuffers)};
+          .read_buffer_bytes = account.bytes(MemoryPart::kReadBuffers),
+          .overlap_bytes = account.bytes(MemoryPart::kOverlaps)};
 }
 
 }  // namespace

@@ -19,9 +19,10 @@ namespace tandem::engine {
 /// Threads: any.
 class OverlapWorker {
  public:
-  /// All bitmaps together take at most `memory_bytes`.
-  explicit OverlapWorker(uint64_t memory_bytes)
-      : memory_(std::make_shared<OverlapMemory>(memory_bytes)) {}
+  /// All bitmaps together take at most `memory_bytes`. `account` (may be null) counts them and
+  /// outlives them.
+  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr)
+      : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)) {}
 
   /// Builds the pairs that are missing, as far as memory allows, after whoever does it already.
   /// Errors: kCancelled, kCorruption, kIoError; what was published before stays.

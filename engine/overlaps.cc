@@ -11,7 +11,13 @@ bool OverlapMemory::Reserve(uint64_t bytes) {
   do {
     if (bytes > limit_bytes_ || used > limit_bytes_ - bytes) return false;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  if (account_ != nullptr) account_->Add(base::MemoryPart::kOverlaps, bytes);
   return true;
+}
+
+void OverlapMemory::Release(uint64_t bytes) {
+  used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  if (account_ != nullptr) account_->Subtract(base::MemoryPart::kOverlaps, bytes);
 }
 
 void OverlapCharge::ShrinkTo(uint64_t bytes) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "format/types.h"
 #include "index/row_set.h"
 
@@ -23,14 +24,17 @@ namespace tandem::engine {
 /// Bounds the bytes of all bitmaps of a database. Threads: any.
 class OverlapMemory {
  public:
-  explicit OverlapMemory(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  /// `account` (may be null) counts them and outlives this.
+  explicit OverlapMemory(uint64_t limit_bytes, base::MemoryAccount* account = nullptr)
+      : limit_bytes_(limit_bytes), account_(account) {}
   /// False: they do not fit, and nothing is reserved.
   bool Reserve(uint64_t bytes);
-  void Release(uint64_t bytes) { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Release(uint64_t bytes);
   uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
 
  private:
   const uint64_t limit_bytes_;
+  base::MemoryAccount* const account_;
   std::atomic<uint64_t> used_bytes_{0};  // Relaxed: a count that orders nothing.
 };
 

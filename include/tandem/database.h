@@ -123,6 +123,7 @@ struct MemoryInfo {
   uint64_t dictionary_bytes = 0;
   uint64_t index_directory_bytes = 0;
   uint64_t read_buffer_bytes = 0;
+  uint64_t overlap_bytes = 0;  ///< Bitmaps over the rows that files share.
 };
 struct DatabaseInfo {
   std::string path;

@@ -47,7 +47,7 @@ uint64_t Sum(const MemoryInfo& memory) {
   return memory.block_cache_bytes + memory.memstore_bytes + memory.append_buffer_bytes +
          memory.block_index_bytes + memory.key_hash_bytes + memory.filter_bytes +
          memory.bitmap_bytes + memory.dictionary_bytes + memory.index_directory_bytes +
-         memory.read_buffer_bytes;
+         memory.read_buffer_bytes + memory.overlap_bytes;
 }
 
 }  // namespace
@@ -102,6 +102,18 @@ BOOST_AUTO_TEST_CASE(WhatIsKeptOfFilesIsCountedWhenItIsLoaded) {
   BOOST_REQUIRE(engine().Compact("t").ok());
   BOOST_CHECK_EQUAL(FileCount(), 0u);
   BOOST_CHECK_EQUAL(Sum(Memory()), 0u);
+}
+
+BOOST_AUTO_TEST_CASE(BitmapsOverSharedRowsAreCounted) {
+  for (int i = 0; i < 2; ++i) {
+    PutRows(0, 1000);
+    BOOST_REQUIRE(engine().Flush("t").ok());
+    executor.Drain();
+  }
+  BOOST_CHECK_GT(Memory().overlap_bytes, 0u);
+  BOOST_REQUIRE(engine().Compact("t").ok());
+  executor.Drain();
+  BOOST_CHECK_EQUAL(Memory().overlap_bytes, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(ReadsInFlightAreCounted) {

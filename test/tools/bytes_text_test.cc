@@ -96,6 +96,15 @@ BOOST_AUTO_TEST_CASE(SplittingKeepsEmptyParts) {
   check(",a,", {"", "a", ""});
 }
 
+BOOST_AUTO_TEST_CASE(KeysAreTextThatMeansThem) {
+  for (const std::string key :
+       {"plain", "0x41", "base64:QQ==", "@file", "a@0x", "\\x41", "", "\n"}) {
+    BOOST_CHECK_EQUAL(*tools::ParseBytes(tools::KeyText(key)), key);
+  }
+  BOOST_CHECK_EQUAL(tools::KeyText("0x41"), "\\x30x41");
+  BOOST_CHECK_EQUAL(tools::KeyText("a@"), "a@");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -163,6 +163,23 @@ BOOST_AUTO_TEST_CASE(LongRowsAreSeveralObjectsAndOneRow) {
   BOOST_CHECK_EQUAL(std::count(chosen.begin(), chosen.end(), '\n'), 2);
 }
 
+BOOST_AUTO_TEST_CASE(AnInterruptedExportSaysHowToGoOn) {
+  TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  Run({"create", path, "t"});
+  Run({"import", path, "t", "-", "--format", "csv"}, "key\n@a\n@b\n@c\n");
+  const std::atomic<bool> interrupted{true};
+  const ProgramRun run = RunProgram({"export", path, "t"}, "", &interrupted);
+  BOOST_CHECK_EQUAL(run.exit_code, 130);
+  BOOST_CHECK_EQUAL(run.err,
+                    "tandem: export: interrupted before the last row; rows written: 1; --start "
+                    "'\\x40a' goes on with the last of them\n");
+  BOOST_CHECK_EQUAL(std::count(run.out.begin(), run.out.end(), '\n'), 1);
+  const std::string rest = Run({"export", path, "t", "--start", "\\x40a"});
+  BOOST_CHECK(rest.starts_with(run.out));
+  BOOST_CHECK_EQUAL(std::count(rest.begin(), rest.end(), '\n'), 3);
+}
+
 std::vector<std::string> Read(const char* format, const std::string& text) {
   return ReadAll(format, text);
 }

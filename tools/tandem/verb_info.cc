@@ -37,6 +37,7 @@ void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
       {"dictionary_bytes", memory.dictionary_bytes},
       {"index_directory_bytes", memory.index_directory_bytes},
       {"read_buffer_bytes", memory.read_buffer_bytes},
+      {"overlap_bytes", memory.overlap_bytes},
   };
   writer->AddProperties("memory", properties);
 }
