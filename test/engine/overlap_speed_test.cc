@@ -1,6 +1,7 @@
-// How long the walk for overlaps takes; not run by default:
+// How long the walk for overlaps takes, and what queries gain from it; not run by default:
 //   make build/test_engine && build/test_engine --run_test=overlap_speed
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <functional>
@@ -10,6 +11,8 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
+#include "engine/default_environment.h"
+#include "engine/engine.h"
 #include "engine/overlap_walk.h"
 #include "format/store_file_writer.h"
 #include "test/support/temporary_directory.h"
@@ -119,6 +122,107 @@ class Files {
   std::string values_[3];
 };
 
+constexpr uint32_t kTableRows = 1'000'000;
+constexpr uint32_t kUpdateFiles = 8;
+constexpr uint32_t kValues = 1000;
+
+// A table whose rows lie in one large file, and in eight newer ones that change the indexed column
+// of three rows in ten.
+class UpdatedTable {
+ public:
+  explicit UpdatedTable(bool with_overlaps) {
+    options_.create_if_missing = true;
+    environment_ = engine::DefaultEnvironment(options_).value();
+    engine::Tuning tuning = engine::TuningFor(options_);
+    tuning.compaction_runs = 1000;
+    if (!with_overlaps) tuning.overlap_bytes = 0;
+    engine_ = engine::Engine::Open(place_.Path("db"), options_, tuning, environment_).value();
+    BOOST_REQUIRE(engine_->CreateTable(Options()).ok());
+    for (uint32_t row = 0; row < kTableRows; ++row) Put(row, true);
+    Compact();
+    for (uint32_t file = 0; file < kUpdateFiles; ++file) {
+      for (uint32_t i = 0; i < kTableRows * 3 / 10 / kUpdateFiles; ++i) {
+        Put(static_cast<uint32_t>(random_->Next64() % kTableRows), false);
+      }
+      Send();
+      BOOST_REQUIRE(engine_->Flush("t").ok());
+    }
+    environment_.executor->Drain();
+  }
+
+  void Compact() {
+    Send();
+    BOOST_REQUIRE(engine_->Compact("t").ok());
+    environment_.executor->Drain();
+  }
+
+  void Measure(const char* what, bool only_indexed) {
+    ReadOptions read;
+    if (only_indexed) read.columns.push_back({"f", "c"});
+    uint64_t rows = 0;
+    int64_t best = INT64_MAX;
+    for (int pass = 0; pass < 5; ++pass) {
+      rows = 0;
+      const int64_t begin = clock_->MonotonicMicros();
+      for (uint32_t value = 0; value < kValues; value += 10) rows += CountRows(read, value);
+      best = std::min(best, clock_->MonotonicMicros() - begin);
+    }
+    const int64_t begin = clock_->MonotonicMicros();
+    for (uint32_t value = 0; value < kValues; value += 10) {
+      BOOST_REQUIRE(engine_->Count({}, "t", IsValue(value), {}).has_value());
+    }
+    const int64_t counting = clock_->MonotonicMicros() - begin;
+    const Explanation explained = engine_->Explain(read, "t", IsValue(0), {}).value();
+    std::fprintf(stderr,
+                 "%-36s %-11s %6.0f ns a row; counting %5.0f; settled by bitmap %llu, filter %llu; "
+                 "unsettled %llu\n",
+                 what, only_indexed ? "one column" : "whole rows",
+                 1000.0 * static_cast<double>(best) / static_cast<double>(rows),
+                 1000.0 * static_cast<double>(counting) / static_cast<double>(rows),
+                 static_cast<unsigned long long>(explained.settled_by_bitmap),
+                 static_cast<unsigned long long>(explained.settled_by_filter),
+                 static_cast<unsigned long long>(explained.unsettled_rows));
+  }
+
+ private:
+  static TableOptions Options() {
+    TableOptions table;
+    table.name = "t";
+    table.families.push_back({.name = "f"});
+    table.indexes.push_back({.name = "by_c", .columns = {{.family = "f", .qualifier = "c"}}});
+    return table;
+  }
+  static std::string ValueOf(uint32_t value) { return "value" + std::to_string(value); }
+  static Predicate IsValue(uint32_t value) { return Predicate::Equal("f:c", ValueOf(value)); }
+
+  void Put(uint32_t row, bool whole) {
+    char key[32];
+    std::snprintf(key, sizeof key, "user%012u", row);
+    batch_.Put("t", key, "f", "c", ValueOf(static_cast<uint32_t>(random_->Next64() % kValues)));
+    if (whole) batch_.Put("t", key, "f", "payload", std::string(60, 'x'));
+    if (batch_.operation_count() >= 1000) Send();
+  }
+  void Send() {
+    BOOST_REQUIRE(engine_->Write({.durability = Durability::kMemory}, batch_).ok());
+    batch_ = WriteBatch();
+  }
+  uint64_t CountRows(const ReadOptions& read, uint32_t value) {
+    Cursor cursor = engine_->Query(read, "t", IsValue(value), {}).value();
+    uint64_t rows = 0;
+    while (cursor.Next()) ++rows;
+    BOOST_REQUIRE(cursor.status().ok());
+    return rows;
+  }
+
+  TemporaryDirectory place_;
+  tandem::Options options_;
+  engine::Environment environment_;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<base::RandomSource> random_ = base::NewSeededRandom(1);
+  std::unique_ptr<base::Clock> clock_ = base::NewSystemClock();
+  WriteBatch batch_;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(overlap_speed, *boost::unit_test::disabled())
@@ -154,6 +258,20 @@ BOOST_AUTO_TEST_CASE(OneNewerFileAgainstALargeOne) {
                 random.get());
   (void)older->KeyHashes();
   files.Measure("whole rows, key hashes in memory", {older.get()}, update.get());
+}
+
+BOOST_AUTO_TEST_CASE(QueriesOverUpdateFiles) {
+  for (const bool with_overlaps : {false, true}) {
+    UpdatedTable table(with_overlaps);
+    const char* what =
+        with_overlaps ? "eight update files, overlaps" : "eight update files, filters";
+    table.Measure(what, false);
+    table.Measure(what, true);
+    if (!with_overlaps) continue;
+    table.Compact();
+    table.Measure("compacted", false);
+    table.Measure("compacted", true);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
