@@ -78,9 +78,9 @@ BOOST_AUTO_TEST_CASE(TimersRunWhenTheyAreDue) {
 
 BOOST_AUTO_TEST_CASE(DestructionWaitsForWhatRuns) {
   std::atomic<int> ran{0};
+  Latch begun;
   {
     const auto pool = NewPool(3);
-    Latch begun;
     for (int i = 0; i < 3; ++i) {
       pool->Schedule(Executor::Priority::kHigh, [&] {
         begun.Open();
