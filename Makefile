@@ -156,7 +156,7 @@ $(FUZZ_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 $(BUILD)/obj/test/support/main.o: PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(BUILD)/obj/test/support/main.o: | $(BUILD)/obj/tools/house/prelude.h.gch
 # RapidJSON adds to a null pointer where its stack is empty.
-$(BUILD)/obj/tools/tandem/json.o: CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
+$(BUILD)/obj/tools/tandem/json.o: override CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
 # CLI11 is slow to compile and runs once a process.
 $(BUILD)/obj/tools/tandem/command_line.o: OPT = -O0
 $(BUILD)/obj/tools/tandem/command_line.o: HARDENING = -D_GLIBCXX_ASSERTIONS -fstack-protector-strong
