@@ -4,117 +4,397 @@
     tandem_reader.py rows DB [TABLE]        every cell of every store file, versions and markers too
     tandem_reader.py index DB TABLE INDEX   every entry of an index, current and older
 
-One JSON object a line. Bytes that are no UTF-8 text without control characters stand in base64, as
-NAME_b64. Cells come by table id, region (start key), reference (oldest first), ordinal, family id
-and cell order (6.2); entries by region, reference, value, ordinal, current before older.
-
-Everything is verified: ROOT, manifest, log and each store file as a whole before the first line,
-each block again in its place. What does not agree ends the listing with one line on standard error.
-
-Exit codes: 0 done, 2 usage, 3 no such database, table or index, 4 damage, 5 not closed cleanly, 6
-open in another process, 7 made by a version or feature unknown here.
-
-Relies on libxxhash.so.0 and libzstd.so.1; nothing else beyond Python 3.10.
+One JSON object a line; bytes that are no plain text stand in base64 as NAME_b64. All files are
+verified before the first line; what does not agree is refused in one line on standard error.
+Numbers in parentheses are chapters of docs/format.md. Needs libxxhash.so.0 and libzstd.so.1.
 """
-import base64
-import json
-import sys
+import base64, ctypes, decimal, fcntl, heapq, itertools, json, mmap, os, re, struct, sys
+from collections import namedtuple
 
-sys.dont_write_bytecode = True
+USAGE, NOT_FOUND, DAMAGE, NOT_CLOSED, BUSY, UNSUPPORTED = 2, 3, 4, 5, 6, 7  # Exit codes.
+FILE_KINDS = _, ROOT, MANIFEST, LOG, STORE = '', 'ROOT', 'manifest', 'log', 'store'  # (1)
+ROWS, CHUNK, HEAD, PIECE, SECTION_TABLE = 1, 2, 3, 4, 17  # Kinds of blocks (5.1).
+SCHEMA, DICTIONARY, BLOCK_INDEX, LEAVES, POSTINGS, PRESENCE = 1, 2, 4, 8, 9, 15  # Sections (5.2).
+BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 13, PRESENCE: 9}
+CELL_KINDS = 'put', 'delete-cell', 'delete-column', 'delete-family'
+BYTES, TEXT, UINT64, DOUBLE, BOOL = 1, 2, 4, 5, 6  # Types of columns (7).
+MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
+# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, else a number.
+FIELDS = {
+    'table': 'id name$ secret$ family* index*',
+    'family': 'id name$ max_versions ttl compression block_size',
+    'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
+    'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment*',
+    'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
+    'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
+            'low_timestamp high_timestamp low_key$ high_key$ counts*',
+    'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
+    'counts': 'index current older', 'segment': 'number id$'}
+KNOWN = {'state': (1, 2, 3), 'compression': (0, 1), 'type': (*range(1, 8), *range(19, 24))}
+Block = namedtuple('Block', 'kind flags count first data offset end')
+Hash128 = type('Hash128', (ctypes.Structure,), {'_fields_': [('halves', ctypes.c_uint64 * 2)]})
+XXH, ZSTD = ctypes.CDLL('libxxhash.so.0'), ctypes.CDLL('libzstd.so.1')
+ZSTD.ZSTD_decompress.restype = SIZE = ctypes.c_size_t
+XXH.XXH3_64bits_withSeed.restype, XXH.XXH3_128bits.restype = ctypes.c_uint64, Hash128
 
-from database import Database
-from index import index_entries
-from primitives import NOT_FOUND, Refused
-from rows import CELL_KINDS
+class Refused(Exception):
+    """Exit code and reason."""
 
-USAGE = 2
+def check(holds, what, code=DAMAGE):
+    if not holds:
+        raise Refused(code, what)
 
+def hash64(data, seed=0):
+    return XXH.XXH3_64bits_withSeed(data, SIZE(len(data)), ctypes.c_uint64(seed))
 
-def print_record(kind, fields):
-    line = {'kind': kind}
-    for name, value in fields.items():
-        if isinstance(value, bytes):
-            text = plain_text(value)
-            encoded = name if text is not None else name + '_b64'
-            line[encoded] = text if text is not None else base64.b64encode(value).decode()
+class Reader:
+    """Reads bytes from front to back (2)."""
+    def __init__(self, data):
+        self.data, self.at = data, 0
+    def take(self, size):
+        self.at += size
+        check(size >= 0 and self.at <= len(self.data), f'{size} bytes are not there')
+        return self.data[self.at - size:self.at]
+    def unpack(self, form):
+        return struct.unpack('<' + form, self.take(struct.calcsize('<' + form)))
+    def number(self, size):
+        return int.from_bytes(self.take(size), 'little')
+    def varint(self):
+        byte = self.number(1)
+        return byte if byte < 128 else byte - 128 + (self.varint() << 7)
+    def bytes(self):
+        return self.take(self.varint())
+
+def record(data, kind):
+    """The fields of a record (9) by name."""
+    reader, specs = Reader(data), FIELDS[kind].split()
+    found = {spec[:-1]: [] for spec in specs if spec[-1] == '*'}
+    while reader.at < len(data):
+        tag, field = reader.varint(), Reader(reader.bytes())
+        if tag % 2 == 0:
+            continue
+        check(tag // 2 < len(specs), f'{kind}: field {tag} is unknown', UNSUPPORTED)
+        name, form = specs[tag // 2].rstrip('$*'), specs[tag // 2][-1]
+        value = field.data if form == '$' else (
+            record(field.data, name) if form == '*' and name in FIELDS else field.varint())
+        check(value in KNOWN.get(name, [value]), f'{kind}: {name} {value} is unknown', UNSUPPORTED)
+        found[name] = found[name] + [value] if form == '*' else value
+    check(len(found) == len(specs), f'{kind}: nothing but {list(found)}')
+    return found
+
+class File:
+    """A file and its header (4). `identity`: id of its database; its number, id and size."""
+    def __init__(self, path, kind, *identity):
+        self.name = name = f'{kind}-{identity[1]}' if identity else kind
+        with open(os.path.join(path, name), 'rb') as file:
+            self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        magic, own_kind, version, features, database, number, self.id, checksum = (
+            struct.unpack_from('<8sBxH20xQ16sQ16s40xQ', self.map))
+        check(magic == b'\x89TANDEM\n' and checksum == hash64(self.map[:120]), f'{name}: header')
+        check(version == 1 and not features, f'{name}: unknown version or feature', UNSUPPORTED)
+        found = FILE_KINDS[own_kind], database, number, self.id, len(self.map)
+        check(found == (kind, *(identity or (self.id, 0, self.id, ROOT_SIZE))), f'{name}: identity')
+
+    def number(self, offset, size=8):
+        return int.from_bytes(self.map[offset:offset + size], 'little')
+    def holds(self, checksum, begin, end, place):
+        """Whether a checksum is that of the bytes, of a structure at `place` (3)."""
+        seed = hash64(self.id) ^ place * 0x9E3779B97F4A7C15 & MASK
+        return self.number(checksum) == hash64(self.map[begin:end], seed)
+    def checked(self, offset, size):
+        """A structure that begins with its checksum, behind which the reader stands."""
+        check(self.holds(offset, offset + 8, offset + size, offset),
+              f'{self.name} at {offset}: checksum')
+        return Reader(self.map[offset + 8:offset + size])
+
+class Store(File):
+    """A store file (5), verified as a whole when it is opened, each block where it is read."""
+    def __init__(self, path, database_id, entry):
+        super().__init__(path, STORE, database_id, entry['number'], entry['id'], entry['size'])
+        whole = (ctypes.c_char * len(self.map)).from_buffer(self.map)
+        found = bytes(XXH.XXH3_128bits(whole, SIZE(len(whole))))
+        check(found == entry['hash'], f'{self.name}: hash of the file')
+        footer = len(whole) - 128
+        check(self.holds(footer + 56, footer, footer + 56, footer), f'{self.name}: footer')
+        table = self.block(self.number(footer + 16), SECTION_TABLE).data
+        self.sections = {(kind, owner, flags & 1): (offset, offset + size) for kind, flags, owner,
+                         offset, size in struct.iter_unpack('<HxxIIxxxxQQ16x', table)}
+        schema = Reader(self.section(SCHEMA))
+        schema.bytes()  # The start key of the region that wrote the file.
+        self.table, self.row_count = record(schema.data[schema.at:], 'table'), entry['rows']
+
+    def block(self, offset, *kinds):
+        reader = self.checked(offset, 32 + self.number(offset + 8, 4))
+        stored, raw, kind, codec, flags, count, first = reader.unpack('IIBBHII4x')
+        where, data = f'{self.name} at {offset}', reader.data[24:]
+        check(kind in kinds and raw <= 1 << 24, f'{where}: a block of kind {kind}')
+        check(codec <= 1, f'{where}: codec {codec} is unknown', UNSUPPORTED)
+        if codec == 1:
+            packed, data = data, ctypes.create_string_buffer(raw)
+            found = ZSTD.ZSTD_decompress(data, SIZE(raw), packed, SIZE(stored))
+            check(found == raw, f'{where}: zstd frame')
+        end = offset + 32 + stored + -stored % 8
+        return Block(kind, flags, count, first, bytes(data), offset, end)
+
+    def blocks(self, kind, owner=0, older=0):
+        """The blocks of a section (5.2); none when it is not there."""
+        offset, end = self.sections.get((kind, owner, older), (0, 0))
+        while offset < end:
+            block = self.block(offset, BLOCK_KINDS[kind])
+            yield block
+            offset = block.end
+
+    def section(self, *which):
+        return b''.join(block.data for block in self.blocks(*which))
+    def rows(self):
+        return heapq.merge(*map(self.family_rows, self.table['family']))
+
+    def family_rows(self, family):
+        """Ordinal, family id and name, key and cells of the rows of a family (6.1)."""
+        owner, ordinals, names = family['id'], range(self.row_count), []
+        if (PRESENCE, owner, 0) in self.sections:  # (6.8)
+            ordinals = [block.first + bit for block in self.blocks(PRESENCE, owner)
+                        for bit in range(block.count) if block.data[bit // 8] >> bit % 8 & 1]
+        for block in self.blocks(DICTIONARY, owner):  # Two, alike (6.5).
+            reader = Reader(block.data)
+            names = [reader.bytes() for _ in range(block.count)]
+        for piece in self.blocks(BLOCK_INDEX, owner):  # (6.6)
+            for offset in struct.unpack_from(f'<{piece.count}Q', piece.data, 8 + 8 * piece.count):
+                block = self.block(offset, ROWS, HEAD)
+                rows = self.wide_row(block) if block.kind == HEAD else self.block_rows(block, names)
+                for position, (key, cells) in enumerate(rows, block.first):
+                    yield ordinals[position], owner, family['name'], key, cells
+
+    def block_rows(self, block, names):
+        """Key and cells of the rows of a row block (6.2)."""
+        reader = Reader(block.data)
+        *base, prefix_length = reader.unpack('qQH6x')
+        heads, slots = reader.unpack(f'{block.count}Q'), reader.unpack(f'{block.count + 1}I')
+        prefix = reader.take(prefix_length)
+        for head, begin, end in zip(heads, slots, slots[1:]):
+            row = Reader(block.data[begin:end])
+            length = row.varint()
+            key = prefix + head.to_bytes(8, 'big')[:length] + row.take(max(length - 8, 0))
+            flags = row.number(1)
+            shared = [row.varint() if flags & flag else None for flag in (1, 2)]
+            yield key, self.cells(row, base, names, shared)
+
+    def wide_row(self, head):
+        """Key and cells of the one row of a head (6.3)."""
+        reader = Reader(head.data)
+        *base, offset, chunks, fences, markers, key_length = reader.unpack('qQ24xQIIIH2x')
+        reader.take(max([0] + [reader.unpack('28xI')[0] for _ in range(fences)]))  # Their names.
+        key = reader.take(key_length)
+        deleted = ((None, base[0] + reader.varint(), base[1] + reader.varint(), 3, None)
+                   for _ in range(markers))
+        yield key, itertools.chain(deleted, self.wide_cells(offset, head.offset if chunks else 0))
+    def wide_cells(self, offset, end):
+        while offset < end:
+            block = self.block(offset, CHUNK, PIECE)
+            if block.kind == CHUNK:
+                reader = Reader(block.data)
+                yield from self.cells(reader, reader.unpack('qQ16x'))
+            offset = block.end
+
+    def cells(self, reader, base, names=None, shared=(None, None)):
+        """The cells up to the reader's end: column, timestamp, sequence, kind, value (6.2, 6.3)."""
+        column, deltas = b'', list(shared)
+        while reader.at < len(reader.data):
+            flags = reader.number(1)
+            kind = flags & 7
+            check(kind < 4 and flags < 128, f'{self.name}: cell flags {flags}')
+            if kind != 3 and not flags & 8:
+                number = reader.varint()  # Of the name; in chunks of the bytes that it shares.
+                column = column[:number] + reader.bytes() if names is None else (
+                    names[number - 1] if number else reader.bytes())
+            for i, same_flag in enumerate((16, 32)):
+                if shared[i] is None and not flags & same_flag:
+                    deltas[i] = reader.varint()
+            value = reader.bytes() if kind == 0 else None
+            value = self.far_value(value) if flags & 64 else value
+            yield None if kind == 3 else column, *map(sum, zip(base, deltas)), kind, value
+
+    def far_value(self, reference):
+        """The value that stands in pieces elsewhere (6.4)."""
+        reader, value = Reader(reference), b''
+        length, offset, value_hash = reader.varint(), reader.varint(), reader.number(8)
+        while len(value) < length:
+            piece = self.block(offset, PIECE)
+            value, offset = value + piece.data, piece.end
+        check(hash64(value) == value_hash, f'{self.name}: far value before {offset}')
+        return value
+
+    def row_lines(self, ordinals, place):
+        for ordinal, _, family, key, cells in self.rows():
+            for column, timestamp, sequence, kind, value in cells if ordinal in ordinals else ():
+                yield dict(kind='cell', **place, ordinal=ordinal, row=key, family=family,
+                           column=column, timestamp=(timestamp + SIGN & MASK) - SIGN,
+                           sequence=sequence & MASK, operation=CELL_KINDS[kind], value=value)
+
+    def index_lines(self, ordinals, place, start, name):
+        index, = [index for index in self.table['index'] if index['name'] == name]
+        keys = {ordinal: key for ordinal, _, _, key, _ in self.rows()}
+        parts = [self.entries(index['id'], *part) for part in ((0, 'current'), (1, 'older'))]
+        for key, ordinal, part in heapq.merge(*parts):
+            if ordinal in ordinals:
+                yield dict(kind='index_key', **place, region_start=start, index=name,
+                           value=key_value(index['column'][0], key), row=keys[ordinal], part=part)
+
+    def entries(self, index, older, part):
+        """Key, ordinal and part of all entries of a part of an index: its leaves (8.2)."""
+        postings = self.section(POSTINGS, index, older)
+        for leaf in self.blocks(LEAVES, index, older):
+            reader, count = Reader(leaf.data), leaf.count
+            _, prefix_length, suffix_length, tail_length = reader.unpack('QHHI')
+            heads, references = reader.unpack(f'{count}Q'), reader.unpack(f'{count}I')
+            counts = range(1, count + 1) if leaf.flags & 1 else reader.unpack(f'{count}I')
+            tail_ends, head_lengths = ([0] * count, [suffix_length] * count) if suffix_length else (
+                reader.unpack(f'{count}H'), reader.unpack(f'{count}B'))
+            prefix, tails = reader.take(prefix_length), Reader(reader.take(tail_length))
+            for i in range(count):
+                head = heads[i].to_bytes(8, 'big')[:head_lengths[i]]
+                rows = counts[i] - (counts[i - 1] if i else 0)
+                ordinals = [references[i]] if rows == 1 else (
+                    list_ordinals(rows, Reader(leaf.data[reader.at + references[i]:]), postings))
+                check(len(ordinals) == rows, f'{len(ordinals)} postings, not {rows}')
+                key = prefix + head + tails.take(tail_ends[i] - tails.at)
+                yield from ((key, ordinal, part) for ordinal in ordinals)
+
+def list_ordinals(count, reader, postings):
+    """The ordinals of a value with `count` rows, at least 2 (8.4)."""
+    if count <= 64:
+        gaps = [reader.varint() for _ in range(count)]
+    else:
+        form, position, size = reader.number(1), reader.varint(), reader.varint()
+        reader, gaps = Reader(postings[position:position + size]), []
+        if form == 3:
+            return roaring_ordinals(reader)
+        maxima = reader.unpack(f'{-(-count // 128)}I')
+        for i, width in enumerate(reader.take(len(maxima))):
+            size = min(128, count - 128 * i)
+            packed = reader.number(-(-size * width // 8))
+            gaps += [packed >> j * width & (1 << width) - 1 for j in range(size)]
+    return [i + total for i, total in enumerate(itertools.accumulate(gaps))]
+
+def roaring_ordinals(reader):
+    cookie, more = reader.unpack('HH')
+    count = more + 1 if cookie == 12347 else reader.number(4)
+    of_runs = reader.number(-(-count // 8)) if cookie == 12347 else 0
+    containers, ordinals = [reader.unpack('HH') for _ in range(count)], []
+    reader.take(4 * count if cookie == 12346 or count >= 4 else 0)  # Their offsets.
+    for i, (high, cardinality_less_1) in enumerate(containers):
+        if of_runs >> i & 1:
+            runs = [reader.unpack('HH') for _ in range(reader.number(2))]
+            lows = [low for first, more in runs for low in range(first, first + more + 1)]
+        elif cardinality_less_1 < 4096:
+            lows = reader.unpack(f'{cardinality_less_1 + 1}H')
         else:
-            line[name] = value
-    print(json.dumps(line, ensure_ascii=False, separators=(',', ':')))
+            bits = reader.take(8192)
+            lows = [low for low in range(65536) if bits[low // 8] >> low % 8 & 1]
+        ordinals += [high << 16 | low for low in lows]
+    return ordinals
 
+def key_value(column, key):
+    """The value of an index key (7): bytes as they are, numbers as text."""
+    key = bytes(255 - byte for byte in key) if column['descending'] else key
+    kind, number = column['type'] % 16, int.from_bytes(key[1:], 'big')
+    if kind in (BYTES, TEXT):
+        return key[1:-2].replace(b'\0\xFF', b'\0')
+    if kind != DOUBLE:
+        return ('false', 'true')[number] if kind == BOOL else str(number - SIGN * (kind != UINT64))
+    value, = struct.unpack('<d', struct.pack('<Q', number ^ (SIGN if number & SIGN else MASK)))
+    if repr(value).endswith('inf'):
+        return repr(value)
+    digits, exponent = f'{decimal.Decimal(repr(value)).normalize():e}'.split('e')
+    fixed = f'{value:.0f}' if value.is_integer() else f'{decimal.Decimal(repr(value)):f}'
+    return min(fixed, f'{digits}e{int(exponent):+03d}', key=len)
 
-def plain_text(value):
-    try:
-        text = value.decode('utf-8')
-    except UnicodeDecodeError:
-        return None
-    return None if any(c < ' ' or '\x7f' <= c <= '\x9f' for c in text) else text
+class Database:
+    """ROOT (13), the catalog (12), and after a clean close an empty log (11)."""
+    def __init__(self, path):
+        names = [name for name in os.listdir(path) if re.match('(manifest|log|store|dead)-', name)]
+        try:
+            self.root = File(path, ROOT)
+            slots = [Reader(self.root.map[at + 8:at + 4096]) for at in (4096, 8192)
+                     if self.root.holds(at, at + 8, at + 4096, at)]
+            check(slots and not any(self.root.map[128:4096]), 'ROOT: zeros or both slots')
+            slot = max(slots, key=lambda slot: slot.data[:8][::-1])  # The highest generation.
+            state, count = slot.unpack('24xBxxxI')
+            manifest, *logs = [slot.unpack('Q16sQQ') for _ in range(1 + count)]
+        except (Refused, ValueError, struct.error) as error:
+            alone = not names and error.args[0] != UNSUPPORTED
+            raise Refused(NOT_FOUND, f'no database: {error.args[-1]}') if alone else error
+        check(manifest[0], 'no database: its creation did not end',
+              NOT_FOUND if names in ([], ['manifest-1']) else DAMAGE)
+        if state == 1:
+            try:  # A writer at work holds the lock; after a crash nobody does.
+                fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Refused(BUSY, 'another process has it open for writing') from None
+            raise Refused(NOT_CLOSED, 'not closed cleanly; open it once with tandem')
+        check(state == 2, f'ROOT: state {state} is unknown', UNSUPPORTED)
+        self.catalog = {'table': {}, 'file': {}, 'region': {}}
+        self.read_manifest(File(path, MANIFEST, self.root.id, *manifest[:3]), manifest[3])
+        for log in logs:
+            file = File(path, LOG, self.root.id, *log[:3])
+            check(file.number(152) == hash64(file.map[:152]), f'{file.name}: checksum')
+            check(len(file.map) == 160, f'{file.name}: operations in no store file', NOT_CLOSED)
+        self.stores = {number: Store(path, self.root.id, entry)
+                       for number, entry in self.catalog['file'].items()}
 
+    def read_manifest(self, file, last_checksum):
+        """Follows the chain of frames (10) and applies the edits to the catalog."""
+        offset, previous, last = 128, file.number(120), 0
+        while offset < len(file.map):
+            end = offset + 48 + file.number(offset + 40, 4)
+            frame, padding = file.checked(offset, end - offset), file.map[end:end + -end % 8]
+            chained = frame.unpack('QQ24x') == (previous, last + 1) and not any(padding)
+            check(chained, f'{file.name} at {offset}: chain or padding')
+            edit = record(frame.data[40 + 24:], 'edit')
+            for kind, entries in self.catalog.items():
+                entries.update((entry.get('number', entry['id']), entry) for entry in edit[kind])
+                for removed in edit[f'-{kind}']:
+                    del entries[removed]
+            previous, offset, last = file.number(offset), end + len(padding), last + 1
+        check(previous == last_checksum, f'{file.name}: end of the chain')
 
-def references(database, table):
-    """Region, reference and store file of everything that belongs to a table."""
-    for region in database.regions_of(table['id']):
-        for reference in region['references']:
-            yield region, reference, database.stores[reference['file']]
+    def lines(self, table_name=None, index_name=None):
+        """All cells, those of a table, or the entries of an index."""
+        tables = [table for _, table in sorted(self.catalog['table'].items())
+                  if table_name in (None, table['name'])]
+        indexes = [None] + [index['name'] for table in tables for index in table['index']]
+        check(tables or table_name is None, 'no such table', NOT_FOUND)
+        check(index_name in indexes, 'no such index', NOT_FOUND)
+        regions = sorted(self.catalog['region'].values(), key=lambda region: region['start'])
+        for table, region in itertools.product(tables, regions):
+            for reference in region['reference'] if region['table'] == table['id'] else ():
+                number, _, low, high = reference.values()
+                place = dict(table=table['name'], region=region['id'], file=number)
+                store, ordinals = self.stores[number], range(low, high)
+                yield from store.row_lines(ordinals, place) if index_name is None else (
+                    store.index_lines(ordinals, place, region['start'], index_name))
 
+def field(name, value):
+    """A field for JSON: bytes become text, or base64 under another name."""
+    text = value.decode(errors='surrogateescape') if isinstance(value, bytes) else value
+    if isinstance(value, bytes) and re.search('[\0-\x1f\x7f-\x9f\ud800-\udfff]', text):
+        return name + '_b64', base64.b64encode(value).decode()
+    return name, text
 
-def print_rows(database, table):
-    for region, reference, store in references(database, table):
-        for ordinal, family, key, cells in store.rows():
-            if not reference['low'] <= ordinal < reference['high']:
-                continue
-            for cell in cells:
-                print_record('cell', {
-                    'table': table['name'], 'region': region['id'], 'file': reference['file'],
-                    'ordinal': ordinal, 'row': key, 'family': family['name'],
-                    'column': cell.qualifier, 'timestamp': cell.timestamp,
-                    'sequence': cell.sequence, 'operation': CELL_KINDS[cell.kind],
-                    'value': cell.value})
-
-
-def print_index(database, table, name):
-    for region, reference, store in references(database, table):
-        keys = store.keys()
-        for index in store.table['indexes']:
-            if index['name'] != name:
-                continue
-            for value, ordinal, current in index_entries(store, index, keys):
-                if reference['low'] <= ordinal < reference['high']:
-                    print_record('index_key', {
-                        'table': table['name'], 'region': region['id'], 'file': reference['file'],
-                        'region_start': region['start'], 'index': name, 'value': value,
-                        'row': keys[ordinal], 'part': 'current' if current else 'older'})
-
-
-def named(records, name, what):
-    for found in records:
-        if found['name'] == name:
-            return found
-    raise Refused(NOT_FOUND, f'{what} {name.decode(errors="replace")} is not there')
-
-
-def main(arguments):
-    names = [argument.encode(errors='surrogateescape') for argument in arguments[2:]]
-    if not (arguments[:1] == ['rows'] and len(arguments) in (2, 3)
-            or arguments[:1] == ['index'] and len(arguments) == 4):
+def main(command='', path='', *names):
+    if not path or (command, len(names)) not in (('rows', 0), ('rows', 1), ('index', 2)):
         print(__doc__, file=sys.stderr)
         return USAGE
     sys.stdout.reconfigure(encoding='utf-8')
     try:
-        database = Database(arguments[1])
-        tables = [database.tables[number] for number in sorted(database.tables)]
-        if names:
-            tables = [named(tables, names[0], 'table')]
-        if arguments[0] == 'index':
-            named(tables[0]['indexes'], names[1], 'index')
-            print_index(database, tables[0], names[1])
-        else:
-            for table in tables:
-                print_rows(database, table)
-    except Refused as refused:
-        print(f'tandem_reader: {refused}', file=sys.stderr)
-        return refused.code
-    return 0
-
+        check(os.path.exists(os.path.join(path, 'ROOT')), 'no database, no ROOT', NOT_FOUND)
+        for line in Database(path).lines(*map(os.fsencode, names)):
+            print(json.dumps(dict(field(*item) for item in line.items()), ensure_ascii=False,
+                             separators=(',', ':')))
+    except (Refused, FileNotFoundError, LookupError, ValueError, TypeError, struct.error) as error:
+        code, what = error.args if isinstance(error, Refused) else (DAMAGE, repr(error))
+        print(f'tandem_reader: {path}: {"corrupt: " * (code == DAMAGE)}{what}', file=sys.stderr)
+        return code
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))
