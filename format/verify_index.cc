@@ -42,12 +42,13 @@ std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const 
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
                              std::span<const Cell> cells) {
-  if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
-    return findings_.AddError(status);
-  }
+  // A row whose entries cannot be told still has its place in the chunk.
   if (first_of_row_.empty()) chunk_begin_ = ordinal;
   chunk_end_ = ordinal + 1;
   first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
+  if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
+    return findings_.AddError(status);
+  }
   for (const IndexEntry& entry : facts_.entries) {
     expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
     (entry.current ? current_ : older_).Add(entry.key, row_key);

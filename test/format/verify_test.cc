@@ -1,5 +1,6 @@
 // Verification finds nothing in good files and something in every bad one.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -10,6 +11,8 @@
 #include "format/store_file_writer.h"
 #include "format/verify_blocks.h"
 #include "format/verify_rows.h"
+#include "test/format/family_files.h"
+#include "test/format/forged_file.h"
 #include "test/support/memory_file.h"
 #include "test/support/print.h"
 
@@ -182,6 +185,38 @@ BOOST_AUTO_TEST_CASE(MergedEntriesThatDigestsDoNotImplyAreRefused) {
   writer->index(0).AddSection(*other->Index(IndexId(1)), map);
   BOOST_REQUIRE(writer->AddRow(KeyOf(0), CellsOf(0), RowEntries::kCopied).has_value());
   BOOST_TEST(writer->Finish().status().code() == StatusCode::kCorruption);
+}
+
+// Behind right checksums: each such row is a finding, and those beside it keep their places.
+BOOST_AUTO_TEST_CASE(RowsWhoseValuesDoNotFitTheirIndexAreFound) {
+  constexpr int kRows = 30;
+  TableRecord table = test::PlainTable();
+  table.families[0].options.compression = Compression::kNone;
+  test::AddTextIndex(&table, 1, "a");
+  table.indexes[0].columns[0].type = ColumnType::kInt64;
+  test::Rows rows;
+  for (int i = 0; i < kRows; ++i) {
+    rows[GoodFile::KeyOf(i)] = {
+        {CellKind::kPut, "a", 9, 1, (i % 3 == 0 ? "7654321" : "1234567") + std::to_string(i)}};
+  }
+  auto written = test::WriteRows(table, rows);
+  BOOST_TEST_REQUIRE(written.has_value(), written.status());
+  std::string& bytes = written->bytes;
+  int changed = 0;
+  for (size_t at; (at = bytes.find("7654321")) != std::string::npos; ++changed) bytes[at] = 'x';
+  BOOST_TEST(changed == kRows / 3);
+  for (const BlockHandle& block : test::BlocksOf(bytes)) test::SealBlock(&bytes, block.offset);
+  auto file = test::OpenBytes(bytes);
+  BOOST_TEST_REQUIRE(file.has_value(), file.status());
+  const std::vector<std::string> findings = test::FindingsOf(file->get());
+  const auto has = [&](std::string_view what) {
+    return std::count_if(findings.begin(), findings.end(), [&](const std::string& finding) {
+      return finding.find(what) != std::string::npos;
+    });
+  };
+  BOOST_TEST(has("x654321") == kRows / 3);
+  BOOST_TEST(has("lacks") == 0);
+  BOOST_TEST(has("does not imply") == kRows / 3);
 }
 
 BOOST_AUTO_TEST_CASE(ManyFindingsAreCounted) {
