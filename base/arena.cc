@@ -1,5 +1,6 @@
 // The arena's blocks: small at first so that a small arena is cheap, doubling up to a limit. What
-// does not fit well into a block gets one of its own, and the current block stays in use.
+// does not fit well into a block gets one of its own, and the current block stays in use. Large
+// blocks are mapped: they leave no holes in the heap.
 #include "base/arena.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ constexpr size_t kAlignmentMax = 16;
 constexpr size_t kFirstBlockBytes = 512;
 // 256 KiB: one allocation in thousands reaches the system, and little is left unused at the end.
 constexpr size_t kBlockDoublings = 9;
+constexpr size_t kMappedBytes = kFirstBlockBytes << kBlockDoublings;
 
 static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= kAlignmentMax, "blocks start aligned");
 
@@ -33,17 +35,22 @@ char* Arena::Allocate(size_t size, size_t alignment) {
     left_ -= padding + size;
     return bytes;
   }
-  const size_t usual_bytes = NextBlockBytes(blocks_.size());
+  const size_t usual_bytes = NextBlockBytes(block_count_);
   const bool alone = size > usual_bytes / 4;
   const size_t block_bytes = alone ? size : usual_bytes;
-  blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_bytes));
+  char* block = NewBlock(block_bytes);
   size_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
-  char* block = blocks_.back().get();
   if (!alone) {
     next_ = block + size;
     left_ = block_bytes - size;
   }
   return block;
+}
+
+char* Arena::NewBlock(size_t size_bytes) {
+  ++block_count_;
+  if (size_bytes >= kMappedBytes) return mapped_.emplace_back(MapPages(size_bytes)).get();
+  return blocks_.emplace_back(std::make_unique_for_overwrite<char[]>(size_bytes)).get();
 }
 
 std::string_view Arena::Copy(std::string_view bytes) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/page_memory.h"
+
 namespace tandem::base {
 
 /// Threads: Allocate by one at a time; size_bytes from any. Lifetime: what it returns lives as long
@@ -25,7 +27,11 @@ class Arena {
   size_t size_bytes() const { return size_bytes_.load(std::memory_order_relaxed); }
 
  private:
+  char* NewBlock(size_t size_bytes);
+
   std::vector<std::unique_ptr<char[]>> blocks_;
+  std::vector<PageMemory> mapped_;
+  size_t block_count_ = 0;
   char* next_ = nullptr;
   size_t left_ = 0;
   std::atomic<size_t> size_bytes_{0};  // Relaxed: a figure for accounting, orders nothing.

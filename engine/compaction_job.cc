@@ -50,11 +50,12 @@ Status Compactor::CompactIfDue(Region& region) {
 
 Status Compactor::CompactInTurn(Region& region) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
-  const std::shared_ptr<const RegionVersion> version = region.version();
-  if (version->files.empty()) return Status();
-  ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, *version));
-  RETURN_IF_ERROR(Install(region, *version, files));
-  for (const FileSlice& slice : version->files) StoreFiles::Retire(*slice.file);
+  RegionVersion version = *region.version();
+  version.memstores.clear();  // A merge takes long: it keeps no memory that a flush may free.
+  if (version.files.empty()) return Status();
+  ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version));
+  RETURN_IF_ERROR(Install(region, version, files));
+  for (const FileSlice& slice : version.files) StoreFiles::Retire(*slice.file);
   return Status();
 }
 

@@ -15,6 +15,7 @@
 #include "format/file_header.h"
 #include "format/footer.h"
 #include "format/hash.h"
+#include "format/key_hash_list.h"
 #include "format/row_writer.h"
 #include "format/section_table.h"
 #include "format/section_writer.h"
@@ -47,7 +48,7 @@ struct StoreFileWriter::Parts {
   Status CheckKey(std::string_view key) const;
   Status CheckCells(std::span<const Cell> cells);
   RowPlace NextPlace(std::string_view key) const {
-    return {static_cast<uint32_t>(hashes.size()), RowHash(key, spec.table->hash_secret)};
+    return {hashes.size(), RowHash(key, spec.table->hash_secret)};
   }
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
@@ -63,7 +64,7 @@ struct StoreFileWriter::Parts {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
-  std::vector<uint64_t> hashes;
+  KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
 };
 
@@ -133,9 +134,9 @@ Result<Ordinal> StoreFileWriter::EndRow(RowEntries entries) {
 Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
                                                   std::span<const Cell> indexed,
                                                   RowEntries entries) {
-  const Ordinal ordinal(static_cast<uint32_t>(hashes.size()));
+  const Ordinal ordinal(hashes.size());
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
-  hashes.push_back(RowHash(key, spec.table->hash_secret));
+  hashes.Add(RowHash(key, spec.table->hash_secret));
   for (const auto& index : indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
                                                     : index->CopyRow(ordinal, indexed));
@@ -150,7 +151,7 @@ Status StoreFileWriter::Parts::CheckKey(std::string_view key) const {
                                    " bytes; the limit kRowKeyBytesMax is " +
                                    std::to_string(kRowKeyBytesMax));
   }
-  if (!hashes.empty() && key <= statistics.last_key()) {
+  if (hashes.size() > 0 && key <= statistics.last_key()) {
     return Status::Corruption(file->name() + ": row keys do not rise at row " +
                               std::to_string(hashes.size()));
   }
@@ -218,12 +219,12 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
 
 Status StoreFileWriter::Parts::WriteKeyHashes() {
   RETURN_IF_ERROR(out.Begin(SectionKind::kKeyHashes, 0));
-  for (size_t first = 0; first < hashes.size(); first += kKeyHashesPerBlock) {
-    const size_t count = std::min<size_t>(kKeyHashesPerBlock, hashes.size() - first);
+  for (size_t i = 0; i < hashes.block_count(); ++i) {
+    const std::span<const uint64_t> block = hashes.block(i);
     BlockContent content{.kind = BlockKind::kKeyHashes};
-    content.count = static_cast<uint32_t>(count);
-    content.first = static_cast<uint32_t>(first);
-    content.raw = {reinterpret_cast<const char*>(&hashes[first]), count * sizeof(uint64_t)};
+    content.count = static_cast<uint32_t>(block.size());
+    content.first = static_cast<uint32_t>(i * kKeyHashesPerBlock);
+    content.raw = {reinterpret_cast<const char*>(block.data()), block.size_bytes()};
     RETURN_IF_ERROR(out.Append(content).status());
   }
   return out.End(hashes.size());
@@ -231,7 +232,9 @@ Status StoreFileWriter::Parts::WriteKeyHashes() {
 
 Status StoreFileWriter::Parts::WriteFilter() {
   BloomFilter filter(hashes.size());
-  for (const uint64_t hash : hashes) filter.Add(hash);
+  for (size_t i = 0; i < hashes.block_count(); ++i) {
+    for (const uint64_t hash : hashes.block(i)) filter.Add(hash);
+  }
   return filter.Write(&out);
 }
 

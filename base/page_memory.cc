@@ -1,0 +1,21 @@
+// Anonymous private mappings.
+#include "base/page_memory.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "base/check.h"
+
+namespace tandem::base {
+
+void UnmapPages::operator()(char* pages) const { CHECK(munmap(pages, size_bytes) == 0); }
+
+PageMemory MapPages(size_t size_bytes) {
+  void* pages =
+      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return PageMemory(static_cast<char*>(pages), {size_bytes});
+}
+
+}  // namespace tandem::base
