@@ -75,8 +75,14 @@ struct Block {
   std::unique_ptr<char[]> data;
   std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
   uint64_t offset = 0;
-  /// Looked up since the cache's hand last passed. Relaxed: a hint that orders nothing.
-  mutable std::atomic<bool> used{false};
+  /// How often it was looked up, for the cache: up to kUsesMax. Relaxed: a hint that orders
+  /// nothing.
+  mutable std::atomic<uint8_t> uses{0};
+  static constexpr uint8_t kUsesMax = 3;
+  void CountUse() const {
+    const uint8_t before = uses.load(std::memory_order_relaxed);
+    if (before < kUsesMax) uses.store(before + 1, std::memory_order_relaxed);
+  }
 
   std::string_view raw() const { return {data.get(), raw_bytes}; }
   /// A kCorruption that names the file, the block's offset and what is wrong with its content.

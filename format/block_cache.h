@@ -1,5 +1,5 @@
-// The cache of blocks in memory, shared by all files of a database: sharded, within a byte budget,
-// least recently used first (CLOCK).
+// The cache of blocks in memory, shared by all files of a database: sharded, within a byte budget.
+// What is used more often stays (format/cache_shard.h).
 //
 // The budget is shared with what else is kept of files and with the buffers of reads, as the
 // account tells: the cache gets what they leave of it, and never less than an eighth.
@@ -23,9 +23,9 @@ class BlockCache {
 
   /// nullptr when it is not there.
   BlockRef Find(FileNumber file, uint64_t offset);
-  /// Puts the block in, evicting others (a block larger than a shard's budget stays outside);
-  /// returns the block that is in the cache afterwards (another thread's, when that one came
-  /// first).
+  /// Puts the block in, evicting others or, soon, itself (a block larger than a shard's budget
+  /// stays outside); returns the block that is in the cache (another thread's, when that one came
+  /// first) or `block`.
   BlockRef Insert(FileNumber file, uint64_t offset, BlockRef block);
   /// Forgets every block of `file`.
   void EraseFile(FileNumber file);

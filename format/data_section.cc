@@ -136,7 +136,7 @@ Result<RowBlockRef> DataSection::ReadRows(uint32_t block) const {
 
 RowBlockRef DataSection::CachedRows(uint32_t block) const {
   if (RowBlockRef found = slots_[block].Get(); found != nullptr) {
-    found->used.store(true, std::memory_order_relaxed);
+    found->CountUse();
     return found;
   }
   auto found = std::dynamic_pointer_cast<const RowBlock>(file_->Cached(BlockAt(block).handle));

@@ -2,6 +2,7 @@
 #include "format/block_cache.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -193,6 +194,44 @@ BOOST_AUTO_TEST_CASE(HotBlocksStayWhileOthersPass) {
     use(passing % kHot);
   }
   BOOST_TEST(hits > finds * 99 / 100);
+}
+
+// Goes once over `count` blocks of `file`; the share of them that is found.
+double WalkOnce(BlockCache* cache, uint64_t file, uint64_t count) {
+  uint64_t hits = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (cache->Find(FileNumber(file), i * 8) != nullptr) {
+      ++hits;
+    } else {
+      cache->Insert(FileNumber(file), i * 8, BlockOf(4000, 1));
+    }
+  }
+  return static_cast<double>(hits) / static_cast<double>(count);
+}
+
+// Least recently used would find none of them.
+BOOST_AUTO_TEST_CASE(WalksOverMoreThanFitsFindMostOfWhatFits) {
+  BlockCache cache(4 << 20);
+  constexpr uint64_t kBlocks = 1200;  // The budget holds about 970.
+  for (int walk = 0; walk < 5; ++walk) WalkOnce(&cache, 1, kBlocks);
+  double least = 1;
+  for (int walk = 0; walk < 40; ++walk) least = std::min(least, WalkOnce(&cache, 1, kBlocks));
+  BOOST_TEST(least > 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsUsedNowReplacesWhatWasUsedOften) {
+  BlockCache cache(4 << 20);
+  for (int walk = 0; walk < 20; ++walk) WalkOnce(&cache, 1, 800);
+  for (int walk = 0; walk < 8; ++walk) WalkOnce(&cache, 2, 800);
+  BOOST_TEST(WalkOnce(&cache, 2, 800) > 0.95);
+}
+
+// What is read only once leaves alone what is used again.
+BOOST_AUTO_TEST_CASE(ASingleLongWalkChangesLittle) {
+  BlockCache cache(4 << 20);
+  for (int walk = 0; walk < 5; ++walk) WalkOnce(&cache, 1, 800);
+  WalkOnce(&cache, 2, 1500);
+  BOOST_TEST(WalkOnce(&cache, 1, 800) > 0.8);
 }
 
 BOOST_AUTO_TEST_CASE(TheBudgetShrinksByWhatOthersHold) {
