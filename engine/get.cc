@@ -16,14 +16,14 @@ namespace {
 
 Result<bool> IsSettled(const ReadShape& shape, const RowPlaces& places) {
   if (places.files.size() != 1 || !places.memstores.empty()) return false;
-  const auto& [file, ordinal] = places.files[0];
+  format::StoreFile* const file = places.files[0].file;
   if (shape.point.is_bounded() || file->statistics().max_sequence > shape.point.sequence ||
       file->MayHaveExpired(shape.table->families, shape.point.now_micros)) {
     return false;
   }
   if (file->all_clean()) return true;
   ASSIGN_OR_RETURN(const format::Bitmap* clean, file->CleanRows());
-  return clean->Test(ordinal);
+  return clean->Test(places.files[0].ordinal);
 }
 
 // A row without cells is none.
@@ -35,8 +35,7 @@ std::optional<Row> RowOf(const RowView& view) {
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
                                   std::string_view row) {
-  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, options));
-  shape.pieces = false;
+  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
   ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
   BlockMemo blocks;
   ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, shape.returned, &blocks));

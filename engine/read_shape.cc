@@ -25,6 +25,16 @@ format::ReadPoint PointOf(const TableView& view, const ReadOptions& options) {
 }
 
 Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
+  ASSIGN_OR_RETURN(ReadShape shape, OfOneRow(view, options));
+  shape.matched = shape.settled = shape.merged;
+  shape.pieces = options.pieces;
+  for (const ColumnSet::Family& family : shape.returned.families()) {
+    for (const std::string& qualifier : family.qualifiers) shape.named.Add(family.id, qualifier);
+  }
+  return shape;
+}
+
+Result<ReadShape> ReadShape::OfOneRow(const TableView& view, const ReadOptions& options) {
   if (options.versions == 0) return Status::InvalidArgument("versions is 0, expected 1 or more");
   ReadShape shape;
   shape.table = view.table;
@@ -40,11 +50,7 @@ Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& opti
     ASSIGN_OR_RETURN(const format::FamilyId family, FamilyNamed(*view.table, column.family));
     shape.returned.Add(family, column.qualifier);
   }
-  shape.matched = shape.settled = shape.merged = shape.returned;
-  shape.pieces = options.pieces;
-  for (const ColumnSet::Family& family : shape.returned.families()) {
-    for (const std::string& qualifier : family.qualifiers) shape.named.Add(family.id, qualifier);
-  }
+  shape.merged = shape.returned;
   return shape;
 }
 

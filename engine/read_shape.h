@@ -36,6 +36,9 @@ struct ReadShape {
 
   /// Errors: kNotFound (a family of the options), kInvalidArgument (versions is 0).
   static Result<ReadShape> Make(const TableView& view, const ReadOptions& options);
+  /// Of a row that is found by its key and read by itself: nothing is matched or settled, `pieces`
+  /// is false. Errors: those of Make.
+  static Result<ReadShape> OfOneRow(const TableView& view, const ReadOptions& options);
   /// Returns and decodes nothing but what Decode asks for.
   void ReturnNothing();
   /// Has `ordering` decoded of every row, `predicate` of those that are not known to match.

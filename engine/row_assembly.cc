@@ -7,10 +7,18 @@
 #include "format/wide_row.h"
 
 namespace tandem::engine {
+namespace {
+
+constexpr size_t kUsualCells = 8;
+
+}  // namespace
 
 RowAssembly::RowAssembly(const ReadShape& shape)
     : shape_(shape),
-      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {}
+      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
+  gathered_.reserve(kUsualCells);
+  returned_.reserve(kUsualCells);
+}
 
 void RowAssembly::Append(const MemRow* row) {
   const auto first = static_cast<ptrdiff_t>(gathered_.size());

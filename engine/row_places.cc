@@ -23,16 +23,20 @@ const RegionVersion& RegionOf(const TableView& view, std::string_view row) {
 }
 
 Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
-                                                    uint64_t hash) {
+                                                    uint64_t hash, bool ask_filter) {
   const std::optional<RowPlaces::InFile> nowhere;
   format::StoreFile& file = slice.file->store();
   const format::FileStatistics& statistics = file.statistics();
   if (row < statistics.min_key || row > statistics.max_key) return nowhere;
-  ASSIGN_OR_RETURN(const bool may, file.MayContain(hash));
-  if (!may) return nowhere;
-  ASSIGN_OR_RETURN(const std::optional<format::Ordinal> found, file.FindByHash(row, hash));
-  if (!found.has_value() || found->value < slice.low || found->value >= slice.high) return nowhere;
-  return std::optional(RowPlaces::InFile{&file, found->value});
+  if (ask_filter) {
+    ASSIGN_OR_RETURN(const bool may, file.MayContain(hash));
+    if (!may) return nowhere;
+  }
+  ASSIGN_OR_RETURN(const auto found, file.FindByHash(row, hash));
+  if (!found.has_value()) return nowhere;
+  const uint32_t ordinal = found->ordinal.value;
+  if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
+  return std::optional(RowPlaces::InFile{&file, ordinal, found->carrier_block});
 }
 
 // What a memstore has of the families of `columns`. What no read point shows does no harm.
@@ -58,20 +62,24 @@ Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
     const MemRow* found = memstore->Find(row);
     if (found != nullptr) places.memstores.push_back(found);
   }
+  // Of a single file the key hashes tell as much as the filter, which is one more cache miss.
+  const bool ask_filters = region.files.size() > 1;
   for (const FileSlice& slice : region.files) {
     if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
-    ASSIGN_OR_RETURN(const std::optional<RowPlaces::InFile> found, FindInFile(slice, row, hash));
+    ASSIGN_OR_RETURN(const std::optional<RowPlaces::InFile> found,
+                     FindInFile(slice, row, hash, ask_filters));
     if (found.has_value()) places.files.push_back(*found);
   }
   return places;
 }
 
-Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position) {
+Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position,
+                                            uint32_t hint) {
   auto last = std::find_if(blocks_.begin(), blocks_.end(),
                            [&](const LastBlock& block) { return block.data == &data; });
   if (last == blocks_.end()) last = blocks_.insert(last, {&data, nullptr});
   if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
-    const uint32_t block = data.BlockOf(position);
+    const uint32_t block = data.BlockOf(position, hint);
     ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
     if (figures_ != nullptr) figures_->CountBlock(data, block);
   }
@@ -82,11 +90,13 @@ Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet&
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
   for (const RowPlaces::InFile& place : places.files) {
+    ASSIGN_OR_RETURN(const format::DataSection* carrier, place.file->Carrier());
     for (const ColumnSet::Family& family : columns.families()) {
       ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
       if (data == nullptr || !data->Has(place.ordinal)) continue;
       const uint32_t position = data->RankOf(place.ordinal);
-      ASSIGN_OR_RETURN(format::RowBlockRef rows, blocks->Read(*data, position));
+      const uint32_t hint = data == carrier ? place.carrier_block : 0;
+      ASSIGN_OR_RETURN(format::RowBlockRef rows, blocks->Read(*data, position, hint));
       const uint32_t slot = position - rows->first();
       parts.push_back({data, std::move(rows), slot, &family});
     }

@@ -24,6 +24,7 @@ struct RowPlaces {
   struct InFile {
     format::StoreFile* file = nullptr;
     uint32_t ordinal = 0;
+    uint32_t carrier_block = 0;  ///< The block of the key carrier to begin to look at.
   };
   std::vector<InFile> files;
   std::vector<const MemRow*> memstores;
@@ -34,7 +35,8 @@ struct RowPlaces {
   }
 };
 
-/// The sources that hold the row, by filter, then by key and hash: no data block is read. Errors:
+/// The sources that hold the row, by filter if there are several, then by key and hash: no data
+/// block is read. Errors:
 /// kCorruption, kIoError.
 Result<RowPlaces> FindRow(const TableView& view, std::string_view row);
 
@@ -45,8 +47,10 @@ class BlockMemo {
   /// `figures`, when not null, counts the blocks.
   explicit BlockMemo(ReadFigures* figures = nullptr) : figures_(figures) {}
 
-  /// The block that holds `position`. Errors: kCorruption, kIoError.
-  Result<format::RowBlockRef> Read(const format::DataSection& data, uint32_t position);
+  /// The block that holds `position`, found fast when it is `hint`. Requires: the section has a
+  /// block `hint`. Errors: kCorruption, kIoError.
+  Result<format::RowBlockRef> Read(const format::DataSection& data, uint32_t position,
+                                   uint32_t hint);
 
  private:
   struct LastBlock {

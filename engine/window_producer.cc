@@ -263,9 +263,11 @@ Status WindowProducer::MeetMemstoreRow(const MemRow* row) {
 // Whether the file holds the row; then the row becomes an extra one of it.
 Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t hash) {
   const FileSource& source = file->window->source();
-  ASSIGN_OR_RETURN(const std::optional<format::Ordinal> found, source.file->FindByHash(key, hash));
-  if (!found.has_value() || found->value < source.low || found->value >= source.high) return false;
-  file->window->AddExtra(found->value);
+  ASSIGN_OR_RETURN(const auto found, source.file->FindByHash(key, hash));
+  if (!found.has_value()) return false;
+  const uint32_t ordinal = found->ordinal.value;
+  if (ordinal < source.low || ordinal >= source.high) return false;
+  file->window->AddExtra(ordinal);
   return true;
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "format/block_run.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/corruption.h"
-#include "format/section_reader.h"
 
 namespace tandem::format {
 namespace {
@@ -83,7 +83,7 @@ Result<Bitmap> ReadBitmapSection(const BlockFile& file, const SectionEntry& sect
                         Mismatch("bytes of bitmap, at least", size / 8, section.size_bytes));
   }
   Bitmap bitmap(size);
-  SectionReader blocks(file, section);
+  BlockRun blocks(file, section);
   uint32_t ones = 0;
   for (uint64_t bit = 0; bit < size; bit += kBitmapBlockBits) {
     const uint64_t offset = blocks.offset();

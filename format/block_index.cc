@@ -9,11 +9,11 @@
 #include "base/status_macros.h"
 #include "format/block_codec.h"
 #include "format/block_index_writer.h"
+#include "format/block_run.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/corruption.h"
 #include "format/head_search.h"
-#include "format/section_reader.h"
 
 namespace tandem::format {
 namespace {
@@ -27,7 +27,7 @@ std::string_view BytesOf(const std::vector<uint64_t>& words) {
 Result<BlockIndex> BlockIndex::Load(const BlockFile& file, const SectionEntry& index,
                                     const SectionEntry& data, uint32_t row_count) {
   BlockIndex result;
-  SectionReader blocks(file, index);
+  BlockRun blocks(file, index);
   while (!blocks.done()) {
     ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kBlockIndex));
     if (!result.AddPiece(*block)) return block->Corrupt("piece of block index is malformed");

@@ -30,7 +30,8 @@ Result<uint32_t> BlockRun::StoredBytes() {
   const uint64_t payload = LoadAt<uint32_t>(header, kStoredBytesAt);
   const uint64_t left = end_ - at_ - kBlockHeaderBytes;  // The header was within the end.
   const uint64_t limit = std::min<uint64_t>(left, kBlockStoredBytesMax);
-  if (payload > limit) {
+  if (payload > limit ||
+      BlockEnd({at_, static_cast<uint32_t>(kBlockHeaderBytes + payload)}) > end_) {
     return file_.Corrupt(at_, Mismatch("stored size of block, at most", limit, payload));
   }
   return static_cast<uint32_t>(kBlockHeaderBytes + payload);

@@ -6,6 +6,7 @@
 
 #include "format/block_file.h"
 #include "format/file_window.h"
+#include "format/section_writer.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -21,6 +22,9 @@ class BlockRun {
         at_(begin),
         end_(end),
         likely_(block_bytes_likely) {}
+  /// The blocks of a section.
+  BlockRun(const BlockFile& file, const SectionEntry& section)
+      : BlockRun(file, section.offset, section.offset + section.size_bytes) {}
 
   bool done() const { return at_ >= end_; }
   /// Where the next block starts.
@@ -28,7 +32,8 @@ class BlockRun {
   /// What the header of the next block says of its kind; no checksum has vouched for it. Errors:
   /// kCorruption also at the end.
   Result<BlockKind> NextKind();
-  /// Decodes the next block and steps over it.
+  /// Decodes the next block and steps over it. Errors: kCorruption also when it or its padding does
+  /// not end within the run.
   Result<BlockRef> Next(BlockKind expected);
   /// Steps over the next block without looking at its content.
   Status Skip();

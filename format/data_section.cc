@@ -9,23 +9,23 @@
 
 #include "base/status_macros.h"
 #include "format/bitmap_section.h"
+#include "format/block_run.h"
 #include "format/corruption.h"
 #include "format/row_slot.h"
-#include "format/section_reader.h"
 
 namespace tandem::format {
 namespace {
 
 // The section holds two copies of one block; the second is read when the first is damaged.
 Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& section) {
-  SectionReader reader(file, section);
+  BlockRun reader(file, section);
   Result<BlockRef> block = reader.Next(BlockKind::kDictionary);
   if (!block && block.error().code() == StatusCode::kCorruption) {
     // They are alike, so the second one starts in the middle.
     SectionEntry second = section;
     second.size_bytes = section.size_bytes / 2;
     second.offset += second.size_bytes;
-    SectionReader second_reader(file, second);
+    BlockRun second_reader(file, second);
     if (Result<BlockRef> copy = second_reader.Next(BlockKind::kDictionary); copy) block = copy;
   }
   if (!block) return block.error();

@@ -6,9 +6,9 @@
 
 #include "base/status_macros.h"
 #include "format/bitmap_section.h"
+#include "format/block_run.h"
 #include "format/byte_reader.h"
 #include "format/corruption.h"
-#include "format/section_reader.h"
 #include "format/store_file_parts.h"
 
 namespace tandem::format {
@@ -17,7 +17,7 @@ namespace {
 Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
   std::vector<uint64_t> hashes;
   hashes.reserve(section.count);
-  SectionReader reader(file, section);
+  BlockRun reader(file, section);
   while (hashes.size() < section.count) {
     ASSIGN_OR_RETURN(const BlockRef block, reader.Next(BlockKind::kKeyHashes));
     const uint64_t count = std::min<uint64_t>(kKeyHashesPerBlock, section.count - hashes.size());

@@ -79,9 +79,13 @@ class StoreFile {
 
   /// First ordinal whose key is >= `key`; row_count() when there is none. Reads at most one block.
   Result<uint32_t> LowerBound(std::string_view key);
+  struct FoundRow {
+    Ordinal ordinal;
+    uint32_t carrier_block = 0;  ///< The block of the key carrier that has it.
+  };
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
   /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
-  Result<std::optional<Ordinal>> FindByHash(std::string_view key, uint64_t hash);
+  Result<std::optional<FoundRow>> FindByHash(std::string_view key, uint64_t hash);
   /// False: the row is certainly not here. Loads the filter on first use.
   Result<bool> MayContain(uint64_t hash);
   /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.

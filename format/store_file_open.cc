@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "format/block_run.h"
 #include "format/byte_reader.h"
 #include "format/corruption.h"
 #include "format/file_header.h"
 #include "format/footer.h"
-#include "format/section_reader.h"
 #include "format/section_table.h"
 #include "format/store_file_parts.h"
 #include "tandem/limits.h"
@@ -87,7 +87,7 @@ Status CheckFooterPlaces(const BlockFile& file, const Footer& footer, uint32_t a
 
 // The only block of a section that has one.
 Result<BlockRef> ReadOnlyBlock(const BlockFile& file, const SectionEntry& section, BlockKind kind) {
-  SectionReader reader(file, section);
+  BlockRun reader(file, section);
   ASSIGN_OR_RETURN(BlockRef block, reader.Next(kind));
   if (!reader.done()) return file.Corrupt(reader.offset(), "section has more than one block");
   return block;

@@ -47,15 +47,16 @@ Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
   return rows->first() + rows->LowerBound(key);
 }
 
-Result<std::optional<Ordinal>> StoreFile::FindByHash(std::string_view key, uint64_t hash) {
+Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_view key,
+                                                                 uint64_t hash) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
   const uint32_t place = carrier->BlockOfKey(key);
   carrier->PrefetchRows(place);  // Whoever finds the row mostly reads it.
   const DataBlock block = carrier->BlockAt(place);
   const size_t at = FindHash(hashes.subspan(block.first, block.count), hash);
-  if (at == block.count) return std::optional<Ordinal>();
-  return std::optional(Ordinal(block.first + static_cast<uint32_t>(at)));
+  if (at == block.count) return std::optional<FoundRow>();
+  return std::optional(FoundRow{Ordinal(block.first + static_cast<uint32_t>(at)), place});
 }
 
 }  // namespace tandem::format

@@ -242,10 +242,10 @@ void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean)
 
 Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
   const std::string name = "row " + std::to_string(ordinal);
-  const Result<std::optional<Ordinal>> by_hash = file_.FindByHash(key, hash);
+  const auto by_hash = file_.FindByHash(key, hash);
   if (!by_hash.has_value()) {
     RETURN_IF_ERROR(findings_.AddError(by_hash.error()));
-  } else if (*by_hash != Ordinal(ordinal)) {
+  } else if (!by_hash->has_value() || (*by_hash)->ordinal != Ordinal(ordinal)) {
     findings_.Add(name + " is not found by its hash");
   }
   const Result<uint32_t> by_key = file_.LowerBound(key);

@@ -58,7 +58,7 @@ std::set<uint32_t> BlocksOf(format::StoreFile& file, const std::set<std::string>
     const uint64_t hash = format::RowHash(key, file.table().hash_secret);
     const auto found = file.FindByHash(key, hash);
     BOOST_REQUIRE(found.has_value());
-    if (found->has_value()) blocks.insert((*file.Carrier())->BlockOf((*found)->value));
+    if (found->has_value()) blocks.insert((*file.Carrier())->BlockOf((*found)->ordinal.value));
   }
   return blocks;
 }

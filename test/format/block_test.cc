@@ -6,8 +6,8 @@
 
 #include "format/block_codec.h"
 #include "format/block_file.h"
+#include "format/block_run.h"
 #include "format/hash.h"
-#include "format/section_reader.h"
 #include "format/section_writer.h"
 #include "test/support/hex.h"
 #include "test/support/memory_file.h"
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(SectionsAreAlignedPaddedAndHashed) {
   }
   BOOST_TEST(out.sections()[2].size_bytes == 80u);
   BlockFile file(std::make_unique<test::MemoryFile>(bytes), FileNumber(1), kId, nullptr);
-  SectionReader reader(file, out.sections()[2]);
+  BlockRun reader(file, out.sections()[2]);
   for (const std::string raw : {"b", "bb"}) {
     const auto block = reader.Next(BlockKind::kKeyHashes);
     BOOST_REQUIRE(block.has_value());

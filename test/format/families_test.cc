@@ -82,7 +82,7 @@ void CheckKeys(StoreFile* file, const Rows& rows) {
     const auto found = file->FindByHash(key, RowHash(key, file->table().hash_secret));
     BOOST_TEST_REQUIRE(found.has_value(), found.status());
     BOOST_REQUIRE(found->has_value());
-    BOOST_TEST_REQUIRE((*found)->value == ordinal);
+    BOOST_TEST_REQUIRE((*found)->ordinal.value == ordinal);
     BOOST_TEST_REQUIRE(*file->LowerBound(key) == ordinal);
     BOOST_TEST_REQUIRE(*file->LowerBound(key + '\0') == ordinal + 1);
     ++ordinal;

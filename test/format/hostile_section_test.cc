@@ -5,9 +5,9 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 
+#include "format/block_run.h"
 #include "format/coding.h"
 #include "format/index_key.h"
-#include "format/section_reader.h"
 #include "test/format/section_file.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
@@ -47,7 +47,7 @@ RawFile TakeApart(const SectionFile& file) {
   RawFile raw;
   for (const SectionEntry& entry : file.sections) {
     RawSection section{entry, {}};
-    SectionReader reader(*file.blocks, entry);
+    BlockRun reader(*file.blocks, entry);
     while (!reader.done()) {
       const auto block = reader.Next(KindOf(entry.kind));
       BOOST_REQUIRE(block.has_value());

@@ -64,7 +64,7 @@ Status AskForKeys(StoreFile* file, const Rows& rows, Everything* all) {
     all->bounds.push_back(*bound);
     auto found = file->FindByHash(key, hash);
     if (!found) return found.error();
-    all->found.push_back(found->has_value() ? (*found)->value : ~0u);
+    all->found.push_back(found->has_value() ? (*found)->ordinal.value : ~0u);
     auto may = file->MayContain(hash);
     if (!may) return may.error();
     all->found.push_back(*may);

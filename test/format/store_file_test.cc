@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(EveryKeyIsFoundByItsHashAndNoOther) {
     BOOST_TEST(*file->MayContain(hash));
     const auto found = file->FindByHash(key, hash);
     BOOST_REQUIRE(found.has_value() && found->has_value());
-    BOOST_TEST((*found)->value == ordinal);
+    BOOST_TEST((*found)->ordinal.value == ordinal);
     ++ordinal;
   }
   size_t passed = 0;
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(ThreadsThatLoadAtOnceAgree) {
         const std::string& key = rows.rbegin()->first;
         const uint64_t hash = RowHash(key, table.hash_secret);
         const auto found = file->FindByHash(key, hash);
-        if (!found || !*found || (*found)->value != rows.size() - 1) ++wrong;
+        if (!found || !*found || (*found)->ordinal.value != rows.size() - 1) ++wrong;
         if (!*file->MayContain(hash) || !file->Family(FamilyId(0)) || !file->CleanRows()) ++wrong;
         if (*file->LowerBound(key) != rows.size() - 1) ++wrong;
       });
