@@ -5,6 +5,7 @@
 #include "format/block_index.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/status_macros.h"
 #include "format/block_codec.h"
@@ -18,8 +19,22 @@
 namespace tandem::format {
 namespace {
 
+// Of the fixed part of an entry.
+constexpr uint64_t kEntryBytes = 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t);
+
 std::string_view BytesOf(const std::vector<uint64_t>& words) {
   return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)};
+}
+
+// False when the reader has not so many.
+template <typename T>
+bool AppendArray(ByteReader* reader, uint32_t count, std::vector<T>* array) {
+  const std::string_view bytes = reader->Bytes(count * sizeof(T));
+  if (!reader->ok()) return false;
+  const size_t before = array->size();
+  array->resize(before + count);
+  std::memcpy(array->data() + before, bytes.data(), bytes.size());
+  return true;
 }
 
 }  // namespace
@@ -27,6 +42,7 @@ std::string_view BytesOf(const std::vector<uint64_t>& words) {
 Result<BlockIndex> BlockIndex::Load(const BlockFile& file, const SectionEntry& index,
                                     const SectionEntry& data, uint32_t row_count) {
   BlockIndex result;
+  result.Reserve(std::min(index.count, index.size_bytes / kEntryBytes));
   BlockRun blocks(file, index);
   while (!blocks.done()) {
     ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kBlockIndex));
@@ -41,6 +57,14 @@ Result<BlockIndex> BlockIndex::Load(const BlockFile& file, const SectionEntry& i
   return result;
 }
 
+void BlockIndex::Reserve(uint64_t entries) {
+  heads_.reserve(entries);
+  offsets_.reserve(entries);
+  stored_bytes_.reserve(entries);
+  firsts_.reserve(entries + 1);
+  key_ends_.reserve(entries);
+}
+
 // Appends what the piece holds; false when it breaks a rule of the table or does not follow the
 // pieces before it.
 bool BlockIndex::AddPiece(const Block& block) {
@@ -49,11 +73,11 @@ bool BlockIndex::AddPiece(const Block& block) {
   ByteReader reader(block.raw());
   const uint16_t prefix_bytes = reader.U16();
   if (reader.U16() != 0 || reader.U32() != 0) return false;
-  for (uint32_t i = 0; i < count; ++i) heads_.push_back(reader.U64());
-  for (uint32_t i = 0; i < count; ++i) offsets_.push_back(reader.U64());
-  for (uint32_t i = 0; i < count; ++i) stored_bytes_.push_back(reader.U32());
-  for (uint32_t i = 0; i < count; ++i) firsts_.push_back(reader.U32());
-  for (uint32_t i = 0; i < count; ++i) key_ends_.push_back(reader.U32());
+  const bool has_arrays =
+      AppendArray(&reader, count, &heads_) && AppendArray(&reader, count, &offsets_) &&
+      AppendArray(&reader, count, &stored_bytes_) && AppendArray(&reader, count, &firsts_) &&
+      AppendArray(&reader, count, &key_ends_);
+  if (!has_arrays) return false;
   Piece piece;
   piece.prefix = reader.Bytes(prefix_bytes);
   piece.heap = heap_.size();

@@ -56,6 +56,7 @@ class BlockIndex {
     uint32_t first = 0;
     uint32_t end = 0;
   };
+  void Reserve(uint64_t entries);
   bool AddPiece(const Block& block);
   bool RestsRise(const Piece& piece) const;
   Status CheckPlaces(const BlockFile& file, const SectionEntry& index, const SectionEntry& data,
