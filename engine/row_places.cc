@@ -36,7 +36,8 @@ Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std:
   if (!found.has_value()) return nowhere;
   const uint32_t ordinal = found->ordinal.value;
   if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
-  return std::optional(RowPlaces::InFile{&file, ordinal, found->carrier_block});
+  return std::optional(
+      RowPlaces::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
 }
 
 // What a memstore has of the families of `columns`. What no read point shows does no harm.
@@ -86,6 +87,21 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
   return last->rows;
 }
 
+namespace {
+
+// The block of a family that holds the row.
+Result<format::RowBlockRef> ReadRows(const RowPlaces::InFile& place,
+                                     const format::DataSection& data, bool is_carrier,
+                                     BlockMemo* blocks) {
+  const uint32_t position = data.RankOf(place.ordinal);
+  if (!is_carrier) return blocks->Read(data, position, 0);
+  if (place.carrier_rows == nullptr) return blocks->Read(data, position, place.carrier_block);
+  place.carrier_rows->CountUse();
+  return place.carrier_rows;
+}
+
+}  // namespace
+
 Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
@@ -95,8 +111,7 @@ Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet&
       ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
       if (data == nullptr || !data->Has(place.ordinal)) continue;
       const uint32_t position = data->RankOf(place.ordinal);
-      const uint32_t hint = data == carrier ? place.carrier_block : 0;
-      ASSIGN_OR_RETURN(format::RowBlockRef rows, blocks->Read(*data, position, hint));
+      ASSIGN_OR_RETURN(format::RowBlockRef rows, ReadRows(place, *data, data == carrier, blocks));
       const uint32_t slot = position - rows->first();
       parts.push_back({data, std::move(rows), slot, &family});
     }

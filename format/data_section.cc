@@ -144,6 +144,8 @@ RowBlockRef DataSection::CachedRows(uint32_t block) const {
   return found;
 }
 
+RowBlockRef DataSection::RememberedRows(uint32_t block) const { return slots_[block].Get(); }
+
 void DataSection::PrefetchRows(uint32_t block) const { slots_[block].Prefetch(); }
 
 Result<RowBlockRef> DataSection::ReadRowsUncached(uint32_t block) const {

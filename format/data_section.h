@@ -95,6 +95,9 @@ class DataSection {
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached.
   RowBlockRef CachedRows(uint32_t block) const;
+  /// The same without a look-up in the cache, and without counting as a use: nullptr also when
+  /// nobody has read the block through this object.
+  RowBlockRef RememberedRows(uint32_t block) const;
   /// Has the processor fetch the object that CachedRows will return.
   void PrefetchRows(uint32_t block) const;
   /// As ReadRows, but past the cache.

@@ -16,6 +16,8 @@
 namespace tandem::format {
 namespace {
 
+constexpr size_t kLine = 64;  // Of the processor's cache.
+
 constexpr size_t kHeadsAt = kRowBlockFixedBytes;
 constexpr size_t kHeadBytes = 8;
 
@@ -221,9 +223,16 @@ void RowBlock::PrefetchPlace(uint32_t slot) const {
   __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
 }
 
+void RowBlock::PrefetchPlaces() const {
+  if (is_wide()) return;
+  constexpr size_t kPlacesBytesMax = 512;
+  const size_t bytes = std::min(count * sizeof(uint32_t), kPlacesBytesMax);
+  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(raw_.data() + slots_at_ + at);
+}
+
 void RowBlock::PrefetchRow(uint32_t slot) const {
   if (is_wide()) return;
-  constexpr size_t kLine = 64, kLinesMax = 4;
+  constexpr size_t kLinesMax = 4;
   const std::string_view row = RowBytes(slot);
   const size_t lines = std::min(row.size() / kLine + 1, kLinesMax);
   for (size_t i = 0; i < lines; ++i) __builtin_prefetch(row.data() + i * kLine);

@@ -81,7 +81,8 @@ class StoreFile {
   Result<uint32_t> LowerBound(std::string_view key);
   struct FoundRow {
     Ordinal ordinal;
-    uint32_t carrier_block = 0;  ///< The block of the key carrier that has it.
+    uint32_t carrier_block = 0;  ///< The block of the key carrier that has it,
+    RowBlockRef carrier_rows;    ///< and its rows, if they are at hand without a look-up.
   };
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
   /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.

@@ -1,6 +1,7 @@
 // The families of a store file, and rows by key: searches go through the key carrier, whose
 // positions are the ordinals.
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "format/section_table.h"
@@ -9,6 +10,14 @@
 
 namespace tandem::format {
 namespace {
+
+// Has the processor fetch the first of them.
+void Prefetch(std::span<const uint64_t> hashes) {
+  constexpr size_t kHashesOfLine = 8, kHashesMax = 64;
+  for (size_t i = 0; i < std::min(hashes.size(), kHashesMax); i += kHashesOfLine) {
+    __builtin_prefetch(&hashes[i]);
+  }
+}
 
 // The first position of `hash`, or hashes.size().
 size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
@@ -52,11 +61,17 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
   const uint32_t place = carrier->BlockOfKey(key);
-  carrier->PrefetchRows(place);  // Whoever finds the row mostly reads it.
   const DataBlock block = carrier->BlockAt(place);
-  const size_t at = FindHash(hashes.subspan(block.first, block.count), hash);
+  const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
+  Prefetch(here);
+  // Whoever finds the row mostly reads it: the misses of both overlap.
+  RowBlockRef rows = carrier->RememberedRows(place);
+  if (rows != nullptr) rows->PrefetchPlaces();
+  const size_t at = FindHash(here, hash);
   if (at == block.count) return std::optional<FoundRow>();
-  return std::optional(FoundRow{Ordinal(block.first + static_cast<uint32_t>(at)), place});
+  const auto slot = static_cast<uint32_t>(at);
+  if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
+  return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
 }
 
 }  // namespace tandem::format
