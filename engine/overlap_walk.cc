@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +44,9 @@ class OlderFile {
   bool MayHold(uint32_t slot) const { return may_hold_[slot]; }
   /// Looks for a row of the newer file that MayHold. Requires: keys rise.
   Status Look(uint32_t slot, std::string_view key);
-  /// Ends what goes on in the newer file's block.
+  /// Begins what goes on in the newer file's block, which it has entered.
+  void BeginBlock();
+  /// Ends it.
   Status EndBlock() { return MatchGroup(); }
   PairOverlap Finish();
 
@@ -56,7 +59,8 @@ class OlderFile {
   struct Dying {
     size_t index = 0;  // Of NewerRows.
     int64_t timestamp = 0;
-    bool all = false;  // Every row that meets dies.
+    bool all = false;                                  // Every row that meets dies.
+    NewerRows::Share share = NewerRows::Share::kSome;  // Of the newer file's block.
     RowSet::Builder rows;
   };
 
@@ -75,8 +79,9 @@ class OlderFile {
   std::span<const uint64_t> newer_hashes_;
 
   bool is_placed_ = false;
-  uint32_t block_ = 0;                    // That the group leads to, once it is placed.
-  std::optional<std::string> block_end_;  // Smaller keys lead there too; nullopt: all greater ones.
+  uint32_t block_ = 0;  // That the group leads to, once it is placed.
+  bool has_end_ = false;
+  std::string block_end_;  // Smaller keys lead there too; without one, all greater ones.
   std::vector<Member> group_;
 
   RowSet::Builder older_meets_, newer_meets_;
@@ -91,10 +96,12 @@ Status OlderFile::Open() {
   for (size_t i = 0; i < newer_->index_count(); ++i) {
     ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(newer_->index(i)));
     const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
-    if (section == nullptr || !newest.has_value() || newer_->NoneKills(i, *newest)) continue;
+    if (section == nullptr || !newest.has_value()) continue;
+    const NewerRows::Share share = newer_->ShareOfFile(i, *newest);
+    if (share == NewerRows::Share::kNone) continue;
     dying_.push_back({.index = i,
                       .timestamp = *newest,
-                      .all = newer_->AllKill(i, *newest),
+                      .all = share == NewerRows::Share::kAll,
                       .rows = RowSet::Builder(file_->row_count())});
   }
   return {};
@@ -110,15 +117,16 @@ void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
   filter_->MayContainEach(hashes, {may_hold_.get(), hashes.size()});
 }
 
+void OlderFile::BeginBlock() {
+  for (Dying& dying : dying_) dying.share = newer_->ShareOfBlock(dying.index, dying.timestamp);
+}
+
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
-  if (!is_placed_ || (block_end_.has_value() && key >= *block_end_)) {
+  if (!is_placed_ || (has_end_ && key >= block_end_)) {
     RETURN_IF_ERROR(MatchGroup());
     block_ = rows_->BlockOfKey(key, block_);
-    if (block_ + 1 < rows_->block_count()) {
-      block_end_ = rows_->SeparatorOf(block_ + 1);
-    } else {
-      block_end_.reset();
-    }
+    has_end_ = block_ + 1 < rows_->block_count();
+    if (has_end_) rows_->SeparatorOf(block_ + 1, &block_end_);
     is_placed_ = true;
   }
   group_.push_back({newer_hashes_[slot], slot, false});
@@ -130,9 +138,12 @@ Status OlderFile::MatchGroup() {
   if (group_.empty()) return {};
   const format::DataBlock place = rows_->BlockAt(block_);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
-  constexpr size_t kMarkWords = 16;
-  std::array<uint64_t, kMarkWords> marks{};  // A bit for each member, by its hash.
-  const auto word = [](uint64_t hash) { return (hash / 64) % kMarkWords; };
+  // A bit for each member, by its hash; so many that few hashes share one.
+  constexpr size_t kMarkWords = 64;
+  std::array<uint64_t, kMarkWords> marks;
+  const size_t words = std::min(kMarkWords, std::bit_ceil(group_.size() / 2 + 1));
+  std::fill_n(marks.begin(), words, 0);
+  const auto word = [words](uint64_t hash) { return (hash / 64) & (words - 1); };
   for (const Member& member : group_) {
     marks[word(member.hash)] |= uint64_t{1} << (member.hash % 64);
   }
@@ -163,8 +174,11 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   older_meets_.Add(ordinal);
   newer_meets_.Add(newer);
   for (Dying& dying : dying_) {
-    if (dying.all) continue;
-    ASSIGN_OR_RETURN(const bool kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    if (dying.all || dying.share == NewerRows::Share::kNone) continue;
+    bool kills = dying.share == NewerRows::Share::kAll;
+    if (!kills) {
+      ASSIGN_OR_RETURN(kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    }
     if (kills) dying.rows.Add(ordinal);
   }
   return {};
@@ -208,29 +222,35 @@ PairOverlap OlderFile::Finish() {
 
 class OverlapWalk {
  public:
-  explicit OverlapWalk(const OverlapRequest& request)
-      : request_(request), newer_(request.newer), hashes_(request.newer) {}
+  explicit OverlapWalk(const OverlapRequest& request) : request_(request), hashes_(request.newer) {}
 
   Result<std::vector<PairOverlap>> Run();
 
  private:
+  Status OpenNewer();
   Status WalkBlock(uint32_t block);
   Status LookForRows(uint32_t count);
 
   const OverlapRequest& request_;
-  NewerRows newer_;
+  std::unique_ptr<NewerRows> newer_;
   format::KeyHashWindow hashes_;
   std::vector<std::unique_ptr<OlderFile>> older_;
-  std::string key_;
 };
 
+Status OverlapWalk::OpenNewer() {
+  if (request_.record != nullptr) newer_ = NewRecordedRows(request_.table, *request_.record);
+  if (newer_ != nullptr) return {};
+  ASSIGN_OR_RETURN(newer_, NewFileRows(request_.table, request_.newer));
+  return {};
+}
+
 Result<std::vector<PairOverlap>> OverlapWalk::Run() {
-  RETURN_IF_ERROR(newer_.Open(request_.table));
+  RETURN_IF_ERROR(OpenNewer());
   for (format::StoreFile* file : request_.older) {
-    older_.push_back(std::make_unique<OlderFile>(file, &newer_, request_.newer->row_count()));
+    older_.push_back(std::make_unique<OlderFile>(file, newer_.get(), request_.newer->row_count()));
     RETURN_IF_ERROR(older_.back()->Open());
   }
-  for (uint32_t block = 0; block < newer_.block_count(); ++block) {
+  for (uint32_t block = 0; block < newer_->block_count(); ++block) {
     if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
     }
@@ -244,7 +264,7 @@ Result<std::vector<PairOverlap>> OverlapWalk::Run() {
 }
 
 Status OverlapWalk::WalkBlock(uint32_t block) {
-  const format::DataBlock place = newer_.BlockAt(block);
+  const NewerRows::Block place = newer_->BlockAt(block);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   bool any = false;
   for (const auto& older : older_) {
@@ -252,7 +272,8 @@ Status OverlapWalk::WalkBlock(uint32_t block) {
     for (uint32_t slot = 0; slot < place.count && !any; ++slot) any = older->MayHold(slot);
   }
   if (!any) return {};
-  RETURN_IF_ERROR(newer_.Enter(block));
+  RETURN_IF_ERROR(newer_->Enter(block));
+  for (const auto& older : older_) older->BeginBlock();
   RETURN_IF_ERROR(LookForRows(place.count));
   for (const auto& older : older_) RETURN_IF_ERROR(older->EndBlock());
   return {};
@@ -260,12 +281,13 @@ Status OverlapWalk::WalkBlock(uint32_t block) {
 
 Status OverlapWalk::LookForRows(uint32_t count) {
   for (uint32_t slot = 0; slot < count; ++slot) {
-    bool has_key = false;
+    std::string_view key;  // Those of rows are not empty.
     for (const auto& older : older_) {
       if (!older->MayHold(slot)) continue;
-      if (!has_key) RETURN_IF_ERROR(newer_.Key(slot, &key_));
-      has_key = true;
-      RETURN_IF_ERROR(older->Look(slot, key_));
+      if (key.empty()) {
+        ASSIGN_OR_RETURN(key, newer_->Key(slot));
+      }
+      RETURN_IF_ERROR(older->Look(slot, key));
     }
   }
   return {};

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/overlaps.h"
+#include "engine/row_record.h"
 #include "format/schema.h"
 #include "format/store_file.h"
 #include "tandem/status.h"
@@ -27,6 +28,7 @@ namespace tandem::engine {
 struct OverlapRequest {
   const format::TableRecord& table;  ///< Its single-column indexes get dead bitmaps.
   format::StoreFile* newer = nullptr;
+  const RowRecord* record = nullptr;  ///< Of the rows of `newer`; null: they are read.
   std::span<format::StoreFile* const> older;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; may be null.
 };

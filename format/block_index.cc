@@ -157,9 +157,10 @@ const BlockIndex::Piece& BlockIndex::PieceOf(uint32_t entry) const {
   return *(above - 1);
 }
 
-std::string BlockIndex::Separator(uint32_t block) const {
+void BlockIndex::Separator(uint32_t block, std::string* separator) const {
   const Piece& piece = PieceOf(block);
-  return piece.prefix + std::string(Rest(piece, block));
+  separator->assign(piece.prefix);
+  separator->append(Rest(piece, block));
 }
 
 uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {

@@ -43,9 +43,9 @@ class BlockIndex {
   /// The same, galloping from `hint`, a block at or before it; any other is searched for in vain
   /// first. Requires: hint < size().
   uint32_t Find(std::string_view key, uint32_t hint) const;
-  /// The key that Find tells from those of the blocks before: above every key of the block before,
-  /// not above the first of this one. Requires: block < size().
-  std::string Separator(uint32_t block) const;
+  /// Replaces `*separator` by the key that Find tells from those of the blocks before: above every
+  /// key of the block before, not above the first of this one. Requires: block < size().
+  void Separator(uint32_t block, std::string* separator) const;
 
  private:
   // Entries [first, end) share `prefix`; their separators' rests lie from `heap` on in heap_.

@@ -43,26 +43,31 @@ class Files {
     directory_ = file_system_->OpenDirectory(place_.path(), true).value();
   }
 
+  struct File {
+    std::shared_ptr<format::StoreFile> store;
+    std::shared_ptr<const engine::RowRecord> record;
+  };
   using CellsOf = std::function<void(uint32_t, std::vector<format::Cell>*)>;
-  std::shared_ptr<format::StoreFile> Write(uint32_t rows, uint32_t step, const CellsOf& cells_of) {
+  File Write(uint32_t rows, uint32_t step, const CellsOf& cells_of) {
     const std::string name = "f" + std::to_string(++count_);
     format::StoreFileSpec spec;
     spec.number = format::FileNumber(count_);
     spec.id.bytes[0] = static_cast<uint8_t>(count_);
     spec.table = &table_;
     format::StoreFileWriter writer(directory_->Create(name).value(), spec);
+    engine::RowRecord::Recorder recorder(table_, memory_);
     std::vector<format::Cell> cells;
     for (uint32_t i = 0; i < rows; ++i) {
       cells.clear();
       cells_of(i, &cells);
       BOOST_REQUIRE(writer.AddRow(KeyOf(i * step), cells).has_value());
+      recorder.AddRow(KeyOf(i * step), cells);
     }
     BOOST_REQUIRE(writer.Finish().has_value());
     format::ExpectedFile expected;
     expected.number = spec.number;
-    return format::StoreFile::Open(directory_->Open(name, base::OpenMode::kReadOnly).value(),
-                                   expected, nullptr)
-        .value();
+    auto file = directory_->Open(name, base::OpenMode::kReadOnly).value();
+    return {format::StoreFile::Open(std::move(file), expected, nullptr).value(), recorder.Finish()};
   }
 
   /// Three indexed Puts and a payload of 40 bytes, of one timestamp.
@@ -86,22 +91,27 @@ class Files {
   uint64_t Random() { return random_->Next64(); }
   const format::TableRecord& table() const { return table_; }
 
-  void Measure(const char* what, const std::vector<format::StoreFile*>& older,
-               format::StoreFile* newer) {
-    for (int pass = 0; pass < 3; ++pass) {
+  void Measure(const char* what, const std::vector<format::StoreFile*>& older, const File& file) {
+    format::StoreFile* newer = file.store.get();
+    for (int pass = 0; pass < 6; ++pass) {
+      const engine::RowRecord* record = pass < 3 ? nullptr : file.record.get();
       const int64_t begin = clock_->MonotonicMicros();
-      const auto pairs = engine::FindOverlaps({.table = table_, .newer = newer, .older = older});
+      const auto pairs =
+          engine::FindOverlaps({.table = table_, .newer = newer, .record = record, .older = older});
       const int64_t micros = clock_->MonotonicMicros() - begin;
       BOOST_REQUIRE(pairs.has_value());
       const engine::PairOverlap& pair = pairs->front();
       const index::RowSet* dead = pair.Dead(format::IndexId(1));
-      std::fprintf(stderr, "%-44s pass %d %6.1f ns a row and older file; meets %u dead %u %llu B\n",
-                   what, pass,
+      std::fprintf(stderr,
+                   "%-44s from %s %6.1f ns a row and older file; meets %u dead %u, %llu B, record "
+                   "%.1f B a row\n",
+                   what, record == nullptr ? "file  " : "record",
                    1000.0 * static_cast<double>(micros) / newer->row_count() /
                        static_cast<double>(older.size()),
                    pair.older_meets == nullptr ? 0 : pair.older_meets->count(),
                    dead == nullptr ? 0 : dead->count(),
-                   static_cast<unsigned long long>(pair.size_bytes()));
+                   static_cast<unsigned long long>(pair.size_bytes()),
+                   static_cast<double>(file.record->size_bytes()) / newer->row_count());
     }
   }
 
@@ -117,6 +127,8 @@ class Files {
   std::unique_ptr<base::Directory> directory_;
   std::unique_ptr<base::RandomSource> random_;
   std::unique_ptr<base::Clock> clock_ = base::NewSystemClock();
+  std::shared_ptr<engine::OverlapMemory> memory_ =
+      std::make_shared<engine::OverlapMemory>(UINT64_MAX);
   format::TableRecord table_;
   uint64_t count_ = 0;
   std::string values_[3];
@@ -235,29 +247,33 @@ BOOST_AUTO_TEST_CASE(OneNewerFileAgainstALargeOne) {
   const int64_t later = kOlderRows + 1;
   const auto newer_row = [&](uint32_t, Cells* cells) { files.AppendRow(later, cells); };
   const auto update = files.Write(kNewerRows, 40, newer_row);
-  files.Measure("whole rows, every 20th of the older file", {older.get()}, update.get());
+  files.Measure("whole rows, every 20th of the older file", {older.store.get()}, update);
   const auto dense = files.Write(kNewerRows, 2, newer_row);
-  files.Measure("whole rows, neighbours", {older.get()}, dense.get());
+  files.Measure("whole rows, neighbours", {older.store.get()}, dense);
   const auto fresh = files.Write(kNewerRows, 39, newer_row);
-  files.Measure("one row in 2 new, 39 apart", {older.get()}, fresh.get());
+  files.Measure("one row in 2 new, 39 apart", {older.store.get()}, fresh);
   const auto column = files.Write(kNewerRows, 40, [&](uint32_t, Cells* cells) {
     cells->push_back(Files::PutOf("a", later, "new"));
   });
-  files.Measure("one column", {older.get()}, column.get());
+  files.Measure("one column", {older.store.get()}, column);
   const auto deletes = files.Write(kNewerRows, 40, [&](uint32_t, Cells* cells) {
     format::Cell cell = Files::PutOf("", later, "");
     cell.kind = format::CellKind::kDeleteFamily;
     cells->push_back(cell);
   });
-  files.Measure("deleted rows", {older.get()}, deletes.get());
+  files.Measure("deleted rows", {older.store.get()}, deletes);
   const auto random = files.Write(kNewerRows, 40, [&](uint32_t, Cells* cells) {
     files.AppendRow(static_cast<int64_t>(files.Random() % (2 * kOlderRows)), cells);
   });
-  files.Measure("timestamps in any order, to twice the older", {older.get()}, random.get());
-  files.Measure("four older files", {older.get(), dense.get(), column.get(), deletes.get()},
-                random.get());
-  (void)older->KeyHashes();
-  files.Measure("whole rows, key hashes in memory", {older.get()}, update.get());
+  files.Measure("timestamps in any order, to twice the older", {older.store.get()}, random);
+  const auto thin = files.Write(kNewerRows / 10, 400, newer_row);
+  files.Measure("whole rows, every 200th of the older file", {older.store.get()}, thin);
+  files.Measure("four older files",
+                {older.store.get(), dense.store.get(), column.store.get(), deletes.store.get()},
+                random);
+  (void)older.store->KeyHashes();
+  files.Measure("whole rows, key hashes in memory", {older.store.get()}, update);
+  files.Measure("every 200th, key hashes in memory", {older.store.get()}, thin);
 }
 
 BOOST_AUTO_TEST_CASE(QueriesOverUpdateFiles) {
