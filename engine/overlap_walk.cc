@@ -65,6 +65,8 @@ class OlderFile {
   };
 
   Status MatchGroup();
+  Status MatchOne(uint32_t first, std::span<const uint64_t> hashes);
+  Status MatchMany(uint32_t first, std::span<const uint64_t> hashes);
   Status Meet(uint32_t ordinal, Member* member);
   void MeetTwins();
 
@@ -133,11 +135,42 @@ Status OlderFile::Look(uint32_t slot, std::string_view key) {
   return {};
 }
 
-// Step 3. Both sides rise, so the member after the last that met is mostly the next that does.
+// Step 3.
 Status OlderFile::MatchGroup() {
   if (group_.empty()) return {};
   const format::DataBlock place = rows_->BlockAt(block_);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
+  if (group_.size() == 1) {
+    RETURN_IF_ERROR(MatchOne(place.first, hashes));
+  } else {
+    RETURN_IF_ERROR(MatchMany(place.first, hashes));
+    MeetTwins();
+  }
+  group_.clear();
+  return {};
+}
+
+// Eight hashes at a time, so that the processor has a single branch for them.
+Status OlderFile::MatchOne(uint32_t first, std::span<const uint64_t> hashes) {
+  constexpr size_t kAtOnce = 8;
+  const uint64_t wanted = group_.front().hash;
+  for (size_t i = 0; i < hashes.size(); i += kAtOnce) {
+    const size_t end = std::min(i + kAtOnce, hashes.size());
+    if (end == i + kAtOnce) {
+      uint32_t found = 0;
+      for (size_t k = 0; k < kAtOnce; ++k) found |= hashes.data()[i + k] == wanted ? 1 : 0;
+      if (found == 0) continue;
+    }
+    for (size_t k = i; k < end; ++k) {
+      if (hashes[k] != wanted) continue;
+      RETURN_IF_ERROR(Meet(first + static_cast<uint32_t>(k), &group_.front()));
+    }
+  }
+  return {};
+}
+
+// Both sides rise, so the member after the last that met is mostly the next that does.
+Status OlderFile::MatchMany(uint32_t first, std::span<const uint64_t> hashes) {
   // A bit for each member, by its hash; so many that few hashes share one.
   constexpr size_t kMarkWords = 64;
   std::array<uint64_t, kMarkWords> marks;
@@ -147,7 +180,7 @@ Status OlderFile::MatchGroup() {
   for (const Member& member : group_) {
     marks[word(member.hash)] |= uint64_t{1} << (member.hash % 64);
   }
-  size_t next = 0, met = 0;
+  size_t next = 0;
   for (size_t i = 0; i < hashes.size(); ++i) {
     const uint64_t hash = hashes[i];
     if (((marks[word(hash)] >> (hash % 64)) & 1) == 0) continue;
@@ -157,11 +190,8 @@ Status OlderFile::MatchGroup() {
     if (found == group_.end()) found = std::find_if(group_.begin(), from, is_it);
     if (found == group_.end() || !is_it(*found)) continue;
     next = static_cast<size_t>(found - group_.begin()) + 1;
-    ++met;
-    RETURN_IF_ERROR(Meet(place.first + static_cast<uint32_t>(i), &*found));
+    RETURN_IF_ERROR(Meet(first + static_cast<uint32_t>(i), &*found));
   }
-  if (met < group_.size()) MeetTwins();
-  group_.clear();
   return {};
 }
 
@@ -186,6 +216,8 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
 
 // Members that have the hash of one that met could be the row that meets as well.
 void OlderFile::MeetTwins() {
+  const auto is_met = [](const Member& member) { return member.is_met; };
+  if (std::all_of(group_.begin(), group_.end(), is_met)) return;
   for (const Member& member : group_) {
     if (member.is_met) continue;
     const bool is_twin = std::any_of(group_.begin(), group_.end(), [&](const Member& other) {
