@@ -46,8 +46,9 @@ struct StoreFileWriter::Parts {
   Status Start();
   Status CheckKey(std::string_view key) const;
   Status CheckCells(std::span<const Cell> cells);
-  RowPlace NextPlace(std::string_view key) const {
-    return {static_cast<uint32_t>(hashes.size()), RowHash(key, spec.table->hash_secret)};
+  const RowPlace& NextPlace(std::string_view key) {
+    place = {static_cast<uint32_t>(hashes.size()), RowHash(key, spec.table->hash_secret)};
+    return place;
   }
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
@@ -63,6 +64,7 @@ struct StoreFileWriter::Parts {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
+  RowPlace place;  // Of the row at hand.
   std::vector<uint64_t> hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
 };
@@ -135,7 +137,7 @@ Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
                                                   RowEntries entries) {
   const Ordinal ordinal(static_cast<uint32_t>(hashes.size()));
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
-  hashes.push_back(RowHash(key, spec.table->hash_secret));
+  hashes.push_back(place.key_hash);
   for (const auto& index : indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
                                                     : index->CopyRow(ordinal, indexed));
