@@ -34,6 +34,17 @@ Overlaps::Key KeyOf(const LiveFile& older, const LiveFile& newer) {
   return {older.store().number(), newer.store().number()};
 }
 
+// Lets go of what is recorded of a version's files when a search ends, however it does.
+struct RecordRelease {
+  RecordRelease() = default;
+  RecordRelease(const RecordRelease&) = delete;
+  RecordRelease& operator=(const RecordRelease&) = delete;
+  ~RecordRelease() {
+    if (version != nullptr) OverlapWorker::DropRecords(*version);
+  }
+  std::shared_ptr<const RegionVersion> version;
+};
+
 }  // namespace
 
 std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVersion& version,
@@ -54,15 +65,17 @@ std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVers
 Status OverlapWorker::BuildMissing(Region& region) {
   WorkTurn turn(region, Region::Work::kOverlaps);
   std::set<format::FileNumber> walked;
-  std::shared_ptr<const RegionVersion> version;
-  Result<bool> found = true;
-  while (found.has_value() && *found) {
-    version = region.version();  // Files may have come and gone since the last walk.
-    found = BuildNext(region, *version, &walked);
+  RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
+  bool found = true;
+  while (found) {
+    at_end.version = region.version();  // Files may have come and gone since the last walk.
+    ASSIGN_OR_RETURN(found, BuildNext(region, *at_end.version, &walked));
   }
-  // A file that was flushed since comes with a job of its own.
-  for (const FileSlice& slice : version->files) slice.file->DropRecord();
-  return found.status();
+  return Status();
+}
+
+void OverlapWorker::DropRecords(const RegionVersion& version) {
+  for (const FileSlice& slice : version.files) slice.file->DropRecord();
 }
 
 // The pairs of the first newer file that was not walked yet; false: there is none.

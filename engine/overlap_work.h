@@ -35,6 +35,8 @@ class OverlapWorker {
   /// records of the region's files are let go of, whatever came of it. Errors: kCancelled,
   /// kCorruption, kIoError; what was published before stays.
   Status BuildMissing(Region& region) EXCLUDES(mutex_);
+  /// Lets go of what flushes recorded of the version's files: nothing will be built from it.
+  static void DropRecords(const RegionVersion& version);
   /// Ends walks that go on, and those that begin later, with kCancelled.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   uint64_t memory_bytes() const { return memory_->used_bytes(); }
