@@ -63,7 +63,6 @@ class BlockIndex {
   const Piece& PieceOf(uint32_t entry) const;
   std::string_view Rest(const Piece& piece, uint32_t entry) const;
   uint32_t UpperBound(const Piece& piece, std::string_view key) const;
-  bool IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const;
 
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> stored_bytes_;

@@ -25,6 +25,13 @@ namespace {
 constexpr uint32_t kOlderRows = 2'000'000;
 constexpr uint32_t kNewerRows = 100'000;
 
+// Of this process: what the disk and other programs do is not of interest.
+int64_t ProcessorMicros() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000;
+}
+
 // Files of a table with three indexed columns and one that is not.
 class Files {
  public:
@@ -102,10 +109,10 @@ class Files {
     format::StoreFile* newer = file.store.get();
     for (int pass = 0; pass < 6; ++pass) {
       const engine::RowRecord* record = pass < 3 ? nullptr : file.record.get();
-      const int64_t begin = clock_->MonotonicMicros();
+      const int64_t begin = ProcessorMicros();
       const auto pairs =
           engine::FindOverlaps({.table = table_, .newer = newer, .record = record, .older = older});
-      const int64_t micros = clock_->MonotonicMicros() - begin;
+      const int64_t micros = ProcessorMicros() - begin;
       BOOST_REQUIRE(pairs.has_value());
       const engine::PairOverlap& pair = pairs->front();
       const index::RowSet* dead = pair.Dead(format::IndexId(1));
@@ -130,10 +137,10 @@ class Files {
   void Record(const std::vector<Row>& rows, File* file) {
     for (int pass = 0; pass < 3 && !rows.empty(); ++pass) {
       engine::RowRecord::Recorder recorder(table_, memory_);
-      const int64_t begin = clock_->MonotonicMicros();
+      const int64_t begin = ProcessorMicros();
       for (const Row& row : rows) recorder.AddRow(row.key, row.cells);
       file->record = recorder.Finish();
-      const double nanos = 1000.0 * static_cast<double>(clock_->MonotonicMicros() - begin) /
+      const double nanos = 1000.0 * static_cast<double>(ProcessorMicros() - begin) /
                            static_cast<double>(rows.size());
       file->recording_nanos = pass == 0 ? nanos : std::min(nanos, file->recording_nanos);
     }
@@ -149,7 +156,6 @@ class Files {
   std::unique_ptr<base::FileSystem> file_system_;
   std::unique_ptr<base::Directory> directory_;
   std::unique_ptr<base::RandomSource> random_;
-  std::unique_ptr<base::Clock> clock_ = base::NewSystemClock();
   std::shared_ptr<engine::OverlapMemory> memory_ =
       std::make_shared<engine::OverlapMemory>(UINT64_MAX);
   format::TableRecord table_;
@@ -331,12 +337,6 @@ class FlushedTable {
   }
 
  private:
-  // Of this process: what the disk and other programs do is not of interest.
-  static int64_t ProcessorMicros() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000;
-  }
   static std::string KeyOf(uint32_t row) {
     char key[32];
     std::snprintf(key, sizeof key, "user%012u", row);
