@@ -43,6 +43,14 @@ Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t c
   return joined_.hashes;
 }
 
+// A block that was read is in the processor's caches.
+void KeyHashWindow::Prefetch(uint32_t first, uint32_t count) const {
+  constexpr size_t kLineHashes = 64 / sizeof(uint64_t);
+  if (all_.empty()) return;
+  for (size_t i = 0; i < count; i += kLineHashes) __builtin_prefetch(&all_[first + i]);
+  __builtin_prefetch(&all_[first + count - 1]);
+}
+
 Status KeyHashWindow::Load(uint32_t block) {
   const uint32_t first = block * kKeyHashesPerBlock;
   const uint32_t count = std::min(kKeyHashesPerBlock, file_->row_count() - first);

@@ -21,6 +21,8 @@ class KeyHashWindow {
   /// The hashes of the rows [first, first + count). Requires: they are rows of the file. Errors:
   /// kCorruption, kIoError. Lifetime: until the next call.
   Result<std::span<const uint64_t>> Read(uint32_t first, uint32_t count);
+  /// Has the processor fetch what Read of these rows will return, if it is in memory already.
+  void Prefetch(uint32_t first, uint32_t count) const;
 
  private:
   // Hashes of consecutive rows.
