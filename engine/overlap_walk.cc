@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "engine/overlap_rows.h"
 #include "format/key_hash_window.h"
@@ -273,7 +274,10 @@ class OverlapWalk {
 };
 
 Status OverlapWalk::OpenNewer() {
-  if (request_.record != nullptr) newer_ = NewRecordedRows(request_.table, *request_.record);
+  if (request_.record != nullptr) {
+    DCHECK(request_.record->row_count() == request_.newer->row_count());
+    newer_ = NewRecordedRows(request_.table, *request_.record);
+  }
   if (newer_ != nullptr) return {};
   ASSIGN_OR_RETURN(newer_, NewFileRows(request_.table, request_.newer));
   return {};

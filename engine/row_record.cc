@@ -126,6 +126,7 @@ void RowRecord::Recorder::AddKey(std::string_view key) {
 // columns.
 void RowRecord::Recorder::AddKills(std::span<const format::Cell> cells) {
   const std::vector<Column>& columns = record_->columns_;
+  if (columns.empty()) return;
   int64_t* newest = newest_.data() + chunk_rows_;
   for (size_t i = 0; i < columns.size(); ++i) newest[i * kChunkRows] = kKillsNothing;
   size_t next = 0;

@@ -254,8 +254,10 @@ BOOST_AUTO_TEST_SUITE(row_record)
 
 BOOST_AUTO_TEST_CASE(EveryKeyAndTimestampComesBack) {
   TestRandom random("row_record/EveryKeyAndTimestampComesBack");
-  const format::TableRecord table = TableOf(kColumns);
   for (size_t i = 0; i < Trials(150); ++i) {
+    const std::vector<format::IndexColumnRecord> none;
+    const std::vector<format::IndexColumnRecord>& columns = random.OneIn(8) ? none : kColumns;
+    const format::TableRecord table = TableOf(columns);
     const auto memory = std::make_shared<engine::OverlapMemory>(UINT64_MAX);
     const std::vector<PlainRow> rows = RandomRows(random);
     RowRecord::Recorder recorder(table, memory);
@@ -264,7 +266,7 @@ BOOST_AUTO_TEST_CASE(EveryKeyAndTimestampComesBack) {
     BOOST_REQUIRE(record != nullptr);
     BOOST_REQUIRE_EQUAL(memory->used_bytes(), record->size_bytes());
     BOOST_REQUIRE(!record->Find(ColumnOf(2, "a")).has_value());
-    CheckRecord(*record, rows, kColumns, random);
+    CheckRecord(*record, rows, columns, random);
     record.reset();
     BOOST_REQUIRE_EQUAL(memory->used_bytes(), 0u);
   }
