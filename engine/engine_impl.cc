@@ -86,9 +86,9 @@ void EngineImpl::Wire() {
                       .database = storage->catalog().database,
                       .section_alignment = tuning_.section_alignment,
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
-  flusher_ = std::make_unique<Flusher>(work, queue_.get());
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
   overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get());
+  flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
   gate_ = std::make_unique<WriteGate>(
       WriteGate::Parts{.regions = regions,
                        .health = &health_,

@@ -3,6 +3,7 @@
 #include "engine/flush.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace {
 // Writes the rows of one memstore.
 class MemstoreWriter {
  public:
-  MemstoreWriter(const FileWork& work, const Region& region, const RegionVersion& version)
+  MemstoreWriter(const FileWork& work, const OverlapWorker& overlaps, const Region& region,
+                 const RegionVersion& version)
       : work_(work),
+        overlaps_(overlaps),
         region_(region),
         run_(work, region),
         version_(version),
@@ -32,12 +35,14 @@ class MemstoreWriter {
   Status FinishFile(const Memstore& memstore);
 
   const FileWork& work_;
+  const OverlapWorker& overlaps_;
   const Region& region_;
   RunWriter run_;
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
   std::vector<format::Cell> cells_, kept_;
-  format::StoreFileWriter* writer_ = nullptr;  // Of the file that was begun and not finished.
+  format::StoreFileWriter* writer_ = nullptr;      // Of the file that was begun and not finished.
+  std::unique_ptr<RowRecord::Recorder> recorder_;  // Of its rows; null: there is no use for it.
 };
 
 Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key) {
@@ -69,15 +74,21 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
   }
   if (writer_ == nullptr) {
     ASSIGN_OR_RETURN(writer_, run_.NextFile());
+    recorder_ = overlaps_.NewRecorder(version_, memstore);
   }
-  return writer_->AddRow(key, kept_).status();
+  RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
+  if (recorder_ != nullptr) recorder_->AddRow(key, kept_);
+  return Status();
 }
 
 Status MemstoreWriter::FinishFile(const Memstore& memstore) {
   writer_->WidenSequences(memstore.min_sequence(), memstore.max_sequence());
   ASSIGN_OR_RETURN(const format::StoreFileSummary summary, writer_->Finish());
   writer_ = nullptr;
-  return run_.Finished(summary);
+  RETURN_IF_ERROR(run_.Finished(summary));
+  if (recorder_ != nullptr) run_.last().file->KeepRecord(recorder_->Finish());
+  recorder_.reset();
+  return Status();
 }
 
 Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
@@ -123,7 +134,12 @@ Result<bool> Flusher::FlushOldest(Region& region) {
   const Memstore& memstore = *version->memstores.front();
   RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
   ASSIGN_OR_RETURN(const FinishedRun files, FinishedBefore(region, *version));
-  RETURN_IF_ERROR(Install(region, memstore, files));
+  const Status installed = Install(region, memstore, files);
+  if (!installed.ok()) {
+    // The next attempt may be far away.
+    for (const FinishedFile& file : files) file.file->DropRecord();
+    return installed;
+  }
   return true;
 }
 
@@ -135,7 +151,8 @@ Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVe
     const auto found = finished_.find(memstore);
     if (found != finished_.end()) return found->second;
   }
-  ASSIGN_OR_RETURN(FinishedRun files, MemstoreWriter(work_, region, version).Write(*memstore));
+  ASSIGN_OR_RETURN(FinishedRun files,
+                   MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
   base::MutexLock lock(mutex_);
   return finished_[memstore] = std::move(files);
 }

@@ -14,6 +14,7 @@
 
 #include "base/mutex.h"
 #include "engine/commit_queue.h"
+#include "engine/overlap_work.h"
 #include "engine/region.h"
 #include "engine/run_writer.h"
 #include "tandem/status.h"
@@ -23,8 +24,9 @@ namespace tandem::engine {
 /// Threads: any.
 class Flusher {
  public:
-  /// `queue` outlives this.
-  Flusher(FileWork work, CommitQueue* queue) : work_(work), queue_(queue) {}
+  /// Both outlive this.
+  Flusher(FileWork work, CommitQueue* queue, OverlapWorker* overlaps)
+      : work_(work), queue_(queue), overlaps_(overlaps) {}
 
   /// Flushes every waiting memstore of the region, oldest first, after those that somebody else is
   /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; what was not
@@ -41,6 +43,7 @@ class Flusher {
 
   const FileWork work_;
   CommitQueue* queue_;
+  OverlapWorker* overlaps_;
   base::Mutex mutex_;
   /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
   /// edit.

@@ -27,8 +27,7 @@ bool IsWorthRetrying(const Status& status) {
 }  // namespace
 
 bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
-  return memstore.size_bytes() > memstore_bytes ||
-         memstore.largest_row_bytes() > kMemstoreRowBytes;
+  return memstore.size_bytes() > memstore_bytes || memstore.largest_row_bytes() > kMemstoreRowBytes;
 }
 
 void Maintenance::AfterGroup() {
@@ -155,7 +154,8 @@ void Maintenance::ScheduleOverlaps() {
 }
 
 void Maintenance::ScheduleOverlaps(Region* region) {
-  if (region->version()->files.size() < 2) return;
+  const std::shared_ptr<const RegionVersion> version = region->version();
+  if (version->files.size() < 2) return OverlapWorker::DropRecords(*version);
   parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this, region] {
     const Status status = Guarded([&] { return parts_.overlaps->BuildMissing(*region); });
     if (status.ok() || status.code() == StatusCode::kCancelled) return;

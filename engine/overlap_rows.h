@@ -1,87 +1,71 @@
 // The rows of the newer file of an overlap walk, block by block: their keys, and whether they make
-// an older file's postings dead (rule 13). What the clean bits, the presence bits and the file's
-// statistics decide needs no cell; for other rows the cells are looked at.
+// an older file's postings dead (rule 13). They come from what the flush recorded of them, or from
+// the file itself.
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
+#include <memory>
+#include <string_view>
 #include <vector>
 
-#include "format/file_window.h"
-#include "format/projection.h"
+#include "engine/row_record.h"
 #include "format/schema.h"
 #include "format/store_file.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: `file` outlives it.
+/// Threads: one at a time.
 class NewerRows {
  public:
-  explicit NewerRows(format::StoreFile* file) : file_(file) {}
+  struct Block {
+    uint32_t first = 0;  ///< Ordinal of its first row.
+    uint32_t count = 0;
+  };
+  /// How many of some rows kill.
+  enum class Share : uint8_t { kNone, kSome, kAll };
 
-  /// Adopts the single-column indexes of `table`, which are numbered from 0. Errors: kCorruption,
-  /// kIoError.
-  Status Open(const format::TableRecord& table);
-  size_t index_count() const { return columns_.size(); }
-  format::IndexId index(size_t which) const { return columns_[which].index; }
-  const format::IndexColumnRecord& column(size_t which) const { return columns_[which].record; }
+  virtual ~NewerRows() = default;
+  NewerRows(const NewerRows&) = delete;
+  NewerRows& operator=(const NewerRows&) = delete;
 
-  uint32_t block_count() const { return carrier_->block_count(); }
-  format::DataBlock BlockAt(uint32_t block) const { return carrier_->BlockAt(block); }
-  /// Moves to a block of the key carrier: read past the cache, unless it is there. Errors:
-  /// kCorruption, kIoError.
-  Status Enter(uint32_t block);
-  /// Of the row at `slot` of the block. Errors: kCorruption.
-  Status Key(uint32_t slot, std::string* key) const { return rows_->Key(slot, key); }
+  /// The single-column indexes of the table, numbered from 0.
+  size_t index_count() const { return indexes_.size(); }
+  format::IndexId index(size_t which) const { return indexes_[which]->id; }
+  const format::IndexColumnRecord& column(size_t which) const {
+    return indexes_[which]->columns[0];
+  }
+
+  virtual uint32_t block_count() const = 0;
+  virtual Block BlockAt(uint32_t block) const = 0;
+  /// Moves to a block. Errors: kCorruption, kIoError.
+  virtual Status Enter(uint32_t block) = 0;
+  /// Of the row at `slot` of the block. Requires: slots rise within a block. Errors: kCorruption.
+  /// Lifetime: until the next call.
+  virtual Result<std::string_view> Key(uint32_t slot) = 0;
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
   /// timestamp at or above `timestamp`; true is certain, false of a wide row is not. Errors:
   /// kCorruption, kIoError.
-  Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp);
-  /// Whether every row of the file certainly does.
-  bool AllKill(size_t which, int64_t timestamp) const;
-  /// Whether no row of the file does.
-  bool NoneKills(size_t which, int64_t timestamp) const;
+  virtual Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) = 0;
+  /// Of how many rows of the file that is so; kSome where it is not known without looking.
+  virtual Share ShareOfFile(size_t which, int64_t timestamp) const = 0;
+  /// The same of the block.
+  virtual Share ShareOfBlock(size_t which, int64_t timestamp) const = 0;
+
+ protected:
+  explicit NewerRows(const format::TableRecord& table);
 
  private:
-  struct Column {
-    format::IndexId index;
-    format::IndexColumnRecord record;
-    const format::Bitmap* present = nullptr;  // nullptr: the file has no section of the index.
-    bool is_everywhere = false;               // Every row is present.
-    // Of the column's Puts in the file; as wide as can be where that is unknown.
-    int64_t min_timestamp = std::numeric_limits<int64_t>::min();
-    int64_t max_timestamp = std::numeric_limits<int64_t>::max();
-  };
-
-  // A family of indexed columns.
-  struct Family {
-    const format::DataSection* data = nullptr;
-    std::vector<std::string> qualifiers;  // Sorted.
-    std::optional<format::Projection> columns;
-    uint32_t block = 0;  // That was looked at last.
-    format::RowBlockRef rows;
-  };
-
-  Status AddColumn(const format::IndexRecord& index);
-  Status OpenFamilies();
-  Status LookAtCells(uint32_t slot);
-  Status AppendCells(uint32_t slot, Family* family);
-  Status AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family);
-
-  format::StoreFile* file_;
-  std::vector<Column> columns_;
-  const format::Bitmap* clean_ = nullptr;  // nullptr: every row is clean.
-  std::vector<Family> families_;           // Does not change once its projections stand.
-  const format::DataSection* carrier_ = nullptr;
-  std::optional<format::FileWindow> window_;
-  format::RowBlockRef rows_;
-  std::vector<bool> looked_at_;                 // By slot.
-  std::vector<std::optional<int64_t>> newest_;  // By slot and column: the newest that kills.
-  std::vector<format::Cell> cells_;
+  std::vector<const format::IndexRecord*> indexes_;
 };
+
+/// The rows of `file`, which is read past the cache. What the clean bits, the presence bits and the
+/// statistics decide needs no cell; for other rows the cells are looked at. Errors: kCorruption,
+/// kIoError. Lifetime: both outlive it.
+Result<std::unique_ptr<NewerRows>> NewFileRows(const format::TableRecord& table,
+                                               format::StoreFile* file);
+/// The rows of a record. nullptr when it lacks a column of an index. Lifetime: both outlive it.
+std::unique_ptr<NewerRows> NewRecordedRows(const format::TableRecord& table,
+                                           const RowRecord& record);
 
 }  // namespace tandem::engine

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "engine/overlap_rows.h"
 #include "format/key_hash_window.h"
@@ -43,7 +45,9 @@ class OlderFile {
   bool MayHold(uint32_t slot) const { return may_hold_[slot]; }
   /// Looks for a row of the newer file that MayHold. Requires: keys rise.
   Status Look(uint32_t slot, std::string_view key);
-  /// Ends what goes on in the newer file's block.
+  /// Begins what goes on in the newer file's block, which it has entered.
+  void BeginBlock();
+  /// Ends it.
   Status EndBlock() { return MatchGroup(); }
   PairOverlap Finish();
 
@@ -56,11 +60,14 @@ class OlderFile {
   struct Dying {
     size_t index = 0;  // Of NewerRows.
     int64_t timestamp = 0;
-    bool all = false;  // Every row that meets dies.
+    bool all = false;                                  // Every row that meets dies.
+    NewerRows::Share share = NewerRows::Share::kSome;  // Of the newer file's block.
     RowSet::Builder rows;
   };
 
   Status MatchGroup();
+  Status MatchOne(uint32_t first, std::span<const uint64_t> hashes);
+  Status MatchMany(uint32_t first, std::span<const uint64_t> hashes);
   Status Meet(uint32_t ordinal, Member* member);
   void MeetTwins();
 
@@ -75,8 +82,9 @@ class OlderFile {
   std::span<const uint64_t> newer_hashes_;
 
   bool is_placed_ = false;
-  uint32_t block_ = 0;                    // That the group leads to, once it is placed.
-  std::optional<std::string> block_end_;  // Smaller keys lead there too; nullopt: all greater ones.
+  uint32_t block_ = 0;  // That the group leads to, once it is placed.
+  bool has_end_ = false;
+  std::string block_end_;  // Smaller keys lead there too; without one, all greater ones.
   std::vector<Member> group_;
 
   RowSet::Builder older_meets_, newer_meets_;
@@ -91,10 +99,12 @@ Status OlderFile::Open() {
   for (size_t i = 0; i < newer_->index_count(); ++i) {
     ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(newer_->index(i)));
     const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
-    if (section == nullptr || !newest.has_value() || newer_->NoneKills(i, *newest)) continue;
+    if (section == nullptr || !newest.has_value()) continue;
+    const NewerRows::Share share = newer_->ShareOfFile(i, *newest);
+    if (share == NewerRows::Share::kNone) continue;
     dying_.push_back({.index = i,
                       .timestamp = *newest,
-                      .all = newer_->AllKill(i, *newest),
+                      .all = share == NewerRows::Share::kAll,
                       .rows = RowSet::Builder(file_->row_count())});
   }
   return {};
@@ -110,33 +120,71 @@ void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
   filter_->MayContainEach(hashes, {may_hold_.get(), hashes.size()});
 }
 
+void OlderFile::BeginBlock() {
+  for (Dying& dying : dying_) dying.share = newer_->ShareOfBlock(dying.index, dying.timestamp);
+}
+
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
-  if (!is_placed_ || (block_end_.has_value() && key >= *block_end_)) {
+  if (!is_placed_ || (has_end_ && key >= block_end_)) {
+    const uint32_t block = rows_->BlockOfKey(key, block_);
+    const format::DataBlock place = rows_->BlockAt(block);
+    hashes_.Prefetch(place.first, place.count);  // Fetched while the group before is matched.
     RETURN_IF_ERROR(MatchGroup());
-    block_ = rows_->BlockOfKey(key, block_);
-    if (block_ + 1 < rows_->block_count()) {
-      block_end_ = rows_->SeparatorOf(block_ + 1);
-    } else {
-      block_end_.reset();
-    }
+    block_ = block;
+    has_end_ = block_ + 1 < rows_->block_count();
+    if (has_end_) rows_->SeparatorOf(block_ + 1, &block_end_);
     is_placed_ = true;
   }
   group_.push_back({newer_hashes_[slot], slot, false});
   return {};
 }
 
-// Step 3. Both sides rise, so the member after the last that met is mostly the next that does.
+// Step 3.
 Status OlderFile::MatchGroup() {
   if (group_.empty()) return {};
   const format::DataBlock place = rows_->BlockAt(block_);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
-  constexpr size_t kMarkWords = 16;
-  std::array<uint64_t, kMarkWords> marks{};  // A bit for each member, by its hash.
-  const auto word = [](uint64_t hash) { return (hash / 64) % kMarkWords; };
+  if (group_.size() == 1) {
+    RETURN_IF_ERROR(MatchOne(place.first, hashes));
+  } else {
+    RETURN_IF_ERROR(MatchMany(place.first, hashes));
+    MeetTwins();
+  }
+  group_.clear();
+  return {};
+}
+
+// Eight hashes at a time, so that the processor has a single branch for them.
+Status OlderFile::MatchOne(uint32_t first, std::span<const uint64_t> hashes) {
+  constexpr size_t kAtOnce = 8;
+  const uint64_t wanted = group_.front().hash;
+  for (size_t i = 0; i < hashes.size(); i += kAtOnce) {
+    const size_t end = std::min(i + kAtOnce, hashes.size());
+    if (end == i + kAtOnce) {
+      uint32_t found = 0;
+      for (size_t k = 0; k < kAtOnce; ++k) found |= hashes.data()[i + k] == wanted ? 1 : 0;
+      if (found == 0) continue;
+    }
+    for (size_t k = i; k < end; ++k) {
+      if (hashes[k] != wanted) continue;
+      RETURN_IF_ERROR(Meet(first + static_cast<uint32_t>(k), &group_.front()));
+    }
+  }
+  return {};
+}
+
+// Both sides rise, so the member after the last that met is mostly the next that does.
+Status OlderFile::MatchMany(uint32_t first, std::span<const uint64_t> hashes) {
+  // A bit for each member, by its hash; so many that few hashes share one.
+  constexpr size_t kMarkWords = 64;
+  std::array<uint64_t, kMarkWords> marks;
+  const size_t words = std::min(kMarkWords, std::bit_ceil(group_.size() / 2 + 1));
+  std::fill_n(marks.begin(), words, 0);
+  const auto word = [words](uint64_t hash) { return (hash / 64) & (words - 1); };
   for (const Member& member : group_) {
     marks[word(member.hash)] |= uint64_t{1} << (member.hash % 64);
   }
-  size_t next = 0, met = 0;
+  size_t next = 0;
   for (size_t i = 0; i < hashes.size(); ++i) {
     const uint64_t hash = hashes[i];
     if (((marks[word(hash)] >> (hash % 64)) & 1) == 0) continue;
@@ -146,11 +194,8 @@ Status OlderFile::MatchGroup() {
     if (found == group_.end()) found = std::find_if(group_.begin(), from, is_it);
     if (found == group_.end() || !is_it(*found)) continue;
     next = static_cast<size_t>(found - group_.begin()) + 1;
-    ++met;
-    RETURN_IF_ERROR(Meet(place.first + static_cast<uint32_t>(i), &*found));
+    RETURN_IF_ERROR(Meet(first + static_cast<uint32_t>(i), &*found));
   }
-  if (met < group_.size()) MeetTwins();
-  group_.clear();
   return {};
 }
 
@@ -163,8 +208,11 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   older_meets_.Add(ordinal);
   newer_meets_.Add(newer);
   for (Dying& dying : dying_) {
-    if (dying.all) continue;
-    ASSIGN_OR_RETURN(const bool kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    if (dying.all || dying.share == NewerRows::Share::kNone) continue;
+    bool kills = dying.share == NewerRows::Share::kAll;
+    if (!kills) {
+      ASSIGN_OR_RETURN(kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    }
     if (kills) dying.rows.Add(ordinal);
   }
   return {};
@@ -172,6 +220,8 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
 
 // Members that have the hash of one that met could be the row that meets as well.
 void OlderFile::MeetTwins() {
+  const auto is_met = [](const Member& member) { return member.is_met; };
+  if (std::all_of(group_.begin(), group_.end(), is_met)) return;
   for (const Member& member : group_) {
     if (member.is_met) continue;
     const bool is_twin = std::any_of(group_.begin(), group_.end(), [&](const Member& other) {
@@ -208,29 +258,38 @@ PairOverlap OlderFile::Finish() {
 
 class OverlapWalk {
  public:
-  explicit OverlapWalk(const OverlapRequest& request)
-      : request_(request), newer_(request.newer), hashes_(request.newer) {}
+  explicit OverlapWalk(const OverlapRequest& request) : request_(request), hashes_(request.newer) {}
 
   Result<std::vector<PairOverlap>> Run();
 
  private:
+  Status OpenNewer();
   Status WalkBlock(uint32_t block);
   Status LookForRows(uint32_t count);
 
   const OverlapRequest& request_;
-  NewerRows newer_;
+  std::unique_ptr<NewerRows> newer_;
   format::KeyHashWindow hashes_;
   std::vector<std::unique_ptr<OlderFile>> older_;
-  std::string key_;
 };
 
+Status OverlapWalk::OpenNewer() {
+  if (request_.record != nullptr) {
+    DCHECK(request_.record->row_count() == request_.newer->row_count());
+    newer_ = NewRecordedRows(request_.table, *request_.record);
+  }
+  if (newer_ != nullptr) return {};
+  ASSIGN_OR_RETURN(newer_, NewFileRows(request_.table, request_.newer));
+  return {};
+}
+
 Result<std::vector<PairOverlap>> OverlapWalk::Run() {
-  RETURN_IF_ERROR(newer_.Open(request_.table));
+  RETURN_IF_ERROR(OpenNewer());
   for (format::StoreFile* file : request_.older) {
-    older_.push_back(std::make_unique<OlderFile>(file, &newer_, request_.newer->row_count()));
+    older_.push_back(std::make_unique<OlderFile>(file, newer_.get(), request_.newer->row_count()));
     RETURN_IF_ERROR(older_.back()->Open());
   }
-  for (uint32_t block = 0; block < newer_.block_count(); ++block) {
+  for (uint32_t block = 0; block < newer_->block_count(); ++block) {
     if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
     }
@@ -244,7 +303,7 @@ Result<std::vector<PairOverlap>> OverlapWalk::Run() {
 }
 
 Status OverlapWalk::WalkBlock(uint32_t block) {
-  const format::DataBlock place = newer_.BlockAt(block);
+  const NewerRows::Block place = newer_->BlockAt(block);
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   bool any = false;
   for (const auto& older : older_) {
@@ -252,7 +311,8 @@ Status OverlapWalk::WalkBlock(uint32_t block) {
     for (uint32_t slot = 0; slot < place.count && !any; ++slot) any = older->MayHold(slot);
   }
   if (!any) return {};
-  RETURN_IF_ERROR(newer_.Enter(block));
+  RETURN_IF_ERROR(newer_->Enter(block));
+  for (const auto& older : older_) older->BeginBlock();
   RETURN_IF_ERROR(LookForRows(place.count));
   for (const auto& older : older_) RETURN_IF_ERROR(older->EndBlock());
   return {};
@@ -260,12 +320,13 @@ Status OverlapWalk::WalkBlock(uint32_t block) {
 
 Status OverlapWalk::LookForRows(uint32_t count) {
   for (uint32_t slot = 0; slot < count; ++slot) {
-    bool has_key = false;
+    std::string_view key;  // Those of rows are not empty.
     for (const auto& older : older_) {
       if (!older->MayHold(slot)) continue;
-      if (!has_key) RETURN_IF_ERROR(newer_.Key(slot, &key_));
-      has_key = true;
-      RETURN_IF_ERROR(older->Look(slot, key_));
+      if (key.empty()) {
+        ASSIGN_OR_RETURN(key, newer_->Key(slot));
+      }
+      RETURN_IF_ERROR(older->Look(slot, key));
     }
   }
   return {};

@@ -1,11 +1,11 @@
 // Finding out which rows a file shares with older ones, and which postings of theirs it makes dead
 // (rules 12 and 13), in one walk over its rows. No data block of an older file is read.
 //
-// 1. The key hashes of each block of the newer file are put to the older files' filters; a block of
-//    rows that no older file can hold is not read.
-// 2. The keys of the others lead, by galloping through an older file's block index, to the one
-// block
-//    that may hold each. Rows that lead to one block form a group.
+// 1. The key hashes of each block of the newer file's rows are put to the older files' filters; a
+//    block of rows that no older file can hold is not looked at any further.
+// 2. The keys of the others, which come from the record of the flush or from the newer file, lead
+//    to the one block of an older file that may hold each, by galloping through its block index.
+//    Rows that lead to one block form a group.
 // 3. The key hashes of that block are gone through once and compared with those of the group. So no
 //    row that both files hold is ever missed; two rows of one hash can only be one bit too many.
 // 4. Rows that meet are asked what they kill: a column's postings in the older file die where the
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/overlaps.h"
+#include "engine/row_record.h"
 #include "format/schema.h"
 #include "format/store_file.h"
 #include "tandem/status.h"
@@ -27,6 +28,7 @@ namespace tandem::engine {
 struct OverlapRequest {
   const format::TableRecord& table;  ///< Its single-column indexes get dead bitmaps.
   format::StoreFile* newer = nullptr;
+  const RowRecord* record = nullptr;  ///< Of the rows of `newer`; null: they are read.
   std::span<format::StoreFile* const> older;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; may be null.
 };

@@ -34,24 +34,65 @@ Overlaps::Key KeyOf(const LiveFile& older, const LiveFile& newer) {
   return {older.store().number(), newer.store().number()};
 }
 
+// Lets go of what is recorded of a version's files when a search ends, however it does.
+struct RecordRelease {
+  RecordRelease() = default;
+  RecordRelease(const RecordRelease&) = delete;
+  RecordRelease& operator=(const RecordRelease&) = delete;
+  ~RecordRelease() {
+    if (version != nullptr) OverlapWorker::DropRecords(*version);
+  }
+  std::shared_ptr<const RegionVersion> version;
+};
+
 }  // namespace
+
+std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVersion& version,
+                                                                const Memstore& memstore) const {
+  Memstore::Iterator first(&memstore), last(&memstore);
+  first.SeekToFirst();
+  last.SeekToLast();
+  const bool meets =
+      first.valid() &&
+      std::any_of(version.files.begin(), version.files.end(), [&](const FileSlice& slice) {
+        const format::FileStatistics& older = slice.file->store().statistics();
+        return older.min_key <= last.key() && first.key() <= older.max_key;
+      });
+  if (!meets) return nullptr;
+  return std::make_unique<RowRecord::Recorder>(memstore.table(), record_memory_);
+}
 
 Status OverlapWorker::BuildMissing(Region& region) {
   WorkTurn turn(region, Region::Work::kOverlaps);
   std::set<format::FileNumber> walked;
-  while (true) {
-    // Files may have come and gone since the last walk.
-    const std::vector<Missing> all = FindMissing(*region.version());
-    const auto next = std::find_if(all.begin(), all.end(), [&walked](const Missing& missing) {
-      return walked.insert(missing.newer->store().number()).second;
-    });
-    if (next == all.end()) return Status();
-    ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
-    if (pairs.empty()) continue;
-    region.Update([&pairs](RegionVersion* version) {
-      version->overlaps = WithPairs(version->overlaps, pairs);
-    });
+  RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
+  bool found = true;
+  while (found) {
+    at_end.version = region.version();  // Files may have come and gone since the last walk.
+    ASSIGN_OR_RETURN(found, BuildNext(region, *at_end.version, &walked));
   }
+  return Status();
+}
+
+void OverlapWorker::DropRecords(const RegionVersion& version) {
+  for (const FileSlice& slice : version.files) slice.file->DropRecord();
+}
+
+// The pairs of the first newer file that was not walked yet; false: there is none.
+Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& version,
+                                      std::set<format::FileNumber>* walked) {
+  const std::vector<Missing> all = FindMissing(version);
+  const auto next = std::find_if(all.begin(), all.end(), [walked](const Missing& missing) {
+    return walked->insert(missing.newer->store().number()).second;
+  });
+  if (next == all.end()) return false;
+  ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
+  next->newer->DropRecord();
+  if (pairs.empty()) return true;
+  region.Update([&pairs](RegionVersion* changed) {
+    changed->overlaps = WithPairs(changed->overlaps, pairs);
+  });
+  return true;
 }
 
 std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersion& version) {
@@ -85,14 +126,17 @@ Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
       continue;
     }
     const uint64_t bytes = OverlapBytesMax(table, file->store(), newer);
-    if (!memory_->Reserve(bytes)) continue;
+    if (!ReserveFor(missing, bytes)) continue;
     charges.emplace_back(memory_, bytes);
     older.push_back(&file->store());
   }
   if (older.empty()) return pairs;
-  ASSIGN_OR_RETURN(
-      std::vector<PairOverlap> found,
-      FindOverlaps({.table = table, .newer = &newer, .older = older, .cancelled = &cancelled_}));
+  const std::shared_ptr<const RowRecord> record = missing.newer->record();
+  ASSIGN_OR_RETURN(std::vector<PairOverlap> found, FindOverlaps({.table = table,
+                                                                 .newer = &newer,
+                                                                 .record = record.get(),
+                                                                 .older = older,
+                                                                 .cancelled = &cancelled_}));
   for (size_t i = 0; i < found.size(); ++i) {
     charges[i].ShrinkTo(found[i].size_bytes());
     found[i].charge = std::move(charges[i]);
@@ -101,6 +145,13 @@ Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
   }
   Remember(pairs);
   return pairs;
+}
+
+// Bitmaps come before the record that they are faster to make from.
+bool OverlapWorker::ReserveFor(const Missing& missing, uint64_t bytes) {
+  if (memory_->Reserve(bytes)) return true;
+  missing.newer->DropRecord();
+  return memory_->Reserve(bytes);
 }
 
 std::shared_ptr<const PairOverlap> OverlapWorker::FindBuilt(const Overlaps::Key& key) {

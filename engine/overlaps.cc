@@ -11,6 +11,10 @@ bool OverlapMemory::Reserve(uint64_t bytes) {
   do {
     if (bytes > limit_bytes_ || used > limit_bytes_ - bytes) return false;
   } while (!used_bytes_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  if (whole_ != nullptr && !whole_->Reserve(bytes)) {
+    used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
   if (account_ != nullptr) account_->Add(base::MemoryPart::kOverlaps, bytes);
   return true;
 }
@@ -18,6 +22,14 @@ bool OverlapMemory::Reserve(uint64_t bytes) {
 void OverlapMemory::Release(uint64_t bytes) {
   used_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   if (account_ != nullptr) account_->Subtract(base::MemoryPart::kOverlaps, bytes);
+  if (whole_ != nullptr) whole_->Release(bytes);
+}
+
+bool OverlapCharge::GrowTo(uint64_t bytes) {
+  if (bytes <= bytes_) return true;
+  if (!memory_->Reserve(bytes - bytes_)) return false;
+  bytes_ = bytes;
+  return true;
 }
 
 void OverlapCharge::ShrinkTo(uint64_t bytes) {

@@ -21,12 +21,15 @@
 
 namespace tandem::engine {
 
-/// Bounds the bytes of all bitmaps of a database. Threads: any.
+/// Bounds the bytes of all bitmaps of a database and of what they are made from. Threads: any.
 class OverlapMemory {
  public:
   /// `account` (may be null) counts them and outlives this.
   explicit OverlapMemory(uint64_t limit_bytes, base::MemoryAccount* account = nullptr)
       : limit_bytes_(limit_bytes), account_(account) {}
+  /// A part of `whole`, which counts what is reserved here as well.
+  OverlapMemory(uint64_t limit_bytes, std::shared_ptr<OverlapMemory> whole)
+      : limit_bytes_(limit_bytes), account_(nullptr), whole_(std::move(whole)) {}
   /// False: they do not fit, and nothing is reserved.
   bool Reserve(uint64_t bytes);
   void Release(uint64_t bytes);
@@ -35,6 +38,7 @@ class OverlapMemory {
  private:
   const uint64_t limit_bytes_;
   base::MemoryAccount* const account_;
+  const std::shared_ptr<OverlapMemory> whole_;
   std::atomic<uint64_t> used_bytes_{0};  // Relaxed: a count that orders nothing.
 };
 
@@ -53,6 +57,8 @@ class OverlapCharge {
     return *this;
   }
   ~OverlapCharge() { ShrinkTo(0); }
+  /// Reserves up to `bytes`. False: they do not fit, and nothing changes.
+  bool GrowTo(uint64_t bytes);
   /// Gives back what is reserved beyond `bytes`.
   void ShrinkTo(uint64_t bytes);
 

@@ -54,6 +54,8 @@ class RunWriter final : public compaction::MergeOutput {
 
   Result<format::StoreFileWriter*> NextFile() override;
   Status Finished(const format::StoreFileSummary& summary) override;
+  /// The file that was finished last. Requires: there is one.
+  const FinishedFile& last() const { return finished_.back(); }
   /// The files that were finished. One that was begun only is deleted.
   FinishedRun Take();
 

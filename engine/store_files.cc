@@ -84,6 +84,9 @@ void StoreFiles::Discard(format::FileNumber number) {
   }
 }
 
-void StoreFiles::Retire(LiveFile& file) { static_cast<StoredFile&>(file).Retire(); }
+void StoreFiles::Retire(LiveFile& file) {
+  file.DropRecord();
+  static_cast<StoredFile&>(file).Retire();
+}
 
 }  // namespace tandem::engine

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/memstore.h"
 #include "engine/overlaps.h"
+#include "engine/row_record.h"
 #include "format/schema.h"
 #include "format/store_file.h"
 #include "format/types.h"
@@ -18,11 +20,27 @@
 namespace tandem::engine {
 
 /// A store file that deletes itself from the storage when it is obsolete and the last reader let
-/// go.
+/// go. Threads: any.
 class LiveFile {
  public:
   virtual ~LiveFile() = default;
   virtual format::StoreFile& store() const = 0;
+
+  /// What the flush recorded of its rows, until the overlaps with older files are built or will not
+  /// be; null: nothing, or no more.
+  std::shared_ptr<const RowRecord> record() const EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    return record_;
+  }
+  void KeepRecord(std::shared_ptr<const RowRecord> record) EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    record_.swap(record);
+  }
+  void DropRecord() EXCLUDES(mutex_) { KeepRecord(nullptr); }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::shared_ptr<const RowRecord> record_ GUARDED_BY(mutex_);
 };
 
 /// The rows [low, high) of a file in a region.

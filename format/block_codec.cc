@@ -82,6 +82,17 @@ Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expe
   return {};
 }
 
+Result<Header> CheckedHeader(const BlockPlace& place, BlockKind expected, std::string_view stored) {
+  if (stored.size() < kBlockHeaderBytes) {
+    return CorruptionAt(*place.file_name, place.offset,
+                        Mismatch("size of block, at least", kBlockHeaderBytes, stored.size()));
+  }
+  const Header header = ReadHeader(stored);
+  RETURN_IF_ERROR(CheckBytes(place, header, stored));
+  RETURN_IF_ERROR(CheckFields(place, header, expected));
+  return header;
+}
+
 }  // namespace
 
 Status Block::Corrupt(std::string_view what) const {
@@ -118,16 +129,20 @@ BlockKind ClaimedKind(std::string_view stored) {
   return static_cast<BlockKind>(ReadHeader(stored).kind);
 }
 
+Result<PlainBlock> CheckPlainBlock(const BlockPlace& place, BlockKind expected,
+                                   std::string_view stored) {
+  ASSIGN_OR_RETURN(const Header header, CheckedHeader(place, expected, stored));
+  if (header.codec != static_cast<uint8_t>(Codec::kNone)) {
+    return CorruptionAt(
+        *place.file_name, place.offset,
+        Mismatch("codec of block", static_cast<uint8_t>(Codec::kNone), header.codec));
+  }
+  return PlainBlock{header.count, header.first, stored.substr(kBlockHeaderBytes)};
+}
+
 Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,
                        Block* block) {
-  if (stored.size() < kBlockHeaderBytes) {
-    return CorruptionAt(*place.file_name, place.offset,
-                        Mismatch("size of block, at least", kBlockHeaderBytes, stored.size()));
-  }
-  const Header header = ReadHeader(stored);
-  RETURN_IF_ERROR(CheckBytes(place, header, stored));
-  RETURN_IF_ERROR(CheckFields(place, header, expected));
-
+  ASSIGN_OR_RETURN(const Header header, CheckedHeader(place, expected, stored));
   block->kind = expected;
   block->flags = header.flags;
   block->count = header.count;

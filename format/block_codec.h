@@ -43,6 +43,17 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
 /// The kind that the header of `stored` states, before any check; kRows when it is too short.
 BlockKind ClaimedKind(std::string_view stored);
 
+/// A block that is left where it was read to.
+struct PlainBlock {
+  uint32_t count = 0;
+  uint32_t first = 0;
+  std::string_view raw;
+};
+
+/// Checks `stored`, exactly header and payload of a block that is not compressed, as DecodeBlock
+/// does. Errors: kCorruption, kUnsupported. Lifetime: that of `stored`.
+Result<PlainBlock> CheckPlainBlock(const BlockPlace& place, BlockKind expected,
+                                   std::string_view stored);
 /// Decodes `stored`, exactly header and payload, into `*block`. Errors: kCorruption, kUnsupported
 /// (a codec that this build does not know), kOutOfMemory.
 Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,

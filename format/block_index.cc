@@ -181,34 +181,34 @@ const BlockIndex::Piece& BlockIndex::PieceOf(uint32_t entry) const {
   return *(above - 1);
 }
 
-std::string BlockIndex::Separator(uint32_t block) const {
+void BlockIndex::Separator(uint32_t block, std::string* separator) const {
   const Piece& piece = PieceOf(block);
-  return piece.prefix + std::string(Rest(piece, block));
+  separator->assign(piece.prefix);
+  separator->append(Rest(piece, block));
 }
 
 uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {
+  // An entry is at most the key when its separator is not above it.
   const Piece& piece = PieceOf(hint);
   const bool is_behind = piece.end < size() && key >= (&piece + 1)->first_separator;
   if (is_behind || !key.starts_with(piece.prefix)) return Find(key);
   const std::string_view rest = key.substr(piece.prefix.size());
-  if (!IsAtMost(hint, piece, rest)) return Find(key);
+  const uint64_t head = KeyHead(rest);
+  const auto is_at_most = [&](uint32_t entry) {
+    return heads_[entry] != head ? heads_[entry] < head : Rest(piece, entry) <= rest;
+  };
+  if (!is_at_most(hint)) return Find(key);
   uint32_t low = hint, step = 1;
-  while (low + step < piece.end && IsAtMost(low + step, piece, rest)) {
+  while (low + step < piece.end && is_at_most(low + step)) {
     low += step;
     step *= 2;
   }
   uint32_t high = std::min(low + step, piece.end);
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
-    (IsAtMost(middle, piece, rest) ? low : high) = middle;
+    (is_at_most(middle) ? low : high) = middle;
   }
   return low;
-}
-
-// Whether the separator of an entry of the piece is not above the piece's prefix and `rest`.
-bool BlockIndex::IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const {
-  const uint64_t head = KeyHead(rest);
-  return heads_[entry] != head ? heads_[entry] < head : Rest(piece, entry) <= rest;
 }
 
 // The first entry of the piece whose separator is above `key`. Requires: its first one is not.

@@ -43,9 +43,9 @@ class BlockIndex {
   /// The same, galloping from `hint`, a block at or before it; any other is searched for in vain
   /// first. Requires: hint < size().
   uint32_t Find(std::string_view key, uint32_t hint) const;
-  /// The key that Find tells from those of the blocks before: above every key of the block before,
-  /// not above the first of this one. Requires: block < size().
-  std::string Separator(uint32_t block) const;
+  /// Replaces `*separator` by the key that Find tells from those of the blocks before: above every
+  /// key of the block before, not above the first of this one. Requires: block < size().
+  void Separator(uint32_t block, std::string* separator) const;
 
  private:
   // Entries [first, end) share `prefix`; their separators' rests lie from `heap` on in heap_.
@@ -64,7 +64,6 @@ class BlockIndex {
   const Piece& PieceOf(uint32_t entry) const;
   std::string_view Rest(const Piece& piece, uint32_t entry) const;
   uint32_t UpperBound(const Piece& piece, std::string_view key) const;
-  bool IsAtMost(uint32_t entry, const Piece& piece, std::string_view rest) const;
 
   std::vector<uint64_t> offsets_;
   std::vector<uint32_t> stored_bytes_;

@@ -84,8 +84,11 @@ class DataSection {
   uint32_t BlockOfKey(std::string_view key) const { return index_.Find(key); }
   /// The same, galloping from `hint`, a block at or before it.
   uint32_t BlockOfKey(std::string_view key, uint32_t hint) const { return index_.Find(key, hint); }
-  /// BlockOfKey is `block` for this key, and less for every smaller one. Requires: 0 < block.
-  std::string SeparatorOf(uint32_t block) const { return index_.Separator(block); }
+  /// Replaces `*separator`: BlockOfKey is `block` for this key, and less for every smaller one.
+  /// Requires: 0 < block.
+  void SeparatorOf(uint32_t block, std::string* separator) const {
+    index_.Separator(block, separator);
+  }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;

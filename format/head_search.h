@@ -1,6 +1,7 @@
 // Binary search over fixed-width key heads without branches that depend on the data.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -27,6 +28,11 @@ inline uint32_t LowerBoundOfHeads(std::string_view bytes, size_t at, uint32_t co
 inline size_t CommonPrefix(std::string_view a, std::string_view b) {
   const size_t limit = a.size() < b.size() ? a.size() : b.size();
   size_t length = 0;
+  while (length + sizeof(uint64_t) <= limit) {
+    const uint64_t difference = LoadAt<uint64_t>(a, length) ^ LoadAt<uint64_t>(b, length);
+    if (difference != 0) return length + static_cast<size_t>(std::countr_zero(difference)) / 8;
+    length += sizeof(uint64_t);
+  }
   while (length < limit && a[length] == b[length]) ++length;
   return length;
 }

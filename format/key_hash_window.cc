@@ -3,10 +3,10 @@
 #include "format/key_hash_window.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/status_macros.h"
 #include "format/block_codec.h"
-#include "format/byte_reader.h"
 #include "format/corruption.h"
 #include "format/find_section.h"
 
@@ -14,48 +14,66 @@ namespace tandem::format {
 namespace {
 
 constexpr uint64_t kFullBlockBytes = kBlockHeaderBytes + kKeyHashesPerBlock * sizeof(uint64_t);
-static_assert(kFullBlockBytes % kBlockAlignment == 0);
+static_assert(kFullBlockBytes % kBlockAlignment == 0 && kBlockHeaderBytes % sizeof(uint64_t) == 0);
+static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
-KeyHashWindow::KeyHashWindow(StoreFile* file) : file_(file), all_(file->LoadedKeyHashes()) {}
+KeyHashWindow::KeyHashWindow(StoreFile* file)
+    : file_(file),
+      all_(file->LoadedKeyHashes()),
+      section_(FindSection(file->sections(), SectionKind::kKeyHashes, 0)) {}
 
 Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t count) {
   if (!all_.empty()) return all_.subspan(first, count);
-  const uint64_t end = uint64_t{first_} + hashes_.size();
-  uint32_t block = first / kKeyHashesPerBlock;
-  if (first < first_ || first >= end) {
-    hashes_.clear();
-    first_ = block * kKeyHashesPerBlock;
-  } else {
-    hashes_.erase(hashes_.begin(), hashes_.begin() + (block * kKeyHashesPerBlock - first_));
-    first_ = block * kKeyHashesPerBlock;
-    block = static_cast<uint32_t>(end / kKeyHashesPerBlock);
+  if (joined_.Holds(first, count)) return joined_.From(first).first(count);
+  const uint32_t block = first / kKeyHashesPerBlock;
+  if (!block_.Holds(first, 1)) RETURN_IF_ERROR(Load(block));
+  if (block_.Holds(first, count)) return block_.From(first).first(count);
+  joined_ = {};
+  const std::span<const uint64_t> begin = block_.From(first);
+  joined_hashes_.assign(begin.begin(), begin.end());
+  for (uint32_t next = block + 1; joined_hashes_.size() < count; ++next) {
+    RETURN_IF_ERROR(Load(next));
+    const size_t wanted = std::min(block_.hashes.size(), count - joined_hashes_.size());
+    joined_hashes_.insert(joined_hashes_.end(), block_.hashes.begin(),
+                          block_.hashes.begin() + static_cast<ptrdiff_t>(wanted));
   }
-  while (first_ + hashes_.size() < uint64_t{first} + count) RETURN_IF_ERROR(AppendBlock(block++));
-  return std::span<const uint64_t>(hashes_).subspan(first - first_, count);
+  joined_ = {first, joined_hashes_};
+  return joined_.hashes;
 }
 
-Status KeyHashWindow::AppendBlock(uint32_t block) {
-  const SectionEntry* section = FindSection(file_->sections(), SectionKind::kKeyHashes, 0);
+// A block that was read is in the processor's caches.
+void KeyHashWindow::Prefetch(uint32_t first, uint32_t count) const {
+  constexpr size_t kLineHashes = 64 / sizeof(uint64_t);
+  if (all_.empty()) return;
+  for (size_t i = 0; i < count; i += kLineHashes) __builtin_prefetch(&all_[first + i]);
+  __builtin_prefetch(&all_[first + count - 1]);
+}
+
+Status KeyHashWindow::Load(uint32_t block) {
   const uint32_t first = block * kKeyHashesPerBlock;
   const uint32_t count = std::min(kKeyHashesPerBlock, file_->row_count() - first);
-  const uint64_t bytes = count * sizeof(uint64_t);
+  const uint64_t bytes = kBlockHeaderBytes + count * sizeof(uint64_t);
   const uint64_t at = block * kFullBlockBytes;
-  if (section == nullptr || at + kBlockHeaderBytes + bytes > section->size_bytes) {
-    return file_->blocks().Corrupt(0, "section of key hashes is too short for its rows");
+  const BlockFile& blocks = file_->blocks();
+  block_ = {};
+  if (section_ == nullptr || at + bytes > section_->size_bytes) {
+    return blocks.Corrupt(0, "section of key hashes is too short for its rows");
   }
-  const BlockHandle handle{section->offset + at, static_cast<uint32_t>(kBlockHeaderBytes + bytes)};
-  ASSIGN_OR_RETURN(const BlockRef found,
-                   file_->blocks().ReadUncached(handle, BlockKind::kKeyHashes));
-  if (found->first != first || found->count != count || found->raw_bytes != bytes) {
-    return found->Corrupt("block of key hashes breaks its layout");
+  if (stored_ == nullptr) {
+    stored_ = std::make_unique_for_overwrite<uint64_t[]>(kFullBlockBytes / sizeof(uint64_t));
   }
-  const size_t held = hashes_.size();
-  hashes_.resize(held + count);
-  for (uint32_t i = 0; i < count; ++i) {
-    hashes_[held + i] = LoadAt<uint64_t>(found->raw(), i * sizeof(uint64_t));
+  char* const stored = reinterpret_cast<char*>(stored_.get());
+  const uint64_t offset = section_->offset + at;
+  ASSIGN_OR_RETURN(const size_t size, blocks.file().Read(offset, {stored, bytes}));
+  if (size != bytes) return blocks.Corrupt(offset, Mismatch("bytes of block", bytes, size));
+  ASSIGN_OR_RETURN(const PlainBlock found,
+                   CheckPlainBlock(blocks.PlaceAt(offset), BlockKind::kKeyHashes, {stored, bytes}));
+  if (found.first != first || found.count != count) {
+    return blocks.Corrupt(offset, "block of key hashes breaks its layout");
   }
+  block_ = {first, {stored_.get() + kBlockHeaderBytes / sizeof(uint64_t), count}};
   return {};
 }
 

@@ -47,8 +47,9 @@ struct StoreFileWriter::Parts {
   Status Start();
   Status CheckKey(std::string_view key) const;
   Status CheckCells(std::span<const Cell> cells);
-  RowPlace NextPlace(std::string_view key) const {
-    return {hashes.size(), RowHash(key, spec.table->hash_secret)};
+  const RowPlace& NextPlace(std::string_view key) {
+    place = {hashes.size(), RowHash(key, spec.table->hash_secret)};
+    return place;
   }
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
@@ -64,6 +65,7 @@ struct StoreFileWriter::Parts {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
+  RowPlace place;  // Of the row at hand.
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
 };
@@ -136,7 +138,7 @@ Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
                                                   RowEntries entries) {
   const Ordinal ordinal(hashes.size());
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
-  hashes.Add(RowHash(key, spec.table->hash_secret));
+  hashes.Add(place.key_hash);
   for (const auto& index : indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
                                                     : index->CopyRow(ordinal, indexed));

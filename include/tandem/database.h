@@ -123,7 +123,7 @@ struct MemoryInfo {
   uint64_t dictionary_bytes = 0;
   uint64_t index_directory_bytes = 0;
   uint64_t read_buffer_bytes = 0;
-  uint64_t overlap_bytes = 0;  ///< Bitmaps over the rows that files share.
+  uint64_t overlap_bytes = 0;  ///< Bitmaps over shared rows and what they are made from.
 };
 struct DatabaseInfo {
   std::string path;

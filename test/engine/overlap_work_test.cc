@@ -46,6 +46,7 @@ struct OverlapFixture : TestEngine {
     BOOST_CHECK_EQUAL(*count, explained->rows);
     return *explained;
   }
+  uint64_t OverlapBytes() { return (**this).Info().memory.overlap_bytes; }
   bool LogHas(std::string_view text) {
     return std::any_of(log.begin(), log.end(), [text](const std::string& line) {
       return line.find(text) != std::string::npos;
@@ -179,6 +180,128 @@ BOOST_AUTO_TEST_CASE(CumulativeCountsServeFilesThatShareNoRow) {
   BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
   executor.Drain();
   BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 40u);
+}
+
+BOOST_AUTO_TEST_CASE(WhatAFlushRecordsLivesUntilTheWalk) {
+  FillTwice();
+  BOOST_CHECK_GT(OverlapBytes(), 0u);
+  executor.Drain();
+  const uint64_t pairs = OverlapBytes();
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  executor.Drain();  // From the file.
+  BOOST_CHECK_EQUAL(OverlapBytes(), pairs);
+}
+
+BOOST_AUTO_TEST_CASE(NothingIsRecordedThatNoOlderFileMayHold) {
+  Create();
+  Fill(1, "c", "1");
+  BOOST_CHECK_EQUAL(OverlapBytes(), 0u);  // There is no older file,
+  BOOST_REQUIRE_EQUAL(Put("row9", "c", "1").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
+  BOOST_CHECK_EQUAL(OverlapBytes(), 0u);  // or its keys are others.
+}
+
+BOOST_AUTO_TEST_CASE(ARecordGoesWithItsFile) {
+  FillTwice();
+  Result<Cursor> reader = (**this).Scan({}, "t", {});  // It keeps the files.
+  BOOST_CHECK(reader->Next());
+  BOOST_REQUIRE_EQUAL((**this).Compact("t").ToString(), "OK");
+  BOOST_CHECK_EQUAL(OverlapBytes(), 0u);
+}
+
+BOOST_AUTO_TEST_CASE(AWalkThatFailsLetsGoOfTheRecord) {
+  FillTwice();
+  disk.control().InjectFault({.operations = {DiskOperation::kRead}, .sticky = true});
+  executor.Drain();
+  disk.control().ClearFaults();
+  BOOST_CHECK(LogHas("share failed: "));
+  BOOST_CHECK_EQUAL(OverlapBytes(), 0u);
+}
+
+BOOST_AUTO_TEST_CASE(AFlushThatFailsLeavesNoRecord) {
+  Create();
+  Fill(1, "c", "1");
+  executor.Drain();
+  for (int row = 0; row < kRows; row += 4) {
+    BOOST_REQUIRE_EQUAL(Put(Key(row), "c", "2").ToString(), "OK");
+  }
+  const uint64_t used = disk.used_bytes();
+  uint64_t failures = 0;
+  for (uint64_t space = 0; space < 200'000; space += 300) {
+    disk.control().SetSpaceBudget(used + space);
+    const Status status = (**this).Flush("t");
+    if (status.ok()) break;
+    BOOST_REQUIRE(status.code() == StatusCode::kNoSpace);
+    BOOST_REQUIRE_EQUAL(OverlapBytes(), 0u);
+    ++failures;
+  }
+  BOOST_CHECK_GT(failures, 5u);
+  disk.control().SetSpaceBudget(std::nullopt);
+  BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
+  executor.Drain();
+  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 30u);
+}
+
+BOOST_AUTO_TEST_CASE(EachFileOfARunHasItsRecord) {
+  tuning.file_rows = 3;
+  FillTwice();
+  BOOST_CHECK_GT(FileCount(), 15u);
+  BOOST_CHECK_GT(OverlapBytes(), 0u);
+  executor.Drain();
+  const Explanation explained = Explained();
+  BOOST_CHECK_EQUAL(explained.rows, 30u);
+  BOOST_CHECK_EQUAL(explained.unsettled_rows, 0u);
+  const uint64_t pairs = OverlapBytes();
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  executor.Drain();
+  BOOST_CHECK_EQUAL(OverlapBytes(), pairs);
+  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, explained.settled_by_bitmap);
+}
+
+// Whatever the memory, a flush ends with the bitmaps that an open would build.
+BOOST_AUTO_TEST_CASE(ARecordMakesRoomForBitmaps) {
+  uint64_t with_record = 0;
+  for (uint64_t bytes = 1000; bytes < 6000; bytes += 100) {
+    BOOST_TEST_CONTEXT(bytes << " bytes") {
+      OverlapFixture other;
+      other.tuning.overlap_bytes = bytes;
+      other.Create();
+      for (int file = 0; file < 4; ++file) {
+        other.Fill(1, "c", "1");
+        other.executor.Drain();
+      }
+      const uint64_t before = other.OverlapBytes();
+      other.Fill(4, "c", "2");
+      BOOST_CHECK_LE(other.OverlapBytes() - before, bytes / 4);
+      with_record += other.OverlapBytes() > before;
+      other.executor.Drain();
+      const uint64_t built = other.OverlapBytes();
+      BOOST_CHECK_LE(built, bytes);
+      BOOST_REQUIRE_EQUAL(other.Close().ToString(), "OK");
+      BOOST_REQUIRE_EQUAL(other.Open().ToString(), "OK");
+      other.executor.Drain();
+      BOOST_CHECK_EQUAL(other.OverlapBytes(), built);
+    }
+  }
+  BOOST_CHECK_GT(with_record, 10u);
+}
+
+BOOST_AUTO_TEST_CASE(APartOfTheMemoryIsBoundedTwice) {
+  const auto whole = std::make_shared<engine::OverlapMemory>(100);
+  const auto part = std::make_shared<engine::OverlapMemory>(40, whole);
+  engine::OverlapCharge charge(part, 0);
+  BOOST_CHECK(charge.GrowTo(40));
+  BOOST_CHECK(!charge.GrowTo(41));
+  BOOST_CHECK_EQUAL(whole->used_bytes(), 40u);
+  charge.ShrinkTo(10);
+  BOOST_CHECK_EQUAL(whole->used_bytes(), 10u);
+  BOOST_CHECK(whole->Reserve(80));
+  BOOST_CHECK(!charge.GrowTo(30));
+  BOOST_CHECK_EQUAL(part->used_bytes(), 10u);
+  BOOST_CHECK_EQUAL(whole->used_bytes(), 90u);
+  whole->Release(80);
 }
 
 BOOST_AUTO_TEST_CASE(MemoryIsReservedWholeOrNotAtAll) {

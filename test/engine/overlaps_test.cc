@@ -121,7 +121,19 @@ void CheckPair(const format::TableRecord& table, format::StoreFile* older_file,
   }
 }
 
-// All pairs of a region, of which there may be any number in one walk.
+void CheckEqual(const engine::PairOverlap& pair, const engine::PairOverlap& other) {
+  BOOST_REQUIRE(MembersOf(pair.older_meets.get()) == MembersOf(other.older_meets.get()));
+  BOOST_REQUIRE(MembersOf(pair.newer_meets.get()) == MembersOf(other.newer_meets.get()));
+  BOOST_REQUIRE_EQUAL(pair.is_aligned, other.is_aligned);
+  BOOST_REQUIRE_EQUAL(pair.dead.size(), other.dead.size());
+  for (const auto& [index, dead] : pair.dead) {
+    BOOST_REQUIRE(MembersOf(dead.get()) == MembersOf(other.Dead(index)));
+  }
+  BOOST_REQUIRE_EQUAL(pair.size_bytes(), other.size_bytes());
+}
+
+// All pairs of a region, of which there may be any number in one walk. Those that are built from
+// the record of a flush are those that are built from its file.
 void CheckRegion(const ReadWorld& world, const engine::RegionVersion& region) {
   for (size_t i = 1; i < region.files.size(); ++i) {
     std::vector<format::StoreFile*> older;
@@ -130,7 +142,12 @@ void CheckRegion(const ReadWorld& world, const engine::RegionVersion& region) {
     const auto pairs =
         engine::FindOverlaps({.table = world.table(), .newer = newer, .older = older});
     BOOST_REQUIRE_MESSAGE(pairs.has_value(), pairs.status().ToString());
+    const auto record = region.files[i].file->record();
+    const auto recorded = engine::FindOverlaps(
+        {.table = world.table(), .newer = newer, .record = record.get(), .older = older});
+    BOOST_REQUIRE_MESSAGE(recorded.has_value(), recorded.status().ToString());
     for (size_t j = 0; j < i; ++j) {
+      CheckEqual((*pairs)[j], (*recorded)[j]);
       CheckPair(world.table(), older[j], newer, (*pairs)[j]);
       BOOST_REQUIRE_LE((*pairs)[j].size_bytes(),
                        engine::OverlapBytesMax(world.table(), *older[j], *newer));

@@ -227,6 +227,7 @@ void ReadWorld::Flush(size_t at) {
   memstores_[at].erase(memstores_[at].begin());
   const auto snapshots = Snapshots();
   std::unique_ptr<format::StoreFileWriter> writer;
+  engine::RowRecord::Recorder recorder(*table_, record_memory_);
   if (!memstore->empty()) {
     engine::Memstore::Iterator row(memstore.get());
     for (row.SeekToFirst(); row.valid(); row.Next()) {
@@ -247,12 +248,14 @@ void ReadWorld::Flush(size_t at) {
                                                            SpecOf(files_, *table_));
       }
       Must(writer->AddRow(key, kept));
+      recorder.AddRow(key, kept);
     }
   }
   if (writer != nullptr) {
     writer->WidenSequences(memstore->min_sequence(), memstore->max_sequence());
     Must(writer->Finish());
     version->files.push_back(OpenFile(files_));
+    version->files.back().file->KeepRecord(recorder.Finish());
   }
   regions_[at] = std::move(version);
 }
@@ -299,7 +302,9 @@ void ReadWorld::BuildOverlaps(size_t at, TestRandom* random, uint64_t leaves_out
                             version->overlaps->Find({file.number(), newer.number()}) != nullptr;
       if (!is_built) older.push_back(&file);
     }
-    auto found = Must(engine::FindOverlaps({.table = *table_, .newer = &newer, .older = older}));
+    const auto record = version->files[i].file->record();
+    auto found = Must(engine::FindOverlaps(
+        {.table = *table_, .newer = &newer, .record = record.get(), .older = older}));
     engine::Overlaps::Pairs pairs;
     for (size_t j = 0; j < older.size(); ++j) {
       pairs.emplace(engine::Overlaps::Key{older[j]->number(), newer.number()},

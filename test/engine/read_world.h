@@ -45,7 +45,7 @@ class ReadWorld {
   const engine::RegionVersion& region(size_t region) const { return *regions_[region]; }
   /// Writes go to a new memstore from now on.
   void SwitchMemstore(size_t region);
-  /// Writes the oldest memstore to a file.
+  /// Writes the oldest memstore to a file, which keeps the record of its rows.
   void Flush(size_t region);
   /// Merges the files [first, first + count).
   void Merge(size_t region, size_t first, size_t count);
@@ -87,6 +87,8 @@ class ReadWorld {
   std::shared_ptr<format::TableRecord> table_;
   std::vector<std::shared_ptr<engine::RegionVersion>> regions_;
   std::vector<std::vector<std::shared_ptr<engine::Memstore>>> memstores_;  // By region.
+  const std::shared_ptr<engine::OverlapMemory> record_memory_ =
+      std::make_shared<engine::OverlapMemory>(UINT64_MAX);
   Model model_;
   std::vector<Moment> snapshots_;
   uint64_t sequence_ = 0;
