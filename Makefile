@@ -5,6 +5,8 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
+#   make installcheck  installs in a scratch folder and links programs with it, each way
 #   make clean
 #
 # BUILD, CXX, OPT, SANITIZE and DEBUG may be set; each combination deserves a BUILD folder of its own.
@@ -22,6 +24,7 @@ PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfm
   rapidjson-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
 PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
+PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 INSTALL = @tools/house/dependencies.sh
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
@@ -30,10 +33,17 @@ HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-
 SANITIZING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer \
   -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict \
   -Wno-maybe-uninitialized -Wno-unknown-warning-option
-CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -Wall -Wextra -Werror \
+# The public headers make visible what they declare; the shared library exports nothing else.
+CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden \
+  -Wall -Wextra -Werror \
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
 LIBS = -lzstd -lxxhash -luring -lroaring -lpthread
+
+# A library runs programs that were linked with one of the same SONAME.
+VERSION := $(shell sed -n 's/.*kVersion = "\(.*\)";/\1/p' include/tandem/version.h)
+SONAME = libtandem.so.$(firstword $(subst ., ,$(VERSION)))
+SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
@@ -51,7 +61,8 @@ TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
   $(BUILD)/test_model:!model/CrashesOnTheSimulatedDisk \
   $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
 
-.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean
+.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean \
+  install uninstall installcheck
 all:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory programs
@@ -126,6 +137,20 @@ bench:
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
 	@$(BUILD)/tandem_bench
 
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+INSTALLATION = VERSION='$(VERSION)' SONAME='$(SONAME)' LIBS='$(LIBS)' PREFIX='$(PREFIX)' \
+  BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' DESTDIR='$(DESTDIR)'
+install: all
+	@$(INSTALLATION) tools/install/install.sh install $(BUILD)
+uninstall:
+	@$(INSTALLATION) tools/install/install.sh uninstall
+installcheck: all
+	$(INSTALL) $(PACKAGES_INSTALLCHECK)
+	@MAKE='$(MAKE)' CXX='$(CXX)' BUILD='$(BUILD)' VERSION='$(VERSION)' tools/install/check.sh
+
 clean:
 	rm -rf build build-*
 
@@ -165,9 +190,13 @@ $(BUILD)/libtandem.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
 	@echo "  AR $@"
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/libtandem.so: $(LIBRARY_OBJECTS)
+$(SHARED): $(LIBRARY_OBJECTS) tools/install/libtandem.map
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) \
+	  -Wl,--version-script=tools/install/libtandem.map -o $@ $(filter %.o,$^) $(LIBS)
+$(BUILD)/libtandem.so: $(SHARED)
+	@ln -sf libtandem.so.$(VERSION) $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $@
 $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
@@ -189,5 +218,7 @@ $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# What they run besides.
+$(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 -include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

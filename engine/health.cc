@@ -4,7 +4,12 @@
 namespace tandem::engine {
 
 void Health::Log(std::string_view line) const {
-  if (log_) log_(line);
+  if (!log_) return;
+  try {
+    log_(line);
+  } catch (...) {
+    // The sink is the user's; what goes wrong in it is no failure of the database.
+  }
 }
 
 Status Health::CheckWritable() const {

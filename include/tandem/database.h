@@ -19,13 +19,15 @@
 #include "tandem/status.h"
 #include "tandem/write_batch.h"
 
-namespace tandem {
-
-namespace engine {
+namespace tandem::engine {
 class Engine;
 class RowSource;
 struct SnapshotState;
-}  // namespace engine
+}  // namespace tandem::engine
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
 
 /// A moment of the whole database: reads through it see no later write. Move-only; releasing it
 /// lets compaction drop what only it needed.
@@ -197,3 +199,5 @@ class Database {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

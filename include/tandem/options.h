@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 class Snapshot;
@@ -87,3 +89,5 @@ struct QueryOptions {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -18,6 +18,12 @@
 
 #include "tandem/status.h"
 
+namespace tandem::engine {
+class PredicateParser;
+}  // namespace tandem::engine
+
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 /// A value type; copies are deep.
@@ -65,7 +71,7 @@ class Predicate {
   const std::vector<Predicate>& children() const { return children_; }
 
  private:
-  friend class PredicateParser;
+  friend class engine::PredicateParser;
   Kind kind_ = Kind::kTrue;
   bool is_row_key_ = false;
   std::string family_, qualifier_;
@@ -74,3 +80,5 @@ class Predicate {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

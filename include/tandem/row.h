@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 /// One visible version of one column.
@@ -57,3 +59,5 @@ class Row {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

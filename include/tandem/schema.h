@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 /// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
@@ -56,3 +58,5 @@ struct TableOptions {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 /// Each code tells the caller what to do; the message tells a person what happened and where.
@@ -105,3 +107,5 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

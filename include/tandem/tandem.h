@@ -1,4 +1,5 @@
-// Everything a program needs to use Tandem.
+// Everything a program needs to use Tandem. What the headers declare is what the shared library
+// exports: each stands between `#pragma GCC visibility push(default)` and its end.
 #pragma once
 
 #include "tandem/database.h"
@@ -8,4 +9,5 @@
 #include "tandem/row.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
+#include "tandem/version.h"
 #include "tandem/write_batch.h"

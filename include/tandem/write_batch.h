@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 struct ColumnValue {
@@ -58,3 +60,5 @@ class WriteBatch {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include "base/status_macros.h"
 #include "format/file_header.h"
+#include "tandem/version.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
@@ -11,8 +12,6 @@
 
 namespace tandem::tools {
 namespace {
-
-constexpr const char* kVersion = "0.1.0";
 
 /// Writes one batch to the disk and closes the database.
 Status WriteAndClose(const std::string& path, const std::string& table, const WriteBatch& batch,
