@@ -46,12 +46,22 @@ Status OverlapWorker::BuildMissing(Region& region) {
       return walked.insert(missing.newer->store().number()).second;
     });
     if (next == all.end()) return Status();
+    const int64_t began_micros = monitor_ == nullptr ? 0 : monitor_->NowMicros();
     ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
     if (pairs.empty()) continue;
     region.Update([&pairs](RegionVersion* version) {
       version->overlaps = WithPairs(version->overlaps, pairs);
     });
+    Tell(region, pairs, began_micros);
   }
+}
+
+void OverlapWorker::Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros) {
+  if (monitor_ == nullptr) return;
+  OverlapsEvent event{.table = region.table().name, .region_id = region.id().value};
+  event.pairs = pairs.size();
+  for (const auto& [key, pair] : pairs) event.bytes += pair->size_bytes();
+  monitor_->OverlapsBuilt(event, began_micros);
 }
 
 std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersion& version) {

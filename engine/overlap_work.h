@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "engine/monitor.h"
 #include "engine/overlaps.h"
 #include "engine/region.h"
 #include "tandem/status.h"
@@ -21,8 +22,10 @@ class OverlapWorker {
  public:
   /// All bitmaps together take at most `memory_bytes`. `account` (may be null) counts them and
   /// outlives them.
-  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr)
-      : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)) {}
+  /// `monitor` (may be null) is told of what was built and outlives it.
+  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr,
+                         Monitor* monitor = nullptr)
+      : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)), monitor_(monitor) {}
 
   /// Builds the pairs that are missing, as far as memory allows, after whoever does it already.
   /// Errors: kCancelled, kCorruption, kIoError; what was published before stays.
@@ -44,7 +47,10 @@ class OverlapWorker {
   std::shared_ptr<const PairOverlap> FindBuilt(const Overlaps::Key& key) EXCLUDES(mutex_);
   void Remember(const Overlaps::Pairs& pairs) EXCLUDES(mutex_);
 
+  void Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros);
+
   const std::shared_ptr<OverlapMemory> memory_;
+  Monitor* const monitor_;
   std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
   base::Mutex mutex_;
   /// Pairs that regions share are built once.

@@ -56,13 +56,15 @@ struct BlockCache::Shard {
   std::vector<uint32_t> free GUARDED_BY(mutex);
   size_t hand GUARDED_BY(mutex) = 0;
 
-  void Evict(uint32_t index, std::vector<BlockRef>* evicted) REQUIRES(mutex) {
+  // Allocates nothing, so that a file's end cannot fail.
+  BlockRef Evict(uint32_t index) REQUIRES(mutex) {
     Slot& slot = slots[index];
-    evicted->push_back(slot.block);
-    size_bytes -= Charge(*slot.block);
-    slot_of.erase(slot.key);
+    BlockRef block = std::move(slot.block);
     slot.block = nullptr;
+    size_bytes -= Charge(*block);
+    slot_of.erase(slot.key);
     free.push_back(index);  // Within the capacity that FreeSlot reserved.
+    return block;
   }
 
   // The index of a slot without a block. An allocation that fails leaves the shard as it was.
@@ -84,7 +86,7 @@ struct BlockCache::Shard {
       if (slot.block->used.load(std::memory_order_relaxed)) {
         slot.block->used.store(false, std::memory_order_relaxed);
       } else {
-        Evict(static_cast<uint32_t>(hand), evicted);
+        evicted->push_back(Evict(static_cast<uint32_t>(hand)));
       }
     }
   }
@@ -152,14 +154,13 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   return block;
 }
 
-void BlockCache::EraseFile(FileNumber file) {
-  std::vector<BlockRef> evicted;  // Freed after the locks.
+void BlockCache::EraseFile(FileNumber file) noexcept {
   for (size_t i = 0; i < kShards; ++i) {
     Shard& shard = shards_[i];
     base::MutexLock lock(shard.mutex);
     for (uint32_t index = 0; index < shard.slots.size(); ++index) {
       const Shard::Slot& slot = shard.slots[index];
-      if (slot.block != nullptr && slot.key.file == file) shard.Evict(index, &evicted);
+      if (slot.block != nullptr && slot.key.file == file) shard.Evict(index);
     }
     shard.charge.Set(shard.size_bytes);
   }

@@ -26,7 +26,9 @@ class PredicateParser;
 
 namespace tandem {
 
-/// A value type; copies are deep.
+/// A value; copies are deep. Whether its columns and values fit a table shows when it is used.
+/// Errors: the functions that build one throw std::bad_alloc, Parse answers kOutOfMemory. Threads:
+/// any number may use one that nobody changes.
 class Predicate {
  public:
   enum class Kind : uint8_t {
@@ -48,8 +50,11 @@ class Predicate {
   };
 
   Predicate() = default;  ///< Every row.
+  /// A comparison of `kind`, kEqual to kIsNotNull, with as many `values` as it asks for; Query
+  /// refuses others. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
   static Predicate Equal(std::string column, std::string value);
+  /// Both ends inclusive.
   static Predicate Between(std::string column, std::string low, std::string high);
   static Predicate And(std::vector<Predicate> children);
   static Predicate Or(std::vector<Predicate> children);

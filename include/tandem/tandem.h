@@ -3,11 +3,13 @@
 #pragma once
 
 #include "tandem/database.h"
+#include "tandem/event_listener.h"
 #include "tandem/limits.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 #include "tandem/version.h"
 #include "tandem/write_batch.h"

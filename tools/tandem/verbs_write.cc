@@ -30,7 +30,8 @@ Result<std::vector<std::string>> TablesNamed(Database& database, const std::stri
     return std::vector<std::string>{found.options.name};
   }
   std::vector<std::string> names;
-  for (const TableInfo& info : database.Info().tables) names.push_back(info.options.name);
+  ASSIGN_OR_RETURN(const DatabaseInfo info, database.Info());
+  for (const TableInfo& table_info : info.tables) names.push_back(table_info.options.name);
   return names;
 }
 
