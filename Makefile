@@ -22,7 +22,7 @@ endif
 
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
-PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
+PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 INSTALL = @tools/house/dependencies.sh
@@ -92,7 +92,7 @@ tsan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
 .PHONY: sanitized
-sanitized: $(if $(filter test_tools%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
+sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
@@ -214,6 +214,20 @@ $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) 
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
+# The examples see what a user sees: the public headers. Debian's cpp-httplib is compiled with these.
+$(BUILD)/obj/tools/examples/%.o: tools/examples/%.cc
+	@mkdir -p $(@D)
+	@echo "  CXX $<"
+	$(Q)$(CXX) -std=c++20 -O1 -Wall -Wextra -Werror $(if $(SANITIZE),$(SANITIZING)) -Iinclude \
+	  $(HTTP_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/tools/examples/job_queue.o: HTTP_FLAGS = -DCPPHTTPLIB_OPENSSL_SUPPORT \
+  -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT
+$(BUILD)/example_job_queue: HTTP_LIBS = -lcpp-httplib
+$(BUILD)/example_%: $(BUILD)/obj/tools/examples/%.o $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(HTTP_LIBS)
+EXAMPLES = $(patsubst tools/examples/%.cc,$(BUILD)/example_%,$(wildcard tools/examples/*.cc))
+$(BUILD)/test_examples: | $(EXAMPLES)
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
