@@ -103,6 +103,14 @@ listener_failures 0
 )");
 }
 
+BOOST_AUTO_TEST_CASE(AJobQueueLosesNothingWhenItIsKilled) {
+  const Run run =
+      RunCommand("python3 test/examples/job_queue_test.py " + ProgramPath("example_job_queue") +
+                 " " + ProgramPath("tandem") + " 2>&1");
+  BOOST_CHECK_MESSAGE(run.exit_code == 0, run.out);
+  std::printf("note: %s", run.out.c_str());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
