@@ -5,6 +5,7 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
 #   make installcheck  installs in a scratch folder and links programs with it, each way
 #   make clean
@@ -62,7 +63,7 @@ TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
   $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
 
 .PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean \
-  install uninstall installcheck
+  examples install uninstall installcheck
 all:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory programs
@@ -141,8 +142,9 @@ PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-INSTALLATION = VERSION='$(VERSION)' SONAME='$(SONAME)' LIBS='$(LIBS)' PREFIX='$(PREFIX)' \
-  BINDIR='$(BINDIR)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' DESTDIR='$(DESTDIR)'
+INSTALLATION = VERSION='$(VERSION)' SONAME='$(SONAME)' LIBS='$(LIBS)' DESTDIR='$(DESTDIR)' \
+  PREFIX='$(abspath $(PREFIX))' BINDIR='$(abspath $(BINDIR))' LIBDIR='$(abspath $(LIBDIR))' \
+  INCLUDEDIR='$(abspath $(INCLUDEDIR))'
 install: all
 	@$(INSTALLATION) tools/install/install.sh install $(BUILD)
 uninstall:
@@ -228,6 +230,9 @@ $(BUILD)/example_%: $(BUILD)/obj/tools/examples/%.o $(BUILD)/libtandem.a
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(HTTP_LIBS)
 EXAMPLES = $(patsubst tools/examples/%.cc,$(BUILD)/example_%,$(wildcard tools/examples/*.cc))
 $(BUILD)/test_examples: | $(EXAMPLES)
+examples:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory $(EXAMPLES)
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

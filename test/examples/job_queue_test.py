@@ -207,6 +207,12 @@ def check_bad_requests(service):
         assert answer is not None, f"{method} {path}: no answer"
         assert answer[0] == status and text in answer[1], f"{method} {path[:40]}: {answer[:2]}"
         client.close()
+    bare = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+    bare.putrequest("POST", "/queues/jobs/lease")
+    bare.endheaders()
+    answer = bare.getresponse()
+    assert answer.status == 411 and "Content-Length is missing" in answer.read().decode(), answer.status
+    bare.close()
     # An old receipt is refused, and a delayed message does not come before its time.
     identity = json.loads(client.ask("POST", "/queues/one/messages", "job")[1])["id"]
     client.ask("POST", "/queues/one/messages?delay=3600", "later")

@@ -377,6 +377,10 @@ void Route(tandem::Database* database, Queues* queues, httplib::Server* server) 
   server->set_error_handler([](const Request& request, Response& response) {
     if (!response.body.empty()) return;
     std::string text = "bad request";
+    if (response.status == 400 && !request.has_header("Content-Length")) {
+      response.status = 411;
+      text = "the header Content-Length is missing; it is 0 where there is no body";
+    }
     if (response.status == 404) text = "nothing is at " + request.method + " " + request.path;
     if (response.status == 413) text = "a message has at most 1048576 bytes";
     response.set_content(text + "\n", "text/plain");

@@ -6,10 +6,19 @@ set -eu
 cd "$(dirname "$0")/../.."
 DESTDIR=${DESTDIR:-}
 
+# The path as tandem.pc names it: relative to the prefix where it lies under it.
+from_prefix() {
+  case $1 in
+    "$PREFIX"/*) echo "\${prefix}${1#"$PREFIX"}" ;;
+    *) echo "$1" ;;
+  esac
+}
+
 # A template with its names replaced.
 fill() {
-  sed -e "s|@PREFIX@|$PREFIX|g" -e "s|@LIBDIR@|$LIBDIR|g" -e "s|@INCLUDEDIR@|$INCLUDEDIR|g" \
-    -e "s|@VERSION@|$VERSION|g" -e "s|@SONAME@|$SONAME|g" -e "s|@LIBS@|$LIBS|g" \
+  sed -e "s|@PREFIX@|$PREFIX|g" -e "s|@LIBDIR@|$(from_prefix "$LIBDIR")|g" \
+    -e "s|@INCLUDEDIR@|$(from_prefix "$INCLUDEDIR")|g" -e "s|@VERSION@|$VERSION|g" \
+    -e "s|@SONAME@|$SONAME|g" -e "s|@LIBS@|$LIBS|g" \
     -e "s|@LIBRARY_NAMES@|$(echo "$LIBS" | sed 's/-lpthread//; s/-l//g; s/ *$//; s/ /;/g')|g" \
     -e "s|@INCLUDEDIR_FROM_LIBDIR@|$(realpath -m --relative-to="$LIBDIR" "$INCLUDEDIR")|g" "$1"
 }

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -24,14 +25,24 @@ bool AllSignalsAreUnhandled() {
   return true;
 }
 
-tandem::Result<uint64_t> UseDatabase(const std::string& path, uint64_t* lines) {
+// A class of the program's own under one of the library's, with an exception of the program's own.
+struct Complaint : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+class Complainer : public tandem::EventListener {
+ public:
+  void OnFlushEnd(const tandem::FlushEvent& event) override {
+    throw Complaint("flushing " + std::string(event.table));
+  }
+};
+
+tandem::Result<uint64_t> UseDatabase(const std::string& path) {
   tandem::Options options;
   options.create_if_missing = true;
-  options.io = tandem::IoBackend::kPosix;
-  options.log = [lines](std::string_view) {
-    ++*lines;
-    throw std::runtime_error("a sink that fails");
-  };
+  options.listener = std::make_shared<Complainer>();
+  if (dynamic_cast<Complainer*>(options.listener.get()) == nullptr) {
+    return tandem::Status::Conflict("types do not agree");
+  }
   auto opened = tandem::Database::Open(path, options);
   if (!opened) return opened.error();
   tandem::Database& database = **opened;
@@ -47,6 +58,10 @@ tandem::Result<uint64_t> UseDatabase(const std::string& path, uint64_t* lines) {
   if (auto status = database.Write({}, batch); !status.ok()) return status;
   auto count = database.Count({}, "people", tandem::Predicate::Equal("city", "Oslo"));
   if (!count) return count;
+  if (auto status = database.Flush(); !status.ok()) return status;
+  if (database.GetStatistics().listener_failures != 1) {
+    return tandem::Status::Conflict("the listener was not heard");
+  }
   if (auto status = database.Close(); !status.ok()) return status;
   return count;
 }
@@ -55,8 +70,7 @@ tandem::Result<uint64_t> UseDatabase(const std::string& path, uint64_t* lines) {
 
 int main(int argument_count, char** arguments) {
   if (argument_count != 2) return 2;
-  uint64_t lines = 0;
-  const auto count = UseDatabase(arguments[1], &lines);
+  const auto count = UseDatabase(arguments[1]);
   if (!count) return Fail(count.error());
   if (!AllSignalsAreUnhandled()) return Fail(tandem::Status::Conflict("a signal is handled"));
   const auto missing = tandem::Database::Open(std::string(arguments[1]) + "/nowhere");
