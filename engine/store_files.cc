@@ -20,7 +20,10 @@ class StoredFile final : public LiveFile {
     if (!retired_.load(std::memory_order_acquire)) return;
     const format::FileNumber number = store_->number();
     store_.reset();
-    cache_->EraseFile(number);
+    Guarded([&] {
+      cache_->EraseFile(number);
+      return Status();
+    }).Ignore("no other file gets its number: what stays is evicted in its time");
     files_->Discard(number);
   }
 

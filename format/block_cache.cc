@@ -56,15 +56,13 @@ struct BlockCache::Shard {
   std::vector<uint32_t> free GUARDED_BY(mutex);
   size_t hand GUARDED_BY(mutex) = 0;
 
-  // Allocates nothing, so that a file's end cannot fail.
-  BlockRef Evict(uint32_t index) REQUIRES(mutex) {
+  void Evict(uint32_t index, std::vector<BlockRef>* evicted) REQUIRES(mutex) {
     Slot& slot = slots[index];
-    BlockRef block = std::move(slot.block);
-    slot.block = nullptr;
-    size_bytes -= Charge(*block);
+    evicted->push_back(slot.block);
+    size_bytes -= Charge(*slot.block);
     slot_of.erase(slot.key);
+    slot.block = nullptr;
     free.push_back(index);  // Within the capacity that FreeSlot reserved.
-    return block;
   }
 
   // The index of a slot without a block. An allocation that fails leaves the shard as it was.
@@ -86,7 +84,7 @@ struct BlockCache::Shard {
       if (slot.block->used.load(std::memory_order_relaxed)) {
         slot.block->used.store(false, std::memory_order_relaxed);
       } else {
-        evicted->push_back(Evict(static_cast<uint32_t>(hand)));
+        Evict(static_cast<uint32_t>(hand), evicted);
       }
     }
   }
@@ -154,13 +152,14 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   return block;
 }
 
-void BlockCache::EraseFile(FileNumber file) noexcept {
+void BlockCache::EraseFile(FileNumber file) {
+  std::vector<BlockRef> evicted;  // Freed after the locks.
   for (size_t i = 0; i < kShards; ++i) {
     Shard& shard = shards_[i];
     base::MutexLock lock(shard.mutex);
     for (uint32_t index = 0; index < shard.slots.size(); ++index) {
       const Shard::Slot& slot = shard.slots[index];
-      if (slot.block != nullptr && slot.key.file == file) shard.Evict(index);
+      if (slot.block != nullptr && slot.key.file == file) shard.Evict(index, &evicted);
     }
     shard.charge.Set(shard.size_bytes);
   }

@@ -27,8 +27,8 @@ class BlockCache {
   /// returns the block that is in the cache afterwards (another thread's, when that one came
   /// first).
   BlockRef Insert(FileNumber file, uint64_t offset, BlockRef block);
-  /// Forgets every block of `file`. Cannot fail: files end in destructors.
-  void EraseFile(FileNumber file) noexcept;
+  /// Forgets every block of `file`.
+  void EraseFile(FileNumber file);
   size_t size_bytes() const;
   /// What it may hold at this moment.
   size_t budget_bytes() const;

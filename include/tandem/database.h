@@ -84,7 +84,7 @@ class Cursor {
   /// Moves to the next row; false at the end or on an error (see status()), and ever after.
   bool Next();
   /// Requires: the last Next() returned true. Lifetime: until the next call of Next(), or until the
-  /// cursor is moved from or destroyed; the Database may be closed by force (destroyed) only after.
+  /// cursor is moved from or destroyed, or the Database is destroyed.
   const RowView& row() const { return row_; }
   /// OK before and at the normal end. Errors: kCorruption, kIoError, kOutOfMemory, kOverBudget (a
   /// row above kWholeRowBytesMax without ReadOptions::pieces), kClosed (the database is gone).
@@ -210,8 +210,9 @@ class Database {
   ~Database();
   /// Flushes every memstore, seals the log and closes; waits for calls that are under way, and
   /// refuses those that come later with kClosed. Errors: kBusy "1 cursor (of 't') and 2 snapshots
-  /// (of sequence 7, 9) are open" and kNoSpace: nothing is closed, the database goes on. kIoError:
-  /// it is closed, but not cleanly, and the next Open recovers.
+  /// (of sequence 7, 9) are open", and those of Flush: nothing is closed, the database goes on.
+  /// kIoError "closed, but not cleanly": it is closed, and the next Open recovers; so ends every
+  /// database that has turned read-only.
   Status Close();
 
   /// One durable edit of the catalog: the table with a region for each range between split keys.

@@ -17,7 +17,7 @@
 // goes on as if it had returned.
 //
 // Lifetime: views in an event are valid during the call. The database shares in owning its listener
-// until it is destroyed, and calls it no more once Close has returned OK.
+// until it is destroyed, and calls it no more once it is closed.
 #pragma once
 
 #include <cstdint>

@@ -56,6 +56,7 @@ class Predicate {
   static Predicate Equal(std::string column, std::string value);
   /// Both ends inclusive.
   static Predicate Between(std::string column, std::string low, std::string high);
+  /// And of none is every row, Or of none is no row.
   static Predicate And(std::vector<Predicate> children);
   static Predicate Or(std::vector<Predicate> children);
   static Predicate Not(Predicate child);

@@ -171,6 +171,9 @@ BOOST_AUTO_TEST_CASE(AFailedFlushAndTheReadOnlyStateAreTold) {
   BOOST_CHECK_EQUAL((**this).GetStatistics().flushes, 0u);
   BOOST_CHECK_EQUAL(Put("b", "c", "1").code(), StatusCode::kReadOnly);
   BOOST_CHECK_EQUAL(Value("a", "c"), "1");
+  const std::string closed = (**this).Close().ToString();
+  BOOST_CHECK_MESSAGE(closed.starts_with("IoError: closed, but not cleanly"), closed);
+  BOOST_CHECK_EQUAL((**this).Close().code(), StatusCode::kClosed);
 }
 
 BOOST_AUTO_TEST_CASE(LinesGoToTheListenerAndToTheLog) {
