@@ -12,7 +12,13 @@ export PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR=$root
 
 fail() { echo "installcheck: $*" >&2; exit 1; }
-make_quietly() { "$MAKE" --no-print-directory BUILD="$BUILD" PREFIX="$prefix" DESTDIR="$root" "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "make $*"; }; }
+# Runs a command, whose output matters only when it fails.
+quietly() {
+  "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "'$*' fails"; }
+}
+run_make() {
+  quietly "$MAKE" --no-print-directory BUILD="$BUILD" PREFIX="$prefix" DESTDIR="$root" "$@"
+}
 
 # PROGRAM KIND WAY: whether the program links the library as it should, and what it says.
 check_program() {
@@ -26,7 +32,7 @@ check_program() {
   echo "installcheck: $3 ok"
 }
 
-make_quietly install
+run_make install
 flags="-std=c++20 -Wall -Wextra -Werror $(pkg-config --cflags tandem)"
 program=tools/install/check/program.cc
 # shellcheck disable=SC2046,SC2086
@@ -41,21 +47,27 @@ check_program "$scratch/pc-shared" shared "pkg-config, shared"
 check_program "$scratch/pc-static" static "pkg-config, static"
 
 cp -r tools/install/check "$scratch/project"
-configure() { cmake -S "$scratch/project" -B "$1" -DCMAKE_PREFIX_PATH="$root$prefix" "${@:2}" >"$scratch/log" 2>&1; }
-configure "$scratch/cmake" || { cat "$scratch/log" >&2; fail "cmake"; }
-cmake --build "$scratch/cmake" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "cmake --build"; }
+configure() {
+  cmake -S "$scratch/project" -B "$1" -DCMAKE_CXX_COMPILER="${CXX##* }" \
+    -DCMAKE_PREFIX_PATH="$root$prefix" "${@:2}"
+}
+quietly configure "$scratch/cmake"
+quietly cmake --build "$scratch/cmake"
 check_program "$scratch/cmake/shared" shared "CMake, shared"
 check_program "$scratch/cmake/static" static "CMake, static"
-configure "$scratch/same" "-DWANTED=${VERSION%.*}" || fail "CMake refuses version ${VERSION%.*}"
-! configure "$scratch/newer" -DWANTED=99.0 || fail "CMake takes version $VERSION for 99.0"
+quietly configure "$scratch/same" "-DWANTED=${VERSION%.*}"
+! configure "$scratch/newer" -DWANTED=99.0 >"$scratch/log" 2>&1 ||
+  fail "CMake takes version $VERSION for 99.0"
 
 [ "$(pkg-config --modversion tandem)" = "$VERSION" ] || fail "tandem.pc has another version"
-"$root$prefix/bin/tandem" version | grep -q "^tandem $VERSION," || fail "the program has another version"
-! grep -r "$scratch" "$root$prefix/lib/pkgconfig" "$root$prefix/lib/cmake" || fail "a path of the staging is left"
+"$root$prefix/bin/tandem" version | grep -q "^tandem $VERSION," ||
+  fail "the program has another version"
+! grep -r "$scratch" "$root$prefix/lib/pkgconfig" "$root$prefix/lib/cmake" ||
+  fail "a path of the scratch folder is left"
 tools/install/exported_symbols.py "$root$prefix/lib/libtandem.so" "$root$prefix/lib/libtandem.a" \
   "$root$prefix/include/tandem" | sed "s|$root||"
 
-make_quietly uninstall
+run_make uninstall
 left=$(find "$root" ! -type d)
 [ -z "$left" ] || fail "uninstall leaves $left"
 echo "installcheck: each of 4 ways links and runs, and uninstall leaves nothing"
