@@ -5,6 +5,9 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make examples   the programs of tools/examples, as build/example_*
+#   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
+#   make installcheck  installs in a scratch folder and links programs with it, each way
 #   make clean
 #
 # BUILD, CXX, OPT, SANITIZE and DEBUG may be set; each combination deserves a BUILD folder of its own.
@@ -20,8 +23,9 @@ endif
 
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
-PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
+PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
+PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 INSTALL = @tools/house/dependencies.sh
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
@@ -30,10 +34,17 @@ HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-
 SANITIZING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer \
   -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict \
   -Wno-maybe-uninitialized -Wno-unknown-warning-option
-CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -Wall -Wextra -Werror \
+# The public headers make visible what they declare; the shared library exports nothing else.
+CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden \
+  -Wall -Wextra -Werror \
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
 LIBS = -lzstd -lxxhash -luring -lroaring -lpthread
+
+# A library runs programs that were linked with one of the same SONAME.
+VERSION := $(shell sed -n 's/.*kVersion = "\(.*\)";/\1/p' include/tandem/version.h)
+SONAME = libtandem.so.$(firstword $(subst ., ,$(VERSION)))
+SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
@@ -51,7 +62,8 @@ TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
   $(BUILD)/test_model:!model/CrashesOnTheSimulatedDisk \
   $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
 
-.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean
+.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean \
+  examples install uninstall installcheck
 all:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory programs
@@ -81,7 +93,7 @@ tsan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
 .PHONY: sanitized
-sanitized: $(if $(filter test_tools%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
+sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
@@ -126,6 +138,21 @@ bench:
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
 	@$(BUILD)/tandem_bench
 
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+INSTALLATION = VERSION='$(VERSION)' SONAME='$(SONAME)' LIBS='$(LIBS)' DESTDIR='$(DESTDIR)' \
+  PREFIX='$(abspath $(PREFIX))' BINDIR='$(abspath $(BINDIR))' LIBDIR='$(abspath $(LIBDIR))' \
+  INCLUDEDIR='$(abspath $(INCLUDEDIR))'
+install: all
+	@$(INSTALLATION) tools/install/install.sh install $(BUILD)
+uninstall:
+	@$(INSTALLATION) tools/install/install.sh uninstall
+installcheck: all
+	$(INSTALL) $(PACKAGES_INSTALLCHECK)
+	@MAKE='$(MAKE)' CXX='$(CXX)' BUILD='$(BUILD)' VERSION='$(VERSION)' tools/install/check.sh
+
 clean:
 	rm -rf build build-*
 
@@ -165,9 +192,13 @@ $(BUILD)/libtandem.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
 	@echo "  AR $@"
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/libtandem.so: $(LIBRARY_OBJECTS)
+$(SHARED): $(LIBRARY_OBJECTS) tools/install/libtandem.map
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -o $@ $^ $(LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) \
+	  -Wl,--version-script=tools/install/libtandem.map -o $@ $(filter %.o,$^) $(LIBS)
+$(BUILD)/libtandem.so: $(SHARED)
+	@ln -sf libtandem.so.$(VERSION) $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $@
 $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
@@ -185,9 +216,28 @@ $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) 
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
+# The examples see what a user sees: the public headers. Debian's cpp-httplib is compiled with these.
+$(BUILD)/obj/tools/examples/%.o: tools/examples/%.cc
+	@mkdir -p $(@D)
+	@echo "  CXX $<"
+	$(Q)$(CXX) -std=c++20 -O1 -Wall -Wextra -Werror $(if $(SANITIZE),$(SANITIZING)) -Iinclude \
+	  $(HTTP_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/tools/examples/job_queue.o: HTTP_FLAGS = -DCPPHTTPLIB_OPENSSL_SUPPORT \
+  -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT
+$(BUILD)/example_job_queue: HTTP_LIBS = -lcpp-httplib
+$(BUILD)/example_%: $(BUILD)/obj/tools/examples/%.o $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(HTTP_LIBS)
+EXAMPLES = $(patsubst tools/examples/%.cc,$(BUILD)/example_%,$(wildcard tools/examples/*.cc))
+$(BUILD)/test_examples: | $(EXAMPLES)
+examples:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory $(EXAMPLES)
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# What they run besides.
+$(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 -include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

@@ -39,6 +39,14 @@ std::string_view StatusCodeName(StatusCode code) {
   return "Unknown";
 }
 
+Status Status::OutOfMemory() {
+  // Short enough to stand inside the string; the pointer shares in owning nothing.
+  static const State kState{StatusCode::kOutOfMemory, "out of memory"};
+  Status status;
+  status.state_ = std::shared_ptr<const State>(std::shared_ptr<const State>(), &kState);
+  return status;
+}
+
 std::string Status::ToString() const {
   if (ok()) return "OK";
   std::string text(StatusCodeName(code()));

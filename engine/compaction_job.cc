@@ -50,13 +50,24 @@ Status Compactor::CompactIfDue(Region& region) {
 
 Status Compactor::CompactInTurn(Region& region) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
-  RegionVersion version = *region.version();
-  version.memstores.clear();  // A merge takes long: it keeps no memory that a flush may free.
+  const RegionVersion version = FilesAlone(*region.version());
   if (version.files.empty()) return Status();
-  ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version));
-  RETURN_IF_ERROR(Install(region, version, files));
-  for (const FileSlice& slice : version.files) StoreFiles::Retire(*slice.file);
-  return Status();
+  CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
+  for (const FileSlice& slice : version.files) {
+    event.input_files += 1;
+    event.input_rows += slice.high - slice.low;
+    event.input_bytes += slice.file->store().size_bytes();
+  }
+  return work_.monitor->RunCompaction(&event, [&]() -> Status {
+    ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version));
+    RETURN_IF_ERROR(Install(region, version, files));
+    for (const FileSlice& slice : version.files) StoreFiles::Retire(*slice.file);
+    const RunSize size = SizeOf(files);
+    event.files = size.files;
+    event.rows = size.rows;
+    event.bytes = size.bytes;
+    return Status();
+  });
 }
 
 Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& version) {

@@ -98,6 +98,10 @@ Result<VerifyReport> Database::Verify(bool deep) {
   return Guarded([&] { return engine_->Verify(deep); });
 }
 
-DatabaseInfo Database::Info() { return engine_->Info(); }
+Result<DatabaseInfo> Database::Info() {
+  return Guarded([&]() -> Result<DatabaseInfo> { return engine_->Info(); });
+}
+
+Statistics Database::GetStatistics() { return engine_->GetStatistics(); }
 
 }  // namespace tandem

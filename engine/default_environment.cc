@@ -38,12 +38,14 @@ Status CheckOptions(const Options& options) {
   return Status();
 }
 
-std::unique_ptr<base::FileSystem> NewFileSystem(const Options& options) {
+std::unique_ptr<base::FileSystem> NewFileSystem(const Options& options, std::string* note) {
   if (options.io == IoBackend::kPosix) return base::NewPosixFileSystem();
   std::string fallback_reason;
   std::unique_ptr<base::FileSystem> file_system = base::NewUringFileSystem(&fallback_reason);
-  if (!fallback_reason.empty() && options.log) {
-    options.log("reads go through POSIX calls instead of io_uring: " + fallback_reason);
+  if (!fallback_reason.empty()) {
+    *note = "reads go through POSIX calls instead of io_uring";
+    if (options.io == IoBackend::kUring) *note += ", which was asked for";
+    *note += ": " + fallback_reason;
   }
   return file_system;
 }
@@ -55,9 +57,9 @@ Result<Environment> DefaultEnvironment(const Options& options) {
   auto parts = std::make_shared<OwnedParts>();
   parts->clock = base::NewSystemClock();
   parts->random = base::NewSystemRandom();
-  parts->file_system = NewFileSystem(options);
-  ASSIGN_OR_RETURN(parts->executor, NewThreadPool(options.background_threads, parts->clock.get()));
   Environment environment;
+  parts->file_system = NewFileSystem(options, &environment.io_note);
+  ASSIGN_OR_RETURN(parts->executor, NewThreadPool(options.background_threads, parts->clock.get()));
   environment.file_system = parts->file_system.get();
   environment.clock = parts->clock.get();
   environment.random = parts->random.get();

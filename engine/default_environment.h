@@ -8,7 +8,7 @@
 namespace tandem::engine {
 
 /// The system's clock and randomness, files over io_uring or POSIX, threads. Falling back from
-/// io_uring is told in one line of the log. Errors: kInvalidArgument (an option out of range),
+/// io_uring leaves a note. Errors: kInvalidArgument (an option out of range),
 /// kOutOfMemory.
 Result<Environment> DefaultEnvironment(const Options& options);
 

@@ -34,6 +34,7 @@ class Engine {
   virtual Status Compact(std::string_view table) = 0;
   virtual Result<VerifyReport> Verify(bool deep) = 0;
   virtual DatabaseInfo Info() = 0;
+  virtual Statistics GetStatistics() = 0;
 };
 
 }  // namespace tandem::engine

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "engine/create_table.h"
+#include "engine/guarded.h"
 #include "engine/quote.h"
 #include "engine/write_plan.h"
 #include "wal/log.h"
@@ -29,13 +30,15 @@ EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tu
       options_(options),
       tuning_(tuning),
       environment_(environment),
-      health_(options.log),
+      monitor_(environment.clock, options),
+      health_(&monitor_),
       time_(environment.clock),
       snapshots_(std::make_shared<SnapshotRegistry>(&time_)),
       handles_(std::make_shared<OpenHandles>()),
       jobs_(std::make_unique<BackgroundJobs>(environment.executor)) {}
 
 Status EngineImpl::Start() {
+  if (!environment_.io_note.empty()) health_.Log(environment_.io_note);
   const RecoveryOptions recovery{.path = path_,
                                  .create_if_missing = options_.create_if_missing,
                                  .read_only = options_.read_only,
@@ -83,15 +86,18 @@ void EngineImpl::Wire() {
                       .editor = editor_.get(),
                       .snapshots = snapshots_.get(),
                       .health = &health_,
+                      .monitor = &monitor_,
                       .database = storage->catalog().database,
                       .section_alignment = tuning_.section_alignment,
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
-  overlaps_ = std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get());
+  overlaps_ =
+      std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
   gate_ = std::make_unique<WriteGate>(
       WriteGate::Parts{.regions = regions,
                        .health = &health_,
+                       .monitor = &monitor_,
                        .executor = environment_.executor,
                        .clock = environment_.clock,
                        .memstores_total_bytes = tuning_.memstores_total_bytes});
@@ -117,7 +123,9 @@ Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
   if (batch.operation_count() == 0) return Status();
   RETURN_IF_ERROR(gate_->Admit(plan.tables, options.no_wait));
-  return queue_->Commit(&plan, options.durability);
+  RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+  monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
+  return Status();
 }
 
 Status EngineImpl::CreateTable(const TableOptions& options) {
@@ -190,14 +198,7 @@ Status EngineImpl::FlushEverything() {
 //   5. ROOT says closed, unless the database had turned read-only.
 Status EngineImpl::Close() {
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
-  const auto prepare = [this]() -> Status {
-    RETURN_IF_ERROR(handles_->CheckNoneOpen());
-    RETURN_IF_ERROR(FlushEverything());
-    calls_.Close();
-    RETURN_IF_ERROR(handles_->CheckNoneOpen());
-    return FlushEverything();
-  };
-  const Status prepared = prepare();
+  const Status prepared = Guarded([this] { return PrepareClose(); });
   if (!prepared.ok()) {
     calls_.Reopen();
     closing_.store(false, std::memory_order_release);
@@ -207,13 +208,23 @@ Status EngineImpl::Close() {
   overlaps_->Cancel();
   jobs_->Stop();
   Status status = options_.read_only ? Status() : health_.CheckWritable();
-  if (status.ok() && !options_.read_only) status = EndLog();
+  if (status.ok() && !options_.read_only) status = Guarded([this] { return EndLog(); });
   Dismantle();
-  if (status.ok() && !options_.read_only) status = database_.opened.storage->CloseCleanly();
+  if (status.ok() && !options_.read_only) {
+    status = Guarded([this] { return database_.opened.storage->CloseCleanly(); });
+  }
   database_.opened.storage.reset();
   is_open_ = false;
   if (status.ok()) return status;
   return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+}
+
+Status EngineImpl::PrepareClose() {
+  RETURN_IF_ERROR(handles_->CheckNoneOpen());
+  RETURN_IF_ERROR(FlushEverything());
+  calls_.Close();
+  RETURN_IF_ERROR(handles_->CheckNoneOpen());
+  return FlushEverything();
 }
 
 // Every operation is in files: the log can end in an empty segment.
@@ -240,10 +251,13 @@ void EngineImpl::Dismantle() {
 EngineImpl::~EngineImpl() {
   if (!is_open_) return;
   handles_->CutOff();
-  const Status status = Close();
+  const Status status = Guarded([this] { return Close(); });
   if (!is_open_) return;
   // It could not be closed cleanly: what the log can still take is all that can be saved.
-  health_.Log("closed without a clean end: " + status.ToString());
+  Guarded([&] {
+    health_.Log("closed without a clean end: " + status.ToString());
+    return Status();
+  }).Ignore("a line of the log is not worth more");
   calls_.Close();
   queue_->WriteBuffered().Ignore("nobody is left to be told");
   compactor_->Cancel();

@@ -41,6 +41,7 @@
 #include "engine/group_log.h"
 #include "engine/health.h"
 #include "engine/maintenance.h"
+#include "engine/monitor.h"
 #include "engine/open_handles.h"
 #include "engine/overlap_work.h"
 #include "engine/reader.h"
@@ -77,6 +78,7 @@ class EngineImpl final : public Engine {
   Status Compact(std::string_view table) override;
   Result<VerifyReport> Verify(bool deep) override;
   DatabaseInfo Info() override;
+  Statistics GetStatistics() override;
 
  private:
   // engine_impl.cc
@@ -84,6 +86,7 @@ class EngineImpl final : public Engine {
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();
+  Status PrepareClose();
   Status EndLog();
   void Dismantle();
 
@@ -93,7 +96,7 @@ class EngineImpl final : public Engine {
                            std::string_view first = {},
                            std::optional<std::string_view> last = std::nullopt);
   TableView LatestView(const Table& table);
-  Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source);
+  Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table);
   ReadContext read_context() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
@@ -105,6 +108,7 @@ class EngineImpl final : public Engine {
   const Tuning tuning_;
   const Environment environment_;
 
+  Monitor monitor_;
   Health health_;
   TimeSource time_;
   const std::shared_ptr<SnapshotRegistry> snapshots_;

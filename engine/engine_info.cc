@@ -119,4 +119,16 @@ DatabaseInfo EngineImpl::Info() {
   return info;
 }
 
+Statistics EngineImpl::GetStatistics() {
+  Statistics statistics = monitor_.Counters();
+  GatePass pass(calls_);
+  if (!pass.inside()) return statistics;
+  statistics.last_sequence = snapshots_->visible().value;
+  statistics.log_bytes = log_->log_bytes();
+  statistics.memory_budget_bytes =
+      tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
+  statistics.memory = Describe(*database_.memory);
+  return statistics;
+}
+
 }  // namespace tandem::engine

@@ -51,15 +51,17 @@ TableView EngineImpl::LatestView(const Table& table) {
   return view;
 }
 
-Result<Cursor> EngineImpl::TrackCursor(Result<std::unique_ptr<RowSource>> source) {
+Result<Cursor> EngineImpl::TrackCursor(Result<std::unique_ptr<RowSource>> source,
+                                       std::string_view table) {
   if (!source.has_value()) return source.error();
-  return Cursor(handles_->Track(std::move(*source)));
+  return Cursor(handles_->Track(std::move(*source), table));
 }
 
 Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::string_view table,
                                            std::string_view row) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kGet);
   ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table, row, row));
   return GetRow(view, options, row);
 }
@@ -68,24 +70,27 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
                                 const ScanOptions& scan) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kScan);
   std::optional<std::string> end = format::Successor(scan.prefix);
   if (!scan.end.empty()) end = scan.end;
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table, std::max(scan.start, scan.prefix), end));
-  return TrackCursor(ScanRows(read_context(), std::move(view), options, scan));
+  return TrackCursor(ScanRows(read_context(), std::move(view), options, scan), table);
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
                                  const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kQuery);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return TrackCursor(QueryRows(read_context(), std::move(view), options, predicate, query));
+  return TrackCursor(QueryRows(read_context(), std::move(view), options, predicate, query), table);
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
                                    const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kCount);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
   return CountRows(read_context(), std::move(view), options, predicate, query);
 }

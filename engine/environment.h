@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "base/executor.h"
@@ -19,6 +20,8 @@ struct Environment {
   base::Clock* clock = nullptr;
   base::RandomSource* random = nullptr;
   base::Executor* executor = nullptr;
+  std::string io_note =
+      {};  ///< Told in the log at the start: why it is not io_uring. Mostly empty.
   std::shared_ptr<const void> owner = nullptr;
 };
 

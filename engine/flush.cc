@@ -132,15 +132,30 @@ Result<bool> Flusher::FlushOldest(Region& region) {
   if (version->memstores.size() < 2) return false;
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const Memstore& memstore = *version->memstores.front();
-  RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
-  ASSIGN_OR_RETURN(const FinishedRun files, FinishedBefore(region, *version));
-  const Status installed = Install(region, memstore, files);
-  if (!installed.ok()) {
-    // The next attempt may be far away.
-    for (const FinishedFile& file : files) file.file->DropRecord();
-    return installed;
-  }
+  FlushEvent event{.table = region.table().name,
+                   .region_id = region.id().value,
+                   .memstore_rows = memstore.row_count(),
+                   .memstore_bytes = memstore.size_bytes()};
+  RETURN_IF_ERROR(work_.monitor->RunFlush(&event, [&]() -> Status {
+    ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version));
+    const RunSize size = SizeOf(files);
+    event.files = size.files;
+    event.rows = size.rows;
+    event.bytes = size.bytes;
+    return Status();
+  }));
   return true;
+}
+
+// The four steps for the version's oldest memstore.
+Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version) {
+  const Memstore& memstore = *version.memstores.front();
+  RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
+  ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version));
+  const Status installed = Install(region, memstore, files);
+  if (installed.ok()) return files;
+  for (const FinishedFile& file : files) file.file->DropRecord();  // The next try may be far away.
+  return installed;
 }
 
 // The files of the oldest memstore, from an earlier attempt or written now.

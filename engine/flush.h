@@ -38,6 +38,7 @@ class Flusher {
  private:
   Status FlushWaiting(Region& region, const std::function<void()>& flushed);
   Result<bool> FlushOldest(Region& region);
+  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version);
   Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version);
   Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
 

@@ -4,7 +4,6 @@
 
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "tandem/status.h"
@@ -17,9 +16,9 @@ auto Guarded(Call&& call) -> decltype(call()) {
   try {
     return std::forward<Call>(call)();
   } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, "an allocation failed");
+    return Status::OutOfMemory();
   } catch (const std::length_error&) {
-    return Status(StatusCode::kOutOfMemory, "a size passes what a container can hold");
+    return Status::OutOfMemory();  // A size that no container can hold.
   }
 }
 

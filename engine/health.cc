@@ -1,10 +1,12 @@
 // States: writable -> read-only (TurnReadOnly; final). Beside it: disk full or not (SetDiskFull).
 #include "engine/health.h"
 
+#include <utility>
+
 namespace tandem::engine {
 
 void Health::Log(std::string_view line) const {
-  if (log_) log_(line);
+  if (monitor_ != nullptr) monitor_->Log(line);
 }
 
 Status Health::CheckWritable() const {
@@ -15,7 +17,9 @@ Status Health::CheckWritable() const {
 void Health::TurnReadOnly(std::string_view what, const Status& cause) {
   std::string reason(what);
   reason.append(": ").append(cause.ToString());
-  if (SetReason(reason)) Log("the database is read-only from now on: " + reason);
+  if (!SetReason(reason)) return;
+  Log("the database is read-only from now on: " + reason);
+  if (monitor_ != nullptr) monitor_->TurnedReadOnly(Status::ReadOnly(std::move(reason)));
 }
 
 void Health::OpenReadOnly() { SetReason("the database was opened to read only"); }

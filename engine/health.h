@@ -3,11 +3,11 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/mutex.h"
+#include "engine/monitor.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -15,10 +15,10 @@ namespace tandem::engine {
 /// Threads: any.
 class Health {
  public:
-  /// `log` receives lines; may be empty.
-  explicit Health(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
+  /// `monitor` (may be null: nobody is told) outlives it.
+  explicit Health(Monitor* monitor) : monitor_(monitor) {}
 
-  /// Gives the line to the sink. Requires: no lock is held (the sink is the user's).
+  /// Gives the line to the monitor. Requires: no lock is held (the sink is the user's).
   void Log(std::string_view line) const;
 
   /// OK, or kReadOnly with the reason.
@@ -38,7 +38,7 @@ class Health {
  private:
   bool SetReason(std::string reason) EXCLUDES(mutex_);
 
-  const std::function<void(std::string_view)> log_;
+  Monitor* const monitor_;
   mutable base::Mutex mutex_;
   std::atomic<bool> read_only_{
       false};  // Release after the reason stands; acquire before it is read.

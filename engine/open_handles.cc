@@ -2,15 +2,28 @@
 // I/O.
 #include "engine/open_handles.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "engine/quote.h"
 
 namespace tandem::engine {
 namespace {
 
-std::string Count(uint64_t count, std::string_view noun) {
-  std::string text = std::to_string(count);
-  text.append(" ").append(noun);
-  return count == 1 ? text : text + "s";
+// So many handles are named in a message.
+constexpr size_t kNamed = 8;
+
+// "2 cursors (of 'a', 'b')"; empty when there is none.
+std::string List(const std::vector<std::string>& open, std::string_view noun,
+                 std::string_view what) {
+  if (open.empty()) return {};
+  std::string text = std::to_string(open.size());
+  text.append(" ").append(noun).append(open.size() == 1 ? " (of " : "s (of ").append(what);
+  for (size_t i = 0; i < std::min(open.size(), kNamed); ++i) {
+    text.append(i == 0 ? "" : ", ").append(open[i]);
+  }
+  return text + (open.size() > kNamed ? ", ...)" : ")");
 }
 
 }  // namespace
@@ -18,10 +31,15 @@ std::string Count(uint64_t count, std::string_view noun) {
 SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles,
                              std::shared_ptr<const SnapshotRegistry::Registration> registered)
     : handles(std::move(open_handles)), registration(std::move(registered)) {
-  handles->snapshots_.fetch_add(1, std::memory_order_relaxed);
+  base::MutexLock lock(handles->mutex_);
+  handles->snapshots_.insert(registration->point().sequence.value);
 }
 
-SnapshotState::~SnapshotState() { handles->snapshots_.fetch_sub(1, std::memory_order_relaxed); }
+SnapshotState::~SnapshotState() {
+  base::MutexLock lock(handles->mutex_);
+  const auto found = handles->snapshots_.find(registration->point().sequence.value);
+  if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
+}
 
 class OpenHandles::TrackedSource final : public RowSource {
  public:
@@ -49,8 +67,10 @@ class OpenHandles::TrackedSource final : public RowSource {
   const std::shared_ptr<OpenSource> open_;
 };
 
-std::unique_ptr<RowSource> OpenHandles::Track(std::unique_ptr<RowSource> source) {
+std::unique_ptr<RowSource> OpenHandles::Track(std::unique_ptr<RowSource> source,
+                                              std::string_view table) {
   auto open = std::make_shared<OpenSource>();
+  open->table = table;
   open->source = std::move(source);
   auto tracked = std::make_unique<TrackedSource>(shared_from_this(), open);
   base::MutexLock lock(mutex_);
@@ -64,26 +84,27 @@ std::shared_ptr<SnapshotState> OpenHandles::NewSnapshot(
 }
 
 Status OpenHandles::CheckNoneOpen() const {
-  size_t cursors = 0;
+  std::vector<std::string> cursors, snapshots;
   {
     base::MutexLock lock(mutex_);
-    cursors = sources_.size();
+    for (const auto& open : sources_) cursors.push_back(Quote(open->table));
+    for (const uint64_t sequence : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
-  uint64_t snapshots = snapshots_.load(std::memory_order_relaxed);
-  if (cut_off_.load(std::memory_order_relaxed)) snapshots = 0;
-  if (cursors + snapshots == 0) return Status();
-  std::string open;
-  if (cursors > 0) open = Count(cursors, "cursor");
-  if (snapshots > 0) open += (open.empty() ? "" : " and ") + Count(snapshots, "snapshot");
-  return Status::Busy(open + (cursors + snapshots == 1 ? " is open" : " are open"));
+  const size_t count = cursors.size() + snapshots.size();
+  if (count == 0) return Status();
+  std::sort(cursors.begin(), cursors.end());
+  std::string open = List(cursors, "cursor", "");
+  if (!cursors.empty() && !snapshots.empty()) open += " and ";
+  open += List(snapshots, "snapshot", "sequence ");
+  return Status::Busy(open + (count == 1 ? " is open" : " are open"));
 }
 
 void OpenHandles::CutOff() {
-  cut_off_.store(true, std::memory_order_relaxed);
   std::set<std::shared_ptr<OpenSource>> sources;
   {
     base::MutexLock lock(mutex_);
     sources.swap(sources_);
+    snapshots_.clear();
   }
   for (const auto& open : sources) {
     open->gate.Close();

@@ -2,11 +2,11 @@
 // database goes away under them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/mutex.h"
 #include "engine/gate.h"
@@ -34,11 +34,13 @@ struct SnapshotState {
 class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
  public:
   /// A source that is counted while it lives and answers kClosed after CutOff.
-  std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source) EXCLUDES(mutex_);
+  /// `table` is for the message of CheckNoneOpen.
+  std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source, std::string_view table)
+      EXCLUDES(mutex_);
   std::shared_ptr<SnapshotState> NewSnapshot(
       std::shared_ptr<const SnapshotRegistry::Registration> registration);
 
-  /// OK, or kBusy "2 cursors and 1 snapshot are open".
+  /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
   /// Lets go of what the open cursors hold and counts no snapshot any more; waits for a Next that
   /// runs.
@@ -49,14 +51,15 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   class TrackedSource;
   /// What a cursor holds, shared with the list so that it can be cut off.
   struct OpenSource {
+    std::string table;
     Gate gate;
     std::unique_ptr<RowSource> source;  // Used inside the gate; reset when it is closed.
   };
 
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
-  std::atomic<uint64_t> snapshots_{0};  // Relaxed: a count.
-  std::atomic<bool> cut_off_{false};    // Relaxed: set by the database's last caller.
+  /// The sequences of the open snapshots; none after CutOff.
+  std::multiset<uint64_t> snapshots_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

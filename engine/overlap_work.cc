@@ -39,10 +39,8 @@ struct RecordRelease {
   RecordRelease() = default;
   RecordRelease(const RecordRelease&) = delete;
   RecordRelease& operator=(const RecordRelease&) = delete;
-  ~RecordRelease() {
-    if (version != nullptr) OverlapWorker::DropRecords(*version);
-  }
-  std::shared_ptr<const RegionVersion> version;
+  ~RecordRelease() { OverlapWorker::DropRecords(version); }
+  RegionVersion version;
 };
 
 }  // namespace
@@ -68,8 +66,8 @@ Status OverlapWorker::BuildMissing(Region& region) {
   RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
   bool found = true;
   while (found) {
-    at_end.version = region.version();  // Files may have come and gone since the last walk.
-    ASSIGN_OR_RETURN(found, BuildNext(region, *at_end.version, &walked));
+    at_end.version = FilesAlone(*region.version());  // They may have changed since the last walk.
+    ASSIGN_OR_RETURN(found, BuildNext(region, at_end.version, &walked));
   }
   return Status();
 }
@@ -86,13 +84,23 @@ Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& versi
     return walked->insert(missing.newer->store().number()).second;
   });
   if (next == all.end()) return false;
+  const int64_t began_micros = monitor_ == nullptr ? 0 : monitor_->NowMicros();
   ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
   next->newer->DropRecord();
   if (pairs.empty()) return true;
   region.Update([&pairs](RegionVersion* changed) {
     changed->overlaps = WithPairs(changed->overlaps, pairs);
   });
+  Tell(region, pairs, began_micros);
   return true;
+}
+
+void OverlapWorker::Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros) {
+  if (monitor_ == nullptr) return;
+  OverlapsEvent event{.table = region.table().name, .region_id = region.id().value};
+  event.pairs = pairs.size();
+  for (const auto& [key, pair] : pairs) event.bytes += pair->size_bytes();
+  monitor_->OverlapsBuilt(event, began_micros);
 }
 
 std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersion& version) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "engine/monitor.h"
 #include "engine/overlaps.h"
 #include "engine/region.h"
 #include "engine/row_record.h"
@@ -22,10 +23,13 @@ namespace tandem::engine {
 class OverlapWorker {
  public:
   /// All bitmaps and records of rows together take at most `memory_bytes`. `account` (may be null)
-  /// counts them and outlives them.
-  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr)
+  /// counts them and outlives them. `monitor` (may be null) is told of what was built and outlives
+  /// this.
+  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr,
+                         Monitor* monitor = nullptr)
       : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)),
-        record_memory_(std::make_shared<OverlapMemory>(memory_bytes / kRecordPart, memory_)) {}
+        record_memory_(std::make_shared<OverlapMemory>(memory_bytes / kRecordPart, memory_)),
+        monitor_(monitor) {}
 
   /// A recorder for the rows of a file that is being flushed to the region; null when no file of
   /// `version` may hold any of the memstore's rows.
@@ -60,8 +64,10 @@ class OverlapWorker {
   void Remember(const Overlaps::Pairs& pairs) EXCLUDES(mutex_);
 
   bool ReserveFor(const Missing& missing, uint64_t bytes);
+  void Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros);
 
   const std::shared_ptr<OverlapMemory> memory_, record_memory_;
+  Monitor* const monitor_;
   std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
   base::Mutex mutex_;
   /// Pairs that regions share are built once.

@@ -13,14 +13,11 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/guarded.h"
 #include "engine/predicate_lexer.h"
 #include "tandem/predicate.h"
 
-namespace tandem {
-
-using engine::IsKeyword;
-using engine::SyntaxError;
-using engine::Token;
+namespace tandem::engine {
 
 class PredicateParser {
  public:
@@ -209,9 +206,15 @@ class PredicateParser {
   int depth_ = 0;
 };
 
+}  // namespace tandem::engine
+
+namespace tandem {
+
 Result<Predicate> Predicate::Parse(std::string_view text) {
-  ASSIGN_OR_RETURN(std::vector<Token> tokens, engine::Tokenize(text));
-  return PredicateParser(std::move(tokens)).Run();
+  return engine::Guarded([text]() -> Result<Predicate> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> tokens, engine::Tokenize(text));
+    return engine::PredicateParser(std::move(tokens)).Run();
+  });
 }
 
 }  // namespace tandem

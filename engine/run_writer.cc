@@ -7,6 +7,15 @@
 
 namespace tandem::engine {
 
+RunSize SizeOf(const FinishedRun& files) {
+  RunSize size{.files = files.size()};
+  for (const FinishedFile& file : files) {
+    size.rows += file.record.rows;
+    size.bytes += file.record.size_bytes;
+  }
+  return size;
+}
+
 void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version) {
   std::vector<FileSlice> slices;
   for (const FinishedFile& file : files) {

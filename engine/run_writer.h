@@ -11,6 +11,7 @@
 #include "compaction/merge.h"
 #include "engine/catalog_editor.h"
 #include "engine/health.h"
+#include "engine/monitor.h"
 #include "engine/region.h"
 #include "engine/snapshot_registry.h"
 #include "engine/store_files.h"
@@ -26,6 +27,7 @@ struct FileWork {
   CatalogEditor* editor = nullptr;
   SnapshotRegistry* snapshots = nullptr;
   Health* health = nullptr;
+  Monitor* monitor = nullptr;
   format::DatabaseId database;
   uint32_t section_alignment = 4096;
   compaction::FileLimits limits = {};
@@ -39,6 +41,12 @@ struct FinishedFile {
 
 /// In key order. Empty: no row was left to write.
 using FinishedRun = std::vector<FinishedFile>;
+
+/// What a run takes, as the listener is told.
+struct RunSize {
+  uint64_t files = 0, rows = 0, bytes = 0;
+};
+RunSize SizeOf(const FinishedRun& files);
 
 /// Puts the run into the version at `at`, under `run`, and its records into the edit.
 void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version);

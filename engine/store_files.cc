@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/guarded.h"
 #include "format/store_file.h"
 
 namespace tandem::engine {
@@ -19,7 +20,10 @@ class StoredFile final : public LiveFile {
     if (!retired_.load(std::memory_order_acquire)) return;
     const format::FileNumber number = store_->number();
     store_.reset();
-    cache_->EraseFile(number);
+    Guarded([&] {
+      cache_->EraseFile(number);
+      return Status();
+    }).Ignore("no other file gets its number: what stays is evicted in its time");
     files_->Discard(number);
   }
 
@@ -78,10 +82,13 @@ Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& rec
 }
 
 void StoreFiles::Discard(format::FileNumber number) {
-  const Status status = storage_->DeleteFile(number);
-  if (!status.ok()) {
-    health_->Log("cannot delete " + StoreFileName(number) + ": " + status.ToString());
-  }
+  Guarded([&] {
+    const Status status = storage_->DeleteFile(number);
+    if (!status.ok()) {
+      health_->Log("cannot delete " + StoreFileName(number) + ": " + status.ToString());
+    }
+    return Status();
+  }).Ignore("called by destructors; the next open deletes what no catalog names");
 }
 
 void StoreFiles::Retire(LiveFile& file) {

@@ -58,6 +58,13 @@ struct RegionVersion {
   std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
 };
 
+/// The version without its memstores, for work that takes long: it keeps no memory that a flush may
+/// free.
+inline RegionVersion FilesAlone(RegionVersion version) {
+  version.memstores.clear();
+  return version;
+}
+
 /// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then
 /// the versions are pinned, then `point.now_micros` is read.
 struct TableView {

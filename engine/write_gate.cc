@@ -19,6 +19,7 @@ constexpr int64_t kLookAgainMicros = 100'000;
 
 Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
+  Stall stall(parts_.monitor);
   for (bool waited = false;; waited = true) {
     const std::string reason = ReasonToWait(tables);
     if (reason.empty()) break;
@@ -29,9 +30,11 @@ Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables,
           reason + ", and that waits for disk space: " + std::string(disk_full.message()));
     }
     if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
+    stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());
   }
   if (!no_wait && waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) {
+    parts_.monitor->CountDelayedWrite();
     parts_.clock->SleepMicros(kSlowMicros);
   }
   return Status();

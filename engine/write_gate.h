@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "engine/background.h"
 #include "engine/health.h"
+#include "engine/monitor.h"
 #include "engine/region_set.h"
 #include "tandem/status.h"
 
@@ -23,6 +24,7 @@ class WriteGate {
   struct Parts {
     const RegionSet* regions = nullptr;
     Health* health = nullptr;
+    Monitor* monitor = nullptr;
     base::Executor* executor = nullptr;
     base::Clock* clock = nullptr;
     uint64_t memstores_total_bytes = 0;  ///< Writers wait above it.

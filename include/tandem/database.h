@@ -1,11 +1,30 @@
 // The database: tables of rows with secondary indexes in one directory.
 //
-// Threads: a Database may be used from any thread; a Cursor, WriteBatch or Snapshot by one at a
-// time. Nothing is printed, no signal is handled, no static state is kept. No exception leaves a
-// call: std::bad_alloc becomes kOutOfMemory.
+// Threads: a Database may be used from any thread, by many at a time; a Cursor, WriteBatch or
+// Snapshot by one at a time (many readers may share one Snapshot through ReadOptions::snapshot).
+// Threads of the engine run in the background from Open until Close or destruction; fork() is safe
+// only where the child does not touch the database. Several databases may be open in one process.
+// Nothing is printed, no signal is handled, no state is kept outside the objects: what there is to
+// tell goes to Options::log, Options::listener and GetStatistics.
+//
+// Errors: no exception leaves a call of Database or Cursor: a failed allocation is kOutOfMemory.
+// Values that the caller owns (Row, Predicate, WriteBatch, options) throw std::bad_alloc as a
+// std::string does, and are then as before. Beside what a call names, every call may answer kClosed
+// (after Close) and kOutOfMemory; calls that read files kCorruption (file and offset are named) and
+// kIoError; calls that write kReadOnly, kIoError and kNoSpace. After a failed sync, or a failed
+// write that leaves open what is on disk, the database turns read-only until it is opened again.
+//
+// Lifetime: arguments are copied where they are needed later; they may go when the call returns.
+// Cursors and snapshots may outlive their Database: a cursor then answers kClosed, a snapshot is of
+// no use. A moved-from Cursor or Snapshot may only be assigned to or destroyed.
+//
+// Units: sizes are bytes, times are microseconds; timestamps count from 1970-01-01 UTC unless the
+// writer gives them a meaning of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,26 +35,33 @@
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 #include "tandem/write_batch.h"
 
-namespace tandem {
-
-namespace engine {
+namespace tandem::engine {
 class Engine;
 class RowSource;
 struct SnapshotState;
-}  // namespace engine
+}  // namespace tandem::engine
 
-/// A moment of the whole database: reads through it see no later write. Move-only; releasing it
-/// lets compaction drop what only it needed.
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// A moment of the whole database: reads through it see no later write, and no cell in it vanishes
+/// by its age. Move-only; destroying it lets compaction drop what only it needed, so one that is
+/// kept for long costs space on disk.
 class Snapshot {
  public:
+  /// For the engine.
   explicit Snapshot(std::shared_ptr<engine::SnapshotState> state);
   Snapshot(Snapshot&&) noexcept;
   Snapshot& operator=(Snapshot&&) noexcept;
   ~Snapshot();
+  /// The last operation that it sees; operations are numbered from 1 in the order of commits.
   uint64_t sequence() const;
+  /// For the engine.
   const engine::SnapshotState& state() const { return *state_; }
 
  private:
@@ -45,19 +71,50 @@ class Snapshot {
 /// Rows one after the other, of one moment, whatever is written, flushed or compacted meanwhile.
 ///   while (cursor.Next()) Use(cursor.row());
 ///   if (!cursor.status().ok()) ...
+/// Move-only. While it is open, the files that it reads stay on disk, and Close is refused. It does
+/// not need the Snapshot that it was opened with any more.
 class Cursor {
  public:
+  /// For the engine.
   explicit Cursor(std::unique_ptr<engine::RowSource> source);
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  /// Moves to the next row; false at the end or on an error (see status()).
+  /// Moves to the next row; false at the end or on an error (see status()), and ever after.
   bool Next();
-  /// Requires: the last Next() returned true. Lifetime: until the next call of Next().
+  /// Requires: the last Next() returned true. Lifetime: until the next call of Next(), or until the
+  /// cursor is moved from or destroyed, or the Database is destroyed.
   const RowView& row() const { return row_; }
-  /// OK at the normal end. Errors: kCorruption, kIoError, kClosed.
+  /// OK before and at the normal end. Errors: kCorruption, kIoError, kOutOfMemory, kOverBudget (a
+  /// row above kWholeRowBytesMax without ReadOptions::pieces), kClosed (the database is gone).
   const Status& status() const { return status_; }
+
+  /// One pass over the rows that are left. It ends at an error, too: status() tells.
+  ///   for (const tandem::RowView& row : cursor) Use(row);
+  class Iterator {
+   public:
+    using value_type = RowView;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+
+    explicit Iterator(Cursor* cursor) : cursor_(cursor) { ++*this; }
+    /// Lifetime: as row().
+    const RowView& operator*() const { return cursor_->row_; }
+    Iterator& operator++() {
+      at_end_ = !cursor_->Next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return at_end_; }
+
+   private:
+    Cursor* cursor_;
+    bool at_end_ = false;
+  };
+  /// Moves to the next row. Requires: called once.
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const { return {}; }
 
  private:
   std::unique_ptr<engine::RowSource> source_;
@@ -85,57 +142,50 @@ struct Explanation {
   uint64_t rows = 0;            ///< Rows that match.
 };
 
+/// An index over all regions of its table.
 struct IndexInfo {
   IndexOptions options;
   uint64_t entries = 0;  ///< In files: postings, current and older.
   uint64_t values = 0;   ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
 };
+/// A store file: "store-NUMBER" in the database's directory.
 struct FileInfo {
   uint64_t number = 0;
   uint64_t size_bytes = 0;
-  uint64_t rows = 0, cells = 0, deletes = 0;
-  uint64_t min_sequence = 0, max_sequence = 0;
-  std::string min_key, max_key;
-  uint64_t data_bytes = 0, index_bytes = 0;
+  uint64_t rows = 0, cells = 0, deletes = 0;    ///< Deletes: cells that are delete markers.
+  uint64_t min_sequence = 0, max_sequence = 0;  ///< Of the operations in it.
+  std::string min_key, max_key;                 ///< Both inclusive.
+  uint64_t data_bytes = 0, index_bytes = 0;     ///< Of its sections, as stored.
 };
+/// A range of a table's keys with its files.
 struct RegionInfo {
   uint64_t id = 0;
-  std::string start_key, end_key;
+  std::string start_key;        ///< Inclusive; empty: the first region.
+  std::string end_key;          ///< Exclusive; empty: the last region.
   std::vector<FileInfo> files;  ///< Oldest first.
   uint64_t memstore_rows = 0, memstore_bytes = 0;
-  uint64_t memstores = 0;
+  uint64_t memstores = 0;  ///< One that takes writes, and those that wait to be flushed.
 };
+/// A table as it was declared, and what became of it.
 struct TableInfo {
   TableOptions options;
   std::vector<RegionInfo> regions;
   std::vector<IndexInfo> indexes;
 };
-/// Memory in use, by what it is for.
-struct MemoryInfo {
-  uint64_t block_cache_bytes = 0;
-  uint64_t memstore_bytes = 0;  ///< Rows and their filters, also where only a reader needs them.
-  uint64_t append_buffer_bytes = 0;  ///< Index entries of memstores.
-  uint64_t block_index_bytes = 0;
-  uint64_t key_hash_bytes = 0;
-  uint64_t filter_bytes = 0;
-  uint64_t bitmap_bytes = 0;
-  uint64_t dictionary_bytes = 0;
-  uint64_t index_directory_bytes = 0;
-  uint64_t read_buffer_bytes = 0;
-  uint64_t overlap_bytes = 0;  ///< Bitmaps over shared rows and what they are made from.
-};
+/// The database described: figures of one moment or of moments close to it.
 struct DatabaseInfo {
   std::string path;
-  std::string io_backend;
-  bool read_only = false;
-  std::string read_only_reason;
-  uint64_t last_sequence = 0;
-  uint64_t log_bytes = 0, log_segments = 0;
+  std::string io_backend;                    ///< "io_uring" or "posix".
+  bool read_only = false;                    ///< Opened so, or turned so.
+  std::string read_only_reason;              ///< Empty while writes are accepted.
+  uint64_t last_sequence = 0;                ///< Of the last operation that is visible.
+  uint64_t log_bytes = 0, log_segments = 0;  ///< Still needed.
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
   MemoryInfo memory;
-  uint64_t recovered_operations = 0, torn_bytes = 0;
-  std::vector<TableInfo> tables;
+  uint64_t recovered_operations = 0;  ///< Read from the log when it was opened.
+  uint64_t torn_bytes = 0;            ///< At the log's end, ignored then: never acknowledged.
+  std::vector<TableInfo> tables;      ///< In the order of their creation.
 };
 
 /// What Verify found. `findings` is empty when all is well.
@@ -144,52 +194,80 @@ struct VerifyReport {
   std::vector<std::string> findings;
 };
 
+/// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
-  /// Opens the database in the directory `path`; nothing else has to be known. Errors: kNotFound
-  /// (no database there and create_if_missing is off; nothing is created), kBusy (another process
-  /// has it open for writing: its pid), kCorruption, kUnsupported, kInvalidArgument (an option out
-  /// of range), kIoError.
+  /// Opens the database in the directory `path`; nothing else has to be known. What the log holds
+  /// and files do not is read first. Errors: kNotFound (no database there and create_if_missing is
+  /// off; nothing is created), kBusy (another process, or this one, has it open for writing: its
+  /// pid), kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
+  /// range), kIoError, kNoSpace.
   static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                 const Options& options = {});
-  /// Closes as Close() does; errors are lost.
+  /// Closes as Close() does, also with cursors and snapshots open: those answer kClosed from then
+  /// on, and it waits for a Next() that runs. Errors are lost; what was acknowledged is recovered
+  /// by the next Open as far as its Durability promises. Requires: no other call is under way.
   ~Database();
-  /// Flushes every memstore, seals the log and closes. Errors: kBusy when cursors or snapshots are
-  /// still open (the message counts them; nothing is closed), kIoError, kNoSpace.
+  /// Flushes every memstore, seals the log and closes; waits for calls that are under way, and
+  /// refuses those that come later with kClosed. Errors: kBusy "1 cursor (of 't') and 2 snapshots
+  /// (of sequence 7, 9) are open", and those of Flush: nothing is closed, the database goes on.
+  /// kIoError "closed, but not cleanly": it is closed, and the next Open recovers; so ends every
+  /// database that has turned read-only.
   Status Close();
 
-  /// One edit of the catalog: the table with a region for each range between split keys. Errors:
-  /// kAlreadyExists, kInvalidArgument (names, limits, types, split keys), kReadOnly, kIoError,
-  /// kNoSpace.
+  /// One durable edit of the catalog: the table with a region for each range between split keys.
+  /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types, split keys: which one),
+  /// kReadOnly, kIoError, kNoSpace.
   Status CreateTable(const TableOptions& options);
-  /// Applies the whole batch or nothing. Errors: kNotFound (table, family), kInvalidArgument (key,
-  /// qualifier or value out of limits; a value that does not fit its index's type: row, column and
-  /// type are named), kBusy (only with no_wait), kReadOnly, kNoSpace, kIoError, kUnsupported.
+  /// Applies the whole batch or nothing, as of one moment, and returns when it reached its
+  /// durability and every later read sees it. May wait for flushes (see WriteOptions::no_wait).
+  /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
+  /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
+  /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
+  /// kReadOnly it is open whether the batch survives: the next Open tells.
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
-  /// nullopt: no such row. Errors: kNotFound (table, family), kCorruption, kIoError.
+  /// The row, which owns its bytes; nullopt: no such row, or none of the columns that were asked
+  /// for. Errors: kNotFound (table, family), kInvalidArgument (versions is 0; the snapshot belongs
+  /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row);
+  /// The rows of a range of keys, in the order of their bytes. Errors: as Get; those of reading
+  /// come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
-  /// Rows that satisfy the predicate: exactly those of a full scan of the same moment.
+  /// Rows that satisfy the predicate: exactly those of a full scan of the same moment, in key order
+  /// unless QueryOptions::order_by says otherwise. Errors: as Scan; also kNotFound (an index, a
+  /// family of the predicate), kInvalidArgument (a value that the column's type does not allow; an
+  /// index that cannot serve the predicate).
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,
                        const Predicate& predicate, const QueryOptions& query = {});
+  /// How many rows Query would return; mostly without reading them. Errors: as Query and its
+  /// cursor.
   Result<uint64_t> Count(const ReadOptions& options, std::string_view table,
                          const Predicate& predicate, const QueryOptions& query = {});
-  /// Plans and runs the query, returns how instead of what.
+  /// Plans and runs the query, returns how instead of what. Errors: as Count.
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query = {});
+  /// This moment, to read from later.
   Result<Snapshot> TakeSnapshot();
 
-  /// Writes the table's memstores to files and waits for it. An empty name: all tables.
+  /// Writes the table's memstores to files and waits for it; all of them are durable then. An empty
+  /// name: all tables. Errors: kNotFound, kReadOnly, kNoSpace (it is tried again in the
+  /// background).
   Status Flush(std::string_view table = {});
-  /// Flushes, then merges all files of each region of the table into one, and waits.
+  /// Flushes, then merges all files of each region of the table into one run, and waits. An empty
+  /// name: all tables. Errors: as Flush; kCancelled (Close); the files stay as they were.
   Status Compact(std::string_view table);
   /// Checks every file of the database against its checksums and the catalog; with `deep` also that
-  /// each index equals its rows, both ways, and that forward, reverse and point reads agree.
+  /// each index equals its rows, both ways, and that forward, reverse and point reads agree. What
+  /// is wrong is a finding, not an error. Threads: runs beside readers and writers.
   Result<VerifyReport> Verify(bool deep);
 
-  DatabaseInfo Info();
+  /// Describes tables, regions, files and indexes; reads the directories of indexes that are not in
+  /// memory yet. After Close: path, backend and budget alone. Errors: kOutOfMemory alone.
+  Result<DatabaseInfo> Info();
+  /// Counters and sizes; reads nothing and allocates nothing. After Close the counters stay.
+  Statistics GetStatistics();
 
  private:
   explicit Database(std::unique_ptr<engine::Engine> engine);
@@ -197,3 +275,5 @@ class Database {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -3,13 +3,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
+class EventListener;
 class Snapshot;
 
 enum class IoBackend : uint8_t {
@@ -28,9 +32,12 @@ struct Options {
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   IoBackend io = IoBackend::kAuto;
-  /// Receives one line per event worth telling (recovery, fallback, background errors); keys and
-  /// values never appear in it. Called from any thread.
-  std::function<void(std::string_view line)> log;
+  /// Receives one line per event worth telling (recovery, fallback, failed background work); keys
+  /// and values never appear in it. May be empty. Threads, errors and what it may call: as an
+  /// EventListener.
+  std::function<void(std::string_view line)> log = {};
+  /// Is told of flushes, compactions, stalls and the like; see there. May be null.
+  std::shared_ptr<EventListener> listener = {};
 };
 
 /// When a write is acknowledged, which is also when it becomes visible.
@@ -48,21 +55,21 @@ struct WriteOptions {
 
 /// A column asked for. An empty family is the table's first.
 struct ColumnName {
-  std::string family;
-  std::string qualifier;
+  std::string family = {};
+  std::string qualifier = {};
 };
 
 struct ReadOptions {
   const Snapshot* snapshot = nullptr;  ///< nullptr: the latest state.
   /// Columns and whole families to return; both empty: all. A row with none of them is not returned
   /// by Get and Scan. Files are read only for the families that are asked for.
-  std::vector<ColumnName> columns;
-  std::vector<std::string> families;
+  std::vector<ColumnName> columns = {};
+  std::vector<std::string> families = {};
   uint32_t versions = 1;  ///< Newest versions of each column, at most the family's.
   /// The past by timestamp: of the versions that are kept, those with since <= timestamp <= as_of
   /// exist, for predicates too. What deletes hide and what the family's limit cut stays gone.
-  std::optional<int64_t> as_of;
-  std::optional<int64_t> since;
+  std::optional<int64_t> as_of = {};
+  std::optional<int64_t> since = {};
   /// A row larger than kRowPieceBytes comes in several views of the same key (RowView::continues),
   /// so that a row of any size is read in bounded memory. Off: every view is a whole row, and one
   /// larger than kWholeRowBytesMax ends the read with kOverBudget. Get returns whole rows only.
@@ -70,20 +77,22 @@ struct ReadOptions {
 };
 
 struct ScanOptions {
-  std::string start;   ///< First key, inclusive; empty: from the first row.
-  std::string end;     ///< Exclusive; empty: to the last row.
-  std::string prefix;  ///< Only keys that start with it; combines with start and end.
+  std::string start = {};   ///< First key, inclusive; empty: from the first row.
+  std::string end = {};     ///< Exclusive; empty: to the last row.
+  std::string prefix = {};  ///< Only keys that start with it; combines with start and end.
   bool reverse = false;
   uint64_t limit = 0;  ///< 0: no limit.
 };
 
 struct QueryOptions {
   /// An index: rows by its value, then key; rows without a value do not appear. Empty: by key.
-  std::string order_by;
-  bool descending = false;  ///< With order_by: largest value first.
-  uint64_t limit = 0;       ///< 0: no limit.
-  std::string use_index;    ///< Empty: the planner chooses.
-  bool no_index = false;    ///< Scan and filter.
+  std::string order_by = {};
+  bool descending = false;     ///< With order_by: largest value first.
+  uint64_t limit = 0;          ///< 0: no limit.
+  std::string use_index = {};  ///< Empty: the planner chooses.
+  bool no_index = false;       ///< Scan and filter.
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -18,9 +18,17 @@
 
 #include "tandem/status.h"
 
+namespace tandem::engine {
+class PredicateParser;
+}  // namespace tandem::engine
+
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
-/// A value type; copies are deep.
+/// A value; copies are deep. Whether its columns and values fit a table shows when it is used.
+/// Errors: the functions that build one throw std::bad_alloc, Parse answers kOutOfMemory. Threads:
+/// any number may use one that nobody changes.
 class Predicate {
  public:
   enum class Kind : uint8_t {
@@ -42,9 +50,13 @@ class Predicate {
   };
 
   Predicate() = default;  ///< Every row.
+  /// A comparison of `kind`, kEqual to kIsNotNull, with as many `values` as it asks for; Query
+  /// refuses others. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
   static Predicate Equal(std::string column, std::string value);
+  /// Both ends inclusive.
   static Predicate Between(std::string column, std::string low, std::string high);
+  /// And of none is every row, Or of none is no row.
   static Predicate And(std::vector<Predicate> children);
   static Predicate Or(std::vector<Predicate> children);
   static Predicate Not(Predicate child);
@@ -65,7 +77,7 @@ class Predicate {
   const std::vector<Predicate>& children() const { return children_; }
 
  private:
-  friend class PredicateParser;
+  friend class engine::PredicateParser;
   Kind kind_ = Kind::kTrue;
   bool is_row_key_ = false;
   std::string family_, qualifier_;
@@ -74,3 +86,5 @@ class Predicate {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
-/// One visible version of one column.
+/// One visible version of one column. Lifetime of its bytes: that of the view or row it is part of.
 struct Cell {
   std::string_view family;
   std::string_view qualifier;
@@ -19,8 +21,9 @@ struct Cell {
   std::string_view value;
 };
 
-/// A row while a cursor stands on it. Cells are sorted by family, qualifier, newest first.
-/// Lifetime: until the cursor moves or is destroyed.
+/// A row while a cursor stands on it, as a handful of pointers: copying one copies no bytes. Cells
+/// are sorted by family, qualifier, newest first. Lifetime: until the cursor moves, is moved from
+/// or destroyed; copy it into a Row to keep it.
 class RowView {
  public:
   RowView() = default;
@@ -39,9 +42,11 @@ class RowView {
   bool continues_ = false;
 };
 
-/// A row that owns its bytes. Move-only.
+/// A row that owns its bytes, in one block of memory. Move-only; views into it stay valid when it
+/// is moved. Threads: any number may read it.
 class Row {
  public:
+  /// Copies the view's cells; of a row in pieces those of this piece. Throws std::bad_alloc.
   explicit Row(const RowView& view);
   std::string_view key() const { return view().key(); }
   std::span<const Cell> cells() const { return cells_; }
@@ -57,3 +62,5 @@ class Row {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
 /// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
@@ -28,7 +30,7 @@ enum class ColumnType : uint8_t {
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
 
 struct FamilyOptions {
-  std::string name;
+  std::string name = {};
   uint32_t max_versions = 1;  ///< Newest versions of a column that are kept; at least 1.
   int64_t ttl_micros = 0;     ///< A cell vanishes when its timestamp + this has passed; 0: never.
   Compression compression = Compression::kZstd;
@@ -36,23 +38,25 @@ struct FamilyOptions {
 };
 
 struct IndexColumn {
-  std::string family;  ///< Empty: the table's first family.
-  std::string qualifier;
+  std::string family = {};  ///< Empty: the table's first family.
+  std::string qualifier = {};
   ColumnType type = ColumnType::kBytes;
   bool descending = false;
 };
 
 struct IndexOptions {
-  std::string name;
-  std::vector<IndexColumn> columns;  ///< Exactly one.
+  std::string name = {};
+  std::vector<IndexColumn> columns = {};  ///< Exactly one.
 };
 
 struct TableOptions {
-  std::string name;
-  std::vector<FamilyOptions> families;  ///< 1 to kFamiliesMax.
-  std::vector<IndexOptions> indexes;
+  std::string name = {};
+  std::vector<FamilyOptions> families = {};  ///< 1 to kFamiliesMax.
+  std::vector<IndexOptions> indexes = {};
   /// Row keys at which the table is cut into regions from the start; any order, no two alike.
   std::vector<std::string> split_keys = {};
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -1,5 +1,7 @@
 // The outcome of an operation. Status says what went wrong and what the caller can do about it;
-// Result<T> is a value or a Status. Neither throws; an OK Status costs no allocation.
+// Result<T> is a value or a Status. An OK Status costs no allocation, and copying one never does.
+//
+// Threads: both are values; copies of one Status may be used by several threads at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+
+#pragma GCC visibility push(default)
 
 namespace tandem {
 
@@ -33,6 +37,7 @@ enum class StatusCode : uint8_t {
 /// The name of a code as in the enumeration, without the `k`: "NotFound".
 std::string_view StatusCodeName(StatusCode code);
 
+/// Move and copy are cheap: copies share one immutable message.
 class [[nodiscard]] Status {
  public:
   Status() = default;  ///< OK.
@@ -48,6 +53,8 @@ class [[nodiscard]] Status {
   static Status IoError(std::string m) { return {StatusCode::kIoError, std::move(m)}; }
   static Status NoSpace(std::string m) { return {StatusCode::kNoSpace, std::move(m)}; }
   static Status OutOfMemory(std::string m) { return {StatusCode::kOutOfMemory, std::move(m)}; }
+  /// Made without an allocation.
+  static Status OutOfMemory();
   static Status Busy(std::string m) { return {StatusCode::kBusy, std::move(m)}; }
   static Status Conflict(std::string m) { return {StatusCode::kConflict, std::move(m)}; }
   static Status OverBudget(std::string m) { return {StatusCode::kOverBudget, std::move(m)}; }
@@ -86,6 +93,8 @@ class [[nodiscard]] Result {
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
+  /// Requires: has_value(); std::bad_variant_access is thrown otherwise. Lifetime of a reference:
+  /// as long as this Result.
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
   /// By value, so that what `for (auto& x : *F())` walks over lives as long as the loop.
@@ -95,7 +104,7 @@ class [[nodiscard]] Result {
   T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  /// Requires: !has_value().
+  /// Requires: !has_value(); std::bad_variant_access is thrown otherwise.
   const Status& error() const { return std::get<1>(state_); }
   /// The error, or OK when there is a value.
   Status status() const { return has_value() ? Status() : error(); }
@@ -105,3 +114,5 @@ class [[nodiscard]] Result {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

@@ -1,11 +1,15 @@
-// Everything a program needs to use Tandem.
+// Everything a program needs to use Tandem. What the headers declare is what the shared library
+// exports: each stands between `#pragma GCC visibility push(default)` and its end.
 #pragma once
 
 #include "tandem/database.h"
+#include "tandem/event_listener.h"
 #include "tandem/limits.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
+#include "tandem/version.h"
 #include "tandem/write_batch.h"

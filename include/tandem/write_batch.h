@@ -8,8 +8,11 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tandem {
 
+/// A column and what is put into it. Lifetime: the caller's, for one call of PutColumns.
 struct ColumnValue {
   std::string_view qualifier;
   std::string_view value;
@@ -17,7 +20,9 @@ struct ColumnValue {
 
 /// Names and limits are checked by Database::Write, which refuses the whole batch. Each call is one
 /// operation: later ones win over earlier ones. Timestamps that are not given are the engine's: one
-/// per batch, microseconds, strictly rising. Threads: one at a time.
+/// per batch, microseconds, strictly rising. Arguments are copied. A batch may be written several
+/// times, to several databases; each time is a new write. Errors: a call that finds no memory
+/// throws std::bad_alloc and leaves the batch as it was. Threads: one at a time.
 class WriteBatch {
  public:
   /// One version of one column. An empty `family` is the table's first.
@@ -34,13 +39,17 @@ class WriteBatch {
   /// Every version at or below `timestamp` (default: the batch's own) that was written before.
   void DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
                     std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
+  /// As DeleteColumn, for every column of the family.
   void DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
                     std::optional<int64_t> timestamp = std::nullopt);
+  /// As DeleteFamily, for every family of the table.
   void DeleteRow(std::string_view table, std::string_view row,
                  std::optional<int64_t> timestamp = std::nullopt);
 
+  /// Empties the batch; its memory is kept for the next operations.
   void Clear();
   size_t operation_count() const { return operations_; }
+  /// As encoded; at most kBatchBytesMax when it is written.
   size_t size_bytes() const { return bytes_.size(); }
   /// The operations in the encoding of write_batch.cc, for the engine.
   std::string_view bytes() const { return bytes_; }
@@ -58,3 +67,5 @@ class WriteBatch {
 };
 
 }  // namespace tandem
+
+#pragma GCC visibility pop

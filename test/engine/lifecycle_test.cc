@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(CloseIsRefusedWhileHandlesAreOpen) {
     Result<Snapshot> snapshot = engine().TakeSnapshot();
     Result<Snapshot> second = engine().TakeSnapshot();
     BOOST_REQUIRE(cursor.has_value() && snapshot.has_value() && second.has_value());
-    BOOST_CHECK_EQUAL(Close().ToString(), "Busy: 1 cursor and 2 snapshots are open");
+    BOOST_CHECK_EQUAL(Close().ToString(),
+                      "Busy: 1 cursor (of 't') and 2 snapshots (of sequence 1, 1) are open");
     BOOST_CHECK(cursor->Next());
     BOOST_CHECK_EQUAL(Put("b", "c", "2").ToString(), "OK");
   }

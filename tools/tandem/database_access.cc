@@ -79,7 +79,7 @@ Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const 
 }
 
 Result<TableInfo> FindTable(Database& database, std::string_view table) {
-  DatabaseInfo info = database.Info();
+  ASSIGN_OR_RETURN(DatabaseInfo info, database.Info());
   for (TableInfo& candidate : info.tables) {
     if (candidate.options.name == table) return std::move(candidate);
   }

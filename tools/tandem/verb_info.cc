@@ -133,7 +133,7 @@ void WriteFiles(const TableInfo& table, RecordWriter* writer) {
 
 Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
-  const DatabaseInfo info = database->Info();
+  ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
   WriteDatabase(info, writer.get());
   WriteMemory(info.memory, writer.get());

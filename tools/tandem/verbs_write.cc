@@ -3,6 +3,7 @@
 
 #include "base/status_macros.h"
 #include "format/file_header.h"
+#include "tandem/version.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
@@ -11,8 +12,6 @@
 
 namespace tandem::tools {
 namespace {
-
-constexpr const char* kVersion = "0.1.0";
 
 /// Writes one batch to the disk and closes the database.
 Status WriteAndClose(const std::string& path, const std::string& table, const WriteBatch& batch,
@@ -31,7 +30,8 @@ Result<std::vector<std::string>> TablesNamed(Database& database, const std::stri
     return std::vector<std::string>{found.options.name};
   }
   std::vector<std::string> names;
-  for (const TableInfo& info : database.Info().tables) names.push_back(info.options.name);
+  ASSIGN_OR_RETURN(const DatabaseInfo info, database.Info());
+  for (const TableInfo& table_info : info.tables) names.push_back(table_info.options.name);
   return names;
 }
 

@@ -1,0 +1,17 @@
+// A listener that overrides nothing hears nothing.
+#include "tandem/event_listener.h"
+
+namespace tandem {
+
+EventListener::~EventListener() = default;
+void EventListener::OnFlushBegin(const FlushEvent&) {}
+void EventListener::OnFlushEnd(const FlushEvent&) {}
+void EventListener::OnCompactionBegin(const CompactionEvent&) {}
+void EventListener::OnCompactionEnd(const CompactionEvent&) {}
+void EventListener::OnStallBegin(const StallEvent&) {}
+void EventListener::OnStallEnd(const StallEvent&) {}
+void EventListener::OnOverlapsBuilt(const OverlapsEvent&) {}
+void EventListener::OnReadOnly(const Status&) {}
+void EventListener::OnLogLine(std::string_view) {}
+
+}  // namespace tandem

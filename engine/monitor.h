@@ -1,0 +1,88 @@
+// What happens in the engine, counted for Statistics and told to the user's listener and log. Those
+// are the user's code: they are called without a lock, and what they throw ends here.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "tandem/event_listener.h"
+#include "tandem/options.h"
+#include "tandem/statistics.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any. No call throws. Requires: the caller holds no lock.
+class Monitor {
+ public:
+  /// `clock` outlives it.
+  Monitor(base::Clock* clock, const Options& options)
+      : clock_(clock), log_(options.log), listener_(options.listener) {}
+
+  void Log(std::string_view line);
+  void TurnedReadOnly(const Status& reason);
+
+  /// Runs `work`, which fills in what it made and returns its Status, between a Begin and an End,
+  /// and returns what `work` returned; kOutOfMemory when an allocation failed in it.
+  Status RunFlush(FlushEvent* event, const std::function<Status()>& work);
+  Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
+  /// `began_micros`: NowMicros() when the building began.
+  void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
+
+  enum class Call : uint8_t { kGet, kScan, kQuery, kCount };
+  void CountCall(Call call) { Add(calls_[static_cast<size_t>(call)]); }
+  void CountWrite(uint64_t operations, uint64_t bytes);
+  void CountDelayedWrite() { Add(delayed_writes_); }
+
+  /// The counters; sizes are left at 0.
+  Statistics Counters() const;
+  int64_t NowMicros() const { return clock_->MonotonicMicros(); }
+
+ private:
+  friend class Stall;
+  using Counter = std::atomic<uint64_t>;  // Relaxed: figures that order nothing.
+
+  static void Add(Counter& counter, uint64_t count = 1) {
+    counter.fetch_add(count, std::memory_order_relaxed);
+  }
+  template <typename Telling>
+  void Tell(const Telling& telling);
+  void StallBegan(const StallEvent& event);
+  void StallEnded(const StallEvent& event);
+
+  base::Clock* const clock_;
+  const std::function<void(std::string_view)> log_;
+  const std::shared_ptr<EventListener> listener_;
+
+  std::array<Counter, 4> calls_{};
+  Counter batches_{0}, operations_{0}, batch_bytes_{0};
+  Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
+  Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
+  Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
+  Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
+};
+
+/// A writer's wait, from the first Wait to the end of the scope. Threads: one.
+class Stall {
+ public:
+  explicit Stall(Monitor* monitor) : monitor_(monitor) {}
+  ~Stall();
+  Stall(const Stall&) = delete;
+  Stall& operator=(const Stall&) = delete;
+  /// The writer is about to wait; only the first call has an effect. `reason` is copied.
+  void Begin(const std::string& reason);
+
+ private:
+  Monitor* const monitor_;
+  std::string reason_;
+  int64_t began_micros_ = 0;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,90 @@
+// What a database tells about its work while it works: flushes, compactions, writers that have to
+// wait, and the end of its willingness to write. A program derives from EventListener, overrides
+// what it wants to hear, and hands the listener in through Options::listener.
+//
+// Threads: a call comes from the thread on which the thing happens: a background thread of the
+// database, or one that is inside a call of it (Write for stalls; Flush, Compact and Close; any for
+// log lines and the read-only state). Calls come from several threads at a time, so a listener
+// guards what it keeps. No lock of the engine is held, but the work waits until the call returns:
+// be quick.
+//
+// What a listener may call: everything that only reads (Get, Scan, Query, Count, Explain, Info,
+// GetStatistics). It must not write, create tables, flush, compact, verify, close or destroy the
+// database: these may wait for the very work that waits for the listener. While Close is under way
+// reads answer kClosed. The first events come while Database::Open still runs.
+//
+// Errors: what a listener throws is caught and counted (Statistics::listener_failures); the engine
+// goes on as if it had returned.
+//
+// Lifetime: views in an event are valid during the call. The database shares in owning its listener
+// until it is destroyed, and calls it no more once it is closed.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tandem/status.h"
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// A memstore of a region becomes store files.
+struct FlushEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;
+  uint64_t memstore_rows = 0, memstore_bytes = 0;
+  // Known at the end. The file may hold fewer rows: what nobody can see any more is left out.
+  uint64_t files = 0, rows = 0, bytes = 0;
+  uint64_t micros = 0;
+  Status status = {};  ///< kNoSpace and kOutOfMemory: it is tried again, and begins again.
+};
+
+/// The files of a region become one run.
+struct CompactionEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;
+  uint64_t input_files = 0, input_rows = 0, input_bytes = 0;
+  // Known at the end.
+  uint64_t files = 0, rows = 0, bytes = 0;
+  uint64_t micros = 0;
+  Status status = {};  ///< kCancelled: the database was closed meanwhile. The inputs stay then.
+};
+
+/// A writer waits until flushes have made room, on the writer's thread.
+struct StallEvent {
+  std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
+  uint64_t micros = 0;           ///< Known at the end.
+};
+
+/// Bitmaps over the rows that files of a region share were built: queries decide faster from here.
+struct OverlapsEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;
+  uint64_t pairs = 0;  ///< Of files.
+  uint64_t bytes = 0;  ///< Of memory, for these pairs.
+  uint64_t micros = 0;
+};
+
+/// Each Begin is followed by its End on the same thread, whatever happens between them.
+class EventListener {
+ public:
+  virtual ~EventListener();
+  virtual void OnFlushBegin(const FlushEvent& event);
+  virtual void OnFlushEnd(const FlushEvent& event);
+  virtual void OnCompactionBegin(const CompactionEvent& event);
+  virtual void OnCompactionEnd(const CompactionEvent& event);
+  virtual void OnStallBegin(const StallEvent& event);
+  virtual void OnStallEnd(const StallEvent& event);
+  virtual void OnOverlapsBuilt(const OverlapsEvent& event);
+  /// The database accepts no more writes until it is opened again; once, and not for one that was
+  /// opened to read only. `reason` is what writes answer from now on.
+  virtual void OnReadOnly(const Status& reason);
+  /// One line per event worth telling (recovery, fallback, failed background work); keys and values
+  /// never appear in it. Options::log receives the same lines.
+  virtual void OnLogLine(std::string_view line);
+};
+
+}  // namespace tandem
+
+#pragma GCC visibility pop

@@ -1,0 +1,53 @@
+// Figures of an open database that cost nothing to ask for.
+#pragma once
+
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// Memory in use, by what it is for, in bytes.
+struct MemoryInfo {
+  uint64_t block_cache_bytes = 0;
+  uint64_t memstore_bytes = 0;  ///< Rows and their filters, also where only a reader needs them.
+  uint64_t append_buffer_bytes = 0;  ///< Index entries of memstores.
+  uint64_t block_index_bytes = 0;
+  uint64_t key_hash_bytes = 0;
+  uint64_t filter_bytes = 0;
+  uint64_t bitmap_bytes = 0;
+  uint64_t dictionary_bytes = 0;
+  uint64_t index_directory_bytes = 0;
+  uint64_t read_buffer_bytes = 0;
+  uint64_t overlap_bytes =
+      0;  ///< Bitmaps over the rows that files share, and what they are made from.
+};
+
+/// Counters since the database was opened, which never fall, and sizes of this moment.
+struct Statistics {
+  // Calls that were let in, whatever they answered.
+  uint64_t gets = 0, scans = 0, queries = 0, counts = 0;
+  // Acknowledged writes; bytes as WriteBatch::size_bytes() counts them.
+  uint64_t batches = 0, operations = 0, batch_bytes = 0;
+
+  // Work that ended well: what was written, and the time of all of it, which may overlap.
+  uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;
+  uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;
+  uint64_t compaction_input_bytes = 0;
+  uint64_t failed_flushes = 0, failed_compactions = 0;
+  uint64_t overlap_pairs = 0;  ///< Of files whose shared rows were found.
+
+  uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes.
+  uint64_t delayed_writes = 0;            ///< Held up for a millisecond, so that flushes keep up.
+  uint64_t listener_failures = 0;         ///< Exceptions that a listener or the log threw.
+
+  // Sizes of this moment; 0 after Close.
+  uint64_t last_sequence = 0;  ///< Of the last operation that is visible.
+  uint64_t log_bytes = 0;      ///< In log segments that are still needed.
+  uint64_t memory_budget_bytes = 0;
+  MemoryInfo memory;
+};
+
+}  // namespace tandem
+
+#pragma GCC visibility pop

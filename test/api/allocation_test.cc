@@ -1,0 +1,236 @@
+// Each call of the public API while one allocation after the other fails on the caller's thread: no
+// exception leaves the call, it answers kOutOfMemory or succeeds, and the database is sound
+// afterwards.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <ranges>
+#include <string>
+
+#include "tandem/tandem.h"
+#include "test/support/print.h"
+#include "test/support/temporary_directory.h"
+
+namespace {
+
+// Allocations of this thread until one fails, and all after it; below 0: none fails.
+thread_local int64_t allocations_left = -1;
+thread_local bool has_failed = false;
+
+void* Allocate(size_t size, size_t alignment) {
+  if (allocations_left == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  if (allocations_left > 0) --allocations_left;
+  void* memory =
+      alignment <= alignof(std::max_align_t)
+          ? std::malloc(size == 0 ? 1 : size)
+          : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+// The program's own, the library's included.
+void* operator new(size_t size) { return Allocate(size, 1); }
+void* operator new[](size_t size) { return Allocate(size, 1); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace tandem::test {
+namespace {
+
+static_assert(std::ranges::input_range<Cursor>);
+static_assert(!std::is_copy_constructible_v<Cursor> && !std::is_copy_constructible_v<Snapshot>);
+static_assert(!std::is_copy_constructible_v<Row> && !std::is_copy_constructible_v<Database>);
+static_assert(std::is_nothrow_move_constructible_v<Cursor>);
+
+struct Outcome {
+  Status status;
+  bool failed = false;  ///< An allocation did.
+};
+
+/// Calls `call` with so many allocations that succeed. What it returns must need none.
+Outcome WithAllocations(int64_t count, const std::function<Status()>& call) {
+  has_failed = false;
+  allocations_left = count;
+  Outcome outcome;
+  try {
+    outcome.status = call();
+    allocations_left = -1;
+  } catch (...) {
+    allocations_left = -1;
+    BOOST_ERROR("an exception left the call after " << count << " allocations");
+  }
+  outcome.failed = has_failed;
+  return outcome;
+}
+
+struct ApiFixture {
+  ApiFixture() { Open(); }
+  ~ApiFixture() { allocations_left = -1; }
+
+  void Open() {
+    Options options;
+    options.create_if_missing = true;
+    options.memory_bytes = 8 << 20;
+    options.io = IoBackend::kPosix;
+    auto opened = Database::Open(directory.Path("db"), options);
+    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
+    database = std::move(*opened);
+  }
+  void CreateAndFill() {
+    TableOptions table;
+    table.name = "t";
+    table.families = {{.name = "d"}, {.name = "e"}};
+    table.indexes = {{.name = "i", .columns = {{.family = "d", .qualifier = "c"}}}};
+    BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < 30; ++i) PutRow("row" + std::to_string(i));
+      if (round == 0) BOOST_REQUIRE_EQUAL(database->Flush().ToString(), "OK");
+    }
+  }
+  void PutRow(const std::string& key) {
+    WriteBatch batch;
+    batch.Put("t", key, "d", "c", "value");
+    batch.Put("t", key, "e", "x", std::string(300, 'x'));
+    BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  }
+
+  /// Fails each allocation of `call`, in larger steps as they become many, until none is left to
+  /// fail.
+  void FailEach(const char* what, const std::function<Status()>& call) {
+    int failures = 0;
+    for (int64_t count = 0;; count += 1 + count / 16) {
+      BOOST_REQUIRE_LT(count, 1'000'000);
+      const Outcome outcome = WithAllocations(count, call);
+      const bool answered =
+          outcome.status.ok() || outcome.status.code() == StatusCode::kOutOfMemory;
+      BOOST_REQUIRE_MESSAGE(answered, what << ", " << count << ": " << outcome.status.ToString());
+      BOOST_REQUIRE_MESSAGE(outcome.failed || outcome.status.ok(), what << " after the end");
+      if (!outcome.failed) break;
+      failures += outcome.status.ok() ? 0 : 1;
+    }
+    BOOST_CHECK_MESSAGE(failures > 0, what << " allocates nothing: this proves nothing");
+  }
+
+  void CheckSound(uint64_t rows) {
+    const auto count = database->Count({}, "t", Predicate::Equal("c", "value"));
+    BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
+    BOOST_CHECK_EQUAL(*count, rows);
+    const auto report = database->Verify(true);
+    BOOST_REQUIRE(report.has_value());
+    for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+  }
+
+  // In memory, where syncing costs nothing.
+  TemporaryDirectory directory{"/dev/shm"};
+  std::unique_ptr<Database> database;
+};
+
+Status Drain(Result<Cursor> cursor) {
+  if (!cursor.has_value()) return cursor.error();
+  for (const RowView& row : *cursor) (void)row;
+  return cursor->status();
+}
+
+BOOST_FIXTURE_TEST_SUITE(failed_allocations, ApiFixture)
+
+BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
+  CreateAndFill();
+  const Predicate predicate = *Predicate::Parse("c = 'value' OR e:x IS NULL");
+  FailEach("Get", [&] { return database->Get({}, "t", "row7").status(); });
+  FailEach("Scan", [&] { return Drain(database->Scan({}, "t", {})); });
+  FailEach("Query", [&] { return Drain(database->Query({}, "t", predicate)); });
+  FailEach("Count", [&] { return database->Count({}, "t", predicate).status(); });
+  FailEach("Explain", [&] { return database->Explain({}, "t", predicate).status(); });
+  FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
+  FailEach("Verify", [&] { return database->Verify(true).status(); });
+  FailEach("Info", [&] { return database->Info().status(); });
+  FailEach("Parse", [&] { return Predicate::Parse("a = 'b' AND NOT (c IN (1, 2))").status(); });
+  const Outcome statistics = WithAllocations(
+      0, [&] { return database->GetStatistics().batches > 0 ? Status() : Status::OutOfMemory(); });
+  BOOST_CHECK(statistics.status.ok() && !statistics.failed);
+  CheckSound(30);
+}
+
+BOOST_AUTO_TEST_CASE(OfFlushesAndCompactionsLoseNothing) {
+  CreateAndFill();
+  FailEach("Flush", [&] { return database->Flush("t"); });
+  CheckSound(30);
+  PutRow("more");
+  FailEach("Compact", [&] { return database->Compact("t"); });
+  CheckSound(31);
+}
+
+// A batch that is in the log and could not be applied makes the database read-only: it is opened
+// anew, and the batch is there as a whole or not at all.
+BOOST_AUTO_TEST_CASE(OfWritesLeaveAllOrNothing) {
+  CreateAndFill();
+  int acknowledged = 0, refused = 0;
+  for (int64_t count = 0; acknowledged == 0; count += 1 + count / 16) {
+    BOOST_REQUIRE_LT(count, 10'000);
+    const std::string key = "new" + std::to_string(count);
+    WriteBatch batch;
+    batch.Put("t", key, "d", "c", "new");
+    batch.Put("t", key, "e", "x", "new");
+    const Outcome outcome = WithAllocations(count, [&] { return database->Write({}, batch); });
+    BOOST_REQUIRE_MESSAGE(outcome.status.ok() || outcome.status.code() == StatusCode::kOutOfMemory,
+                          outcome.status.ToString());
+    (outcome.status.ok() ? acknowledged : refused) += 1;
+    auto row = database->Get({}, "t", key);
+    BOOST_REQUIRE(row.has_value());
+    BOOST_CHECK_EQUAL(row->has_value(), outcome.status.ok());
+    if (!database->Info()->read_only) continue;
+    database.reset();
+    Open();
+    row = database->Get({}, "t", key);
+    BOOST_REQUIRE(row.has_value());
+    BOOST_CHECK_EQUAL(row->has_value() ? (*row)->cells().size() : 2, 2u);
+  }
+  BOOST_CHECK_GT(refused, 0);
+  CheckSound(30);
+}
+
+BOOST_AUTO_TEST_CASE(OfOpeningAndClosingAreAnswered) {
+  CreateAndFill();
+  FailEach("Close", [&] { return database->Close(); });
+  BOOST_CHECK_EQUAL(database->Close().code(), StatusCode::kClosed);
+  database.reset();
+  const std::string path = directory.Path("db");
+  Options options;
+  options.memory_bytes = 8 << 20;
+  options.io = IoBackend::kPosix;
+  FailEach("Open", [&] { return Database::Open(path, options).status(); });
+  Open();
+  CheckSound(30);
+  const TableOptions table{.name = "u", .families = {{.name = "d"}}};
+  FailEach("CreateTable", [&]() -> Status {
+    const Status status = database->CreateTable(table);
+    // It may have come about although somebody behind it found no memory.
+    return status.code() == StatusCode::kAlreadyExists ? Status() : status;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
