@@ -21,7 +21,7 @@ endif
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev python3
-PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
+PACKAGES_PEERS = librocksdb-dev liblmdb-dev libsqlite3-dev
 INSTALL = @tools/house/dependencies.sh
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
@@ -41,7 +41,15 @@ TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
-BENCH_OBJECTS = $(call objects,$(wildcard tools/bench/*.cc))
+# A peer whose header is missing is left out of the benchmark program, which nothing else links.
+PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/lmdb.h),lmdb) \
+  $(if $(wildcard /usr/include/sqlite3.h),sqlite)
+PEERS_ABSENT = $(filter-out $(PEERS),rocksdb lmdb sqlite)
+PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter lmdb,$(PEERS)),-llmdb) \
+  $(if $(filter sqlite,$(PEERS)),-lsqlite3)
+BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_peer.cc),$(wildcard tools/bench/*.cc)) \
+  tools/tandem/json.cc tools/tandem/format_text.cc tools/tandem/bytes_text.cc tools/tandem/input.cc)
+BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(PEERS:%=$(BUILD)/obj/tools/bench/%_peer.o),$(BENCH_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
 TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
@@ -121,10 +129,16 @@ build-tidy/%.ok: %
 	  -MMD -MP -MF $(@:.ok=.d) -MT $@ -x c++ -
 	@touch $@
 
+# About 10 minutes. ROWS=, ROUNDS=, ENGINES=, PHASES=, JSON= choose otherwise; docs/performance.md.
+ROWS ?= 500000
+ROUNDS ?= 3
 bench:
-	$(INSTALL) $(PACKAGES_BENCH)
+	$(INSTALL) $(PACKAGES_BUILD)
+	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
-	@$(BUILD)/tandem_bench
+	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 10 minutes"
+	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
+	  $(PHASES:%=--phases %) $(JSON:%=--json %)
 
 clean:
 	rm -rf build build-*
@@ -173,7 +187,8 @@ $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb -llmdb
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(PEER_LIBS)
+	@for peer in $(PEERS_ABSENT); do echo "  tandem_bench is without $$peer: its library is not installed"; done
 
 # Objects that only a pattern rule names stay.
 .SECONDARY:
