@@ -68,7 +68,7 @@ test-programs: $(TEST_PROGRAMS)
 
 test:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(MAKE) --no-print-directory programs test-programs
+	@$(MAKE) --no-print-directory programs test-programs $(BUILD)/tandem_bench
 	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_RUNS)
 
 demo: all
@@ -77,7 +77,8 @@ demo: all
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
 # thread-safety analysis comes with it.
-FOLDERS ?= $(TEST_FOLDERS)
+# The benchmark program is left out: its peers are not instrumented.
+FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
 ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 \
@@ -200,6 +201,10 @@ $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) 
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
+# Those of the benchmark program link everything but its main() and its peers.
+$(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJECTS) $(BENCH_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -93,7 +93,7 @@ void MeasureCold(const Arguments& arguments) {
   const W1 w1(arguments.rows);
   const NamedRead read = ColdReadsOf(w1).at(static_cast<size_t>(arguments.item));
   DropPageCache(arguments.path);
-  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path, .is_cold = true});
+  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path, .reads = read.when_cold});
   DropPageCache(arguments.path);
   Consumer consumer;
   const Usage begin = UsageNow();

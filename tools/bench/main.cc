@@ -9,7 +9,6 @@
 #include "tools/bench/arguments.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/device.h"
-#include "tools/bench/json_file.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/report.h"
 #include "tools/bench/rounds.h"
@@ -17,7 +16,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr int kFoundExitCode = 8;
 constexpr int kUsageExitCode = 2;
 
 void TellOfAbsentEngines() {
@@ -40,11 +38,7 @@ int Run(const Arguments& arguments) {
   std::fprintf(stderr, "%s\n", DescribeDevice(device).c_str());
   const Figures figures =
       RunRounds(arguments, std::filesystem::read_symlink("/proc/self/exe").string());
-  std::fputs(ReportOf(arguments, figures, device).c_str(), stdout);
-  if (!arguments.json.empty()) WriteFile(arguments.json, ToJson(arguments, figures, device));
-  const std::vector<std::string> mismatches = figures.Mismatches();
-  for (const std::string& line : mismatches) std::fprintf(stderr, "%s\n", line.c_str());
-  return mismatches.empty() ? 0 : kFoundExitCode;
+  return Conclude(arguments, figures, device);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct NamedRead {
   std::string name;  ///< Of the phase when warm.
   std::string rows_name;
   std::function<void(Peer*, Consumer*)> run;
+  Reads when_cold;
 };
 
 std::vector<NamedRead> QueriesOf(const W1& w1);  ///< By rising selectivity.

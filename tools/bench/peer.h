@@ -14,11 +14,20 @@ namespace tandem::bench {
 inline constexpr uint64_t kCacheBytes = 512ull << 20;
 inline constexpr uint32_t kBatchRows = 100;
 
+/// What a process reads, as far as it decides how an engine does it best.
+enum class Reads : uint8_t {
+  kWarm,      ///< What is in memory, or soon will be.
+  kColdFew,   ///< A few rows that are not in memory: each by itself.
+  kColdMany,  ///< So many rows that are not in memory that reading ahead helps.
+  /// Rows that are not in memory and that were written one after the other.
+  kColdOrdered,
+};
+
 struct PeerOptions {
-  std::string path;      ///< A directory that exists.
-  bool indexes = true;   ///< Of a database that is created: with indexes on city, status and ts.
-  bool synced = false;   ///< A commit is on the disk; otherwise in the operating system's hands.
-  bool is_cold = false;  ///< The process reads what is not in memory.
+  std::string path;     ///< A directory that exists.
+  bool indexes = true;  ///< Of a database that is created: with indexes on city, status and ts.
+  bool synced = false;  ///< A commit is on the disk; otherwise in the operating system's hands.
+  Reads reads = Reads::kWarm;
 };
 
 /// A batch of changes in the making. Threads: each has a writer of its own; two writers never

@@ -1,8 +1,9 @@
 // See report.h.
 #include "tools/bench/report.h"
 
-#include <algorithm>
+#include <cstdio>
 
+#include "tools/bench/json_file.h"
 #include "tools/bench/phases.h"
 #include "tools/bench/scores.h"
 #include "tools/tandem/format_text.h"
@@ -12,6 +13,7 @@ namespace {
 
 using tools::Format;
 
+constexpr int kFoundExitCode = 8;
 constexpr double kMiB = 1 << 20;
 
 std::string UnitName(Unit unit) {
@@ -155,6 +157,14 @@ std::string ReportOf(const Arguments& arguments, const Figures& figures, const D
       arguments.rows, arguments.rounds);
   return head + DescribeDevice(device) + "\n\n" + PhaseTable(arguments, figures) +
          CostTable(arguments, figures) + GoalTable(figures, device);
+}
+
+int Conclude(const Arguments& arguments, const Figures& figures, const Device& device) {
+  std::fputs(ReportOf(arguments, figures, device).c_str(), stdout);
+  if (!arguments.json.empty()) WriteFile(arguments.json, ToJson(arguments, figures, device));
+  const std::vector<std::string> mismatches = figures.Mismatches();
+  for (const std::string& line : mismatches) std::fprintf(stderr, "%s\n", line.c_str());
+  return mismatches.empty() ? 0 : kFoundExitCode;
 }
 
 }  // namespace tandem::bench

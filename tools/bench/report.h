@@ -13,6 +13,10 @@ namespace tandem::bench {
 /// ranges, what it cost, and which goals are reached.
 std::string ReportOf(const Arguments& arguments, const Figures& figures, const Device& device);
 
+/// Prints the report and writes the JSON file that was asked for. Returns the exit code: 8 when
+/// engines returned different rows, otherwise 0.
+int Conclude(const Arguments& arguments, const Figures& figures, const Device& device);
+
 /// One line about the device.
 std::string DescribeDevice(const Device& device);
 

@@ -127,9 +127,10 @@ class RocksDbPeer : public Peer {
                             &handles_, &database));
     database_.reset(database);
     families_ = {database, handles_[0], handles_[1], options.indexes};
-    lookup_.async_io = options.is_cold;
-    scan_.async_io = options.is_cold;
-    if (options.is_cold) scan_.readahead_size = kReadAheadBytes;
+    if (options.reads == Reads::kWarm) return;
+    lookup_.async_io = true;
+    scan_.async_io = true;
+    scan_.readahead_size = kReadAheadBytes;
   }
   ~RocksDbPeer() override {
     for (auto* handle : handles_) Check(database_->DestroyColumnFamilyHandle(handle));

@@ -23,11 +23,13 @@ constexpr const char* kIndexes =
     "CREATE INDEX IF NOT EXISTS rows_city ON rows(city);"
     "CREATE INDEX IF NOT EXISTS rows_status ON rows(status);"
     "CREATE INDEX IF NOT EXISTS rows_ts ON rows(ts)";
-// A checkpoint each 64 MiB of log, and the file mapped so that reads copy no page.
+// A checkpoint each 64 MiB of log.
 constexpr const char* kPragmas =
     "PRAGMA busy_timeout = 600000; PRAGMA journal_mode = WAL; PRAGMA cache_size = -524288;"
-    "PRAGMA wal_autocheckpoint = 16384; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = "
-    "68719476736;";
+    "PRAGMA wal_autocheckpoint = 16384; PRAGMA temp_store = MEMORY";
+// The file is mapped, so that reads copy no page; but not where few of its pages are read cold:
+// around each of them the system would read ahead.
+constexpr const char* kMapped = "PRAGMA mmap_size = 68719476736";
 
 struct CloseConnection {
   void operator()(sqlite3* connection) const { sqlite3_close(connection); }
@@ -49,6 +51,8 @@ Connection Connect(const PeerOptions& options) {
   Connection connection(raw);
   Check(raw, code);
   Execute(connection, kPragmas);
+  if (options.reads == Reads::kWarm || options.reads == Reads::kColdMany)
+    Execute(connection, kMapped);
   // NORMAL syncs at checkpoints alone; FULL also the log at each commit.
   Execute(connection, options.synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   return connection;

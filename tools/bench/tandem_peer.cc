@@ -118,11 +118,14 @@ class TandemPeer : public Peer {
 
   void Scan(Consumer* consumer) override { ConsumeAll(database_->Scan({}, kTable, {}), consumer); }
 
-  // Entries in files beyond one a row are those of older values; memstores are left out.
+  // Of entries of a column that is updated, those beyond one a row are of older values. Each row of
+  // a memstore is an update here.
   std::optional<double> DeadShare() override {
     const DatabaseInfo info = database_->Info();
     const TableInfo& table = info.tables.front();
     double rows = 0, entries = 0;
+    for (const RegionInfo& region : table.regions)
+      entries += static_cast<double>(region.memstore_rows);
     for (const IndexInfo& index : table.indexes) {
       if (index.options.name == "city") entries += static_cast<double>(index.entries);
       if (index.options.name == "ts") rows += static_cast<double>(index.entries);
