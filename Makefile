@@ -47,9 +47,8 @@ PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr
 PEERS_ABSENT = $(filter-out $(PEERS),rocksdb lmdb sqlite)
 PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter lmdb,$(PEERS)),-llmdb) \
   $(if $(filter sqlite,$(PEERS)),-lsqlite3)
-BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_peer.cc),$(wildcard tools/bench/*.cc)) \
-  tools/tandem/json.cc tools/tandem/format_text.cc tools/tandem/bytes_text.cc tools/tandem/input.cc)
-BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(PEERS:%=$(BUILD)/obj/tools/bench/%_peer.o),$(BENCH_OBJECTS))
+BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(wildcard tools/bench/*.cc))) $(TOOL_TESTED_OBJECTS)
+BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
 TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))

@@ -18,6 +18,7 @@ const char* const kUsage =
     "usage: tandem_bench [--rows N] [--rounds N] [--engines A,B] [--phases A,B] [--seconds S]\n"
     "                    [--directory DIR] [--json FILE]\n"
     "       tandem_bench compare BEFORE.json AFTER.json\n"
+    "       tandem_bench contents FILE [DIRECTORY]     the large set\n"
     "engines: tandem rocksdb lmdb sqlite (those that were built)\n"
     "phases:  load plain update query range filter cold mixed count get scan disk commits open\n";
 

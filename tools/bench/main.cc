@@ -8,6 +8,7 @@
 
 #include "tools/bench/arguments.h"
 #include "tools/bench/compare.h"
+#include "tools/bench/contents_peer.h"
 #include "tools/bench/device.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/report.h"
@@ -53,6 +54,7 @@ int Main(const std::vector<std::string>& words) {
     std::fputs(kUsage, stderr);
     return kUsageExitCode;
   }
+  if (!words.empty() && words[0].starts_with("contents")) return RunContents(words);
   const Arguments arguments = ParseArguments(words);
   if (arguments.child.empty()) return Run(arguments);
   RunGroup(arguments);

@@ -1,13 +1,9 @@
 // RocksDB under measurement: rows in one column family, index entries (value, row key) in another,
-// and for queries its best way, MultiGet of sorted keys in batches. Blocks of 4 KiB, its default,
-// are the best for single rows, warm and cold. A cold process reads asynchronously where the
-// library was built with io_uring, and ahead where it reads everything.
-#include <rocksdb/cache.h>
+// and for queries its best way, MultiGet of sorted keys in batches. A cold process reads
+// asynchronously where the library was built with io_uring, and ahead where it reads everything.
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/snapshot.h>
-#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <memory>
@@ -15,20 +11,13 @@
 
 #include "tools/bench/key_value_row.h"
 #include "tools/bench/peers.h"
-
-// RocksDB asks its program for leave to use io_uring by this name.
-extern "C" bool RocksDbIOUringEnable() { return true; }
+#include "tools/bench/rocksdb_store.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr size_t kMultiGetKeys = 128;
-constexpr size_t kBlockBytes = 4096;
 constexpr size_t kReadAheadBytes = 2 << 20;
-
-void Check(const rocksdb::Status& status) {
-  if (!status.ok()) Fail("RocksDB: " + status.ToString());
-}
 
 /// The two column families of the database; those of one process.
 struct Families {
@@ -47,7 +36,7 @@ class SortedGet {
     std::vector<rocksdb::Status> statuses(keys.size());
     families.database->MultiGet(options, families.rows, keys.size(), keys.data(), values_.data(),
                                 statuses.data(), /*sorted_input=*/true);
-    for (const rocksdb::Status& status : statuses) Check(status);
+    for (const rocksdb::Status& status : statuses) CheckRocksDb(status);
   }
   std::string_view value(size_t i) const { return {values_[i].data(), values_[i].size()}; }
 
@@ -63,17 +52,17 @@ class RocksDbWriter : public Writer {
 
   void Insert(const W1Row& row) override {
     EncodeRow(row, &value_);
-    Check(batch_.Put(families_.rows, row.key, value_));
+    CheckRocksDb(batch_.Put(families_.rows, row.key, value_));
     if (!families_.indexes) return;
     for (const std::string& entry : IndexEntries(row))
-      Check(batch_.Put(families_.index, entry, ""));
+      CheckRocksDb(batch_.Put(families_.index, entry, ""));
   }
 
   void Update(const W1Update& update) override { updates_.push_back(update); }
 
   void Commit() override {
     AddUpdates();
-    Check(families_.database->Write(options_, &batch_));
+    CheckRocksDb(families_.database->Write(options_, &batch_));
     batch_.Clear();
     updates_.clear();
   }
@@ -90,11 +79,11 @@ class RocksDbWriter : public Writer {
       const W1Update& update = updates_[i];
       const RowColumns row = DecodeRow(old.value(i));
       ReplaceEntries(row, update, [&](const std::string& before, const std::string& after) {
-        Check(batch_.Delete(families_.index, before));
-        Check(batch_.Put(families_.index, after, ""));
+        CheckRocksDb(batch_.Delete(families_.index, before));
+        CheckRocksDb(batch_.Put(families_.index, after, ""));
       });
       EncodeRow(RowColumns{update.city, row.payload, update.status, row.ts}, &value_);
-      Check(batch_.Put(families_.rows, update.key, value_));
+      CheckRocksDb(batch_.Put(families_.rows, update.key, value_));
     }
   }
 
@@ -107,45 +96,21 @@ class RocksDbWriter : public Writer {
 
 class RocksDbPeer : public Peer {
  public:
-  explicit RocksDbPeer(const PeerOptions& options) : synced_(options.synced) {
-    rocksdb::Options general;
-    general.create_if_missing = true;
-    general.create_missing_column_families = true;
-    general.IncreaseParallelism(2);
-    rocksdb::BlockBasedTableOptions table;
-    table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
-    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-    table.format_version = 5;
-    table.block_size = kBlockBytes;
-    rocksdb::ColumnFamilyOptions family(general);
-    family.compression = rocksdb::kZSTD;
-    family.compression_opts.level = 1;
-    family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    rocksdb::DB* database = nullptr;
-    Check(rocksdb::DB::Open(general, options.path,
-                            {{rocksdb::kDefaultColumnFamilyName, family}, {"index", family}},
-                            &handles_, &database));
-    database_.reset(database);
-    families_ = {database, handles_[0], handles_[1], options.indexes};
+  explicit RocksDbPeer(const PeerOptions& options)
+      : synced_(options.synced),
+        store_(options.path, {"default", "index"}),
+        database_(store_.database()),
+        families_{database_, store_.family(0), store_.family(1), options.indexes} {
     if (options.reads == Reads::kWarm) return;
     lookup_.async_io = true;
     scan_.async_io = true;
     scan_.readahead_size = kReadAheadBytes;
   }
-  ~RocksDbPeer() override {
-    for (auto* handle : handles_) Check(database_->DestroyColumnFamilyHandle(handle));
-  }
-
   std::unique_ptr<Writer> NewWriter() override {
     return std::make_unique<RocksDbWriter>(families_, synced_);
   }
 
-  void Settle() override {
-    for (auto* handle : handles_) {
-      Check(database_->Flush({}, handle));
-      Check(database_->CompactRange({}, handle, nullptr, nullptr));
-    }
-  }
+  void Settle() override { store_.Settle(); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     const auto [low, high] = EntriesOf(column, value);
@@ -173,7 +138,7 @@ class RocksDbPeer : public Peer {
     rocksdb::PinnableSlice value;
     const rocksdb::Status status = database_->Get(lookup_, families_.rows, key, &value);
     if (status.IsNotFound()) return;
-    Check(status);
+    CheckRocksDb(status);
     ConsumeRow({value.data(), value.size()}, consumer);
   }
 
@@ -186,7 +151,7 @@ class RocksDbPeer : public Peer {
   void ForEachRow(Use use) {
     std::unique_ptr<rocksdb::Iterator> rows(database_->NewIterator(scan_, families_.rows));
     for (rows->SeekToFirst(); rows->Valid(); rows->Next()) use(rows->value().ToStringView());
-    Check(rows->status());
+    CheckRocksDb(rows->status());
   }
 
   // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
@@ -201,13 +166,13 @@ class RocksDbPeer : public Peer {
       const rocksdb::Slice entry = entries->key();
       if (keys != nullptr) keys->emplace_back(entry.data() + entry.size() - kKeyBytes, kKeyBytes);
     }
-    Check(entries->status());
+    CheckRocksDb(entries->status());
     return count;
   }
 
   // Index and rows are read at one snapshot, so that a writer beside does no harm.
   void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
-    rocksdb::ManagedSnapshot snapshot(database_.get());
+    rocksdb::ManagedSnapshot snapshot(database_);
     lookup_.snapshot = snapshot.snapshot();
     keys_.clear();
     CollectKeys(low, high, &keys_);
@@ -222,9 +187,9 @@ class RocksDbPeer : public Peer {
   }
 
   const bool synced_;
-  std::unique_ptr<rocksdb::DB> database_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
-  Families families_ = {};
+  RocksDbStore store_;
+  rocksdb::DB* const database_;
+  const Families families_;
   rocksdb::ReadOptions lookup_, scan_;
   std::vector<std::string> keys_;
 };

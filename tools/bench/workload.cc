@@ -31,7 +31,7 @@ uint64_t Scattered(uint64_t j, uint64_t count) {
 void Consumer::Value(std::string_view value) {
   bytes += value.size();
   uint64_t head = 0;
-  std::memcpy(&head, value.data(), std::min<size_t>(8, value.size()));
+  if (!value.empty()) std::memcpy(&head, value.data(), std::min<size_t>(8, value.size()));
   mix ^= head;
 }
 
