@@ -105,6 +105,23 @@ BOOST_AUTO_TEST_CASE(CompareExitsWithEightOnARegression) {
   BOOST_CHECK(worse.output.find("REGRESSION") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(TheLargeSetIsLoadedAndQueried) {
+  const test::TemporaryDirectory folder;
+  std::string contents;
+  for (int i = 0; i < 900; ++i) {
+    contents += "usr/share/vim/file " + std::to_string(i) + (i % 2 == 0 ? ".html" : "") +
+                "   doc/libboost1.81-dev,perl-" + std::to_string(i % 7) + "\n";
+  }
+  WriteFile(folder.Path("contents"), contents);
+  const ProgramRun run =
+      RunProgram("contents '" + folder.Path("contents") + "' '" + folder.path() + "'");
+  BOOST_REQUIRE_MESSAGE(run.exit_code == 0, run.output);  // 8: engines returned different rows.
+  for (const char* line : {"load settled, s", "disk, MiB", "count of section = doc, ms",
+                           "cold key prefix usr/share/vim/, ms"})
+    BOOST_CHECK_MESSAGE(run.output.find(line) != std::string::npos, line);
+  BOOST_CHECK_EQUAL(RunProgram("contents '" + folder.Path("absent") + "'").exit_code, 1);
+}
+
 BOOST_AUTO_TEST_CASE(WrongArgumentsAndFilesAreRefused) {
   const test::TemporaryDirectory folder;
   BOOST_CHECK_EQUAL(RunProgram("--rows few").exit_code, 2);

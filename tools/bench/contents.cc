@@ -137,6 +137,11 @@ int RunContents(const std::vector<std::string>& words) {
     std::fputs("usage: tandem_bench contents FILE [DIRECTORY]\n", stderr);
     return kUsageExitCode;
   }
+  if (std::FILE* file = std::fopen(words[1].c_str(), "rb"); file != nullptr) {
+    std::fclose(file);
+  } else {
+    Fail("cannot open " + words[1]);
+  }
   const std::string directory =
       words.size() == 3 ? words[2] : std::filesystem::temp_directory_path().string();
   return LargeSet(words[1], directory).Run();

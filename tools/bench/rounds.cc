@@ -82,7 +82,7 @@ class EngineRound {
     const int status = pclose(child);
     const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     if (group == "die" ? !killed : status != 0)
-      Fail(engine_ + " failed in '" + group + "', of which it says above why");
+      Fail(engine_ + " failed in '" + group + "'; its database is left in " + path_);
   }
 
   void Take(const std::string& line) {
