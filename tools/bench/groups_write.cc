@@ -88,9 +88,10 @@ void MeasureMixed(const Arguments& arguments, const W1& w1) {
 
   Update(w1, w1.rows() * kDeadParts / kAllParts, 1, peer.get());
   PrintDeadShare(peer.get());
-  Consumer before, all;
-  query.run(peer.get(), &before);
+  query.name = query.rows_name = "unsettled query 1 %";
+  MeasureRead(query, peer.get(), arguments.seconds);
   {
+    Consumer all;
     const PacedWriters writers(w1, peer.get());
     const Usage begin = UsageNow();
     do {

@@ -31,6 +31,7 @@ const std::vector<Phase>& Phases() {
       {"cold get", "cold"},
       {"cold scan", "cold"},
       {"compacted query 1 %", "mixed"},
+      {"unsettled query 1 %", "mixed"},
       {"query 1 % beside writers", "mixed"},
       {"dead entries, %", "mixed", Unit::kNumber},
       {"count by equality", "count", Unit::kMicros},

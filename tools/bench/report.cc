@@ -39,7 +39,8 @@ std::string ValueText(const Phase& phase, double value) {
 
 std::string RatioText(const std::optional<Ratio>& ratio) {
   if (!ratio.has_value()) return "-";
-  return Format("{:.2f} ({:.2f}-{:.2f})", ratio->median, ratio->low, ratio->high);
+  const char* pattern = ratio->high < 100 ? "{:.2f} ({:.2f}-{:.2f})" : "{:.0f} ({:.0f}-{:.0f})";
+  return Format(pattern, ratio->median, ratio->low, ratio->high);
 }
 
 // Every phase, whether better by another way or not, with the median of what was asked for.
@@ -53,16 +54,16 @@ std::string PhaseLine(const Arguments& arguments, const Figures& figures, const 
   }
   if (!any) return {};
   const std::vector<std::string> peers = RankedPeers(figures, phase);
-  line += Format("{:>20}", RatioText(RatioOf(figures, phase, "tandem", "rocksdb")));
+  line += Format("{:>22}", RatioText(RatioOf(figures, phase, "tandem", "rocksdb")));
   if (peers.empty()) return line + "\n";
   return line +
-         Format("{:>20} {}\n", RatioText(RatioOf(figures, phase, "tandem", peers[0])), peers[0]);
+         Format("{:>22} {}\n", RatioText(RatioOf(figures, phase, "tandem", peers[0])), peers[0]);
 }
 
 std::string PhaseTable(const Arguments& arguments, const Figures& figures) {
   std::string table = Format("{:<28}{:>4}", "phase", "");
   for (const std::string& engine : arguments.engines) table += Format("{:>12}", engine);
-  table += Format("{:>20}{:>20}\n", "x rocksdb", "x best peer");
+  table += Format("{:>22}{:>22}\n", "x rocksdb", "x best peer");
   for (const Phase& phase : Phases()) table += PhaseLine(arguments, figures, phase);
   return table;
 }
