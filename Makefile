@@ -24,7 +24,7 @@ endif
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
-PACKAGES_BENCH = $(PACKAGES_BUILD) librocksdb-dev liblmdb-dev
+PACKAGES_PEERS = librocksdb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 INSTALL = @tools/house/dependencies.sh
 
@@ -52,7 +52,14 @@ TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
-BENCH_OBJECTS = $(call objects,$(wildcard tools/bench/*.cc))
+# A peer whose header is missing is left out of the benchmark program, which nothing else links.
+PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/lmdb.h),lmdb) \
+  $(if $(wildcard /usr/include/sqlite3.h),sqlite)
+PEERS_ABSENT = $(filter-out $(PEERS),rocksdb lmdb sqlite)
+PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter lmdb,$(PEERS)),-llmdb) \
+  $(if $(filter sqlite,$(PEERS)),-lsqlite3)
+BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(wildcard tools/bench/*.cc))) $(TOOL_TESTED_OBJECTS)
+BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
 TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
@@ -72,7 +79,7 @@ test-programs: $(TEST_PROGRAMS)
 
 test:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(MAKE) --no-print-directory programs test-programs
+	@$(MAKE) --no-print-directory programs test-programs $(BUILD)/tandem_bench
 	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_RUNS)
 
 demo: all
@@ -81,7 +88,8 @@ demo: all
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
 # thread-safety analysis comes with it.
-FOLDERS ?= $(TEST_FOLDERS)
+# The benchmark program is left out: its peers are not instrumented.
+FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
 ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 \
@@ -133,10 +141,16 @@ build-tidy/%.ok: %
 	  -MMD -MP -MF $(@:.ok=.d) -MT $@ -x c++ -
 	@touch $@
 
+# About 10 minutes. ROWS=, ROUNDS=, ENGINES=, PHASES=, JSON= choose otherwise; docs/performance.md.
+ROWS ?= 500000
+ROUNDS ?= 3
 bench:
-	$(INSTALL) $(PACKAGES_BENCH)
+	$(INSTALL) $(PACKAGES_BUILD)
+	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
-	@$(BUILD)/tandem_bench
+	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 10 minutes"
+	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
+	  $(PHASES:%=--phases %) $(JSON:%=--json %)
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -204,7 +218,8 @@ $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt -lrocksdb -llmdb
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(PEER_LIBS)
+	@for peer in $(PEERS_ABSENT); do echo "  tandem_bench is without $$peer: its library is not installed"; done
 
 # Objects that only a pattern rule names stay.
 .SECONDARY:
@@ -233,6 +248,10 @@ $(BUILD)/test_examples: | $(EXAMPLES)
 examples:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(EXAMPLES)
+# Those of the benchmark program link everything but its main() and its peers.
+$(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJECTS) $(BENCH_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -13,29 +13,57 @@ namespace tandem::bench {
 
 inline constexpr size_t kKeyBytes = 16;  ///< Of a row key, which ends every index entry.
 
+/// Columns in the order in which a value holds them.
+struct RowColumns {
+  std::string_view city, payload, status, ts;
+};
+
 /// Each column's length in two bytes, then its bytes. `*value` is overwritten.
-inline void EncodeRow(const W1Row& row, std::string* value) {
+inline void EncodeRow(const RowColumns& row, std::string* value) {
   value->clear();
-  for (const auto* column : {&row.city, &row.payload, &row.status, &row.ts}) {
-    value->push_back(static_cast<char>(column->size() & 0xff));
-    value->push_back(static_cast<char>(column->size() >> 8));
-    value->append(*column);
+  for (const std::string_view column : {row.city, row.payload, row.status, row.ts}) {
+    value->push_back(static_cast<char>(column.size() & 0xff));
+    value->push_back(static_cast<char>(column.size() >> 8));
+    value->append(column);
   }
+}
+
+inline void EncodeRow(const W1Row& row, std::string* value) {
+  EncodeRow(RowColumns{row.city, row.payload, row.status, row.ts}, value);
+}
+
+/// Views into `value`.
+inline RowColumns DecodeRow(std::string_view value) {
+  RowColumns row;
+  for (std::string_view* column : {&row.city, &row.payload, &row.status, &row.ts}) {
+    const size_t length = static_cast<uint8_t>(value[0]) | static_cast<uint8_t>(value[1]) << 8;
+    *column = value.substr(2, length);
+    value.remove_prefix(2 + length);
+  }
+  return row;
 }
 
 inline void ConsumeRow(std::string_view value, Consumer* consumer) {
   ++consumer->rows;
-  size_t at = 0;
-  while (at + 2 <= value.size()) {
-    const size_t length = static_cast<uint8_t>(value[at]) | static_cast<uint8_t>(value[at + 1])
-                                                                << 8;
-    consumer->Value(value.substr(at + 2, length));
-    at += 2 + length;
-  }
+  const RowColumns row = DecodeRow(value);
+  for (const std::string_view column : {row.city, row.payload, row.status, row.ts})
+    consumer->Value(column);
+}
+
+/// Consumes the row when its city or status equals `wanted`.
+inline void ConsumeMatch(std::string_view value, std::string_view column, std::string_view wanted,
+                         Consumer* consumer) {
+  const RowColumns row = DecodeRow(value);
+  if ((column == "city" ? row.city : row.status) == wanted) ConsumeRow(value, consumer);
+}
+
+/// The entry of a city or status.
+inline std::string IndexEntry(char column, std::string_view value, std::string_view key) {
+  return std::string(1, column).append(value).append(1, '\0').append(key);
 }
 
 inline std::array<std::string, 3> IndexEntries(const W1Row& row) {
-  return {'c' + row.city + '\0' + row.key, 's' + row.status + '\0' + row.key,
+  return {IndexEntry('c', row.city, row.key), IndexEntry('s', row.status, row.key),
           't' + row.ts + row.key};
 }
 
@@ -43,6 +71,18 @@ inline std::array<std::string, 3> IndexEntries(const W1Row& row) {
 inline std::pair<std::string, std::string> EntriesOf(const std::string& column,
                                                      const std::string& value) {
   return {column[0] + value + '\0', column[0] + value + '\1'};
+}
+
+/// What an update does to the entries of the row's old values: calls `replace(old entry, new
+/// entry)` for each value that changes.
+template <typename Replace>
+void ReplaceEntries(const RowColumns& old, const W1Update& update, Replace replace) {
+  if (old.city != update.city) {
+    replace(IndexEntry('c', old.city, update.key), IndexEntry('c', update.city, update.key));
+  }
+  if (old.status != update.status) {
+    replace(IndexEntry('s', old.status, update.key), IndexEntry('s', update.status, update.key));
+  }
 }
 
 }  // namespace tandem::bench

@@ -1,6 +1,8 @@
 // LMDB under measurement: rows in one database, index entries in another, both in one environment.
-// Commits reach the operating system only (MDB_NOSYNC), as those of the other engines do. Queries
-// collect the row keys of their entries, sort them, and look each up with one cursor.
+// Without sync, commits reach the operating system only (MDB_NOSYNC), as those of the other engines
+// do. Queries collect the row keys of their entries, sort them, and look each up with one cursor;
+// the reader's transaction and cursors are kept and renewed, as its documentation recommends. A few
+// cold rows are read without read-ahead, which would fetch the whole file for them.
 #include <lmdb.h>
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 #include <vector>
 
 #include "tools/bench/key_value_row.h"
-#include "tools/bench/peer.h"
+#include "tools/bench/peers.h"
 
 namespace tandem::bench {
 namespace {
@@ -26,122 +28,218 @@ std::string_view ToView(const MDB_val& val) {
   return {static_cast<const char*>(val.mv_data), val.mv_size};
 }
 
+struct Databases {
+  MDB_env* environment = nullptr;
+  MDB_dbi rows = 0, index = 0;
+  bool indexes = true;
+};
+
+// A batch is a write transaction, which begins with its first change.
+class LmdbWriter : public Writer {
+ public:
+  explicit LmdbWriter(const Databases& databases) : databases_(databases) {}
+  ~LmdbWriter() override {
+    if (transaction_ != nullptr) mdb_txn_abort(transaction_);
+  }
+
+  void Insert(const W1Row& row) override {
+    Begin();
+    EncodeRow(row, &value_);
+    Put(databases_.rows, row.key, value_);
+    if (!databases_.indexes) return;
+    for (const std::string& entry : IndexEntries(row)) Put(databases_.index, entry, "");
+  }
+
+  void Update(const W1Update& update) override {
+    Begin();
+    MDB_val key = ToVal(update.key), found;
+    Check(mdb_get(transaction_, databases_.rows, &key, &found));
+    // A copy: the pages of a write transaction move under its own changes.
+    const std::string old_value(ToView(found));
+    const RowColumns old = DecodeRow(old_value);
+    ReplaceEntries(old, update, [&](const std::string& before, const std::string& after) {
+      MDB_val entry = ToVal(before);
+      Check(mdb_del(transaction_, databases_.index, &entry, nullptr));
+      Put(databases_.index, after, "");
+    });
+    EncodeRow(RowColumns{update.city, old.payload, update.status, old.ts}, &value_);
+    Put(databases_.rows, update.key, value_);
+  }
+
+  void Commit() override {
+    if (transaction_ == nullptr) return;
+    Check(mdb_txn_commit(transaction_));
+    transaction_ = nullptr;
+  }
+
+ private:
+  void Begin() {
+    if (transaction_ == nullptr)
+      Check(mdb_txn_begin(databases_.environment, nullptr, 0, &transaction_));
+  }
+  void Put(MDB_dbi database, std::string_view key, std::string_view value) {
+    MDB_val name = ToVal(key), data = ToVal(value);
+    Check(mdb_put(transaction_, database, &name, &data, 0));
+  }
+
+  const Databases databases_;
+  MDB_txn* transaction_ = nullptr;
+  std::string value_;
+};
+
+/// The reader's transaction and its two cursors: renewed for each read, and released after it.
+class Reader {
+ public:
+  explicit Reader(const Databases& databases) {
+    Check(mdb_txn_begin(databases.environment, nullptr, MDB_RDONLY, &transaction_));
+    Check(mdb_cursor_open(transaction_, databases.rows, &rows));
+    Check(mdb_cursor_open(transaction_, databases.index, &index));
+    mdb_txn_reset(transaction_);
+  }
+  ~Reader() {
+    mdb_cursor_close(index);
+    mdb_cursor_close(rows);
+    mdb_txn_abort(transaction_);
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  void Renew() {
+    Check(mdb_txn_renew(transaction_));
+    Check(mdb_cursor_renew(transaction_, rows));
+    Check(mdb_cursor_renew(transaction_, index));
+  }
+  void Reset() { mdb_txn_reset(transaction_); }
+
+  MDB_cursor* rows = nullptr;
+  MDB_cursor* index = nullptr;
+
+ private:
+  MDB_txn* transaction_ = nullptr;
+};
+
+/// One read of one moment.
+class Moment {
+ public:
+  explicit Moment(Reader* reader) : reader_(reader) { reader_->Renew(); }
+  ~Moment() { reader_->Reset(); }
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+
+ private:
+  Reader* reader_;
+};
+
 class LmdbPeer : public Peer {
  public:
-  explicit LmdbPeer(const std::string& path) {
-    Check(mdb_env_create(&environment_));
-    Check(mdb_env_set_mapsize(environment_, kMapBytes));
-    Check(mdb_env_set_maxdbs(environment_, 2));
-    Check(mdb_env_open(environment_, path.c_str(), MDB_NOSYNC, 0600));
+  explicit LmdbPeer(const PeerOptions& options) {
+    MDB_env*& environment = databases_.environment;
+    Check(mdb_env_create(&environment));
+    Check(mdb_env_set_mapsize(environment, kMapBytes));
+    Check(mdb_env_set_maxdbs(environment, 2));
+    const unsigned flags = MDB_NOTLS | (options.synced ? 0 : MDB_NOSYNC) |
+                           (options.reads == Reads::kColdFew ? MDB_NORDAHEAD : 0);
+    Check(mdb_env_open(environment, options.path.c_str(), flags, 0600));
     MDB_txn* transaction = nullptr;
-    Check(mdb_txn_begin(environment_, nullptr, 0, &transaction));
-    Check(mdb_dbi_open(transaction, "rows", MDB_CREATE, &rows_));
-    Check(mdb_dbi_open(transaction, "index", MDB_CREATE, &index_));
+    Check(mdb_txn_begin(environment, nullptr, 0, &transaction));
+    Check(mdb_dbi_open(transaction, "rows", MDB_CREATE, &databases_.rows));
+    Check(mdb_dbi_open(transaction, "index", MDB_CREATE, &databases_.index));
     Check(mdb_txn_commit(transaction));
+    databases_.indexes = options.indexes;
+    reader_ = std::make_unique<Reader>(databases_);
   }
-  ~LmdbPeer() override { mdb_env_close(environment_); }
-
-  void Load(const W1& w1) override {
-    W1Row row;
-    std::string value;
-    MDB_txn* transaction = nullptr;
-    for (uint64_t i = 0; i < w1.rows(); ++i) {
-      if (transaction == nullptr) Check(mdb_txn_begin(environment_, nullptr, 0, &transaction));
-      w1.Row(i, &row);
-      EncodeRow(row, &value);
-      Put(transaction, rows_, row.key, value);
-      for (const std::string& entry : IndexEntries(row)) Put(transaction, index_, entry, "");
-      if ((i + 1) % kBatchRows == 0 || i + 1 == w1.rows()) {
-        Check(mdb_txn_commit(transaction));
-        transaction = nullptr;
-      }
-    }
+  ~LmdbPeer() override {
+    reader_.reset();
+    mdb_env_close(databases_.environment);
   }
 
-  void Settle() override { Check(mdb_env_sync(environment_, 1)); }
+  std::unique_ptr<Writer> NewWriter() override { return std::make_unique<LmdbWriter>(databases_); }
+
+  void Settle() override { Check(mdb_env_sync(databases_.environment, 1)); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     const auto [low, high] = EntriesOf(column, value);
     QueryRange(low, high, consumer);
   }
 
+  void Filter(const std::string& column, const std::string& value, Consumer* consumer) override {
+    ForEachRow([&](std::string_view row) { ConsumeMatch(row, column, value, consumer); });
+  }
+
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
     QueryRange('t' + low, 't' + high, consumer);
   }
 
+  uint64_t Count(const std::string& column, const std::string& value) override {
+    const auto [low, high] = EntriesOf(column, value);
+    const Moment moment(reader_.get());
+    return CollectKeys(low, high, nullptr);
+  }
+
+  uint64_t CountTimes(const std::string& low, const std::string& high) override {
+    const Moment moment(reader_.get());
+    return CollectKeys('t' + low, 't' + high, nullptr);
+  }
+
   void Get(const std::string& key, Consumer* consumer) override {
-    const Reader reader(environment_, rows_);
+    const Moment moment(reader_.get());
     MDB_val name = ToVal(key), value;
-    const int code = mdb_cursor_get(reader.cursor, &name, &value, MDB_SET);
+    const int code = mdb_cursor_get(reader_->rows, &name, &value, MDB_SET);
     if (code == MDB_NOTFOUND) return;
     Check(code);
     ConsumeRow(ToView(value), consumer);
   }
 
   void Scan(Consumer* consumer) override {
-    const Reader reader(environment_, rows_);
-    MDB_val key, value;
-    int code = mdb_cursor_get(reader.cursor, &key, &value, MDB_FIRST);
-    for (; code == MDB_SUCCESS; code = mdb_cursor_get(reader.cursor, &key, &value, MDB_NEXT)) {
-      ConsumeRow(ToView(value), consumer);
-    }
-    if (code != MDB_NOTFOUND) Check(code);
+    ForEachRow([&](std::string_view row) { ConsumeRow(row, consumer); });
   }
 
  private:
-  // A cursor in a transaction of its own.
-  struct Reader {
-    Reader(MDB_env* environment, MDB_dbi database) {
-      Check(mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction));
-      Check(mdb_cursor_open(transaction, database, &cursor));
-    }
-    ~Reader() {
-      mdb_cursor_close(cursor);
-      mdb_txn_abort(transaction);
-    }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
+  template <typename Use>
+  void ForEachRow(Use use) {
+    const Moment moment(reader_.get());
+    MDB_val key, value;
+    int code = mdb_cursor_get(reader_->rows, &key, &value, MDB_FIRST);
+    for (; code == MDB_SUCCESS; code = mdb_cursor_get(reader_->rows, &key, &value, MDB_NEXT))
+      use(ToView(value));
+    if (code != MDB_NOTFOUND) Check(code);
+  }
 
-    MDB_txn* transaction = nullptr;
-    MDB_cursor* cursor = nullptr;
-  };
-
-  static void Put(MDB_txn* transaction, MDB_dbi database, std::string_view key,
-                  std::string_view value) {
-    MDB_val name = ToVal(key), data = ToVal(value);
-    Check(mdb_put(transaction, database, &name, &data, 0));
+  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
+  uint64_t CollectKeys(const std::string& low, const std::string& high,
+                       std::vector<std::string>* keys) {
+    MDB_val key = ToVal(low), value;
+    uint64_t count = 0;
+    int code = mdb_cursor_get(reader_->index, &key, &value, MDB_SET_RANGE);
+    for (; code == MDB_SUCCESS && ToView(key) < high; ++count) {
+      if (keys != nullptr) keys->emplace_back(ToView(key).substr(key.mv_size - kKeyBytes));
+      code = mdb_cursor_get(reader_->index, &key, &value, MDB_NEXT);
+    }
+    if (code != MDB_NOTFOUND) Check(code);
+    return count;
   }
 
   void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+    const Moment moment(reader_.get());
     keys_.clear();
-    {
-      const Reader reader(environment_, index_);
-      MDB_val key = ToVal(low), value;
-      int code = mdb_cursor_get(reader.cursor, &key, &value, MDB_SET_RANGE);
-      for (; code == MDB_SUCCESS && ToView(key) < high;
-           code = mdb_cursor_get(reader.cursor, &key, &value, MDB_NEXT)) {
-        keys_.emplace_back(ToView(key).substr(key.mv_size - kKeyBytes));
-      }
-      if (code != MDB_NOTFOUND) Check(code);
-    }
+    CollectKeys(low, high, &keys_);
     std::sort(keys_.begin(), keys_.end());
-    const Reader reader(environment_, rows_);
     for (const std::string& row : keys_) {
       MDB_val key = ToVal(row), value;
-      Check(mdb_cursor_get(reader.cursor, &key, &value, MDB_SET));
+      Check(mdb_cursor_get(reader_->rows, &key, &value, MDB_SET));
       ConsumeRow(ToView(value), consumer);
     }
   }
 
-  MDB_env* environment_ = nullptr;
-  MDB_dbi rows_ = 0, index_ = 0;
+  Databases databases_;
+  std::unique_ptr<Reader> reader_;
   std::vector<std::string> keys_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> NewLmdbPeer(const std::string& path) {
-  return std::make_unique<LmdbPeer>(path);
+std::unique_ptr<Peer> NewLmdbPeer(const PeerOptions& options) {
+  return std::make_unique<LmdbPeer>(options);
 }
 
 }  // namespace tandem::bench

@@ -1,9 +1,10 @@
 // An engine under measurement. Each is used as its own documentation recommends, with the same
-// durability (in the operating system), compression (zstd level 1) and cache (512 MiB).
+// durability, compression (zstd level 1 where there is a choice) and cache (512 MiB).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tools/bench/workload.h"
@@ -13,26 +14,55 @@ namespace tandem::bench {
 inline constexpr uint64_t kCacheBytes = 512ull << 20;
 inline constexpr uint32_t kBatchRows = 100;
 
-/// Every call ends the process with a message when the engine reports an error.
+/// What a process reads, as far as it decides how an engine does it best.
+enum class Reads : uint8_t {
+  kWarm,      ///< What is in memory, or soon will be.
+  kColdFew,   ///< A few rows that are not in memory: each by itself.
+  kColdMany,  ///< So many rows that are not in memory that reading ahead helps.
+  /// Rows that are not in memory and that were written one after the other.
+  kColdOrdered,
+};
+
+struct PeerOptions {
+  std::string path;     ///< A directory that exists.
+  bool indexes = true;  ///< Of a database that is created: with indexes on city, status and ts.
+  bool synced = false;  ///< A commit is on the disk; otherwise in the operating system's hands.
+  Reads reads = Reads::kWarm;
+};
+
+/// A batch of changes in the making. Threads: each has a writer of its own; two writers never
+/// update the same row at the same time.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  virtual void Insert(const W1Row& row) = 0;
+  /// Replaces two indexed columns of a row that exists. Requires: no row twice in a batch.
+  virtual void Update(const W1Update& update) = 0;
+  /// Applies the batch as one transaction and begins the next.
+  virtual void Commit() = 0;
+};
+
+/// Every call ends the process with a message when the engine reports an error. Threads: reads by
+/// one at a time, beside any number of writers.
 class Peer {
  public:
   virtual ~Peer() = default;
-  /// Loads all rows with the three indexes (city, status, ts), in batches of kBatchRows.
-  virtual void Load(const W1& w1) = 0;
+  virtual std::unique_ptr<Writer> NewWriter() = 0;
   /// Waits until no background work is left and the data is settled.
   virtual void Settle() = 0;
-  /// Whole rows with `column` = `value`.
+  /// Whole rows with `column` = `value`, by the engine's best way through the index.
   virtual void Query(const std::string& column, const std::string& value, Consumer* consumer) = 0;
+  /// The same rows by reading all rows and keeping those that match.
+  virtual void Filter(const std::string& column, const std::string& value, Consumer* consumer) = 0;
   /// Whole rows with low <= ts < high (eight big-endian bytes each).
   virtual void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) = 0;
+  virtual uint64_t Count(const std::string& column, const std::string& value) = 0;
+  virtual uint64_t CountTimes(const std::string& low, const std::string& high) = 0;
   virtual void Get(const std::string& key, Consumer* consumer) = 0;
   virtual void Scan(Consumer* consumer) = 0;
+  /// The share of index entries whose row has a newer value, where the engine tells it.
+  virtual std::optional<double> DeadShare() { return std::nullopt; }
 };
-
-/// Opens the database in the directory `path`, or creates it.
-std::unique_ptr<Peer> NewTandemPeer(const std::string& path);
-std::unique_ptr<Peer> NewRocksDbPeer(const std::string& path);
-std::unique_ptr<Peer> NewLmdbPeer(const std::string& path);
 
 [[noreturn]] void Fail(const std::string& what);
 

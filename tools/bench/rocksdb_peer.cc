@@ -1,135 +1,203 @@
 // RocksDB under measurement: rows in one column family, index entries (value, row key) in another,
-// and for queries its best way, MultiGet of sorted keys in batches.
-#include <rocksdb/cache.h>
+// and for queries its best way, MultiGet of sorted keys in batches. A cold process reads
+// asynchronously where the library was built with io_uring, and ahead where it reads everything.
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
-#include <rocksdb/table.h>
+#include <rocksdb/snapshot.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "tools/bench/key_value_row.h"
-#include "tools/bench/peer.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/rocksdb_store.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr size_t kMultiGetKeys = 128;
+constexpr size_t kReadAheadBytes = 2 << 20;
 
-void Check(const rocksdb::Status& status) {
-  if (!status.ok()) Fail("RocksDB: " + status.ToString());
-}
+/// The two column families of the database; those of one process.
+struct Families {
+  rocksdb::DB* database;
+  rocksdb::ColumnFamilyHandle* rows;
+  rocksdb::ColumnFamilyHandle* index;
+  bool indexes;
+};
+
+/// Values of sorted `keys`, each of which must exist; at most kMultiGetKeys of them.
+class SortedGet {
+ public:
+  SortedGet(const Families& families, const rocksdb::ReadOptions& options,
+            const std::vector<rocksdb::Slice>& keys)
+      : values_(keys.size()) {
+    std::vector<rocksdb::Status> statuses(keys.size());
+    families.database->MultiGet(options, families.rows, keys.size(), keys.data(), values_.data(),
+                                statuses.data(), /*sorted_input=*/true);
+    for (const rocksdb::Status& status : statuses) CheckRocksDb(status);
+  }
+  std::string_view value(size_t i) const { return {values_[i].data(), values_[i].size()}; }
+
+ private:
+  std::vector<rocksdb::PinnableSlice> values_;
+};
+
+class RocksDbWriter : public Writer {
+ public:
+  RocksDbWriter(const Families& families, bool synced) : families_(families) {
+    options_.sync = synced;
+  }
+
+  void Insert(const W1Row& row) override {
+    EncodeRow(row, &value_);
+    CheckRocksDb(batch_.Put(families_.rows, row.key, value_));
+    if (!families_.indexes) return;
+    for (const std::string& entry : IndexEntries(row))
+      CheckRocksDb(batch_.Put(families_.index, entry, ""));
+  }
+
+  void Update(const W1Update& update) override { updates_.push_back(update); }
+
+  void Commit() override {
+    AddUpdates();
+    CheckRocksDb(families_.database->Write(options_, &batch_));
+    batch_.Clear();
+    updates_.clear();
+  }
+
+ private:
+  // Reads the old rows of the whole batch at once.
+  void AddUpdates() {
+    std::sort(updates_.begin(), updates_.end(),
+              [](const W1Update& a, const W1Update& b) { return a.key < b.key; });
+    std::vector<rocksdb::Slice> keys;
+    for (const W1Update& update : updates_) keys.emplace_back(update.key);
+    const SortedGet old(families_, {}, keys);
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      const W1Update& update = updates_[i];
+      const RowColumns row = DecodeRow(old.value(i));
+      ReplaceEntries(row, update, [&](const std::string& before, const std::string& after) {
+        CheckRocksDb(batch_.Delete(families_.index, before));
+        CheckRocksDb(batch_.Put(families_.index, after, ""));
+      });
+      EncodeRow(RowColumns{update.city, row.payload, update.status, row.ts}, &value_);
+      CheckRocksDb(batch_.Put(families_.rows, update.key, value_));
+    }
+  }
+
+  const Families families_;
+  rocksdb::WriteOptions options_;
+  rocksdb::WriteBatch batch_;
+  std::vector<W1Update> updates_;
+  std::string value_;
+};
 
 class RocksDbPeer : public Peer {
  public:
-  explicit RocksDbPeer(const std::string& path) {
-    rocksdb::Options options;
-    options.create_if_missing = true;
-    options.create_missing_column_families = true;
-    options.IncreaseParallelism(2);
-    rocksdb::BlockBasedTableOptions table;
-    table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
-    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-    table.format_version = 5;
-    rocksdb::ColumnFamilyOptions family(options);
-    family.compression = rocksdb::kZSTD;
-    family.compression_opts.level = 1;
-    family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    rocksdb::DB* database = nullptr;
-    Check(rocksdb::DB::Open(options, path,
-                            {{rocksdb::kDefaultColumnFamilyName, family}, {"index", family}},
-                            &handles_, &database));
-    database_.reset(database);
+  explicit RocksDbPeer(const PeerOptions& options)
+      : synced_(options.synced),
+        store_(options.path, {"default", "index"}),
+        database_(store_.database()),
+        families_{database_, store_.family(0), store_.family(1), options.indexes} {
+    if (options.reads == Reads::kWarm) return;
+    lookup_.async_io = true;
+    scan_.async_io = true;
+    scan_.readahead_size = kReadAheadBytes;
   }
-  ~RocksDbPeer() override {
-    for (auto* handle : handles_) Check(database_->DestroyColumnFamilyHandle(handle));
+  std::unique_ptr<Writer> NewWriter() override {
+    return std::make_unique<RocksDbWriter>(families_, synced_);
   }
 
-  void Load(const W1& w1) override {
-    W1Row row;
-    std::string value;
-    rocksdb::WriteBatch batch;
-    for (uint64_t i = 0; i < w1.rows(); ++i) {
-      w1.Row(i, &row);
-      EncodeRow(row, &value);
-      Check(batch.Put(handles_[0], row.key, value));
-      for (const std::string& entry : IndexEntries(row)) Check(batch.Put(handles_[1], entry, ""));
-      if ((i + 1) % kBatchRows == 0 || i + 1 == w1.rows()) {
-        Check(database_->Write({}, &batch));
-        batch.Clear();
-      }
-    }
-  }
-
-  void Settle() override {
-    for (auto* handle : handles_) {
-      Check(database_->Flush({}, handle));
-      Check(database_->CompactRange({}, handle, nullptr, nullptr));
-    }
-  }
+  void Settle() override { store_.Settle(); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     const auto [low, high] = EntriesOf(column, value);
     QueryRange(low, high, consumer);
   }
 
+  void Filter(const std::string& column, const std::string& value, Consumer* consumer) override {
+    ForEachRow([&](std::string_view row) { ConsumeMatch(row, column, value, consumer); });
+  }
+
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
     QueryRange('t' + low, 't' + high, consumer);
   }
 
+  uint64_t Count(const std::string& column, const std::string& value) override {
+    const auto [low, high] = EntriesOf(column, value);
+    return CollectKeys(low, high, nullptr);
+  }
+
+  uint64_t CountTimes(const std::string& low, const std::string& high) override {
+    return CollectKeys('t' + low, 't' + high, nullptr);
+  }
+
   void Get(const std::string& key, Consumer* consumer) override {
     rocksdb::PinnableSlice value;
-    const rocksdb::Status status = database_->Get({}, handles_[0], key, &value);
+    const rocksdb::Status status = database_->Get(lookup_, families_.rows, key, &value);
     if (status.IsNotFound()) return;
-    Check(status);
+    CheckRocksDb(status);
     ConsumeRow({value.data(), value.size()}, consumer);
   }
 
   void Scan(Consumer* consumer) override {
-    std::unique_ptr<rocksdb::Iterator> rows(database_->NewIterator({}, handles_[0]));
-    for (rows->SeekToFirst(); rows->Valid(); rows->Next())
-      ConsumeRow(rows->value().ToStringView(), consumer);
-    Check(rows->status());
+    ForEachRow([&](std::string_view row) { ConsumeRow(row, consumer); });
   }
 
  private:
-  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+  template <typename Use>
+  void ForEachRow(Use use) {
+    std::unique_ptr<rocksdb::Iterator> rows(database_->NewIterator(scan_, families_.rows));
+    for (rows->SeekToFirst(); rows->Valid(); rows->Next()) use(rows->value().ToStringView());
+    CheckRocksDb(rows->status());
+  }
+
+  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
+  uint64_t CollectKeys(const std::string& low, const std::string& high,
+                       std::vector<std::string>* keys) {
     const rocksdb::Slice bound(high);
-    rocksdb::ReadOptions options;
+    rocksdb::ReadOptions options = lookup_;
     options.iterate_upper_bound = &bound;
-    std::unique_ptr<rocksdb::Iterator> entries(database_->NewIterator(options, handles_[1]));
-    keys_.clear();
-    for (entries->Seek(low); entries->Valid(); entries->Next()) {
+    std::unique_ptr<rocksdb::Iterator> entries(database_->NewIterator(options, families_.index));
+    uint64_t count = 0;
+    for (entries->Seek(low); entries->Valid(); entries->Next(), ++count) {
       const rocksdb::Slice entry = entries->key();
-      keys_.emplace_back(entry.data() + entry.size() - kKeyBytes, kKeyBytes);
+      if (keys != nullptr) keys->emplace_back(entry.data() + entry.size() - kKeyBytes, kKeyBytes);
     }
-    Check(entries->status());
+    CheckRocksDb(entries->status());
+    return count;
+  }
+
+  // Index and rows are read at one snapshot, so that a writer beside does no harm.
+  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+    rocksdb::ManagedSnapshot snapshot(database_);
+    lookup_.snapshot = snapshot.snapshot();
+    keys_.clear();
+    CollectKeys(low, high, &keys_);
     std::sort(keys_.begin(), keys_.end());
     for (size_t at = 0; at < keys_.size(); at += kMultiGetKeys) {
       const size_t count = std::min(kMultiGetKeys, keys_.size() - at);
-      std::vector<rocksdb::Slice> slices(keys_.begin() + at, keys_.begin() + at + count);
-      std::vector<rocksdb::PinnableSlice> values(count);
-      std::vector<rocksdb::Status> statuses(count);
-      database_->MultiGet({}, handles_[0], count, slices.data(), values.data(), statuses.data(),
-                          /*sorted_input=*/true);
-      for (size_t i = 0; i < count; ++i) {
-        Check(statuses[i]);
-        ConsumeRow({values[i].data(), values[i].size()}, consumer);
-      }
+      const std::vector<rocksdb::Slice> slices(keys_.begin() + at, keys_.begin() + at + count);
+      const SortedGet rows(families_, lookup_, slices);
+      for (size_t i = 0; i < count; ++i) ConsumeRow(rows.value(i), consumer);
     }
+    lookup_.snapshot = nullptr;
   }
 
-  std::unique_ptr<rocksdb::DB> database_;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles_;
+  const bool synced_;
+  RocksDbStore store_;
+  rocksdb::DB* const database_;
+  const Families families_;
+  rocksdb::ReadOptions lookup_, scan_;
   std::vector<std::string> keys_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> NewRocksDbPeer(const std::string& path) {
-  return std::make_unique<RocksDbPeer>(path);
+std::unique_ptr<Peer> NewRocksDbPeer(const PeerOptions& options) {
+  return std::make_unique<RocksDbPeer>(options);
 }
 
 }  // namespace tandem::bench

@@ -1,93 +1,153 @@
 // Tandem under measurement, through its public API alone.
 #include <tandem/tandem.h>
 
-#include "tools/bench/peer.h"
+#include "tools/bench/peers.h"
 
 namespace tandem::bench {
 namespace {
 
+constexpr const char* kTable = "rows";
+
+void Check(const Status& status) {
+  if (!status.ok()) Fail(status.ToString());
+}
+
+void Consume(const RowView& row, Consumer* consumer) {
+  ++consumer->rows;
+  for (const Cell& cell : row.cells()) consumer->Value(cell.value);
+}
+
+void ConsumeAll(Result<Cursor> cursor, Consumer* consumer) {
+  Check(cursor.status());
+  while (cursor->Next()) Consume(cursor->row(), consumer);
+  Check(cursor->status());
+}
+
+uint64_t NumberOf(const std::string& big_endian) {
+  uint64_t value = 0;
+  for (const char byte : big_endian) value = value << 8 | static_cast<uint8_t>(byte);
+  return value;
+}
+
+Predicate Times(const std::string& low, const std::string& high) {
+  return Predicate::Between("ts", std::to_string(NumberOf(low)),
+                            std::to_string(NumberOf(high) - 1));
+}
+
+class TandemWriter : public Writer {
+ public:
+  TandemWriter(Database* database, bool synced) : database_(database) {
+    if (synced) options_.durability = Durability::kSynced;
+  }
+
+  void Insert(const W1Row& row) override {
+    const ColumnValue columns[] = {
+        {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
+    batch_.PutColumns(kTable, row.key, "d", columns);
+  }
+  void Update(const W1Update& update) override {
+    const ColumnValue columns[] = {{"city", update.city}, {"status", update.status}};
+    batch_.PutColumns(kTable, update.key, "d", columns);
+  }
+  void Commit() override {
+    Check(database_->Write(options_, batch_));
+    batch_.Clear();
+  }
+
+ private:
+  Database* database_;
+  WriteOptions options_;
+  WriteBatch batch_;
+};
+
 class TandemPeer : public Peer {
  public:
-  explicit TandemPeer(const std::string& path) {
+  explicit TandemPeer(const PeerOptions& peer) : synced_(peer.synced) {
     Options options;
     options.create_if_missing = true;
-    options.memory_bytes = kCacheBytes + kCacheBytes / 4;
-    auto opened = Database::Open(path, options);
-    if (!opened) Fail(opened.error().ToString());
+    options.memory_bytes = kCacheBytes + kCacheBytes / 4;  // A fifth is for memstores.
+    auto opened = Database::Open(peer.path, options);
+    Check(opened.status());
     database_ = std::move(*opened);
     TableOptions table;
-    table.name = "rows";
+    table.name = kTable;
     table.families = {{.name = "d"}};
-    table.indexes = {{"city", {{"d", "city"}}},
-                     {"status", {{"d", "status"}}},
-                     {"ts", {{"d", "ts", ColumnType::kUint64Be}}}};
+    if (peer.indexes) {
+      table.indexes = {{"city", {{"d", "city"}}},
+                       {"status", {{"d", "status"}}},
+                       {"ts", {{"d", "ts", ColumnType::kUint64Be}}}};
+    }
     const Status created = database_->CreateTable(table);
     if (created.code() != StatusCode::kAlreadyExists) Check(created);
   }
+  ~TandemPeer() override { Check(database_->Close()); }
 
-  void Load(const W1& w1) override {
-    W1Row row;
-    WriteBatch batch;
-    for (uint64_t i = 0; i < w1.rows(); ++i) {
-      w1.Row(i, &row);
-      const ColumnValue columns[] = {
-          {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
-      batch.PutColumns("rows", row.key, "d", columns);
-      if ((i + 1) % kBatchRows == 0 || i + 1 == w1.rows()) {
-        Check(database_->Write({}, batch));
-        batch.Clear();
-      }
-    }
+  std::unique_ptr<Writer> NewWriter() override {
+    return std::make_unique<TandemWriter>(database_.get(), synced_);
   }
 
-  void Settle() override { Check(database_->Compact("rows")); }
+  void Settle() override { Check(database_->Compact(kTable)); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
-    Consume(database_->Query({}, "rows", Predicate::Equal(column, value)), consumer);
+    ConsumeAll(database_->Query({}, kTable, Predicate::Equal(column, value)), consumer);
+  }
+
+  void Filter(const std::string& column, const std::string& value, Consumer* consumer) override {
+    QueryOptions scan;
+    scan.no_index = true;
+    ConsumeAll(database_->Query({}, kTable, Predicate::Equal(column, value), scan), consumer);
   }
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
-    const auto number = [](const std::string& bytes) {
-      uint64_t value = 0;
-      for (const char byte : bytes) value = value << 8 | static_cast<uint8_t>(byte);
-      return value;
-    };
-    Consume(database_->Query({}, "rows",
-                             Predicate::Between("ts", std::to_string(number(low)),
-                                                std::to_string(number(high) - 1))),
-            consumer);
+    ConsumeAll(database_->Query({}, kTable, Times(low, high)), consumer);
+  }
+
+  uint64_t Count(const std::string& column, const std::string& value) override {
+    return CountOf(Predicate::Equal(column, value));
+  }
+
+  uint64_t CountTimes(const std::string& low, const std::string& high) override {
+    return CountOf(Times(low, high));
   }
 
   void Get(const std::string& key, Consumer* consumer) override {
-    auto row = database_->Get({}, "rows", key);
-    if (!row) Fail(row.error().ToString());
-    if (!row->has_value()) return;
-    ++consumer->rows;
-    for (const Cell& cell : (*row)->cells()) consumer->Value(cell.value);
+    const auto row = database_->Get({}, kTable, key);
+    Check(row.status());
+    if (row.value().has_value()) Consume(row.value()->view(), consumer);
   }
 
-  void Scan(Consumer* consumer) override { Consume(database_->Scan({}, "rows", {}), consumer); }
+  void Scan(Consumer* consumer) override { ConsumeAll(database_->Scan({}, kTable, {}), consumer); }
+
+  // Of entries of a column that is updated, those beyond one a row are of older values. Each row of
+  // a memstore is an update here.
+  std::optional<double> DeadShare() override {
+    const DatabaseInfo info = database_->Info();
+    const TableInfo& table = info.tables.front();
+    double rows = 0, entries = 0;
+    for (const RegionInfo& region : table.regions)
+      entries += static_cast<double>(region.memstore_rows);
+    for (const IndexInfo& index : table.indexes) {
+      if (index.options.name == "city") entries += static_cast<double>(index.entries);
+      if (index.options.name == "ts") rows += static_cast<double>(index.entries);
+    }
+    return entries == 0 ? 0 : 1 - rows / entries;
+  }
 
  private:
-  static void Check(const Status& status) {
-    if (!status.ok()) Fail(status.ToString());
-  }
-  static void Consume(Result<Cursor> cursor, Consumer* consumer) {
-    if (!cursor) Fail(cursor.error().ToString());
-    while (cursor->Next()) {
-      ++consumer->rows;
-      for (const Cell& cell : cursor->row().cells()) consumer->Value(cell.value);
-    }
-    Check(cursor->status());
+  uint64_t CountOf(const Predicate& predicate) {
+    const auto count = database_->Count({}, kTable, predicate);
+    Check(count.status());
+    return *count;
   }
 
+  const bool synced_;
   std::unique_ptr<Database> database_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> NewTandemPeer(const std::string& path) {
-  return std::make_unique<TandemPeer>(path);
+std::unique_ptr<Peer> NewTandemPeer(const PeerOptions& options) {
+  return std::make_unique<TandemPeer>(options);
 }
 
 }  // namespace tandem::bench

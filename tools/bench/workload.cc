@@ -22,10 +22,16 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+uint64_t Scattered(uint64_t j, uint64_t count) {
+  // A prime above every count, so that multiplying by it permutes the numbers below count.
+  constexpr uint64_t kPrime = 2'654'435'761;
+  return j * kPrime % count;
+}
+
 void Consumer::Value(std::string_view value) {
   bytes += value.size();
   uint64_t head = 0;
-  std::memcpy(&head, value.data(), std::min<size_t>(8, value.size()));
+  if (!value.empty()) std::memcpy(&head, value.data(), std::min<size_t>(8, value.size()));
   mix ^= head;
 }
 
@@ -44,8 +50,9 @@ W1::W1(uint64_t rows) : rows_(rows) {
   const std::pair<const char*, double> shares[] = {
       {"0.01 %", 1e-4}, {"0.1 %", 1e-3}, {"1 %", 1e-2}};
   for (const auto& [name, share] : shares) {
-    uint32_t best = 0;
+    uint32_t best = 0;  // The most frequent, which every table has.
     for (uint32_t c = 1; c < kCities; ++c) {
+      if (cities[c] == 0) continue;
       if (std::fabs(cities[c] - share * rows) < std::fabs(cities[best] - share * rows)) best = c;
     }
     char value[16];
@@ -65,6 +72,15 @@ std::string W1::Key(uint64_t i) const {
   char key[17];
   std::snprintf(key, sizeof key, "%016llx", static_cast<unsigned long long>(Mix(i)));
   return std::string(key, 16);
+}
+
+void W1::Update(uint64_t i, uint64_t version, W1Update* update) const {
+  const uint64_t draw = Mix(i) + version + 1;
+  update->key = Key(i);
+  char text[16];
+  update->city.assign(text, std::snprintf(text, sizeof text, "city-%04u", CityOf(draw)));
+  update->status.assign(text, std::snprintf(text, sizeof text, "status-%u",
+                                            static_cast<unsigned>(Mix(draw ^ 0x5747) % 10)));
 }
 
 void W1::Row(uint64_t i, W1Row* row) const {

@@ -16,6 +16,11 @@ struct W1Row {
   std::string key, city, status, ts, payload;
 };
 
+/// New values of two indexed columns of a row.
+struct W1Update {
+  std::string key, city, status;
+};
+
 class W1 {
  public:
   explicit W1(uint64_t rows);
@@ -23,6 +28,8 @@ class W1 {
   /// Row number `i`, 0-based. `*row` is overwritten; its strings keep their memory.
   void Row(uint64_t i, W1Row* row) const;
   std::string Key(uint64_t i) const;
+  /// The `version`-th new values of row `i`. `*update` is overwritten.
+  void Update(uint64_t i, uint64_t version, W1Update* update) const;
 
   struct Target {
     const char* name;    ///< "0.01 %"
@@ -47,6 +54,10 @@ struct Consumer {
   uint64_t rows = 0, bytes = 0, mix = 0;
   void Value(std::string_view value);
 };
+
+/// The `j`-th of the numbers below `count` in a scattered order; each comes once before any comes
+/// again. Requires: 0 < count < 2^31, j < 2^32.
+uint64_t Scattered(uint64_t j, uint64_t count);
 
 /// A repeatable 64-bit mix (splitmix64, Steele, Lea and Flood 2014).
 uint64_t Mix(uint64_t x);

@@ -1,0 +1,33 @@
+// The command line of tandem_bench.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tandem::bench {
+
+struct Arguments {
+  uint64_t rows = 500'000;
+  int rounds = 3;
+  double seconds = 0.2;  ///< How long a phase of reads is repeated at least; commits, five times.
+  std::string directory;
+  std::vector<std::string> engines;  ///< As asked for; those that were built by default.
+  std::vector<std::string> phases;   ///< Families of phases; all by default.
+  std::string json;                  ///< A file to write; empty: none.
+
+  // Of a process that measures, which the program starts itself.
+  std::string child;  ///< What it measures; empty: not such a process.
+  std::string engine;
+  std::string path;  ///< Its database.
+  int item = 0;      ///< Which of several, where `child` says so.
+
+  bool Wants(const std::string& family) const;
+};
+
+/// Ends the process with 2 and one line on a wrong argument.
+Arguments ParseArguments(const std::vector<std::string>& words);
+
+extern const char* const kUsage;
+
+}  // namespace tandem::bench

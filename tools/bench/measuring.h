@@ -1,0 +1,56 @@
+// What a process that measures needs: it runs a group of phases of one engine on one database and
+// prints a line a figure (see figures.h).
+//
+// A group is what has to share a process: phases of one warm cache, or a single cold read. Opening
+// is part of the time of no phase but those named for it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/bench/arguments.h"
+#include "tools/bench/figures.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/usage.h"
+#include "tools/bench/workload.h"
+
+namespace tandem::bench {
+
+/// A read of W1 that several phases share. Figures of equal `name` return equal rows.
+struct NamedRead {
+  std::string name;  ///< Of the phase when warm.
+  std::string rows_name;
+  std::function<void(Peer*, Consumer*)> run;
+  Reads when_cold;
+};
+
+std::vector<NamedRead> QueriesOf(const W1& w1);  ///< By rising selectivity.
+std::vector<NamedRead> FiltersOf(const W1& w1);  ///< The same rows without an index.
+NamedRead RangeOf(const W1& w1);
+NamedRead GetsOf(const W1& w1);  ///< A thousand gets.
+NamedRead ScanOf();
+/// What is read cold, each in a process of its own.
+std::vector<NamedRead> ColdReadsOf(const W1& w1);
+
+/// A figure of the time and the work between two moments, without value and items.
+Figure FigureBetween(const std::string& phase, const Usage& begin, const Usage& end);
+/// Prints `items` per second as the figure's value.
+void PrintRate(Figure figure, uint64_t items);
+void Print(const Figure& figure);
+
+/// Runs the read once to warm up, then until `seconds` have passed, and prints rows/s.
+void MeasureRead(const NamedRead& read, Peer* peer, double seconds);
+
+// The groups. Each takes the arguments of the process.
+void MeasureWarm(const Arguments& arguments);     ///< Load, settle, warm reads, counts, disk.
+void MeasurePlain(const Arguments& arguments);    ///< Load without indexes.
+void MeasureCold(const Arguments& arguments);     ///< Cold read number arguments.item.
+void MeasureUpdates(const Arguments& arguments);  ///< Updates, and queries beside writers.
+void MeasureCommits(const Arguments& arguments);  ///< Synced commits of single rows.
+void MeasureOpen(const Arguments& arguments);     ///< Opening what was closed.
+void WriteAndDie(const Arguments& arguments);     ///< Leaves a log behind by killing itself.
+void MeasureReopen(const Arguments& arguments);   ///< Opening that.
+
+}  // namespace tandem::bench

@@ -1,0 +1,115 @@
+// See phases.h.
+#include "tools/bench/phases.h"
+
+#include <algorithm>
+
+namespace tandem::bench {
+
+const std::vector<Phase>& Phases() {
+  static const std::vector<Phase> phases = {
+      {"load", "load"},
+      {"load settled", "load"},
+      {"load without indexes", "plain"},
+      {"update", "update"},
+      {"update settled", "update"},
+      {"query 0.01 %", "query", Unit::kPerSecond, "filter 0.01 %"},
+      {"query 0.1 %", "query", Unit::kPerSecond, "filter 0.1 %"},
+      {"query 1 %", "query", Unit::kPerSecond, "filter 1 %"},
+      {"query 10 %", "query", Unit::kPerSecond, "filter 10 %"},
+      {"range 1 %", "range"},
+      {"filter 0.01 %", "filter"},
+      {"filter 0.1 %", "filter"},
+      {"filter 1 %", "filter"},
+      {"filter 10 %", "filter"},
+      {"cold query 0.01 %", "cold"},
+      {"cold query 0.1 %", "cold"},
+      {"cold query 1 %", "cold", Unit::kPerSecond, "cold filter 1 %"},
+      {"cold query 10 %", "cold", Unit::kPerSecond, "cold filter 10 %"},
+      {"cold range 1 %", "cold"},
+      {"cold filter 1 %", "cold"},
+      {"cold filter 10 %", "cold"},
+      {"cold get", "cold"},
+      {"cold scan", "cold"},
+      {"compacted query 1 %", "mixed"},
+      {"unsettled query 1 %", "mixed"},
+      {"query 1 % beside writers", "mixed"},
+      {"dead entries, %", "mixed", Unit::kNumber},
+      {"count by equality", "count", Unit::kMicros},
+      {"count by range", "count", Unit::kMicros},
+      {"get", "get"},
+      {"scan", "scan"},
+      {"disk", "disk", Unit::kBytes},
+      {"disk after updates", "update", Unit::kBytes},
+      {"commits, 1 thread", "commits"},
+      {"commits, 8 threads", "commits"},
+      {"syncs per commit, 1 thread", "commits", Unit::kNumber},
+      {"syncs per commit, 8 threads", "commits", Unit::kNumber},
+      {"open closed", "open", Unit::kMillis},
+      {"open killed", "open", Unit::kMillis},
+  };
+  return phases;
+}
+
+const std::vector<Goal>& Goals() {
+  static const std::vector<Goal> goals = {
+      {"load settled", Against::kBestPeer, 3},
+      {"load settled", Against::kOwnPhase, 0.6, "load without indexes"},
+      {"update settled", Against::kBestPeer, 6},
+      {"query 0.01 %", Against::kBestPeer, 1.5},
+      {"query 0.1 %", Against::kBestPeer, 2},
+      {"query 1 %", Against::kBestPeer, 3},
+      {"query 10 %", Against::kBestPeer, 3},
+      {"query 0.01 %", Against::kRocksDb, 4},
+      {"query 0.1 %", Against::kRocksDb, 5},
+      {"query 1 %", Against::kRocksDb, 8},
+      {"query 10 %", Against::kRocksDb, 8},
+      {"range 1 %", Against::kBestPeer, 1.5},
+      {"range 1 %", Against::kSecondPeer, 3},
+      {"cold query 0.01 %", Against::kBestPeer, 1.5},
+      {"cold query 0.1 %", Against::kBestPeer, 1.4},
+      {"cold query 1 %", Against::kBestPeer, 1.5},
+      {"cold query 10 %", Against::kBestPeer, 2.3},
+      {"cold query 0.1 %", Against::kDeviceRandom, 0.8},
+      {"cold query 10 %", Against::kDeviceSequential, 0.8},
+      {"query 0.01 %", Against::kOwnPhase, 1 / 1.05, "filter 0.01 %"},
+      {"query 0.1 %", Against::kOwnPhase, 1 / 1.05, "filter 0.1 %"},
+      {"query 1 %", Against::kOwnPhase, 1 / 1.05, "filter 1 %"},
+      {"query 10 %", Against::kOwnPhase, 1 / 1.05, "filter 10 %"},
+      {"cold query 1 %", Against::kOwnPhase, 1 / 1.05, "cold filter 1 %"},
+      {"cold query 10 %", Against::kOwnPhase, 1 / 1.05, "cold filter 10 %"},
+      {"query 1 % beside writers", Against::kOwnPhase, 0.7, "compacted query 1 %"},
+      {"count by equality", Against::kLimit, 10},
+      {"count by range", Against::kLimit, 20},
+      {"get", Against::kBestPeer, 1.3},
+      {"get", Against::kRocksDb, 3},
+      {"cold get", Against::kBestPeer, 1.2},
+      {"scan", Against::kBestPeer, 2},
+      {"cold scan", Against::kDeviceSequential, 0.8},
+      {"disk", Against::kRocksDb, 1 / 0.85},
+      {"commits, 1 thread", Against::kRocksDb, 1.5},
+      {"commits, 8 threads", Against::kRocksDb, 2},
+      {"open closed", Against::kLimit, 10},
+      {"open killed", Against::kLimit, 500},
+  };
+  return goals;
+}
+
+const Phase* FindPhase(std::string_view name) {
+  for (const Phase& phase : Phases()) {
+    if (phase.name == name) return &phase;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Families() {
+  std::vector<std::string> families;
+  for (const Phase& phase : Phases()) {
+    if (std::find(families.begin(), families.end(), phase.family) == families.end())
+      families.emplace_back(phase.family);
+  }
+  return families;
+}
+
+bool IsRate(Unit unit) { return unit == Unit::kPerSecond; }
+
+}  // namespace tandem::bench

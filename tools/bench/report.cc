@@ -1,0 +1,171 @@
+// See report.h.
+#include "tools/bench/report.h"
+
+#include <cstdio>
+
+#include "tools/bench/json_file.h"
+#include "tools/bench/phases.h"
+#include "tools/bench/scores.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::bench {
+namespace {
+
+using tools::Format;
+
+constexpr int kFoundExitCode = 8;
+constexpr double kMiB = 1 << 20;
+
+std::string UnitName(Unit unit) {
+  switch (unit) {
+    case Unit::kPerSecond:
+      return "/s";
+    case Unit::kMicros:
+      return "us";
+    case Unit::kMillis:
+      return "ms";
+    case Unit::kBytes:
+      return "MiB";
+    case Unit::kNumber:
+      return "";
+  }
+  return "";
+}
+
+std::string ValueText(const Phase& phase, double value) {
+  if (phase.unit == Unit::kPerSecond) return Format("{:.0f}", value);
+  return Format("{:.2f}", phase.unit == Unit::kBytes ? value / kMiB : value);
+}
+
+std::string RatioText(const std::optional<Ratio>& ratio) {
+  if (!ratio.has_value()) return "-";
+  const char* pattern = ratio->high < 100 ? "{:.2f} ({:.2f}-{:.2f})" : "{:.0f} ({:.0f}-{:.0f})";
+  return Format(pattern, ratio->median, ratio->low, ratio->high);
+}
+
+// Every phase, whether better by another way or not, with the median of what was asked for.
+std::string PhaseLine(const Arguments& arguments, const Figures& figures, const Phase& phase) {
+  std::string line = Format("{:<28}{:>4}", phase.name, UnitName(phase.unit));
+  bool any = false;
+  for (const std::string& engine : arguments.engines) {
+    const std::vector<double> values = figures.Values(phase.name, engine);
+    line += Format("{:>12}", values.empty() ? "-" : ValueText(phase, Median(values)));
+    any = any || !values.empty();
+  }
+  if (!any) return {};
+  const std::vector<std::string> peers = RankedPeers(figures, phase);
+  line += Format("{:>22}", RatioText(RatioOf(figures, phase, "tandem", "rocksdb")));
+  if (peers.empty()) return line + "\n";
+  return line +
+         Format("{:>22} {}\n", RatioText(RatioOf(figures, phase, "tandem", peers[0])), peers[0]);
+}
+
+std::string PhaseTable(const Arguments& arguments, const Figures& figures) {
+  std::string table = Format("{:<28}{:>4}", "phase", "");
+  for (const std::string& engine : arguments.engines) table += Format("{:>12}", engine);
+  table += Format("{:>22}{:>22}\n", "x rocksdb", "x best peer");
+  for (const Phase& phase : Phases()) table += PhaseLine(arguments, figures, phase);
+  return table;
+}
+
+using Cost = double (*)(const Figure&);
+
+std::string CostLine(const Arguments& arguments, const Figures& figures, const std::string& phase,
+                     const char* what, Cost cost) {
+  std::string line = Format("{:<32}", phase + ", " + what);
+  bool any = false;
+  for (const std::string& engine : arguments.engines) {
+    std::vector<double> costs;
+    for (const Figure* figure : figures.Of(phase, engine)) costs.push_back(cost(*figure));
+    line += Format("{:>12}", costs.empty() ? "-" : Format("{:.2f}", Median(costs)));
+    any = any || !costs.empty();
+  }
+  return any ? line + "\n" : "";
+}
+
+// What phases cost beside time. Mapped files count as memory: LMDB's and SQLite's peak is high.
+std::string CostTable(const Arguments& arguments, const Figures& figures) {
+  const Cost cpu = [](const Figure& f) {
+    return f.cpu_seconds * 1e6 / static_cast<double>(f.items);
+  };
+  const Cost written = [](const Figure& f) { return static_cast<double>(f.written_bytes) / kMiB; };
+  const Cost peak = [](const Figure& f) { return static_cast<double>(f.peak_bytes) / kMiB; };
+  std::string table;
+  for (const char* phase : {"load settled", "load without indexes", "update settled"}) {
+    table += CostLine(arguments, figures, phase, "written MiB", written);
+    table += CostLine(arguments, figures, phase, "peak MiB", peak);
+  }
+  table += CostLine(arguments, figures, "scan", "peak MiB", peak);
+  for (const char* phase :
+       {"load settled", "load without indexes", "update settled", "query 0.1 %", "query 1 %",
+        "query 10 %", "cold query 0.1 %", "cold query 10 %", "get", "scan", "commits, 1 thread"}) {
+    table += CostLine(arguments, figures, phase, "CPU us each", cpu);
+  }
+  return table.empty() ? table : "\nbeside time\n" + table;
+}
+
+std::string GoalText(const Goal& goal) {
+  switch (goal.against) {
+    case Against::kBestPeer:
+      return Format("{:.2f} x best peer", goal.factor);
+    case Against::kSecondPeer:
+      return Format("{:.2f} x second peer", goal.factor);
+    case Against::kRocksDb:
+      return Format("{:.2f} x rocksdb", goal.factor);
+    case Against::kOwnPhase:
+      return Format("{:.2f} x {}", goal.factor, goal.other);
+    case Against::kLimit:
+      return Format("at most {:.0f} {}", goal.factor, UnitName(FindPhase(goal.phase)->unit));
+    case Against::kDeviceRandom:
+      return Format("{:.2f} x device, random", goal.factor);
+    case Against::kDeviceSequential:
+      return Format("{:.2f} x device or zstd", goal.factor);
+  }
+  return "";
+}
+
+std::string GoalTable(const Figures& figures, const Device& device) {
+  std::string table;
+  uint64_t reached = 0, judged = 0;
+  for (const Goal& goal : Goals()) {
+    const GoalScore score = ScoreOf(goal, figures, device);
+    if (!score.measured.has_value()) continue;
+    ++judged;
+    reached += score.reached ? 1 : 0;
+    table += Format("{:<28}{:<32}{:>10} {:<24}{}\n", goal.phase, GoalText(goal),
+                    Format("{:.2f}", *score.measured), score.against, score.reached ? "yes" : "NO");
+  }
+  if (judged == 0) return {};
+  return "\ngoals\n" + table + Format("{} of {} goals reached\n", reached, judged);
+}
+
+}  // namespace
+
+std::string DescribeDevice(const Device& device) {
+  return Format(
+      "device: 4 KiB synced in {:.2f} ms (worst {:.2f}); reads {:.0f} MB/s in order, {:.0f}/s and "
+      "{:.0f}/s of 4 KiB at depth 1 and 32; zstd unpacks {:.0f} MB/s",
+      device.sync_millis, device.sync_millis_worst, device.sequential_bytes / 1e6,
+      device.random_reads_1, device.random_reads_32, device.zstd_bytes / 1e6);
+}
+
+std::string ReportOf(const Arguments& arguments, const Figures& figures, const Device& device) {
+  std::string head = Format(
+      "W1: {} rows, medians of {} rounds in turn; cache 512 MiB, zstd 1 where there is a choice, "
+      "two processors.\nCommits are in the operating system's hands, those named so on the disk. "
+      "Ratios: times better, pair by pair (least-most);\na peer counts by the better of query and "
+      "filter. Cold: a fresh process, no page of the database in memory.\n",
+      arguments.rows, arguments.rounds);
+  return head + DescribeDevice(device) + "\n\n" + PhaseTable(arguments, figures) +
+         CostTable(arguments, figures) + GoalTable(figures, device);
+}
+
+int Conclude(const Arguments& arguments, const Figures& figures, const Device& device) {
+  std::fputs(ReportOf(arguments, figures, device).c_str(), stdout);
+  if (!arguments.json.empty()) WriteFile(arguments.json, ToJson(arguments, figures, device));
+  const std::vector<std::string> mismatches = figures.Mismatches();
+  for (const std::string& line : mismatches) std::fprintf(stderr, "%s\n", line.c_str());
+  return mismatches.empty() ? 0 : kFoundExitCode;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,65 @@
+// See rocksdb_store.h.
+#include "tools/bench/rocksdb_store.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include "tools/bench/peer.h"
+
+// RocksDB asks its program for leave to use io_uring by this name.
+extern "C" bool RocksDbIOUringEnable() { return true; }
+
+namespace tandem::bench {
+namespace {
+
+constexpr size_t kBlockBytes = 4096;
+constexpr int kFilterBits = 10;
+
+rocksdb::ColumnFamilyOptions FamilyOptions(const rocksdb::Options& general) {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
+  table.format_version = 5;
+  table.block_size = kBlockBytes;
+  rocksdb::ColumnFamilyOptions family(general);
+  family.compression = rocksdb::kZSTD;
+  family.compression_opts.level = 1;
+  family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return family;
+}
+
+}  // namespace
+
+void CheckRocksDb(const rocksdb::Status& status) {
+  if (!status.ok()) Fail("RocksDB: " + status.ToString());
+}
+
+RocksDbStore::RocksDbStore(const std::string& path, const std::vector<std::string>& families) {
+  rocksdb::Options general;
+  general.create_if_missing = true;
+  general.create_missing_column_families = true;
+  general.IncreaseParallelism(2);
+  // One object, so that the families share one cache.
+  const rocksdb::ColumnFamilyOptions family = FamilyOptions(general);
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : families) descriptors.emplace_back(name, family);
+  rocksdb::DB* database = nullptr;
+  CheckRocksDb(rocksdb::DB::Open(general, path, descriptors, &families_, &database));
+  database_.reset(database);
+}
+
+RocksDbStore::~RocksDbStore() {
+  for (auto* family : families_) CheckRocksDb(database_->DestroyColumnFamilyHandle(family));
+}
+
+void RocksDbStore::Settle() {
+  for (auto* family : families_) {
+    CheckRocksDb(database_->Flush({}, family));
+    CheckRocksDb(database_->CompactRange({}, family, nullptr, nullptr));
+  }
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,24 @@
+// What this process used so far, as the system accounts for it.
+#pragma once
+
+#include <cstdint>
+
+namespace tandem::bench {
+
+struct Usage {
+  double seconds = 0;          ///< Of a clock that never steps backwards.
+  double cpu_seconds = 0;      ///< User and system, of all threads.
+  uint64_t read_bytes = 0;     ///< Fetched from the device.
+  uint64_t written_bytes = 0;  ///< Handed to the device, or due to be.
+  uint64_t peak_bytes = 0;     ///< The most memory that was resident, mapped files included.
+  uint64_t syncs = 0;          ///< Calls of fsync, fdatasync and msync.
+};
+
+Usage UsageNow();
+double SecondsNow();
+void SleepSeconds(double seconds);
+
+/// Confines this process to the first two processors that it may use.
+void UseTwoProcessors();
+
+}  // namespace tandem::bench
