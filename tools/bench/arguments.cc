@@ -14,18 +14,16 @@
 
 namespace tandem::bench {
 
-const char* const kUsage =
-    "usage: tandem_bench [--rows N] [--rounds N] [--engines A,B] [--phases A,B] [--seconds S]\n"
-    "                    [--directory DIR] [--json FILE]\n"
-    "       tandem_bench compare BEFORE.json AFTER.json\n"
-    "       tandem_bench contents FILE [DIRECTORY]     the large set\n"
-    "engines: tandem rocksdb lmdb sqlite (those that were built)\n"
-    "phases:  load plain update query range filter cold mixed count get scan disk commits open\n";
-
 namespace {
 
+std::string Join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += " " + name;
+  return text + "\n";
+}
+
 [[noreturn]] void Refuse(const std::string& what) {
-  std::fprintf(stderr, "tandem_bench: %s\n%s", what.c_str(), kUsage);
+  std::fprintf(stderr, "tandem_bench: %s\n%s", what.c_str(), UsageText().c_str());
   std::exit(2);
 }
 
@@ -61,6 +59,16 @@ void CheckNames(const std::vector<std::string>& names, const std::vector<std::st
 }
 
 }  // namespace
+
+std::string UsageText() {
+  return "usage: tandem_bench [--rows N] [--rounds N] [--engines A,B] [--phases A,B] [--seconds "
+         "S]\n"
+         "                    [--directory DIR] [--json FILE]\n"
+         "       tandem_bench compare BEFORE.json AFTER.json\n"
+         "       tandem_bench contents FILE [DIRECTORY]     the large set\n"
+         "engines in this build:" +
+         Join(BuiltEngines()) + "phases:" + Join(Families());
+}
 
 bool Arguments::Wants(const std::string& family) const {
   return std::find(phases.begin(), phases.end(), family) != phases.end();

@@ -28,6 +28,7 @@ struct Arguments {
 /// Ends the process with 2 and one line on a wrong argument.
 Arguments ParseArguments(const std::vector<std::string>& words);
 
-extern const char* const kUsage;
+/// What `--help` prints: the options, and the names of engines and phases.
+std::string UsageText();
 
 }  // namespace tandem::bench

@@ -8,7 +8,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr double kSeconds = 0.5;
+constexpr double kSeconds = 0.2;
 
 ContentsRow RowOf(const tools::Record& record) {
   ContentsRow row;

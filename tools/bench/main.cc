@@ -46,12 +46,12 @@ int Run(const Arguments& arguments) {
 
 int Main(const std::vector<std::string>& words) {
   if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
-    std::fputs(kUsage, stdout);
+    std::fputs(UsageText().c_str(), stdout);
     return 0;
   }
   if (!words.empty() && words[0] == "compare") {
     if (words.size() == 3) return Compare(words[1], words[2]);
-    std::fputs(kUsage, stderr);
+    std::fputs(UsageText().c_str(), stderr);
     return kUsageExitCode;
   }
   if (!words.empty() && words[0].starts_with("contents")) return RunContents(words);
