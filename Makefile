@@ -172,19 +172,26 @@ clean:
 
 # Two precompiled headers halve the time of a build; see tools/house/prelude.h.
 PRELUDE = $(BUILD)/obj/tools/house/prelude.h
-$(BUILD)/obj/%.h.gch: %.h
+$(BUILD)/obj/%.h.gch: %.h $(BUILD)/obj/flags
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@echo "  PCH $<"
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -MMD -MP -w -x c++-header $< -o $@
 
+# Changes when the flags do, and everything is compiled anew.
+FLAGS := $(CXXFLAGS_ALL)
+$(BUILD)/obj/flags: always
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+.PHONY: always
+
 compile = $(CXX) -include $(PRELUDE) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
-$(BUILD)/obj/%.o: %.cc | $(BUILD)/obj/tools/house/prelude.h.gch
+$(BUILD)/obj/%.o: %.cc $(BUILD)/obj/flags | $(BUILD)/obj/tools/house/prelude.h.gch
 	@mkdir -p $(@D)
 	@echo "  CXX $<"
 	$(Q)$(compile)
 # A test runs for milliseconds: -O1 costs nothing and compiles faster.
-$(BUILD)/obj/test/%.o: test/%.cc | $(BUILD)/obj/test/prelude.h.gch
+$(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.h.gch
 	@mkdir -p $(@D)
 	@echo "  CXX $<"
 	$(Q)$(compile)

@@ -38,10 +38,11 @@ Status AddNulls(const FileSource& source, format::IndexSection* section,
 Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSection* section,
                std::vector<uint32_t>* ordinals) {
   std::vector<uint32_t> hits;
+  const format::OrdinalRange rows{source.low, source.high};
   for (const format::KeyRange& range : path.ranges) {
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, &hits));
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, &hits));
     if (source.visible) continue;
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, &hits));
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, &hits));
   }
   if (!source.meetings.empty()) {
     index::SortUnique(&hits, source.file->row_count());
@@ -91,10 +92,6 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
       return candidates;
     }
     RETURN_IF_ERROR(AddPath(source, path, section, &candidates.ordinals));
-  }
-  if (source.low > 0 || source.high < source.file->row_count()) {
-    std::erase_if(candidates.ordinals,
-                  [&](uint32_t ordinal) { return ordinal < source.low || ordinal >= source.high; });
   }
   index::SortUnique(&candidates.ordinals, source.file->row_count());
   return candidates;

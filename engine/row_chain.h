@@ -33,12 +33,17 @@ class RowChain {
 
  private:
   Result<std::unique_ptr<RowProducer>> Open(const Cluster& cluster);
+  Result<std::unique_ptr<RowProducer>> OpenNextPart();
 
   ReadJob* job_;
   std::span<const Cluster> clusters_;
   const Access* access_;
   bool reverse_;
   size_t next_ = 0;  // Of the cluster to open.
+  /// Of a single file whose hits are taken part by part: the present part, how many rows the next
+  /// one has, and where the last one ends.
+  std::unique_ptr<FileSource> part_;
+  uint32_t part_rows_ = 0, parts_end_ = 0;
   std::unique_ptr<RowProducer> producer_;
 };
 

@@ -59,7 +59,7 @@ class PartCursor final : public IndexValueCursor {
     return leaf_->leaf.entries_before() + leaf_->leaf.EntriesBefore(position_);
   }
   Status AppendOrdinals(std::vector<uint32_t>* out) override {
-    return part_.AppendOrdinals(*leaf_, {position_, position_ + 1}, &postings_, out);
+    return part_.AppendOrdinals(*leaf_, {position_, position_ + 1}, {&postings_}, out);
   }
   std::optional<uint32_t> OrdinalAhead(uint32_t steps) const override {
     const IndexLeaf& leaf = leaf_->leaf;

@@ -114,34 +114,34 @@ StreamReader IndexPartReader::Postings(Through through) const {
 }
 
 Status IndexPartReader::AppendOrdinals(const LoadedLeaf& leaf, Positions positions,
-                                       StreamReader* postings, std::vector<uint32_t>* out) const {
-  if (leaf.leaf.all_single()) return AppendSingles(leaf, positions, out);
+                                       const Source& source, std::vector<uint32_t>* out) const {
+  if (leaf.leaf.all_single()) return AppendSingles(leaf, positions, source.rows, out);
   for (uint32_t position = positions.begin; position < positions.end; ++position) {
-    RETURN_IF_ERROR(AppendValue(leaf, position, postings, out));
+    RETURN_IF_ERROR(AppendValue(leaf, position, source, out));
   }
   return {};
 }
 
 Status IndexPartReader::AppendSingles(const LoadedLeaf& leaf, Positions positions,
-                                      std::vector<uint32_t>* out) const {
+                                      OrdinalRange rows, std::vector<uint32_t>* out) const {
   for (uint32_t position = positions.begin; position < positions.end; ++position) {
     const uint32_t ordinal = leaf.leaf.Reference(position);
     if (ordinal >= row_count_) return BadLeaf(leaf);
-    out->push_back(ordinal);
+    if (rows.Contains(ordinal)) out->push_back(ordinal);
   }
   return {};
 }
 
-Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position,
-                                    StreamReader* postings, std::vector<uint32_t>* out) const {
+Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position, const Source& source,
+                                    std::vector<uint32_t>* out) const {
   ASSIGN_OR_RETURN(const uint32_t count, CountAt(leaf, position));
-  if (count == 1) return AppendSingles(leaf, {position, position + 1}, out);
-  const ListBounds bounds{count, row_count_};
+  if (count == 1) return AppendSingles(leaf, {position, position + 1}, source.rows, out);
+  const ListBounds bounds{count, row_count_, source.rows};
   ByteReader list = leaf.leaf.ListAt(leaf.leaf.Reference(position));
   if (count <= kSmallListMax) return ReadSmallList(bounds, &list, out) ? Status() : BadLeaf(leaf);
   ListPlace place;
   if (!ReadListPlace(bounds, &list, &place)) return BadLeaf(leaf);
-  return AppendStreamList(bounds, place, postings, out);
+  return AppendStreamList(bounds, place, source.postings, out);
 }
 
 Status IndexPartReader::AppendStreamList(ListBounds bounds, const ListPlace& place,

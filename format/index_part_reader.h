@@ -53,6 +53,11 @@ class IndexPartReader {
     uint32_t begin = 0;
     uint32_t end = 0;
   };
+  /// Where to read lists, and which of their ordinals.
+  struct Source {
+    StreamReader* postings = nullptr;
+    OrdinalRange rows = {};
+  };
 
   /// Errors: kCorruption when the sections of the part are not all there, or there without entries.
   static Result<std::unique_ptr<IndexPartReader>> Open(const BlockFile& file,
@@ -74,7 +79,7 @@ class IndexPartReader {
   /// A reader of this part's postings.
   StreamReader Postings(Through through) const;
   /// Appends the ordinals of the values at `positions`, value by value.
-  Status AppendOrdinals(const LoadedLeaf& leaf, Positions positions, StreamReader* postings,
+  Status AppendOrdinals(const LoadedLeaf& leaf, Positions positions, const Source& source,
                         std::vector<uint32_t>* out) const;
   /// kCorruption for a leaf that breaks its layout.
   Status BadLeaf(const LoadedLeaf& leaf) const;
@@ -82,9 +87,9 @@ class IndexPartReader {
  private:
   IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
   Result<base::Charged<IndexDirectory>> LoadDirectory() const;
-  Status AppendSingles(const LoadedLeaf& leaf, Positions positions,
+  Status AppendSingles(const LoadedLeaf& leaf, Positions positions, OrdinalRange rows,
                        std::vector<uint32_t>* out) const;
-  Status AppendValue(const LoadedLeaf& leaf, uint32_t position, StreamReader* postings,
+  Status AppendValue(const LoadedLeaf& leaf, uint32_t position, const Source& source,
                      std::vector<uint32_t>* out) const;
   Status AppendStreamList(ListBounds bounds, const ListPlace& place, StreamReader* postings,
                           std::vector<uint32_t>* out) const;

@@ -42,7 +42,7 @@ class StoredIndexSection final : public IndexSection {
     return high > low ? high - low : 0;
   }
 
-  Status AppendOrdinals(IndexPart part, const KeyRange& range,
+  Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
                         std::vector<uint32_t>* out) override {
     const IndexPartReader& reader = Part(part);
     if (reader.empty()) return {};
@@ -55,7 +55,7 @@ class StoredIndexSection final : public IndexSection {
       const LoadedLeaf& leaf = place.leaf;
       uint32_t end = leaf.leaf.value_count();
       if (range.high.has_value() && leaf.number >= last) end = leaf.leaf.LowerBound(*range.high);
-      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, {place.position, end}, &postings, out));
+      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, {place.position, end}, {&postings, rows}, out));
       if (leaf.number >= last) return {};
       ASSIGN_OR_RETURN(LoadedLeaf next, reader.Leaf(leaf.number + 1, Through::kCache));
       place = {std::move(next), 0};

@@ -18,6 +18,7 @@
 #include "format/bitmap.h"
 #include "format/block_file.h"
 #include "format/index_key.h"
+#include "format/postings.h"
 #include "format/schema.h"
 #include "format/section_writer.h"
 #include "format/types.h"
@@ -80,9 +81,13 @@ class IndexSection {
   virtual const IndexSummary& summary() const = 0;
   /// Entries of `part` whose key lies in the range: two look-ups in cumulative counts.
   virtual Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) = 0;
-  /// Appends the ordinals of every entry in the range, value by value (ascending within a value).
-  virtual Status AppendOrdinals(IndexPart part, const KeyRange& range,
+  /// Appends the ordinals among `rows` of every entry in the range, value by value (ascending
+  /// within a value).
+  virtual Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
                                 std::vector<uint32_t>* out) = 0;
+  Status AppendOrdinals(IndexPart part, const KeyRange& range, std::vector<uint32_t>* out) {
+    return AppendOrdinals(part, range, {}, out);
+  }
   virtual std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) = 0;
   /// As NewCursor, but reading past the cache: for merges, which read all of a section once.
   virtual std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) = 0;

@@ -83,7 +83,8 @@ bool ReadSmallList(ListBounds bounds, ByteReader* reader, std::vector<uint32_t>*
   for (uint32_t i = 0; i < bounds.count; ++i) {
     const uint64_t ordinal = next + reader->VarintUpTo(bounds.row_count);
     if (!reader->ok() || ordinal >= bounds.row_count) return false;
-    out->push_back(static_cast<uint32_t>(ordinal));
+    const auto found = static_cast<uint32_t>(ordinal);
+    if (bounds.wanted.Contains(found)) out->push_back(found);
     next = ordinal + 1;
   }
   return true;
@@ -111,26 +112,38 @@ void AppendBlockedList(std::span<const uint32_t> ordinals, std::string* out) {
   out->append(widths).append(packed);
 }
 
+void KeepWanted(OrdinalRange wanted, size_t from, std::vector<uint32_t>* ordinals) {
+  const auto begin = ordinals->begin() + static_cast<ptrdiff_t>(from);
+  ordinals->erase(std::lower_bound(begin, ordinals->end(), wanted.high), ordinals->end());
+  ordinals->erase(begin, std::lower_bound(begin, ordinals->end(), wanted.low));
+}
+
 bool ReadBlockedList(ListBounds bounds, std::string_view bytes, std::vector<uint32_t>* out) {
   const uint32_t blocks = BlockCount(bounds.count);
   ByteReader reader(bytes);
   const std::string_view maxima = reader.Bytes(size_t{blocks} * 4);
   const std::string_view widths = reader.Bytes(blocks);
   if (!reader.ok() || bounds.count > bounds.row_count) return false;
-  const size_t before = out->size();
-  out->resize(before + bounds.count);
-  std::span<uint32_t> left = std::span(*out).subspan(before);
   uint64_t next = 0;
   for (uint32_t i = 0; i < blocks; ++i) {
-    const size_t count = std::min<size_t>(kPostingsBlockRows, left.size());
+    const uint32_t count = std::min(kPostingsBlockRows, bounds.count - i * kPostingsBlockRows);
     const uint32_t width = static_cast<uint8_t>(widths[i]);
-    if (width > 32) return false;
-    const std::string_view packed = reader.Bytes(PackedBytes(count, width));
-    if (!reader.ok() || !TailIsZero(packed, count * width)) return false;
-    next = Unpack(packed, width, left.first(count), next);
     const uint32_t maximum = LoadAt<uint32_t>(maxima, size_t{i} * 4);
-    if (next != uint64_t{maximum} + 1 || maximum >= bounds.row_count) return false;
-    left = left.subspan(count);
+    if (width > 32 || maximum >= bounds.row_count) return false;
+    if (next >= bounds.wanted.high) return true;
+    const std::string_view packed = reader.Bytes(PackedBytes(count, width));
+    if (!reader.ok() || !TailIsZero(packed, size_t{count} * width)) return false;
+    if (maximum < bounds.wanted.low) {
+      if (maximum < next) return false;
+      next = uint64_t{maximum} + 1;
+      continue;
+    }
+    const size_t before = out->size();
+    out->resize(before + count);
+    next = Unpack(packed, width, std::span(*out).subspan(before), next);
+    if (next != uint64_t{maximum} + 1) return false;
+    const bool is_edge = (*out)[before] < bounds.wanted.low || maximum >= bounds.wanted.high;
+    if (is_edge) KeepWanted(bounds.wanted, before, out);
   }
   return reader.done();
 }

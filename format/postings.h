@@ -29,6 +29,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,10 +52,18 @@ struct ListPlace {
   uint64_t size_bytes = 0;
 };
 
+/// The ordinals [low, high).
+struct OrdinalRange {
+  uint32_t low = 0;
+  uint32_t high = std::numeric_limits<uint32_t>::max();
+  bool Contains(uint32_t ordinal) const { return ordinal >= low && ordinal < high; }
+};
+
 /// What a list must be to be believed.
 struct ListBounds {
-  uint32_t count = 0;      ///< Ordinals in it.
-  uint32_t row_count = 0;  ///< Each is below.
+  uint32_t count = 0;        ///< Ordinals in it.
+  uint32_t row_count = 0;    ///< Each is below.
+  OrdinalRange wanted = {};  ///< Of them, those that are read; what lies apart is not looked at.
 };
 
 /// The form of a list with more than kSmallListMax ordinals.
@@ -68,14 +77,17 @@ void AppendBlockedList(std::span<const uint32_t> ordinals, std::string* out);
 void AppendRoaringList(std::span<const uint32_t> ordinals, std::string* out);
 void AppendListPlace(const ListPlace& place, std::string* out);
 
-/// The decoders append exactly bounds.count ordinals, ascending and below bounds.row_count, to
-/// `*out`; false when the bytes are anything else (`*out` then holds what it held, or more).
+/// The decoders append the wanted ones of exactly bounds.count ordinals, ascending and below
+/// bounds.row_count, to `*out`; false when the bytes that were looked at are anything else (`*out`
+/// then holds what it held, or more).
 /// A small list ends where its last varint ends; the other two fill their bytes.
 [[nodiscard]] bool ReadSmallList(ListBounds bounds, ByteReader* reader, std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadBlockedList(ListBounds bounds, std::string_view bytes,
                                    std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadRoaringList(ListBounds bounds, std::string_view bytes,
                                    std::vector<uint32_t>* out);
+/// Leaves of `ordinals`, ascending from `from` on, the wanted ones there.
+void KeepWanted(OrdinalRange wanted, size_t from, std::vector<uint32_t>* ordinals);
 /// False also when the size is more than any list within `bounds` can have.
 [[nodiscard]] bool ReadListPlace(ListBounds bounds, ByteReader* reader, ListPlace* place);
 

@@ -99,6 +99,35 @@ bool ReadContainer(const Container& container, ByteReader* reader, OrdinalSink* 
   return ReadBitset(container, reader, sink);
 }
 
+// Steps over a container without looking at its ordinals.
+void SkipContainer(const Container& container, ByteReader* reader) {
+  if (container.of_runs) {
+    reader->Skip(size_t{reader->U16()} * 4);
+  } else if (container.count <= kArrayRowsMax) {
+    reader->Skip(size_t{container.count} * 2);
+  } else {
+    reader->Skip(kBitsetWords * 8);
+  }
+}
+
+// Appends the container's wanted ordinals.
+bool ReadWanted(const Container& container, ListBounds bounds, ByteReader* reader,
+                std::vector<uint32_t>* out) {
+  const uint64_t end = uint64_t{container.base} + kContainerRows;
+  if (container.base >= bounds.wanted.high || end <= bounds.wanted.low) {
+    SkipContainer(container, reader);
+    return reader->ok();
+  }
+  const size_t before = out->size();
+  out->resize(before + container.count);
+  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
+  if (!ReadContainer(container, reader, &sink) || sink.left() != 0) return false;
+  if (out->back() >= bounds.row_count) return false;
+  const bool is_edge = container.base < bounds.wanted.low || end > bounds.wanted.high;
+  if (is_edge) KeepWanted(bounds.wanted, before, out);
+  return true;
+}
+
 // The headers of all containers. `offsets` is empty when there are none.
 struct Headers {
   uint32_t count = 0;
@@ -135,19 +164,22 @@ bool ReadRoaringList(ListBounds bounds, std::string_view bytes, std::vector<uint
   ByteReader reader(bytes);
   Headers headers;
   if (!ReadHeaders(&reader, &headers) || bounds.count > bounds.row_count) return false;
-  const size_t before = out->size();
-  out->resize(before + bounds.count);
-  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
+  if (bounds.wanted.low == 0 && bounds.wanted.high >= bounds.row_count) {
+    out->reserve(out->size() + bounds.count);
+  }
   uint64_t next_base = 0;
+  uint64_t count = 0;
   for (uint32_t i = 0; i < headers.count; ++i) {
     const Container container = headers.At(i);
     const bool placed = headers.offsets.empty() ||
                         LoadAt<uint32_t>(headers.offsets, size_t{i} * 4) == reader.offset();
     if (container.base < next_base || !placed) return false;
-    if (!ReadContainer(container, &reader, &sink)) return false;
+    count += container.count;
+    if (count > bounds.count || container.base >= bounds.row_count) return false;
+    if (!ReadWanted(container, bounds, &reader, out)) return false;
     next_base = uint64_t{container.base} + kContainerRows;
   }
-  return reader.done() && sink.left() == 0 && bounds.count > 0 && out->back() < bounds.row_count;
+  return reader.done() && count == bounds.count && count > 0;
 }
 
 }  // namespace tandem::format

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <iterator>
 #include <set>
 
 #include "test/support/hex.h"
@@ -14,8 +15,8 @@ namespace tandem::format {
 namespace {
 
 using test::FromHex;
-using test::TestRandom;
 using test::Hex;
+using test::TestRandom;
 
 using Ordinals = std::vector<uint32_t>;
 
@@ -89,6 +90,26 @@ BOOST_AUTO_TEST_CASE(EveryFormReadsWhatItWrote) {
       BOOST_REQUIRE(Decode(form, BoundsOf(ordinals, row_count), Encode(form, ordinals), &out));
       BOOST_REQUIRE(out.size() == ordinals.size() + 1);
       BOOST_REQUIRE(std::equal(ordinals.begin(), ordinals.end(), out.begin() + 1));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(APartOfAListIsWhatLiesInIt) {
+  TestRandom random("APartOfAListIsWhatLiesInIt");
+  for (int i = 0; i < 200; ++i) {
+    const uint32_t row_count = static_cast<uint32_t>(1 + random.Below(i % 2 == 0 ? 1000 : 300'000));
+    const Ordinals ordinals = RandomOrdinals(&random, row_count);
+    ListBounds bounds = BoundsOf(ordinals, row_count);
+    bounds.wanted.low = static_cast<uint32_t>(random.Below(row_count + 1));
+    bounds.wanted.high =
+        bounds.wanted.low + static_cast<uint32_t>(random.Below(row_count + 10 - bounds.wanted.low));
+    Ordinals expected{77};
+    std::copy_if(ordinals.begin(), ordinals.end(), std::back_inserter(expected),
+                 [&](uint32_t ordinal) { return bounds.wanted.Contains(ordinal); });
+    for (const Form form : kForms) {
+      Ordinals out{77};
+      BOOST_REQUIRE(Decode(form, bounds, Encode(form, ordinals), &out));
+      BOOST_REQUIRE(out == expected);
     }
   }
 }
