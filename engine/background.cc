@@ -1,7 +1,10 @@
 // The thread pool: two queues by priority and a list of timers under one mutex. A worker takes the
-// first job that is due, high priority before low, or sleeps until the next timer.
+// first job that is due, high priority before low, or sleeps until the next timer. Of several
+// workers one is kept from jobs of low priority, which may run for minutes: a flush never waits for
+// a merge.
 #include "engine/background.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <system_error>
@@ -30,7 +33,7 @@ class ThreadPool final : public base::Executor {
  private:
   void Work();
   void QueueDueTimers() REQUIRES(mutex_);
-  bool TakeJob(Job* job) REQUIRES(mutex_);
+  bool TakeJob(Job* job, Priority* priority) REQUIRES(mutex_);
   void WaitForWork() REQUIRES(mutex_);
 
   base::Clock* clock_;
@@ -40,12 +43,14 @@ class ThreadPool final : public base::Executor {
   std::deque<Job> high_ GUARDED_BY(mutex_);
   std::deque<Job> low_ GUARDED_BY(mutex_);
   std::multimap<int64_t, Job> timers_ GUARDED_BY(mutex_);  // By monotonic time.
-  uint32_t running_ GUARDED_BY(mutex_) = 0;
+  uint32_t running_ GUARDED_BY(mutex_) = 0, running_low_ GUARDED_BY(mutex_) = 0;
+  uint32_t low_max_ = 1;  // Set before the first thread starts.
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;  // Changed by the owner alone.
 };
 
 Status ThreadPool::Start(uint32_t thread_count) {
+  low_max_ = std::max(thread_count, 2u) - 1;
   try {
     for (uint32_t i = 0; i < thread_count; ++i) threads_.emplace_back([this] { Work(); });
   } catch (const std::system_error& error) {
@@ -89,13 +94,16 @@ void ThreadPool::QueueDueTimers() {
   }
 }
 
-bool ThreadPool::TakeJob(Job* job) {
+bool ThreadPool::TakeJob(Job* job, Priority* priority) {
   QueueDueTimers();
-  std::deque<Job>& queue = high_.empty() ? low_ : high_;
+  *priority = high_.empty() ? Priority::kLow : Priority::kHigh;
+  if (*priority == Priority::kLow && running_low_ >= low_max_) return false;
+  std::deque<Job>& queue = *priority == Priority::kLow ? low_ : high_;
   if (queue.empty()) return false;
   *job = std::move(queue.front());
   queue.pop_front();
   ++running_;
+  if (*priority == Priority::kLow) ++running_low_;
   return true;
 }
 
@@ -110,16 +118,18 @@ void ThreadPool::WaitForWork() {
 
 void ThreadPool::Work() {
   Job job;
+  Priority priority = Priority::kLow;
   while (true) {
     {
       base::MutexLock lock(mutex_);
-      while (!stopping_ && !TakeJob(&job)) WaitForWork();
+      while (!stopping_ && !TakeJob(&job, &priority)) WaitForWork();
       if (stopping_ && job == nullptr) return;
     }
     job();
     job = nullptr;  // What it holds is let go before the pool counts as idle.
     base::MutexLock lock(mutex_);
     --running_;
+    if (priority == Priority::kLow) --running_low_;
     if (running_ == 0) idle_.NotifyAll();
     if (stopping_) return;
   }

@@ -29,26 +29,57 @@ bool Compactor::IsDue(const Region& region) const {
   return RunCount(*region.version()) >= std::max<size_t>(runs_max_, 2);
 }
 
+void Compactor::Cancel() {
+  base::MutexLock lock(mutex_);
+  cancelled_.store(true, std::memory_order_relaxed);
+  for (auto& [region, waiting] : waiting_) {
+    waiting.end_due_merge.store(true, std::memory_order_relaxed);
+  }
+}
+
 Status Compactor::Compact(Region& region) {
+  Wait(region, +1);
   WorkTurn turn(region, Region::Work::kCompaction);
-  return Guarded([&] { return CompactInTurn(region); });
+  Wait(region, -1);
+  return Guarded([&] { return CompactInTurn(region, cancelled_); });
+}
+
+// So many callers more wait to compact the region. Returns the wish that its due merge ends.
+const Compactor::Wish& Compactor::Wait(const Region& region, int change) {
+  base::MutexLock lock(mutex_);
+  Waiting& waiting = waiting_[region.id()];
+  waiting.callers += static_cast<uint32_t>(change);
+  const bool ends = waiting.callers > 0 || cancelled_.load(std::memory_order_relaxed);
+  waiting.end_due_merge.store(ends, std::memory_order_relaxed);
+  return waiting.end_due_merge;
 }
 
 Status Compactor::CompactIfDue(Region& region) {
-  WorkTurn turn(region, Region::Work::kCompaction);
-  if (!IsDue(region)) return Status();
-  const Status status = Guarded([&] { return CompactInTurn(region); });
-  const StatusCode code = status.code();
-  if (status.ok() || code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory ||
-      code == StatusCode::kCancelled || code == StatusCode::kReadOnly) {
-    return status;
+  while (IsDue(region) && region.TryBegin(Region::Work::kCompaction)) {
+    const Status status = Guarded([&] { return CompactDueInTurn(region); });
+    region.End(Region::Work::kCompaction);
+    if (!status.ok()) return GiveUpUnlessItMayPass(region, status);
   }
+  return Status();
+}
+
+Status Compactor::CompactDueInTurn(Region& region) {
+  if (!IsDue(region)) return Status();  // It was done before the turn came.
+  return CompactInTurn(region, Wait(region, 0));
+}
+
+// Returns `status`, a failure.
+Status Compactor::GiveUpUnlessItMayPass(const Region& region, const Status& status) {
+  const StatusCode code = status.code();
+  const bool may_pass = code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory ||
+                        code == StatusCode::kCancelled || code == StatusCode::kReadOnly;
+  if (may_pass) return status;
   base::MutexLock lock(mutex_);
   given_up_.insert(region.id());
   return status;
 }
 
-Status Compactor::CompactInTurn(Region& region) {
+Status Compactor::CompactInTurn(Region& region, const Wish& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const RegionVersion version = FilesAlone(*region.version());
   if (version.files.empty()) return Status();
@@ -59,7 +90,7 @@ Status Compactor::CompactInTurn(Region& region) {
     event.input_bytes += slice.file->store().size_bytes();
   }
   return work_.monitor->RunCompaction(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version));
+    ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version, cancelled));
     RETURN_IF_ERROR(Install(region, version, files));
     for (const FileSlice& slice : version.files) StoreFiles::Retire(*slice.file);
     const RunSize size = SizeOf(files);
@@ -70,7 +101,8 @@ Status Compactor::CompactInTurn(Region& region) {
   });
 }
 
-Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& version) {
+Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& version,
+                                     const Wish& cancelled) {
   std::vector<compaction::MergeInput> inputs;
   for (const FileSlice& slice : version.files) {
     inputs.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
@@ -80,7 +112,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& 
   options.table = region.shared_table();
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
-  options.cancelled = &cancelled_;
+  options.cancelled = &cancelled;
   options.limits = work_.limits;
 
   RunWriter run(work_, region);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <set>
 
 #include "base/mutex.h"
@@ -25,24 +26,39 @@ class Compactor {
 
   /// Whether the region has so many runs, two or more, that it should be compacted.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
-  /// Merges all files of the region into one run, whatever their number. Errors: kCancelled,
-  /// kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs stay then.
+  /// Merges all files of the region into one run, whatever their number. A merge that was due and
+  /// runs is ended: this one does its work and more. Errors: kCancelled, kReadOnly, kCorruption,
+  /// kIoError, kNoSpace, kUnsupported; the inputs stay then.
   Status Compact(Region& region) EXCLUDES(mutex_);
-  /// Compact, when it is due by now. A region where it fails for anything but space or memory is
-  /// left alone from then on.
+  /// Compact, as long as it is due, unless somebody does it already, who then sees that it is due
+  /// again: no thread waits that a flush may need. A region where it fails for anything but space
+  /// or memory is left alone from then on.
   Status CompactIfDue(Region& region) EXCLUDES(mutex_);
   /// Ends merges that run, and those that begin later, with kCancelled.
-  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  void Cancel() EXCLUDES(mutex_);
 
  private:
-  Status CompactInTurn(Region& region);
-  Result<FinishedRun> Merge(const Region& region, const RegionVersion& version);
+  using Wish = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
+
+  // Those who wait to merge all of a region; a merge that was only due gives way to them.
+  struct Waiting {
+    uint32_t callers = 0;
+    Wish end_due_merge{false};
+  };
+
+  Status GiveUpUnlessItMayPass(const Region& region, const Status& status) EXCLUDES(mutex_);
+  const Wish& Wait(const Region& region, int change) EXCLUDES(mutex_);
+  Status CompactDueInTurn(Region& region) EXCLUDES(mutex_);
+  Status CompactInTurn(Region& region, const Wish& cancelled);
+  Result<FinishedRun> Merge(const Region& region, const RegionVersion& version,
+                            const Wish& cancelled);
   Status Install(Region& region, const RegionVersion& before, const FinishedRun& files);
 
   const FileWork work_;
   const uint32_t runs_max_;
-  std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
+  Wish cancelled_{false};
   mutable base::Mutex mutex_;
+  std::map<format::RegionId, Waiting> waiting_ GUARDED_BY(mutex_);  // Entries stay.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
 };
 

@@ -156,7 +156,8 @@ void Maintenance::ScheduleOverlaps() {
 void Maintenance::ScheduleOverlaps(Region* region) {
   const std::shared_ptr<const RegionVersion> version = region->version();
   if (version->files.size() < 2) return OverlapWorker::DropRecords(*version);
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this, region] {
+  // It takes a fraction of the flush before it, and queries wait for it.
+  parts_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this, region] {
     const Status status = Guarded([&] { return parts_.overlaps->BuildMissing(*region); });
     if (status.ok() || status.code() == StatusCode::kCancelled) return;
     parts_.health->Log("finding the rows that files of " + region->Describe() +
@@ -165,7 +166,7 @@ void Maintenance::ScheduleOverlaps(Region* region) {
 }
 
 void Maintenance::ScheduleDrop() {
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] {
+  parts_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this] {
     DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
     relieving_log_.store(false, std::memory_order_relaxed);
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/guarded.h"
 #include "engine/overlap_walk.h"
 
 namespace tandem::engine {
@@ -61,7 +62,17 @@ std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVers
 }
 
 Status OverlapWorker::BuildMissing(Region& region) {
-  WorkTurn turn(region, Region::Work::kOverlaps);
+  std::vector<format::FileNumber> seen;  // The files before the last look.
+  while (seen != FileNumbers(*region.version()) && region.TryBegin(Region::Work::kOverlaps)) {
+    seen = FileNumbers(*region.version());
+    const Status status = Guarded([&] { return BuildInTurn(region); });
+    region.End(Region::Work::kOverlaps);
+    RETURN_IF_ERROR(status);
+  }
+  return Status();
+}
+
+Status OverlapWorker::BuildInTurn(Region& region) {
   std::set<format::FileNumber> walked;
   RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
   bool found = true;

@@ -35,7 +35,8 @@ class OverlapWorker {
   /// `version` may hold any of the memstore's rows.
   std::unique_ptr<RowRecord::Recorder> NewRecorder(const RegionVersion& version,
                                                    const Memstore& memstore) const;
-  /// Builds the pairs that are missing, as far as memory allows, after whoever does it already. The
+  /// Builds the pairs that are missing, as far as memory allows, unless somebody does it already,
+  /// who then sees the files that came meanwhile: no thread waits that a flush may need. The
   /// records of the region's files are let go of, whatever came of it. Errors: kCancelled,
   /// kCorruption, kIoError; what was published before stays.
   Status BuildMissing(Region& region) EXCLUDES(mutex_);
@@ -56,6 +57,7 @@ class OverlapWorker {
   };
 
   static std::vector<Missing> FindMissing(const RegionVersion& version);
+  Status BuildInTurn(Region& region) EXCLUDES(mutex_);
   Result<bool> BuildNext(Region& region, const RegionVersion& version,
                          std::set<format::FileNumber>* walked) EXCLUDES(mutex_);
   Result<Overlaps::Pairs> Build(const format::TableRecord& table, const Missing& missing)

@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace tandem::engine {
-namespace {
 
 std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
   std::vector<format::FileNumber> numbers;
@@ -14,8 +13,6 @@ std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
-
-}  // namespace
 
 Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
                base::MemoryAccount* account)

@@ -104,6 +104,9 @@ class WorkTurn {
   const Region::Work work_;
 };
 
+/// Of the version's files, ascending.
+std::vector<format::FileNumber> FileNumbers(const RegionVersion& version);
+
 /// The catalog's record of the region as `version` has it.
 format::RegionRecord RecordOf(const Region& region, const RegionVersion& version,
                               format::SequenceNumber flushed_through);
