@@ -82,11 +82,13 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 
 Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
+  if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
   for (const IndexPath& path : access.paths) {
     ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
     if (section == nullptr) {
       candidates.ordinals.clear();
       candidates.decided = false;
+      candidates.index = nullptr;
       AddAll(source, &candidates.ordinals);
       return candidates;
     }

@@ -29,6 +29,8 @@ struct Access {
 struct FileCandidates {
   std::vector<uint32_t> ordinals;  ///< Sorted, unique, within the source's bounds.
   bool decided = false;            ///< A settled candidate satisfies the condition.
+  /// Every candidate is there for a posting of it; nullptr: that is not so, or not known.
+  const format::IndexRecord* index = nullptr;
 };
 
 /// Errors: kCorruption, kIoError.

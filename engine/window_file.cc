@@ -11,17 +11,28 @@ namespace {
 
 // Candidates in one window, but at least those of one block: each can need a block elsewhere.
 constexpr size_t kCandidatesMax = 1024;
+// Candidates that are sifted together.
+constexpr size_t kSiftedFirst = 512, kSiftedMax = 16 * 1024;
 
 }  // namespace
 
-WindowFile::WindowFile(ReadJob* job, const FileSource& source, FileCandidates candidates)
+WindowFile::WindowFile(ReadJob* job, const Cluster& cluster, const FileSource& source,
+                       FileCandidates candidates)
     : job_(job),
       source_(source),
-      candidates_(std::move(candidates)),
-      sections_(SectionsOf(job->shape, source, candidates_.decided)),
+      decided_(candidates.decided),
+      sieve_(job, cluster, source, candidates.index),
+      sift_next_(kSiftedFirst),
+      sections_(SectionsOf(job->shape, source, candidates.decided)),
       lead_(LeadOf(sections_, source)),
       walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
-  walk_.Start(candidates_.ordinals);
+  if (sieve_.is_idle()) {
+    sifted_ = std::move(candidates.ordinals);
+    walk_.Start(sifted_);
+  } else {
+    candidates_ = std::move(candidates.ordinals);
+    rest_ = candidates_;
+  }
 }
 
 // By family; the key carrier, where nothing else leads, is the last.
@@ -54,16 +65,32 @@ Status WindowFile::Load(size_t blocks) {
          (block_ends_.empty() || loaded_ - opened_ < kCandidatesMax)) {
     WalkedBlock block;
     ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
-    if (!more) break;
-    Pin(block, &lead());
+    if (!more) {
+      if (rest_.empty()) break;
+      RETURN_IF_ERROR(SiftMore());
+      continue;
+    }
+    // A block that two batches of candidates need comes twice.
+    if (lead().pinned.empty() || lead().pinned.back().block != block.block) Pin(block, &lead());
     loaded_ += block.positions.size();
     block_ends_.push_back(loaded_);
   }
   return {};
 }
 
+// Has the walk, which has ended, go over the next batch of candidates.
+Status WindowFile::SiftMore() {
+  const size_t before = sifted_.size();
+  const size_t count = std::min(sift_next_, rest_.size());
+  RETURN_IF_ERROR(sieve_.Sift(rest_.first(count), &sifted_, &met_));
+  rest_ = rest_.subspan(count);
+  sift_next_ = std::min(sift_next_ * 2, kSiftedMax);
+  walk_.Start(std::span(sifted_).subspan(before));
+  return {};
+}
+
 Status WindowFile::LastLoadedKey(std::string* key) const {
-  return Key(candidates_.ordinals[loaded_ - 1], key);
+  return Key(sifted_[loaded_ - 1], key);
 }
 
 Status WindowFile::Open(const std::optional<std::string>& bound) {
@@ -73,7 +100,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     std::string key;
     while (begin < end) {
       const size_t middle = begin + (end - begin) / 2;
-      RETURN_IF_ERROR(Key(candidates_.ordinals[middle], &key));
+      RETURN_IF_ERROR(Key(sifted_[middle], &key));
       if (key <= *bound) {
         begin = middle + 1;
       } else {
@@ -82,8 +109,9 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     }
   }
   for (; opened_ < end; ++opened_) {
-    const uint32_t ordinal = candidates_.ordinals[opened_];
-    items_.push_back({ordinal, source_.IsSettledHere(ordinal)});
+    const uint32_t ordinal = sifted_[opened_];
+    const bool is_met = !met_.empty() && met_[opened_] != 0;
+    items_.push_back({ordinal, !is_met && source_.IsSettledHere(ordinal)});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};

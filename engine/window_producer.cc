@@ -2,18 +2,16 @@
 // sources shows only when keys are known, so the candidates are read in windows, in key order:
 //
 // 1. Load: of each file that the walk has come to the next blocks that hold candidates are pinned.
-// The smallest last key among
-//    the files that have more is the window's bound: every candidate up to it is at hand.
+//    The smallest last key among the files that have more is the window's bound: every candidate up
+//    to it is at hand.
 // 2. Open: the candidates up to the bound become the window's items, settled as far as their own
-// file
-//    tells (rule 16).
-// 3. Meet: each item is looked for in the other sources: in files by the overlaps of the two, where
-//    they are not built by filter, then by key and hash; no data block is read for that. Where it
-//    is found it becomes an extra item of that file, and none of the row's items is settled.
-//    Candidates of memstores are looked for in all files.
+//    file and the memstores tell (rule 16).
+// 3. Meet: each item is looked for in the other files: by the overlaps of the two, where they are
+//    not built by filter, then by key and hash; no data block is read for that. Where it is found
+//    it becomes an extra item of that file, and none of the row's items is settled. Candidates of
+//    memstores are looked for in all files.
 // 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
-// that
-//    the file's walk has yet to hand out is never among them.
+//    that the file's walk has yet to hand out is never among them.
 // 5. Rows are handed out by merging the items by key.
 //
 // A row's absence from a source is certain; its presence is certain up to a collision of keyed
@@ -43,10 +41,9 @@ class WindowProducer final : public RowProducer {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<uint32_t> ranks;  // By meeting, where its search goes on.
-    bool needs_hashes = false;
+    std::vector<uint32_t> ranks;       // By meeting, where its search goes on.
     bool asks_filters = false;         // What overlaps do not say, filters have to.
-    std::span<const uint64_t> hashes;  // Of its rows, where they are needed.
+    std::span<const uint64_t> hashes;  // Of its rows, where it asks filters.
     size_t at = 0;                     // The next item.
     std::string key;                   // Its key.
 
@@ -60,8 +57,10 @@ class WindowProducer final : public RowProducer {
   Status MeetFiles(File* file);
   Status MeetByBitmap(File* file, size_t which);
   Status MeetByFilter(File* file, File* other);
-  Status MeetMemstores(File* file);
-  Status MeetMemstoreRow(const MemRow* row);
+  void OpenMemstoreRows(const std::optional<std::string>& bound);
+  Status MeetMemstoreRows(File* file);
+  Status KeepPossible(const File& file);
+  Result<std::span<const bool>> AskFilter(const File& file, std::span<const uint64_t> hashes);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
   static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
@@ -69,6 +68,7 @@ class WindowProducer final : public RowProducer {
   void ChooseKey();
   Result<bool> ReadRow();
   void GatherMemstores();
+  void Gather(const MemRow* row);
 
   const Cluster& cluster_;
   std::span<const char> secret_;
@@ -76,10 +76,14 @@ class WindowProducer final : public RowProducer {
   size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
-  size_t memstore_at_ = 0;        // The next of memstore_rows_.
+  const MemRow* candidate_ = nullptr;  // Of them, the present row; nullptr: it is none.
+  size_t memstore_at_ = 0;             // The next of memstore_rows_.
   size_t memstore_end_ = 0;       // Of the present window.
   size_t blocks_ = 1;             // Of each file in the next window.
   std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
+  std::vector<format::HashedKey> memstore_keys_;  // Of the window's candidates of memstores,
+  std::vector<format::HashedKey> hashed_;         // and those that a file is asked for.
+  std::vector<uint32_t> found_;
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
 };
@@ -94,10 +98,9 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
   for (size_t i = 0; i < cluster.files.size(); ++i) {
     const FileSource& source = cluster.files[i];
     File& file = files_.emplace_back();
-    file.window = std::make_unique<WindowFile>(job, source, std::move(candidates[i]));
+    file.window = std::make_unique<WindowFile>(job, cluster, source, std::move(candidates[i]));
     file.ranks.resize(source.meetings.size());
     file.asks_filters = !HasAllOverlaps(source);
-    file.needs_hashes = file.asks_filters || !cluster.memstores.empty();
   }
 }
 
@@ -125,11 +128,8 @@ Status WindowProducer::OpenWindow() {
   blocks_ = std::min(blocks_ * 2, kBlocksMax);
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
   for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
-  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
-    const MemRow* row = memstore_rows_[memstore_end_];
-    if (bound.has_value() && Memstore::Key(row) > *bound) break;
-    RETURN_IF_ERROR(MeetMemstoreRow(row));
-  }
+  OpenMemstoreRows(bound);
+  for (File& file : files_) RETURN_IF_ERROR(MeetMemstoreRows(&file));
   for (File& file : files_) {
     RETURN_IF_ERROR(file.window->Complete());
     file.at = 0;
@@ -153,7 +153,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
         bound = reach;
       }
       if (bound.has_value() && window.source().min_key() > *bound) break;
-      if (files_[i].needs_hashes) {
+      if (files_[i].asks_filters) {
         ASSIGN_OR_RETURN(files_[i].hashes, window.source().file->KeyHashes());
       }
       ++begun_;
@@ -175,7 +175,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
 Status WindowProducer::MeetFiles(File* file) {
   const std::vector<WindowFile::Item>& items = file->window->items();
   if (items.empty()) return {};
-  if (file->needs_hashes) {
+  if (file->asks_filters) {
     hashes_.clear();
     for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
   }
@@ -188,7 +188,7 @@ Status WindowProducer::MeetFiles(File* file) {
       RETURN_IF_ERROR(MeetByFilter(file, &files_[meetings[i].other]));
     }
   }
-  return MeetMemstores(file);
+  return {};
 }
 
 // The row with some rank among those that meet is, in the other file, the one with that rank.
@@ -217,13 +217,7 @@ Status WindowProducer::MeetByBitmap(File* file, size_t which) {
 
 Status WindowProducer::MeetByFilter(File* file, File* other) {
   std::vector<WindowFile::Item>& items = file->window->items();
-  if (may_hold_bytes_ < items.size()) {
-    may_hold_bytes_ = items.size();
-    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
-  }
-  const std::span<bool> may_hold(may_hold_.get(), items.size());
-  ASSIGN_OR_RETURN(const format::BloomFilter* filter, other->window->source().file->Filter());
-  filter->MayContainEach(hashes_, may_hold);
+  ASSIGN_OR_RETURN(const std::span<const bool> may_hold, AskFilter(*other, hashes_));
   std::string key;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!may_hold[i]) continue;
@@ -234,29 +228,58 @@ Status WindowProducer::MeetByFilter(File* file, File* other) {
   return {};
 }
 
-// Finds the items that some memstore holds as well.
-Status WindowProducer::MeetMemstores(File* file) {
-  std::vector<WindowFile::Item>& items = file->window->items();
-  std::string key;
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!items[i].settled || !memstore->MayContain(hashes_[i])) continue;
-      RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
-      items[i].settled = memstore->Find(key) == nullptr;
-    }
+// Lifetime: until the next call.
+Result<std::span<const bool>> WindowProducer::AskFilter(const File& file,
+                                                        std::span<const uint64_t> hashes) {
+  if (may_hold_bytes_ < hashes.size()) {
+    may_hold_bytes_ = hashes.size();
+    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
+  }
+  const std::span<bool> may_hold(may_hold_.get(), hashes.size());
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, file.window->source().file->Filter());
+  filter->MayContainEach(hashes, may_hold);
+  return std::span<const bool>(may_hold);
+}
+
+// Makes the candidates of memstores up to the bound those of the window.
+void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
+  memstore_end_ = memstore_at_;
+  memstore_keys_.clear();
+  for (; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
+    const std::string_view key = Memstore::Key(memstore_rows_[memstore_end_]);
+    if (bound.has_value() && key > *bound) break;
+    memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+  }
+}
+
+// Looks for the window's rows of memstores in the file. They are mostly there: the file's only
+// answer for many of them at once, and memory is waited for together.
+Status WindowProducer::MeetMemstoreRows(File* file) {
+  const FileSource& source = file->window->source();
+  hashed_.clear();
+  for (const format::HashedKey& key : memstore_keys_) {
+    if (key.bytes >= source.min_key() && key.bytes <= source.max_key()) hashed_.push_back(key);
+  }
+  // Of a single file the key hashes tell as much as the filter.
+  if (files_.size() > 1) RETURN_IF_ERROR(KeepPossible(*file));
+  found_.clear();
+  RETURN_IF_ERROR(source.file->FindEachByHash(hashed_, &found_));
+  for (const uint32_t ordinal : found_) {
+    if (ordinal >= source.low && ordinal < source.high) file->window->AddExtra(ordinal);
   }
   return {};
 }
 
-Status WindowProducer::MeetMemstoreRow(const MemRow* row) {
-  const std::string_view key = Memstore::Key(row);
-  const uint64_t hash = format::RowHash(key, secret_);
-  for (File& file : files_) {
-    const FileSource& source = file.window->source();
-    if (key < source.min_key() || key > source.max_key()) continue;
-    ASSIGN_OR_RETURN(const bool may, source.file->MayContain(hash));
-    if (may) RETURN_IF_ERROR(Find(&file, key, hash).status());
+// Takes keys that are certainly not in the file out of hashed_.
+Status WindowProducer::KeepPossible(const File& file) {
+  hashes_.clear();
+  for (const format::HashedKey& key : hashed_) hashes_.push_back(key.hash);
+  ASSIGN_OR_RETURN(const std::span<const bool> may_hold, AskFilter(file, hashes_));
+  size_t kept = 0;
+  for (size_t i = 0; i < hashed_.size(); ++i) {
+    if (may_hold[i]) hashed_[kept++] = hashed_[i];
   }
+  hashed_.resize(kept);
   return {};
 }
 
@@ -277,11 +300,12 @@ Status WindowProducer::ReadKey(File* file) {
 
 // Makes the smallest key that is next in any source the present one.
 void WindowProducer::ChooseKey() {
+  candidate_ = nullptr;
   if (memstore_at_ < memstore_end_) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
     if (heap_.empty() || key <= heap_[0]->key) {
       key_ = key;
-      ++memstore_at_;
+      candidate_ = memstore_rows_[memstore_at_++];
       return;
     }
   }
@@ -326,14 +350,18 @@ Status WindowProducer::Advance() {
 
 void WindowProducer::GatherMemstores() {
   if (cluster_.memstores.empty()) return;
+  const bool is_at_hand = candidate_ != nullptr && cluster_.memstores.size() == 1;
+  if (is_at_hand) return Gather(candidate_);
   const uint64_t hash = format::RowHash(key_, secret_);
   for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    if (!memstore->MayContain(hash)) continue;
-    const MemRow* row = memstore->Find(key_);
-    if (row == nullptr) continue;
-    row_.Append(row);
-    places_.memstores.push_back(row);
+    const MemRow* row = memstore->Find(key_, hash);
+    if (row != nullptr) Gather(row);
   }
+}
+
+void WindowProducer::Gather(const MemRow* row) {
+  row_.Append(row);
+  places_.memstores.push_back(row);
 }
 
 }  // namespace
