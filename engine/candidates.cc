@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "engine/settling.h"
+#include "format/coding.h"
 #include "format/index_section.h"
 #include "index/ordinal_set.h"
 
@@ -55,18 +56,33 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
   return path.nulls ? AddNulls(source, section, ordinals) : Status();
 }
 
+// A row with the head of its key, which mostly decides a comparison without touching the row.
+struct HeadedRow {
+  uint64_t head;
+  const MemRow* row;
+
+  bool operator<(const HeadedRow& other) const {
+    return head != other.head ? head < other.head : Memstore::Key(row) < Memstore::Key(other.row);
+  }
+  bool operator==(const HeadedRow& other) const {
+    return row == other.row ||
+           (head == other.head && Memstore::Key(row) == Memstore::Key(other.row));
+  }
+};
+
+// Leaves one row of each key, by key.
 void SortByKey(std::vector<const MemRow*>* rows) {
-  const auto less = [](const MemRow* a, const MemRow* b) {
-    return Memstore::Key(a) < Memstore::Key(b);
-  };
-  const auto equal = [](const MemRow* a, const MemRow* b) {
-    return a == b || Memstore::Key(a) == Memstore::Key(b);
-  };
-  // Equal pointers are common (a row for each entry) and cheaper to compare than keys.
-  std::sort(rows->begin(), rows->end());
-  rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
-  std::sort(rows->begin(), rows->end(), less);
-  rows->erase(std::unique(rows->begin(), rows->end(), equal), rows->end());
+  constexpr size_t kAhead = 16;
+  std::vector<HeadedRow> headed;
+  headed.reserve(rows->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    __builtin_prefetch((*rows)[std::min(i + kAhead, rows->size() - 1)]);
+    headed.push_back({format::KeyHead(Memstore::Key((*rows)[i])), (*rows)[i]});
+  }
+  std::sort(headed.begin(), headed.end());
+  headed.erase(std::unique(headed.begin(), headed.end()), headed.end());
+  rows->clear();
+  for (const HeadedRow& row : headed) rows->push_back(row.row);
 }
 
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,

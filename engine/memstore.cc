@@ -232,8 +232,12 @@ bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
   return false;
 }
 
+// The cells of one operation stand side by side, the newest last.
 void Memstore::PrefetchCells(const MemRow* row) {
-  __builtin_prefetch(row->newest.load(std::memory_order_relaxed));
+  constexpr size_t kLineBytes = 64;
+  const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
+  __builtin_prefetch(newest);
+  __builtin_prefetch(newest - kLineBytes);
 }
 
 void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,

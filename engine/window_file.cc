@@ -119,20 +119,31 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
 
 Status WindowFile::Complete() {
   AddExtras();
-  std::vector<uint32_t> positions;
-  for (Section& section : sections_) {
-    positions.clear();
-    for (const Item& item : items_) {
-      const bool leads = &section == &lead();
-      if (!leads && section.columns.Of(item.settled) == nullptr) continue;
-      if (!section.data->Has(item.ordinal)) continue;
-      const uint32_t position = section.data->RankOf(item.ordinal);
-      if (section.Find(position) == nullptr) positions.push_back(position);
-    }
-    RETURN_IF_ERROR(PinRows(positions, &section));
+  for (Section& section : sections_) RETURN_IF_ERROR(PinItems(&section));
+  // Every item's key is pinned, and both stand in the order of ordinals.
+  uint32_t at = 0;
+  for (Item& item : items_) {
+    while (!lead().pinned[at].Holds(item.ordinal)) ++at;
+    item.pinned = at;
   }
   job_->figures.rows += items_.size();
   return {};
+}
+
+// Pins what the items need of a family.
+Status WindowFile::PinItems(Section* section) {
+  const bool leads = section == &lead();
+  std::vector<uint32_t> positions;
+  size_t at = 0;
+  for (const Item& item : items_) {
+    if (!leads && section->columns.Of(item.settled) == nullptr) continue;
+    if (!section->data->Has(item.ordinal)) continue;
+    const uint32_t position = section->data->RankOf(item.ordinal);
+    while (at < section->pinned.size() && section->pinned[at].end <= position) ++at;
+    if (at < section->pinned.size() && section->pinned[at].Holds(position)) continue;
+    positions.push_back(position);
+  }
+  return PinRows(positions, section);
 }
 
 void WindowFile::AddExtras() {
@@ -172,16 +183,19 @@ void WindowFile::Close() {
   const uint32_t last = items_.back().ordinal;
   for (Section& section : sections_) {
     const uint32_t rank = section.data->RankOf(last);
-    std::erase_if(section.pinned, [=](const Pinned& pinned) {
-      return pinned.rows->first() + pinned.rows->row_count() <= rank;
-    });
+    std::erase_if(section.pinned, [=](const Pinned& pinned) { return pinned.end <= rank; });
   }
   items_.clear();
 }
 
 Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
-  const format::RowBlock& rows = *lead().Find(ordinal)->rows;
-  return rows.Key(ordinal - rows.first(), key);
+  const Pinned& pinned = *lead().Find(ordinal);
+  return pinned.rows->Key(ordinal - pinned.first, key);
+}
+
+Status WindowFile::Key(const Item& item, std::string* key) const {
+  const Pinned& pinned = lead().pinned[item.pinned];
+  return pinned.rows->Key(item.ordinal - pinned.first, key);
 }
 
 Status WindowFile::Append(const Item& item, RowAssembly* row) const {
@@ -189,14 +203,16 @@ Status WindowFile::Append(const Item& item, RowAssembly* row) const {
     const format::Projection* wanted = section.columns.Of(item.settled);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
     const uint32_t position = section.data->RankOf(item.ordinal);
-    const format::RowBlockRef& rows = section.Find(position)->rows;
-    RETURN_IF_ERROR(row->Append(*section.data, rows, position - rows->first(), *wanted));
+    const Pinned& pinned =
+        &section == &lead() ? section.pinned[item.pinned] : *section.Find(position);
+    RETURN_IF_ERROR(row->Append(*section.data, pinned.rows, position - pinned.first, *wanted));
   }
   return {};
 }
 
 void WindowFile::Pin(const WalkedBlock& block, Section* section) {
-  section->pinned.push_back({block.block, block.rows});
+  const uint32_t first = block.rows->first();
+  section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
   job_->figures.CountBlock(*section->data, block.block);
 }
 
@@ -206,7 +222,7 @@ const WindowFile::Pinned* WindowFile::Section::Find(uint32_t position) const {
     return &pinned[last_found];
   }
   const auto after = std::partition_point(pinned.begin(), pinned.end(), [=](const Pinned& block) {
-    return block.rows->first() <= position;
+    return block.first <= position;
   });
   if (after == pinned.begin() || !(after - 1)->Holds(position)) return nullptr;
   last_found = static_cast<size_t>(after - 1 - pinned.begin());

@@ -30,6 +30,7 @@ class WindowFile {
   struct Item {
     uint32_t ordinal = 0;
     bool settled = false;  ///< As far as is known; no memstore holds it.
+    uint32_t pinned = 0;   ///< Where its key is; the file's own.
   };
 
   /// `source` is one of the cluster's.
@@ -64,6 +65,8 @@ class WindowFile {
 
   /// Requires: the block of `ordinal` is pinned.
   Status Key(uint32_t ordinal, std::string* key) const;
+  /// The same of an item. Requires: Complete was called.
+  Status Key(const Item& item, std::string* key) const;
   /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
   /// until Close.
   Status Append(const Item& item, RowAssembly* row) const;
@@ -71,10 +74,9 @@ class WindowFile {
  private:
   struct Pinned {
     uint32_t block = 0;
+    uint32_t first = 0, end = 0;  // Positions.
     format::RowBlockRef rows;
-    bool Holds(uint32_t position) const {
-      return position >= rows->first() && position - rows->first() < rows->row_count();
-    }
+    bool Holds(uint32_t position) const { return position >= first && position < end; }
   };
   /// The pinned blocks of one family.
   struct Section {
@@ -91,6 +93,7 @@ class WindowFile {
   Status SiftMore();
   void Pin(const WalkedBlock& block, Section* section);
   Status PinRows(std::span<const uint32_t> positions, Section* section);
+  Status PinItems(Section* section);
   void AddExtras();
   static size_t LeadOf(const std::vector<Section>& sections, const FileSource& source);
   Section& lead() { return sections_[lead_]; }

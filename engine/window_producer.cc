@@ -28,7 +28,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kBlocksMax = 64;         // Of each file in one window.
+constexpr size_t kBlocksMax = 64;      // Of each file in one window.
 constexpr size_t kMemstoreRowsMax = 256;  // In one window.
 
 class WindowProducer final : public RowProducer {
@@ -67,6 +67,8 @@ class WindowProducer final : public RowProducer {
   Status Advance();
   void ChooseKey();
   Result<bool> ReadRow();
+  Result<bool> ReadSettled();
+  Status ReadItem();
   void GatherMemstores();
   void Gather(const MemRow* row);
 
@@ -249,6 +251,7 @@ void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_end_]);
     if (bound.has_value() && key > *bound) break;
     memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+    Memstore::PrefetchCells(memstore_rows_[memstore_end_]);
   }
 }
 
@@ -295,7 +298,7 @@ Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t has
 }
 
 Status WindowProducer::ReadKey(File* file) {
-  return file->window->Key(file->item().ordinal, &file->key);
+  return file->window->Key(file->item(), &file->key);
 }
 
 // Makes the smallest key that is next in any source the present one.
@@ -316,23 +319,32 @@ Result<bool> WindowProducer::ReadRow() {
   ChooseKey();
   row_.Begin();
   places_.Clear();
-  bool settled = false, decided = false;
+  if (candidate_ == nullptr && heap_[0]->item().settled) return ReadSettled();
+  bool decided = false;
   while (!heap_.empty() && heap_[0]->key == key_) {
-    File* file = heap_[0];
-    settled = file->item().settled;  // Then no other source has the row.
-    decided = file->window->decided();
-    if (settled) {
-      ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
-    }
-    RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
-    places_.files.push_back({file->window->source().file, file->item().ordinal});
-    ++file->at;
-    RETURN_IF_ERROR(Advance());
-    if (settled) break;
+    decided = heap_[0]->window->decided();
+    RETURN_IF_ERROR(ReadItem());
   }
-  job_->figures.unsettled += !settled;
-  if (!settled) GatherMemstores();
-  return Accept(settled, decided);
+  ++job_->figures.unsettled;
+  GatherMemstores();
+  return Accept(/*settled=*/false, decided);
+}
+
+// No source but the file on top has the row.
+Result<bool> WindowProducer::ReadSettled() {
+  const File* file = heap_[0];
+  ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
+  RETURN_IF_ERROR(ReadItem());
+  return Accept(/*settled=*/true, file->window->decided());
+}
+
+// Takes the present row from the file on top.
+Status WindowProducer::ReadItem() {
+  File* file = heap_[0];
+  RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
+  places_.files.push_back({file->window->source().file, file->item().ordinal});
+  ++file->at;
+  return Advance();
 }
 
 // Puts the file on top of the heap, whose item was read, in its place.
