@@ -11,7 +11,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kSlotsFirst = 64;
+constexpr size_t kSlotsFirst = 8;
 constexpr int kAddressBits = 48;
 constexpr uint64_t kAddressMask = (uint64_t{1} << kAddressBits) - 1;
 // Look-ups whose memory is waited for together.
@@ -30,7 +30,7 @@ void RowTable::Put(const MemRow* row, uint64_t hash, Slots* table) {
 }
 
 void RowTable::Add(const MemRow* row, uint64_t hash) {
-  if (tables_.empty() || count_ >= tables_.back()->mask / 4 * 3) Grow();
+  if (tables_.empty() || count_ >= (tables_.back()->mask + 1) / 4 * 3) Grow();
   Put(row, hash, tables_.back().get());
   ++count_;
 }

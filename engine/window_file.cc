@@ -2,6 +2,7 @@
 #include "engine/window_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -11,29 +12,26 @@ namespace {
 
 // Candidates in one window, but at least those of one block: each can need a block elsewhere.
 constexpr size_t kCandidatesMax = 1024;
-// Candidates that are sifted together.
-constexpr size_t kSiftedFirst = 512, kSiftedMax = 16 * 1024;
+// Candidates that are walked over together: few at first where the read may end early.
+constexpr size_t kWalkedCautious = 128, kWalkedFirst = 1024, kWalkedMax = 16 * 1024;
+
+size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
+  if (candidates.is_plain()) return std::numeric_limits<size_t>::max();
+  return job.may_end_early ? kWalkedCautious : kWalkedFirst;
+}
 
 }  // namespace
 
-WindowFile::WindowFile(ReadJob* job, const Cluster& cluster, const FileSource& source,
-                       FileCandidates candidates)
+WindowFile::WindowFile(ReadJob* job, const FileSource& source, bool decided,
+                       CandidateStream candidates)
     : job_(job),
       source_(source),
-      decided_(candidates.decided),
-      sieve_(job, cluster, source, candidates.index),
-      sift_next_(kSiftedFirst),
-      sections_(SectionsOf(job->shape, source, candidates.decided)),
+      decided_(decided),
+      candidates_(std::move(candidates)),
+      take_next_(WalkedFirst(*job, candidates_)),
+      sections_(SectionsOf(job->shape, source, decided)),
       lead_(LeadOf(sections_, source)),
-      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
-  if (sieve_.is_idle()) {
-    sifted_ = std::move(candidates.ordinals);
-    walk_.Start(sifted_);
-  } else {
-    candidates_ = std::move(candidates.ordinals);
-    rest_ = candidates_;
-  }
-}
+      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {}
 
 // By family; the key carrier, where nothing else leads, is the last.
 std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
@@ -66,8 +64,8 @@ Status WindowFile::Load(size_t blocks) {
     WalkedBlock block;
     ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
     if (!more) {
-      if (rest_.empty()) break;
-      RETURN_IF_ERROR(SiftMore());
+      ASSIGN_OR_RETURN(const bool has_taken, TakeMore());
+      if (!has_taken) break;
       continue;
     }
     // A block that two batches of candidates need comes twice.
@@ -78,19 +76,23 @@ Status WindowFile::Load(size_t blocks) {
   return {};
 }
 
-// Has the walk, which has ended, go over the next batch of candidates.
-Status WindowFile::SiftMore() {
-  const size_t before = sifted_.size();
-  const size_t count = std::min(sift_next_, rest_.size());
-  RETURN_IF_ERROR(sieve_.Sift(rest_.first(count), &sifted_, &met_));
-  rest_ = rest_.subspan(count);
-  sift_next_ = std::min(sift_next_ * 2, kSiftedMax);
-  walk_.Start(std::span(sifted_).subspan(before));
-  return {};
+// Has the walk, which has ended, go over the next batch of candidates; false when there is none.
+Result<bool> WindowFile::TakeMore() {
+  walked_.clear();
+  CandidateStream::Row row;
+  while (walked_.size() < take_next_) {
+    ASSIGN_OR_RETURN(const bool is_row, candidates_.Next(&row));
+    if (!is_row) break;
+    rows_.push_back(row);
+    walked_.push_back(row.ordinal);
+  }
+  if (!candidates_.is_plain()) take_next_ = std::min(take_next_ * 2, kWalkedMax);
+  walk_.Start(walked_);
+  return !walked_.empty();
 }
 
 Status WindowFile::LastLoadedKey(std::string* key) const {
-  return Key(sifted_[loaded_ - 1], key);
+  return Key(rows_[loaded_ - 1].ordinal, key);
 }
 
 Status WindowFile::Open(const std::optional<std::string>& bound) {
@@ -100,7 +102,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     std::string key;
     while (begin < end) {
       const size_t middle = begin + (end - begin) / 2;
-      RETURN_IF_ERROR(Key(sifted_[middle], &key));
+      RETURN_IF_ERROR(Key(rows_[middle].ordinal, &key));
       if (key <= *bound) {
         begin = middle + 1;
       } else {
@@ -109,9 +111,8 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     }
   }
   for (; opened_ < end; ++opened_) {
-    const uint32_t ordinal = sifted_[opened_];
-    const bool is_met = !met_.empty() && met_[opened_] != 0;
-    items_.push_back({ordinal, !is_met && source_.IsSettledHere(ordinal)});
+    const CandidateStream::Row& row = rows_[opened_];
+    items_.push_back({row.ordinal, !row.is_met && source_.IsSettledHere(row.ordinal)});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};
@@ -164,6 +165,7 @@ void WindowFile::AddExtras() {
 // Pins the blocks of rows that are not pinned yet.
 Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
   if (positions.empty()) return {};
+  const auto before = static_cast<ptrdiff_t>(section->pinned.size());
   BlockWalk walk(*section->data, &job_->queue);
   walk.Start(positions);
   WalkedBlock block;
@@ -172,8 +174,9 @@ Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section
     if (!more) break;
     Pin(block, section);
   }
-  std::sort(section->pinned.begin(), section->pinned.end(),
-            [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
+  std::inplace_merge(section->pinned.begin(), section->pinned.begin() + before,
+                     section->pinned.end(),
+                     [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
   return {};
 }
 

@@ -1,8 +1,7 @@
 // One file's part in the windows of a cluster of several sources (see window_producer.cc): which of
 // its rows are candidates, which of its blocks are pinned, which rows belong to the present window.
 //
-// Candidates are sifted by the memstores of the cluster before their blocks are looked for: a batch
-// at a time, larger ones as the read goes on, so that one that ends early pays for few.
+// Its candidates are taken from their stream a batch at a time, larger ones as the read goes on.
 //
 // One family leads: one that every row has and that is decoded of every row, else the key carrier.
 // Its blocks are pinned as windows are loaded, so that keys are at hand. Of the other families the
@@ -17,13 +16,13 @@
 #include <vector>
 
 #include "engine/block_walk.h"
-#include "engine/candidate_sieve.h"
+#include "engine/candidate_stream.h"
 #include "engine/row_producer.h"
 #include "engine/row_walk.h"
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: job, cluster and source outlive it.
+/// Threads: one at a time. Lifetime: job and source outlive it.
 class WindowFile {
  public:
   /// A row of the present window.
@@ -33,9 +32,8 @@ class WindowFile {
     uint32_t pinned = 0;   ///< Where its key is; the file's own.
   };
 
-  /// `source` is one of the cluster's.
-  WindowFile(ReadJob* job, const Cluster& cluster, const FileSource& source,
-             FileCandidates candidates);
+  /// `decided`: a settled candidate satisfies the condition.
+  WindowFile(ReadJob* job, const FileSource& source, bool decided, CandidateStream candidates);
 
   const FileSource& source() const { return source_; }
   bool decided() const { return decided_; }
@@ -44,9 +42,9 @@ class WindowFile {
   /// had, or no candidate is left. Errors: kCorruption, kIoError.
   Status Load(size_t blocks);
   /// Whether there may be candidates that no window had.
-  bool has_candidates() const { return opened_ < sifted_.size() || !rest_.empty(); }
+  bool has_candidates() const { return opened_ < rows_.size() || !candidates_.is_done(); }
   /// Whether candidates may lie behind the pinned blocks.
-  bool has_more() const { return loaded_ < sifted_.size() || !rest_.empty(); }
+  bool has_more() const { return loaded_ < rows_.size() || !candidates_.is_done(); }
   /// Whether the pinned blocks hold candidates that no window had.
   bool has_loaded() const { return opened_ < loaded_; }
   /// The key of the last candidate in the pinned blocks. Requires: has_loaded().
@@ -90,7 +88,7 @@ class WindowFile {
 
   static std::vector<Section> SectionsOf(const ReadShape& shape, const FileSource& source,
                                          bool decided);
-  Status SiftMore();
+  Result<bool> TakeMore();
   void Pin(const WalkedBlock& block, Section* section);
   Status PinRows(std::span<const uint32_t> positions, Section* section);
   Status PinItems(Section* section);
@@ -102,12 +100,10 @@ class WindowFile {
   ReadJob* job_;
   const FileSource& source_;
   const bool decided_;
-  CandidateSieve sieve_;
-  std::vector<uint32_t> candidates_;  // All of them, where they are sifted.
-  std::span<const uint32_t> rest_;    // Of them, those that are to be sifted.
-  std::vector<uint32_t> sifted_;      // The candidates so far,
-  std::vector<uint8_t> met_;          // and whether a memstore may hold them; empty: none does.
-  size_t sift_next_;                  // Of rest_.
+  CandidateStream candidates_;
+  std::vector<CandidateStream::Row> rows_;  // The candidates so far.
+  std::vector<uint32_t> walked_;            // The last batch of them.
+  size_t take_next_;                        // Candidates in the next batch, at most.
   std::vector<Section> sections_;
   size_t lead_;  // In sections_.
   BlockWalk walk_;

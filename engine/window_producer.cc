@@ -8,8 +8,8 @@
 //    file and the memstores tell (rule 16).
 // 3. Meet: each item is looked for in the other files: by the overlaps of the two, where they are
 //    not built by filter, then by key and hash; no data block is read for that. Where it is found
-//    it becomes an extra item of that file, and none of the row's items is settled. Candidates of
-//    memstores are looked for in all files.
+//    it becomes an extra item of that file, and none of the row's items is settled. (Candidates of
+//    memstores were looked for in all files before, see candidate_stream.h.)
 // 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
 //    that the file's walk has yet to hand out is never among them.
 // 5. Rows are handed out by merging the items by key.
@@ -58,9 +58,6 @@ class WindowProducer final : public RowProducer {
   Status MeetByBitmap(File* file, size_t which);
   Status MeetByFilter(File* file, File* other);
   void OpenMemstoreRows(const std::optional<std::string>& bound);
-  Status MeetMemstoreRows(File* file);
-  Status KeepPossible(const File& file);
-  Result<std::span<const bool>> AskFilter(const File& file, std::span<const uint64_t> hashes);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
   static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
@@ -78,14 +75,12 @@ class WindowProducer final : public RowProducer {
   size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
+  std::vector<format::HashedKey> memstore_keys_;  // Of them.
   const MemRow* candidate_ = nullptr;  // Of them, the present row; nullptr: it is none.
   size_t memstore_at_ = 0;             // The next of memstore_rows_.
   size_t memstore_end_ = 0;       // Of the present window.
   size_t blocks_ = 1;             // Of each file in the next window.
   std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
-  std::vector<format::HashedKey> memstore_keys_;  // Of the window's candidates of memstores,
-  std::vector<format::HashedKey> hashed_;         // and those that a file is asked for.
-  std::vector<uint32_t> found_;
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
 };
@@ -97,10 +92,18 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
       cluster_(cluster),
       secret_(job->view.table->hash_secret),
       memstore_rows_(std::move(memstore_rows)) {
+  memstore_keys_.reserve(memstore_rows_.size());
+  for (const MemRow* row : memstore_rows_) {
+    const std::string_view key = Memstore::Key(row);
+    memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+  }
   for (size_t i = 0; i < cluster.files.size(); ++i) {
     const FileSource& source = cluster.files[i];
     File& file = files_.emplace_back();
-    file.window = std::make_unique<WindowFile>(job, cluster, source, std::move(candidates[i]));
+    const bool decided = candidates[i].decided;
+    file.window = std::make_unique<WindowFile>(
+        job, source, decided,
+        CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
     file.ranks.resize(source.meetings.size());
     file.asks_filters = !HasAllOverlaps(source);
   }
@@ -131,7 +134,6 @@ Status WindowProducer::OpenWindow() {
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
   for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
   OpenMemstoreRows(bound);
-  for (File& file : files_) RETURN_IF_ERROR(MeetMemstoreRows(&file));
   for (File& file : files_) {
     RETURN_IF_ERROR(file.window->Complete());
     file.at = 0;
@@ -167,8 +169,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
     if (window.has_more() && (!bound.has_value() || key < *bound)) bound = key;
   }
   if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
-    const std::string_view last =
-        Memstore::Key(memstore_rows_[memstore_at_ + kMemstoreRowsMax - 1]);
+    const std::string_view last = memstore_keys_[memstore_at_ + kMemstoreRowsMax - 1].bytes;
     if (!bound.has_value() || last < *bound) bound = last;
   }
   return bound;
@@ -219,7 +220,13 @@ Status WindowProducer::MeetByBitmap(File* file, size_t which) {
 
 Status WindowProducer::MeetByFilter(File* file, File* other) {
   std::vector<WindowFile::Item>& items = file->window->items();
-  ASSIGN_OR_RETURN(const std::span<const bool> may_hold, AskFilter(*other, hashes_));
+  if (may_hold_bytes_ < items.size()) {
+    may_hold_bytes_ = items.size();
+    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
+  }
+  const std::span<bool> may_hold(may_hold_.get(), items.size());
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, other->window->source().file->Filter());
+  filter->MayContainEach(hashes_, may_hold);
   std::string key;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!may_hold[i]) continue;
@@ -230,60 +237,12 @@ Status WindowProducer::MeetByFilter(File* file, File* other) {
   return {};
 }
 
-// Lifetime: until the next call.
-Result<std::span<const bool>> WindowProducer::AskFilter(const File& file,
-                                                        std::span<const uint64_t> hashes) {
-  if (may_hold_bytes_ < hashes.size()) {
-    may_hold_bytes_ = hashes.size();
-    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
-  }
-  const std::span<bool> may_hold(may_hold_.get(), hashes.size());
-  ASSIGN_OR_RETURN(const format::BloomFilter* filter, file.window->source().file->Filter());
-  filter->MayContainEach(hashes, may_hold);
-  return std::span<const bool>(may_hold);
-}
-
 // Makes the candidates of memstores up to the bound those of the window.
 void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
-  memstore_end_ = memstore_at_;
-  memstore_keys_.clear();
-  for (; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
-    const std::string_view key = Memstore::Key(memstore_rows_[memstore_end_]);
-    if (bound.has_value() && key > *bound) break;
-    memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
+    if (bound.has_value() && memstore_keys_[memstore_end_].bytes > *bound) break;
     Memstore::PrefetchCells(memstore_rows_[memstore_end_]);
   }
-}
-
-// Looks for the window's rows of memstores in the file. They are mostly there: the file's only
-// answer for many of them at once, and memory is waited for together.
-Status WindowProducer::MeetMemstoreRows(File* file) {
-  const FileSource& source = file->window->source();
-  hashed_.clear();
-  for (const format::HashedKey& key : memstore_keys_) {
-    if (key.bytes >= source.min_key() && key.bytes <= source.max_key()) hashed_.push_back(key);
-  }
-  // Of a single file the key hashes tell as much as the filter.
-  if (files_.size() > 1) RETURN_IF_ERROR(KeepPossible(*file));
-  found_.clear();
-  RETURN_IF_ERROR(source.file->FindEachByHash(hashed_, &found_));
-  for (const uint32_t ordinal : found_) {
-    if (ordinal >= source.low && ordinal < source.high) file->window->AddExtra(ordinal);
-  }
-  return {};
-}
-
-// Takes keys that are certainly not in the file out of hashed_.
-Status WindowProducer::KeepPossible(const File& file) {
-  hashes_.clear();
-  for (const format::HashedKey& key : hashed_) hashes_.push_back(key.hash);
-  ASSIGN_OR_RETURN(const std::span<const bool> may_hold, AskFilter(file, hashes_));
-  size_t kept = 0;
-  for (size_t i = 0; i < hashed_.size(); ++i) {
-    if (may_hold[i]) hashed_[kept++] = hashed_[i];
-  }
-  hashed_.resize(kept);
-  return {};
 }
 
 // Whether the file holds the row; then the row becomes an extra one of it.

@@ -87,7 +87,6 @@ Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<ui
     const size_t count = std::min(keys.size(), kTogether);
     for (size_t i = 0; i < count; ++i) {
       place = carrier->BlockOfKey(keys[i].bytes, place);
-      carrier->PrefetchRows(place);
       blocks[i] = carrier->BlockAt(place);
       Prefetch(hashes.subspan(blocks[i].first, blocks[i].count));
     }
