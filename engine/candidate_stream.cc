@@ -90,11 +90,7 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
     }
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (fates[i] == Fate::kDead) {
-      ++job_->figures.dead_by_memstore;
-    } else {
-      sifted_.push_back({candidates[i], fates[i] == Fate::kMet});
-    }
+    if (fates[i] != Fate::kDead) sifted_.push_back({candidates[i], fates[i] == Fate::kMet});
   }
   return {};
 }

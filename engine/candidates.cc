@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "engine/settling.h"
 #include "format/coding.h"
+#include "format/hash.h"
 #include "format/index_section.h"
 #include "index/ordinal_set.h"
 
@@ -85,6 +86,55 @@ void SortByKey(std::vector<const MemRow*>* rows) {
   for (const HeadedRow& row : headed) rows->push_back(row.row);
 }
 
+// Rows of a memstore whose postings in a range are dead: what followed them there or in another
+// memstore is as good as a newer source (rule 13).
+class DeadRows {
+ public:
+  DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
+      : memstores_(cluster.memstores),
+        column_(path.index->columns.front()),
+        sequence_(point.sequence),
+        may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
+
+  /// Requires: the rows have entries in `range`.
+  void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
+    constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
+    if (!may_die_ || rows->empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->size(); ++i) {
+      if (i + kRowsAhead < rows->size()) __builtin_prefetch((*rows)[i + kRowsAhead]);
+      if (i + kCellsAhead < rows->size()) Memstore::PrefetchCells((*rows)[i + kCellsAhead]);
+      if (!IsDead((*rows)[i], range)) (*rows)[kept++] = (*rows)[i];
+    }
+    rows->resize(kept);
+  }
+
+ private:
+  bool IsDead(const MemRow* row, const format::KeyRange& range) {
+    const std::optional<LivePut> live = Memstore::OnlyLivePut(row, column_, sequence_);
+    if (!live.has_value()) return false;
+    entry_.clear();
+    if (!format::AppendIndexKey(column_, live->value, &entry_).ok()) return false;
+    return !range.Contains(entry_) || (memstores_.size() > 1 && IsDeadByOthers(row, *live));
+  }
+
+  bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
+    const std::string_view key = Memstore::Key(row);
+    const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
+    const OlderPuts puts{&column_, live.sequence, live.timestamp};
+    return std::any_of(memstores_.begin(), memstores_.end(), [&](const auto& memstore) {
+      const MemRow* other = memstore->Find(key, hash);
+      return other != nullptr && Memstore::Supersedes(other, puts, sequence_);
+    });
+  }
+
+  std::span<const std::shared_ptr<const Memstore>> memstores_;
+  const format::IndexColumnRecord& column_;
+  format::SequenceNumber sequence_;
+  bool may_die_;
+  std::string entry_;
+};
+
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
                      std::vector<const MemRow*>* out) {
   Memstore::Iterator row(&memstore);
@@ -119,12 +169,16 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
 }
 
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
-                                              format::SequenceNumber sequence) {
-  std::vector<const MemRow*> rows;
+                                              const format::ReadPoint& point) {
+  std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
+      DeadRows dead(cluster, path, point);
       for (const format::KeyRange& range : path.ranges) {
-        memstore->CollectIndex(path.position, range, sequence, &rows);
+        found.clear();
+        memstore->CollectIndex(path.position, range, point.sequence, &found);
+        dead.RemoveFrom(range, &found);
+        rows.insert(rows.end(), found.begin(), found.end());
       }
       if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, &rows);
     }

@@ -17,8 +17,8 @@
 namespace tandem::engine {
 namespace {
 
-// Cells of a row that are looked at for one that supersedes, the newest first.
-constexpr int kSupersedingMax = 64;
+// Cells of a row that are looked at for what they supersede, the newest first.
+constexpr int kCellsLookedAt = 64;
 
 // The cells of one operation, copied into the arena as one chain.
 struct Chain {
@@ -218,7 +218,7 @@ std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
 bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
                           format::SequenceNumber max_sequence) {
   const MemCell* cell = row->newest.load(std::memory_order_acquire);
-  for (int looked = 0; cell != nullptr && looked < kSupersedingMax; cell = cell->older, ++looked) {
+  for (int looked = 0; cell != nullptr && looked < kCellsLookedAt; cell = cell->older, ++looked) {
     const auto kind = static_cast<format::CellKind>(cell->kind);
     if (cell->sequence > max_sequence || cell->sequence <= puts.max_sequence ||
         cell->timestamp < puts.max_timestamp || kind == format::CellKind::kDeleteCell ||
@@ -230,6 +230,27 @@ bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
     }
   }
   return false;
+}
+
+std::optional<LivePut> Memstore::OnlyLivePut(const MemRow* row,
+                                             const format::IndexColumnRecord& column,
+                                             format::SequenceNumber max_sequence) {
+  std::optional<LivePut> live;
+  const MemCell* cell = row->newest.load(std::memory_order_acquire);
+  for (int looked = 0; cell != nullptr; cell = cell->older, ++looked) {
+    if (looked == kCellsLookedAt) return std::nullopt;
+    if (cell->sequence > max_sequence || cell->family != column.family.value ||
+        static_cast<format::CellKind>(cell->kind) != format::CellKind::kPut ||
+        cell->qualifier() != column.qualifier) {
+      continue;
+    }
+    if (!live.has_value()) {
+      live = {cell->value(), cell->sequence, cell->timestamp};
+    } else if (cell->timestamp > live->timestamp || cell->sequence == live->sequence) {
+      return std::nullopt;
+    }
+  }
+  return live;
 }
 
 // The cells of one operation stand side by side, the newest last.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ struct OlderPuts {
   const format::IndexColumnRecord* column = nullptr;
   format::SequenceNumber max_sequence;  ///< None of them has a larger one,
   int64_t max_timestamp = 0;            ///< or is newer.
+};
+
+struct LivePut {
+  std::string_view value;
+  format::SequenceNumber sequence;
+  int64_t timestamp = 0;
 };
 
 /// Threads: Apply by one at a time; everything else from any thread at any time.
@@ -72,7 +79,13 @@ class Memstore {
   /// many cells the answer may be false although it has.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
-  /// Has the processor fetch what Supersedes and Cells look at first. Requires: the row is cached.
+  /// The one Put of the column, of sequence <= `max_sequence`, that makes all others of the row here
+  /// dead, as the cells since it would if they were a source of their own (rule 13); nullopt: there
+  /// is none, or the row has very many cells. Lifetime: the memstore's.
+  static std::optional<LivePut> OnlyLivePut(const MemRow* row,
+                                            const format::IndexColumnRecord& column,
+                                            format::SequenceNumber max_sequence);
+  /// Has the processor fetch what Supersedes, OnlyLivePut and Cells look at first. Requires: the row is cached.
   static void PrefetchCells(const MemRow* row);
   /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into
   /// the arena.

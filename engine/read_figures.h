@@ -12,8 +12,6 @@ struct ReadFigures {
   uint64_t rows = 0;
   uint64_t blocks = 0;
   uint64_t bytes = 0;  ///< Of the blocks, as stored.
-  /// Candidates of files whose postings a memstore supersedes: nothing was read for them.
-  uint64_t dead_by_memstore = 0;
   /// How rows were found to be in one source only, where several could hold them; and rows that
   /// were decided on all their cells, of one source or more.
   uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0, unsettled = 0;
