@@ -208,8 +208,7 @@ bool Memstore::MayContain(uint64_t row_hash) const {
   return row != nullptr;
 }
 
-void Memstore::FindEach(std::span<const uint64_t> row_hashes,
-                        std::span<const MemRow*> rows) const {
+void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const {
   parts_->by_hash.FindEach(row_hashes, rows);
 }
 

@@ -79,13 +79,14 @@ class Memstore {
   /// many cells the answer may be false although it has.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
-  /// The one Put of the column, of sequence <= `max_sequence`, that makes all others of the row here
-  /// dead, as the cells since it would if they were a source of their own (rule 13); nullopt: there
-  /// is none, or the row has very many cells. Lifetime: the memstore's.
+  /// The one Put of the column, of sequence <= `max_sequence`, that makes all others of the row
+  /// here dead, as the cells since it would if they were a source of their own (rule 13); nullopt:
+  /// there is none, or the row has very many cells. Lifetime: the memstore's.
   static std::optional<LivePut> OnlyLivePut(const MemRow* row,
                                             const format::IndexColumnRecord& column,
                                             format::SequenceNumber max_sequence);
-  /// Has the processor fetch what Supersedes, OnlyLivePut and Cells look at first. Requires: the row is cached.
+  /// Has the processor fetch what Supersedes, OnlyLivePut and Cells look at first. Requires: the
+  /// row is cached.
   static void PrefetchCells(const MemRow* row);
   /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into
   /// the arena.

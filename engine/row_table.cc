@@ -81,8 +81,8 @@ void RowTable::FindEach(std::span<const uint64_t> hashes, std::span<const MemRow
     }
     for (size_t i = first; i < end; ++i) {
       if (rows[i] == nullptr || HashOf(rows[i]) == hashes[i]) continue;
-      rows[i] = Search(*table, hashes[i],
-                       [&](const MemRow* row) { return HashOf(row) == hashes[i]; });
+      rows[i] =
+          Search(*table, hashes[i], [&](const MemRow* row) { return HashOf(row) == hashes[i]; });
     }
   }
 }

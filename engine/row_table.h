@@ -54,10 +54,10 @@ class RowTable {
   static const MemRow* Search(const Slots& table, uint64_t hash, IsWanted&& is_wanted);
 
   std::span<const char> secret_;
-  std::vector<std::unique_ptr<Slots>> tables_;   // The last one has all rows. The writer's own.
-  size_t count_ = 0;                             // The writer's own.
-  std::atomic<const Slots*> last_{nullptr};      // Of tables_; release by the writer, acquire else.
-  std::atomic<size_t> size_bytes_{0};            // Of all tables; relaxed: a figure.
+  std::vector<std::unique_ptr<Slots>> tables_;  // The last one has all rows. The writer's own.
+  size_t count_ = 0;                            // The writer's own.
+  std::atomic<const Slots*> last_{nullptr};     // Of tables_; release by the writer, acquire else.
+  std::atomic<size_t> size_bytes_{0};           // Of all tables; relaxed: a figure.
 };
 
 }  // namespace tandem::engine

@@ -224,9 +224,8 @@ const WindowFile::Pinned* WindowFile::Section::Find(uint32_t position) const {
   if (last_found < pinned.size() && pinned[last_found].Holds(position)) {
     return &pinned[last_found];
   }
-  const auto after = std::partition_point(pinned.begin(), pinned.end(), [=](const Pinned& block) {
-    return block.first <= position;
-  });
+  const auto after = std::partition_point(
+      pinned.begin(), pinned.end(), [=](const Pinned& block) { return block.first <= position; });
   if (after == pinned.begin() || !(after - 1)->Holds(position)) return nullptr;
   last_found = static_cast<size_t>(after - 1 - pinned.begin());
   return &pinned[last_found];

@@ -28,7 +28,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kBlocksMax = 64;      // Of each file in one window.
+constexpr size_t kBlocksMax = 64;         // Of each file in one window.
 constexpr size_t kMemstoreRowsMax = 256;  // In one window.
 
 class WindowProducer final : public RowProducer {
@@ -76,11 +76,11 @@ class WindowProducer final : public RowProducer {
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
   std::vector<format::HashedKey> memstore_keys_;  // Of them.
-  const MemRow* candidate_ = nullptr;  // Of them, the present row; nullptr: it is none.
-  size_t memstore_at_ = 0;             // The next of memstore_rows_.
-  size_t memstore_end_ = 0;       // Of the present window.
-  size_t blocks_ = 1;             // Of each file in the next window.
-  std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
+  const MemRow* candidate_ = nullptr;             // Of them, the present row; nullptr: it is none.
+  size_t memstore_at_ = 0;                        // The next of memstore_rows_.
+  size_t memstore_end_ = 0;                       // Of the present window.
+  size_t blocks_ = 1;                             // Of each file in the next window.
+  std::vector<uint64_t> hashes_;                  // Of the items of the file that is being met.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
 };
@@ -256,9 +256,7 @@ Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t has
   return true;
 }
 
-Status WindowProducer::ReadKey(File* file) {
-  return file->window->Key(file->item(), &file->key);
-}
+Status WindowProducer::ReadKey(File* file) { return file->window->Key(file->item(), &file->key); }
 
 // Makes the smallest key that is next in any source the present one.
 void WindowProducer::ChooseKey() {

@@ -160,8 +160,7 @@ BOOST_AUTO_TEST_CASE(AnOrOfTwoColumnsKillsNothing) {
   PutAt(1, "2", kFileTime + 1);
   QueryOptions scan;
   scan.no_index = true;
-  const Predicate either =
-      Predicate::Or({Predicate::Equal("c", "1"), Predicate::Equal("c", "2")});
+  const Predicate either = Predicate::Or({Predicate::Equal("c", "1"), Predicate::Equal("c", "2")});
   BOOST_CHECK_EQUAL(Keys(either, {}, {}), Keys(either, {}, scan));
 }
 
