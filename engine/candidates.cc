@@ -7,6 +7,8 @@
 
 #include "base/status_macros.h"
 #include "engine/settling.h"
+#include "format/coding.h"
+#include "format/hash.h"
 #include "format/index_section.h"
 #include "index/ordinal_set.h"
 
@@ -56,19 +58,83 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
   return path.nulls ? AddNulls(source, section, ordinals) : Status();
 }
 
+// A row with the head of its key, which mostly decides a comparison without touching the row.
+struct HeadedRow {
+  uint64_t head;
+  const MemRow* row;
+
+  bool operator<(const HeadedRow& other) const {
+    return head != other.head ? head < other.head : Memstore::Key(row) < Memstore::Key(other.row);
+  }
+  bool operator==(const HeadedRow& other) const {
+    return row == other.row ||
+           (head == other.head && Memstore::Key(row) == Memstore::Key(other.row));
+  }
+};
+
+// Leaves one row of each key, by key.
 void SortByKey(std::vector<const MemRow*>* rows) {
-  const auto less = [](const MemRow* a, const MemRow* b) {
-    return Memstore::Key(a) < Memstore::Key(b);
-  };
-  const auto equal = [](const MemRow* a, const MemRow* b) {
-    return a == b || Memstore::Key(a) == Memstore::Key(b);
-  };
-  // Equal pointers are common (a row for each entry) and cheaper to compare than keys.
-  std::sort(rows->begin(), rows->end());
-  rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
-  std::sort(rows->begin(), rows->end(), less);
-  rows->erase(std::unique(rows->begin(), rows->end(), equal), rows->end());
+  constexpr size_t kAhead = 16;
+  std::vector<HeadedRow> headed;
+  headed.reserve(rows->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    __builtin_prefetch((*rows)[std::min(i + kAhead, rows->size() - 1)]);
+    headed.push_back({format::KeyHead(Memstore::Key((*rows)[i])), (*rows)[i]});
+  }
+  std::sort(headed.begin(), headed.end());
+  headed.erase(std::unique(headed.begin(), headed.end()), headed.end());
+  rows->clear();
+  for (const HeadedRow& row : headed) rows->push_back(row.row);
 }
+
+// Rows of a memstore whose postings in a range are dead: what followed them there or in another
+// memstore is as good as a newer source (rule 13).
+class DeadRows {
+ public:
+  DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
+      : memstores_(cluster.memstores),
+        column_(path.index->columns.front()),
+        sequence_(point.sequence),
+        may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
+
+  /// Requires: the rows have entries in `range`.
+  void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
+    constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
+    if (!may_die_ || rows->empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->size(); ++i) {
+      if (i + kRowsAhead < rows->size()) __builtin_prefetch((*rows)[i + kRowsAhead]);
+      if (i + kCellsAhead < rows->size()) Memstore::PrefetchCells((*rows)[i + kCellsAhead]);
+      if (!IsDead((*rows)[i], range)) (*rows)[kept++] = (*rows)[i];
+    }
+    rows->resize(kept);
+  }
+
+ private:
+  bool IsDead(const MemRow* row, const format::KeyRange& range) {
+    const std::optional<LivePut> live = Memstore::OnlyLivePut(row, column_, sequence_);
+    if (!live.has_value()) return false;
+    entry_.clear();
+    if (!format::AppendIndexKey(column_, live->value, &entry_).ok()) return false;
+    return !range.Contains(entry_) || (memstores_.size() > 1 && IsDeadByOthers(row, *live));
+  }
+
+  bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
+    const std::string_view key = Memstore::Key(row);
+    const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
+    const OlderPuts puts{&column_, live.sequence, live.timestamp};
+    return std::any_of(memstores_.begin(), memstores_.end(), [&](const auto& memstore) {
+      const MemRow* other = memstore->Find(key, hash);
+      return other != nullptr && Memstore::Supersedes(other, puts, sequence_);
+    });
+  }
+
+  std::span<const std::shared_ptr<const Memstore>> memstores_;
+  const format::IndexColumnRecord& column_;
+  format::SequenceNumber sequence_;
+  bool may_die_;
+  std::string entry_;
+};
 
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
                      std::vector<const MemRow*>* out) {
@@ -83,11 +149,13 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 
 Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
+  if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
   for (const IndexPath& path : access.paths) {
     ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
     if (section == nullptr) {
       candidates.ordinals.clear();
       candidates.decided = false;
+      candidates.index = nullptr;
       AddAll(source, &candidates.ordinals);
       return candidates;
     }
@@ -98,12 +166,16 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
 }
 
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
-                                              format::SequenceNumber sequence) {
-  std::vector<const MemRow*> rows;
+                                              const format::ReadPoint& point) {
+  std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
+      DeadRows dead(cluster, path, point);
       for (const format::KeyRange& range : path.ranges) {
-        memstore->CollectIndex(path.position, range, sequence, &rows);
+        found.clear();
+        memstore->CollectIndex(path.position, range, point.sequence, &found);
+        dead.RemoveFrom(range, &found);
+        rows.insert(rows.end(), found.begin(), found.end());
       }
       if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, &rows);
     }

@@ -9,6 +9,7 @@
 #include "engine/sources.h"
 #include "format/index_key.h"
 #include "format/schema.h"
+#include "format/visibility.h"
 
 namespace tandem::engine {
 
@@ -29,14 +30,17 @@ struct Access {
 struct FileCandidates {
   std::vector<uint32_t> ordinals;  ///< Sorted, unique, within the source's bounds.
   bool decided = false;            ///< A settled candidate satisfies the condition.
+  /// Every candidate is there for a posting of it; nullptr: that is not so, or not known.
+  const format::IndexRecord* index = nullptr;
 };
 
 /// Errors: kCorruption, kIoError.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access);
 
-/// One row of each key, by key. Whether they satisfy anything is to be decided on the merged row.
+/// One row of each key, by key, without those whose postings newer cells in memstores make dead.
+/// Whether the others satisfy anything is to be decided on the merged row.
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
-                                              format::SequenceNumber sequence);
+                                              const format::ReadPoint& point);
 
 /// Every row of the memstores.
 std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster);

@@ -84,7 +84,7 @@ Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access&
     rest = NewFileProducer(job, cluster.files[0], std::move(files[0]));
   } else {
     rest = NewWindowProducer(job, cluster, std::move(files),
-                             MemstoreCandidates(cluster, access, job->view.point.sequence));
+                             MemstoreCandidates(cluster, access, job->view.point));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;

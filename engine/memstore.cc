@@ -1,4 +1,4 @@
-// The memstore's parts put together: an operation goes to the skiplist, the filter and the append
+// The memstore's parts put together: an operation goes to the skiplist, the table and the append
 // buffers; what readers see at once is the row's newest cell, stored last.
 #include "engine/memstore.h"
 
@@ -9,17 +9,16 @@
 #include <new>
 
 #include "base/check.h"
-#include "engine/row_filter.h"
 #include "engine/row_skiplist.h"
+#include "engine/row_table.h"
 #include "format/hash.h"
 #include "format/index_key.h"
 
 namespace tandem::engine {
 namespace {
 
-// Rows of the first filter, and how much larger each next one is.
-constexpr uint64_t kFilterRowsFirst = 64;
-constexpr uint64_t kFilterGrowth = 4;
+// Cells of a row that are looked at for what they supersede, the newest first.
+constexpr int kCellsLookedAt = 64;
 
 // The cells of one operation, copied into the arena as one chain.
 struct Chain {
@@ -71,15 +70,14 @@ void Publish(std::atomic<T>* figure, T value) {
 struct Memstore::Parts {
   Parts(const format::TableRecord& table, base::MemoryAccount* account)
       : rows(&row_arena),
+        by_hash(table.hash_secret),
         rows_charge(account, base::MemoryPart::kMemstores),
         buffers_charge(account, base::MemoryPart::kAppendBuffers) {
     for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
   }
   uint64_t row_bytes() const;
   uint64_t buffer_bytes() const;
-  void AddToFilter(uint64_t hash, const format::TableRecord& table);
-  void GrowFilter(const format::TableRecord& table);
-
+  MemRow* FindOrInsert(std::string_view key, uint64_t hash);
   void CountCells(std::span<const format::Cell> cells, uint64_t row_bytes);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
@@ -88,13 +86,9 @@ struct Memstore::Parts {
   base::Arena row_arena;    // Nodes, apart from the cells: a search touches fewer pages.
   base::Arena index_arena;  // Index entries.
   RowSkiplist rows;
-  // The last one holds all rows; those before were outgrown and stay for readers that have them.
-  // The writer's own.
-  std::vector<std::unique_ptr<RowFilter>> filters;
-  std::atomic<const RowFilter*> filter{nullptr};  // The last one; release by the writer.
-  std::atomic<uint64_t> filter_bytes{0};          // Of all; relaxed: a figure.
-  std::deque<index::AppendBuffer> buffers;        // One an index, in the table's order.
-  std::string index_key;                          // The writer's own, reused.
+  RowTable by_hash;
+  std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
+  std::string index_key;                    // The writer's own, reused.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
@@ -112,7 +106,7 @@ Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::Memor
 Memstore::~Memstore() = default;
 
 uint64_t Memstore::Parts::row_bytes() const {
-  return arena.size_bytes() + row_arena.size_bytes() + filter_bytes.load(std::memory_order_relaxed);
+  return arena.size_bytes() + row_arena.size_bytes() + by_hash.size_bytes();
 }
 
 uint64_t Memstore::Parts::buffer_bytes() const {
@@ -121,24 +115,12 @@ uint64_t Memstore::Parts::buffer_bytes() const {
   return bytes;
 }
 
-void Memstore::Parts::AddToFilter(uint64_t hash, const format::TableRecord& table) {
-  const uint64_t count = row_count.load(std::memory_order_relaxed);
-  if (filters.empty() || count >= filters.back()->expected_rows()) GrowFilter(table);
-  filters.back()->Add(hash);
-}
-
-// A reader that sees a row sees the filter that was in use when the row was added, or a later one,
-// which has all rows of those before.
-void Memstore::Parts::GrowFilter(const format::TableRecord& table) {
-  const uint64_t expected =
-      filters.empty() ? kFilterRowsFirst : filters.back()->expected_rows() * kFilterGrowth;
-  auto larger = std::make_unique<RowFilter>(expected);
-  for (const MemRow* row = rows.First(); row != nullptr; row = RowSkiplist::Next(row)) {
-    larger->Add(format::RowHash(row->key(), table.hash_secret));
-  }
-  filter_bytes.fetch_add(larger->size_bytes(), std::memory_order_relaxed);
-  filters.push_back(std::move(larger));
-  filter.store(filters.back().get(), std::memory_order_release);
+MemRow* Memstore::Parts::FindOrInsert(std::string_view key, uint64_t hash) {
+  const auto [row, is_new] = rows.FindOrInsert(key, hash);
+  if (!is_new) return row;
+  by_hash.Add(row, hash);
+  Publish(&row_count, row_count.load(std::memory_order_relaxed) + 1);
+  return row;
 }
 
 void Memstore::Parts::CountCells(std::span<const format::Cell> cells, uint64_t row_bytes) {
@@ -172,16 +154,14 @@ void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRo
   }
 }
 
-// The order makes the operation visible at once: filter, buffers and figures say too much for a
+// The order makes the operation visible at once: table, buffers and figures say too much for a
 // moment, which readers settle by the row; the row's newest cell is stored last.
 void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
   if (cells.empty()) return;
   Parts& parts = *parts_;
   const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
   const Chain chain = CopyCells(cells, &parts.arena);
-  parts.AddToFilter(hash, *table_);
-  const auto [row, is_new] = parts.rows.FindOrInsert(row_key, hash);
-  if (is_new) Publish(&parts.row_count, parts.row_count.load(std::memory_order_relaxed) + 1);
+  MemRow* row = parts.FindOrInsert(row_key, hash);
   parts.AddToIndexes(*table_, row, cells);
   chain.oldest->older = row->newest.load(std::memory_order_relaxed);
   row->cell_bytes = static_cast<uint32_t>(
@@ -215,16 +195,70 @@ int64_t Memstore::min_timestamp() const {
 }
 
 const MemRow* Memstore::Find(std::string_view row) const {
-  const MemRow* found = parts_->rows.AtOrAfter(row);
-  return found != nullptr && found->key() == row ? found : nullptr;
+  return Find(row, format::RowHash(row, table_->hash_secret));
+}
+
+const MemRow* Memstore::Find(std::string_view row, uint64_t row_hash) const {
+  return parts_->by_hash.Find(row, row_hash);
 }
 
 bool Memstore::MayContain(uint64_t row_hash) const {
-  const RowFilter* filter = parts_->filter.load(std::memory_order_acquire);
-  return filter != nullptr && filter->MayContain(row_hash);
+  const MemRow* row = nullptr;
+  FindEach({&row_hash, 1}, {&row, 1});
+  return row != nullptr;
+}
+
+void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const {
+  parts_->by_hash.FindEach(row_hashes, rows);
 }
 
 std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
+
+bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
+                          format::SequenceNumber max_sequence) {
+  const MemCell* cell = row->newest.load(std::memory_order_acquire);
+  for (int looked = 0; cell != nullptr && looked < kCellsLookedAt; cell = cell->older, ++looked) {
+    const auto kind = static_cast<format::CellKind>(cell->kind);
+    if (cell->sequence > max_sequence || cell->sequence <= puts.max_sequence ||
+        cell->timestamp < puts.max_timestamp || kind == format::CellKind::kDeleteCell ||
+        cell->family != puts.column->family.value) {
+      continue;
+    }
+    if (kind == format::CellKind::kDeleteFamily || cell->qualifier() == puts.column->qualifier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<LivePut> Memstore::OnlyLivePut(const MemRow* row,
+                                             const format::IndexColumnRecord& column,
+                                             format::SequenceNumber max_sequence) {
+  std::optional<LivePut> live;
+  const MemCell* cell = row->newest.load(std::memory_order_acquire);
+  for (int looked = 0; cell != nullptr; cell = cell->older, ++looked) {
+    if (looked == kCellsLookedAt) return std::nullopt;
+    if (cell->sequence > max_sequence || cell->family != column.family.value ||
+        static_cast<format::CellKind>(cell->kind) != format::CellKind::kPut ||
+        cell->qualifier() != column.qualifier) {
+      continue;
+    }
+    if (!live.has_value()) {
+      live = {cell->value(), cell->sequence, cell->timestamp};
+    } else if (cell->timestamp > live->timestamp || cell->sequence == live->sequence) {
+      return std::nullopt;
+    }
+  }
+  return live;
+}
+
+// The cells of one operation stand side by side, the newest last.
+void Memstore::PrefetchCells(const MemRow* row) {
+  constexpr size_t kLineBytes = 64;
+  const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
+  __builtin_prefetch(newest);
+  __builtin_prefetch(newest - kLineBytes);
+}
 
 void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,
                      std::vector<format::Cell>* out) {

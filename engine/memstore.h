@@ -1,6 +1,6 @@
 // The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, cells chained newest first
 // under their row, the first eight bytes of the key in the node; per index an append buffer; a
-// Bloom filter over the rows. One writer (the commit leader), any number of readers, no locks: a
+// table of the rows by hash. One writer (the commit leader), any number of readers, no locks: a
 // node or cell is published by a release store of the pointer that makes it reachable, readers load
 // it with acquire.
 #pragma once
@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,19 @@ namespace tandem::engine {
 
 /// A row of a memstore. Lifetime: the memstore's.
 struct MemRow;
+
+/// The Puts of a column in an older source.
+struct OlderPuts {
+  const format::IndexColumnRecord* column = nullptr;
+  format::SequenceNumber max_sequence;  ///< None of them has a larger one,
+  int64_t max_timestamp = 0;            ///< or is newer.
+};
+
+struct LivePut {
+  std::string_view value;
+  format::SequenceNumber sequence;
+  int64_t timestamp = 0;
+};
 
 /// Threads: Apply by one at a time; everything else from any thread at any time.
 class Memstore {
@@ -52,11 +66,28 @@ class Memstore {
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
 
-  /// nullptr when the row is not here.
+  /// nullptr when the row is not here. The second spares hashing the key.
   const MemRow* Find(std::string_view row) const;
+  const MemRow* Find(std::string_view row, uint64_t row_hash) const;
   /// False: the row is certainly not here.
   bool MayContain(uint64_t row_hash) const;
+  /// For each hash a row that has it, nullptr where none has. Requires: as many rows as hashes.
+  void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
   static std::string_view Key(const MemRow* row);
+  /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
+  /// DeleteColumn or DeleteFamily of the column that is newer than all of them. Of a row with very
+  /// many cells the answer may be false although it has.
+  static bool Supersedes(const MemRow* row, const OlderPuts& puts,
+                         format::SequenceNumber max_sequence);
+  /// The one Put of the column, of sequence <= `max_sequence`, that makes all others of the row
+  /// here dead, as the cells since it would if they were a source of their own (rule 13); nullopt:
+  /// there is none, or the row has very many cells. Lifetime: the memstore's.
+  static std::optional<LivePut> OnlyLivePut(const MemRow* row,
+                                            const format::IndexColumnRecord& column,
+                                            format::SequenceNumber max_sequence);
+  /// Has the processor fetch what Supersedes, OnlyLivePut and Cells look at first. Requires: the
+  /// row is cached.
+  static void PrefetchCells(const MemRow* row);
   /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into
   /// the arena.
   static void Cells(const MemRow* row, format::SequenceNumber max_sequence,

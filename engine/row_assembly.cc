@@ -2,6 +2,7 @@
 #include "engine/row_assembly.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "format/visibility.h"
 #include "format/wide_row.h"
@@ -45,13 +46,25 @@ Status RowAssembly::AppendWide(const format::DataSection& data, const format::Ro
 }
 
 void RowAssembly::Merge() {
-  if (!std::is_sorted(gathered_.begin(), gathered_.end(), format::CellLess)) {
-    std::sort(gathered_.begin(), gathered_.end(), format::CellLess);
-  }
+  Sort();
   merged_.clear();
   format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
   visible_ = merged_;
   is_settled_ = false;
+}
+
+// Sorts the gathered cells, which are those of one source behind those of another. Mostly there are
+// two sources: one pass merges their cells.
+void RowAssembly::Sort() {
+  const auto second = std::is_sorted_until(gathered_.begin(), gathered_.end(), format::CellLess);
+  if (second == gathered_.end()) return;
+  if (!std::is_sorted(second, gathered_.end(), format::CellLess)) {
+    return std::sort(gathered_.begin(), gathered_.end(), format::CellLess);
+  }
+  sorted_.clear();
+  std::merge(gathered_.begin(), second, second, gathered_.end(), std::back_inserter(sorted_),
+             format::CellLess);
+  gathered_.swap(sorted_);
 }
 
 bool RowAssembly::returns_cells() {

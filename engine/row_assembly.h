@@ -67,6 +67,7 @@ class RowAssembly {
  private:
   void BeginAfterPartial();
   Status AppendWide(const format::DataSection& data, const format::RowBlockRef& rows);
+  void Sort();
   /// Calls `use(cell)` for each cell that is returned.
   template <typename Use>
   void ForEachReturned(Use&& use);
@@ -75,7 +76,7 @@ class RowAssembly {
 
   const ReadShape& shape_;
   const bool decodes_all_families_;
-  std::vector<format::Cell> gathered_, merged_;
+  std::vector<format::Cell> gathered_, sorted_, merged_;
   std::span<const format::Cell> visible_;
   bool is_settled_ = false;  // At most one version a column.
   bool is_partial_ = false, is_large_ = false;

@@ -67,7 +67,7 @@ Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& clu
   }
   if (cluster.has_one_file()) return NewFileProducer(job, cluster.files[0], std::move(files[0]));
   return NewWindowProducer(job, cluster, std::move(files),
-                           MemstoreCandidates(cluster, access, job->view.point.sequence));
+                           MemstoreCandidates(cluster, access, job->view.point));
 }
 
 Result<bool> LimitedRows::Next(RowView* row) {

@@ -40,7 +40,7 @@ class FileScan final : public SourceScan {
 class MemstoreScan final : public SourceScan {
  public:
   MemstoreScan(const Memstore& memstore, const format::KeyRange& rows, bool reverse)
-      : rows_(rows), reverse_(reverse), row_(&memstore) {}
+      : rows_(rows), reverse_(reverse), row_(&memstore), scout_(&memstore) {}
 
   Status Next() override {
     if (!std::exchange(has_begun_, true)) {
@@ -49,6 +49,7 @@ class MemstoreScan final : public SourceScan {
       row_.Previous();
     } else {
       row_.Next();
+      Scout();
     }
     valid_ = row_.valid() && rows_.Contains(row_.key());
     if (valid_) key_ = row_.key();
@@ -69,6 +70,8 @@ class MemstoreScan final : public SourceScan {
   void Begin() {
     if (!reverse_) {
       row_.Seek(rows_.low);
+      scout_ = row_;
+      for (int i = 0; i < kRowsAhead; ++i) Scout();
     } else if (rows_.high.has_value()) {
       row_.SeekBefore(*rows_.high);
     } else {
@@ -76,10 +79,21 @@ class MemstoreScan final : public SourceScan {
     }
   }
 
+  // Rows lie anywhere in memory, and their cells elsewhere: has the processor fetch those of the
+  // row that the scout stands on, and the row behind it.
+  void Scout() {
+    if (!scout_.valid()) return;
+    Memstore::PrefetchCells(scout_.row());
+    scout_.Next();
+    __builtin_prefetch(scout_.row());
+  }
+
+  static constexpr int kRowsAhead = 4;
+
   const format::KeyRange& rows_;
   bool reverse_;
   bool has_begun_ = false;
-  Memstore::Iterator row_;
+  Memstore::Iterator row_, scout_;  // The scout is some rows ahead; forward only.
 };
 
 }  // namespace

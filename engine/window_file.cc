@@ -2,6 +2,7 @@
 #include "engine/window_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -11,18 +12,26 @@ namespace {
 
 // Candidates in one window, but at least those of one block: each can need a block elsewhere.
 constexpr size_t kCandidatesMax = 1024;
+// Candidates that are walked over together: few at first where the read may end early.
+constexpr size_t kWalkedCautious = 128, kWalkedFirst = 1024, kWalkedMax = 16 * 1024;
+
+size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
+  if (candidates.is_plain()) return std::numeric_limits<size_t>::max();
+  return job.may_end_early ? kWalkedCautious : kWalkedFirst;
+}
 
 }  // namespace
 
-WindowFile::WindowFile(ReadJob* job, const FileSource& source, FileCandidates candidates)
+WindowFile::WindowFile(ReadJob* job, const FileSource& source, bool decided,
+                       CandidateStream candidates)
     : job_(job),
       source_(source),
+      decided_(decided),
       candidates_(std::move(candidates)),
-      sections_(SectionsOf(job->shape, source, candidates_.decided)),
+      take_next_(WalkedFirst(*job, candidates_)),
+      sections_(SectionsOf(job->shape, source, decided)),
       lead_(LeadOf(sections_, source)),
-      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {
-  walk_.Start(candidates_.ordinals);
-}
+      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {}
 
 // By family; the key carrier, where nothing else leads, is the last.
 std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
@@ -54,16 +63,36 @@ Status WindowFile::Load(size_t blocks) {
          (block_ends_.empty() || loaded_ - opened_ < kCandidatesMax)) {
     WalkedBlock block;
     ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
-    if (!more) break;
-    Pin(block, &lead());
+    if (!more) {
+      ASSIGN_OR_RETURN(const bool has_taken, TakeMore());
+      if (!has_taken) break;
+      continue;
+    }
+    // A block that two batches of candidates need comes twice.
+    if (lead().pinned.empty() || lead().pinned.back().block != block.block) Pin(block, &lead());
     loaded_ += block.positions.size();
     block_ends_.push_back(loaded_);
   }
   return {};
 }
 
+// Has the walk, which has ended, go over the next batch of candidates; false when there is none.
+Result<bool> WindowFile::TakeMore() {
+  walked_.clear();
+  CandidateStream::Row row;
+  while (walked_.size() < take_next_) {
+    ASSIGN_OR_RETURN(const bool is_row, candidates_.Next(&row));
+    if (!is_row) break;
+    rows_.push_back(row);
+    walked_.push_back(row.ordinal);
+  }
+  if (!candidates_.is_plain()) take_next_ = std::min(take_next_ * 2, kWalkedMax);
+  walk_.Start(walked_);
+  return !walked_.empty();
+}
+
 Status WindowFile::LastLoadedKey(std::string* key) const {
-  return Key(candidates_.ordinals[loaded_ - 1], key);
+  return Key(rows_[loaded_ - 1].ordinal, key);
 }
 
 Status WindowFile::Open(const std::optional<std::string>& bound) {
@@ -73,7 +102,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     std::string key;
     while (begin < end) {
       const size_t middle = begin + (end - begin) / 2;
-      RETURN_IF_ERROR(Key(candidates_.ordinals[middle], &key));
+      RETURN_IF_ERROR(Key(rows_[middle].ordinal, &key));
       if (key <= *bound) {
         begin = middle + 1;
       } else {
@@ -82,8 +111,8 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     }
   }
   for (; opened_ < end; ++opened_) {
-    const uint32_t ordinal = candidates_.ordinals[opened_];
-    items_.push_back({ordinal, source_.IsSettledHere(ordinal)});
+    const CandidateStream::Row& row = rows_[opened_];
+    items_.push_back({row.ordinal, !row.is_met && source_.IsSettledHere(row.ordinal)});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};
@@ -91,20 +120,31 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
 
 Status WindowFile::Complete() {
   AddExtras();
-  std::vector<uint32_t> positions;
-  for (Section& section : sections_) {
-    positions.clear();
-    for (const Item& item : items_) {
-      const bool leads = &section == &lead();
-      if (!leads && section.columns.Of(item.settled) == nullptr) continue;
-      if (!section.data->Has(item.ordinal)) continue;
-      const uint32_t position = section.data->RankOf(item.ordinal);
-      if (section.Find(position) == nullptr) positions.push_back(position);
-    }
-    RETURN_IF_ERROR(PinRows(positions, &section));
+  for (Section& section : sections_) RETURN_IF_ERROR(PinItems(&section));
+  // Every item's key is pinned, and both stand in the order of ordinals.
+  uint32_t at = 0;
+  for (Item& item : items_) {
+    while (!lead().pinned[at].Holds(item.ordinal)) ++at;
+    item.pinned = at;
   }
   job_->figures.rows += items_.size();
   return {};
+}
+
+// Pins what the items need of a family.
+Status WindowFile::PinItems(Section* section) {
+  const bool leads = section == &lead();
+  std::vector<uint32_t> positions;
+  size_t at = 0;
+  for (const Item& item : items_) {
+    if (!leads && section->columns.Of(item.settled) == nullptr) continue;
+    if (!section->data->Has(item.ordinal)) continue;
+    const uint32_t position = section->data->RankOf(item.ordinal);
+    while (at < section->pinned.size() && section->pinned[at].end <= position) ++at;
+    if (at < section->pinned.size() && section->pinned[at].Holds(position)) continue;
+    positions.push_back(position);
+  }
+  return PinRows(positions, section);
 }
 
 void WindowFile::AddExtras() {
@@ -125,6 +165,7 @@ void WindowFile::AddExtras() {
 // Pins the blocks of rows that are not pinned yet.
 Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
   if (positions.empty()) return {};
+  const auto before = static_cast<ptrdiff_t>(section->pinned.size());
   BlockWalk walk(*section->data, &job_->queue);
   walk.Start(positions);
   WalkedBlock block;
@@ -133,8 +174,9 @@ Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section
     if (!more) break;
     Pin(block, section);
   }
-  std::sort(section->pinned.begin(), section->pinned.end(),
-            [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
+  std::inplace_merge(section->pinned.begin(), section->pinned.begin() + before,
+                     section->pinned.end(),
+                     [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
   return {};
 }
 
@@ -144,16 +186,19 @@ void WindowFile::Close() {
   const uint32_t last = items_.back().ordinal;
   for (Section& section : sections_) {
     const uint32_t rank = section.data->RankOf(last);
-    std::erase_if(section.pinned, [=](const Pinned& pinned) {
-      return pinned.rows->first() + pinned.rows->row_count() <= rank;
-    });
+    std::erase_if(section.pinned, [=](const Pinned& pinned) { return pinned.end <= rank; });
   }
   items_.clear();
 }
 
 Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
-  const format::RowBlock& rows = *lead().Find(ordinal)->rows;
-  return rows.Key(ordinal - rows.first(), key);
+  const Pinned& pinned = *lead().Find(ordinal);
+  return pinned.rows->Key(ordinal - pinned.first, key);
+}
+
+Status WindowFile::Key(const Item& item, std::string* key) const {
+  const Pinned& pinned = lead().pinned[item.pinned];
+  return pinned.rows->Key(item.ordinal - pinned.first, key);
 }
 
 Status WindowFile::Append(const Item& item, RowAssembly* row) const {
@@ -161,14 +206,16 @@ Status WindowFile::Append(const Item& item, RowAssembly* row) const {
     const format::Projection* wanted = section.columns.Of(item.settled);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
     const uint32_t position = section.data->RankOf(item.ordinal);
-    const format::RowBlockRef& rows = section.Find(position)->rows;
-    RETURN_IF_ERROR(row->Append(*section.data, rows, position - rows->first(), *wanted));
+    const Pinned& pinned =
+        &section == &lead() ? section.pinned[item.pinned] : *section.Find(position);
+    RETURN_IF_ERROR(row->Append(*section.data, pinned.rows, position - pinned.first, *wanted));
   }
   return {};
 }
 
 void WindowFile::Pin(const WalkedBlock& block, Section* section) {
-  section->pinned.push_back({block.block, block.rows});
+  const uint32_t first = block.rows->first();
+  section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
   job_->figures.CountBlock(*section->data, block.block);
 }
 
@@ -177,9 +224,8 @@ const WindowFile::Pinned* WindowFile::Section::Find(uint32_t position) const {
   if (last_found < pinned.size() && pinned[last_found].Holds(position)) {
     return &pinned[last_found];
   }
-  const auto after = std::partition_point(pinned.begin(), pinned.end(), [=](const Pinned& block) {
-    return block.rows->first() <= position;
-  });
+  const auto after = std::partition_point(
+      pinned.begin(), pinned.end(), [=](const Pinned& block) { return block.first <= position; });
   if (after == pinned.begin() || !(after - 1)->Holds(position)) return nullptr;
   last_found = static_cast<size_t>(after - 1 - pinned.begin());
   return &pinned[last_found];

@@ -1,6 +1,8 @@
 // One file's part in the windows of a cluster of several sources (see window_producer.cc): which of
 // its rows are candidates, which of its blocks are pinned, which rows belong to the present window.
 //
+// Its candidates are taken from their stream a batch at a time, larger ones as the read goes on.
+//
 // One family leads: one that every row has and that is decoded of every row, else the key carrier.
 // Its blocks are pinned as windows are loaded, so that keys are at hand. Of the other families the
 // blocks of the window's items are pinned when the items are complete, and known to be settled or
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "engine/block_walk.h"
+#include "engine/candidate_stream.h"
 #include "engine/row_producer.h"
 #include "engine/row_walk.h"
 
@@ -25,21 +28,23 @@ class WindowFile {
   /// A row of the present window.
   struct Item {
     uint32_t ordinal = 0;
-    bool settled = false;  ///< As far as is known.
+    bool settled = false;  ///< As far as is known; no memstore holds it.
+    uint32_t pinned = 0;   ///< Where its key is; the file's own.
   };
 
-  WindowFile(ReadJob* job, const FileSource& source, FileCandidates candidates);
+  /// `decided`: a settled candidate satisfies the condition.
+  WindowFile(ReadJob* job, const FileSource& source, bool decided, CandidateStream candidates);
 
   const FileSource& source() const { return source_; }
-  bool decided() const { return candidates_.decided; }
+  bool decided() const { return decided_; }
 
   /// Pins blocks until `blocks` of them, or enough for a window, hold candidates that no window
   /// had, or no candidate is left. Errors: kCorruption, kIoError.
   Status Load(size_t blocks);
-  /// Whether there are candidates that no window had.
-  bool has_candidates() const { return opened_ < candidates_.ordinals.size(); }
-  /// Whether candidates lie behind the pinned blocks.
-  bool has_more() const { return loaded_ < candidates_.ordinals.size(); }
+  /// Whether there may be candidates that no window had.
+  bool has_candidates() const { return opened_ < rows_.size() || !candidates_.is_done(); }
+  /// Whether candidates may lie behind the pinned blocks.
+  bool has_more() const { return loaded_ < rows_.size() || !candidates_.is_done(); }
   /// Whether the pinned blocks hold candidates that no window had.
   bool has_loaded() const { return opened_ < loaded_; }
   /// The key of the last candidate in the pinned blocks. Requires: has_loaded().
@@ -58,6 +63,8 @@ class WindowFile {
 
   /// Requires: the block of `ordinal` is pinned.
   Status Key(uint32_t ordinal, std::string* key) const;
+  /// The same of an item. Requires: Complete was called.
+  Status Key(const Item& item, std::string* key) const;
   /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
   /// until Close.
   Status Append(const Item& item, RowAssembly* row) const;
@@ -65,10 +72,9 @@ class WindowFile {
  private:
   struct Pinned {
     uint32_t block = 0;
+    uint32_t first = 0, end = 0;  // Positions.
     format::RowBlockRef rows;
-    bool Holds(uint32_t position) const {
-      return position >= rows->first() && position - rows->first() < rows->row_count();
-    }
+    bool Holds(uint32_t position) const { return position >= first && position < end; }
   };
   /// The pinned blocks of one family.
   struct Section {
@@ -82,8 +88,10 @@ class WindowFile {
 
   static std::vector<Section> SectionsOf(const ReadShape& shape, const FileSource& source,
                                          bool decided);
+  Result<bool> TakeMore();
   void Pin(const WalkedBlock& block, Section* section);
   Status PinRows(std::span<const uint32_t> positions, Section* section);
+  Status PinItems(Section* section);
   void AddExtras();
   static size_t LeadOf(const std::vector<Section>& sections, const FileSource& source);
   Section& lead() { return sections_[lead_]; }
@@ -91,7 +99,11 @@ class WindowFile {
 
   ReadJob* job_;
   const FileSource& source_;
-  FileCandidates candidates_;
+  const bool decided_;
+  CandidateStream candidates_;
+  std::vector<CandidateStream::Row> rows_;  // The candidates so far.
+  std::vector<uint32_t> walked_;            // The last batch of them.
+  size_t take_next_;                        // Candidates in the next batch, at most.
   std::vector<Section> sections_;
   size_t lead_;  // In sections_.
   BlockWalk walk_;

@@ -2,18 +2,16 @@
 // sources shows only when keys are known, so the candidates are read in windows, in key order:
 //
 // 1. Load: of each file that the walk has come to the next blocks that hold candidates are pinned.
-// The smallest last key among
-//    the files that have more is the window's bound: every candidate up to it is at hand.
+//    The smallest last key among the files that have more is the window's bound: every candidate up
+//    to it is at hand.
 // 2. Open: the candidates up to the bound become the window's items, settled as far as their own
-// file
-//    tells (rule 16).
-// 3. Meet: each item is looked for in the other sources: in files by the overlaps of the two, where
-//    they are not built by filter, then by key and hash; no data block is read for that. Where it
-//    is found it becomes an extra item of that file, and none of the row's items is settled.
-//    Candidates of memstores are looked for in all files.
+//    file and the memstores tell (rule 16).
+// 3. Meet: each item is looked for in the other files: by the overlaps of the two, where they are
+//    not built by filter, then by key and hash; no data block is read for that. Where it is found
+//    it becomes an extra item of that file, and none of the row's items is settled. (Candidates of
+//    memstores were looked for in all files before, see candidate_stream.h.)
 // 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
-// that
-//    the file's walk has yet to hand out is never among them.
+//    that the file's walk has yet to hand out is never among them.
 // 5. Rows are handed out by merging the items by key.
 //
 // A row's absence from a source is certain; its presence is certain up to a collision of keyed
@@ -43,10 +41,9 @@ class WindowProducer final : public RowProducer {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<uint32_t> ranks;  // By meeting, where its search goes on.
-    bool needs_hashes = false;
+    std::vector<uint32_t> ranks;       // By meeting, where its search goes on.
     bool asks_filters = false;         // What overlaps do not say, filters have to.
-    std::span<const uint64_t> hashes;  // Of its rows, where they are needed.
+    std::span<const uint64_t> hashes;  // Of its rows, where it asks filters.
     size_t at = 0;                     // The next item.
     std::string key;                   // Its key.
 
@@ -60,15 +57,17 @@ class WindowProducer final : public RowProducer {
   Status MeetFiles(File* file);
   Status MeetByBitmap(File* file, size_t which);
   Status MeetByFilter(File* file, File* other);
-  Status MeetMemstores(File* file);
-  Status MeetMemstoreRow(const MemRow* row);
+  void OpenMemstoreRows(const std::optional<std::string>& bound);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
   static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
   Status Advance();
   void ChooseKey();
   Result<bool> ReadRow();
+  Result<bool> ReadSettled();
+  Status ReadItem();
   void GatherMemstores();
+  void Gather(const MemRow* row);
 
   const Cluster& cluster_;
   std::span<const char> secret_;
@@ -76,10 +75,12 @@ class WindowProducer final : public RowProducer {
   size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
   std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
-  size_t memstore_at_ = 0;        // The next of memstore_rows_.
-  size_t memstore_end_ = 0;       // Of the present window.
-  size_t blocks_ = 1;             // Of each file in the next window.
-  std::vector<uint64_t> hashes_;  // Of the items of the file that is being met.
+  std::vector<format::HashedKey> memstore_keys_;  // Of them.
+  const MemRow* candidate_ = nullptr;             // Of them, the present row; nullptr: it is none.
+  size_t memstore_at_ = 0;                        // The next of memstore_rows_.
+  size_t memstore_end_ = 0;                       // Of the present window.
+  size_t blocks_ = 1;                             // Of each file in the next window.
+  std::vector<uint64_t> hashes_;                  // Of the items of the file that is being met.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
 };
@@ -91,13 +92,20 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
       cluster_(cluster),
       secret_(job->view.table->hash_secret),
       memstore_rows_(std::move(memstore_rows)) {
+  memstore_keys_.reserve(memstore_rows_.size());
+  for (const MemRow* row : memstore_rows_) {
+    const std::string_view key = Memstore::Key(row);
+    memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+  }
   for (size_t i = 0; i < cluster.files.size(); ++i) {
     const FileSource& source = cluster.files[i];
     File& file = files_.emplace_back();
-    file.window = std::make_unique<WindowFile>(job, source, std::move(candidates[i]));
+    const bool decided = candidates[i].decided;
+    file.window = std::make_unique<WindowFile>(
+        job, source, decided,
+        CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
     file.ranks.resize(source.meetings.size());
     file.asks_filters = !HasAllOverlaps(source);
-    file.needs_hashes = file.asks_filters || !cluster.memstores.empty();
   }
 }
 
@@ -125,11 +133,7 @@ Status WindowProducer::OpenWindow() {
   blocks_ = std::min(blocks_ * 2, kBlocksMax);
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
   for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
-  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
-    const MemRow* row = memstore_rows_[memstore_end_];
-    if (bound.has_value() && Memstore::Key(row) > *bound) break;
-    RETURN_IF_ERROR(MeetMemstoreRow(row));
-  }
+  OpenMemstoreRows(bound);
   for (File& file : files_) {
     RETURN_IF_ERROR(file.window->Complete());
     file.at = 0;
@@ -153,7 +157,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
         bound = reach;
       }
       if (bound.has_value() && window.source().min_key() > *bound) break;
-      if (files_[i].needs_hashes) {
+      if (files_[i].asks_filters) {
         ASSIGN_OR_RETURN(files_[i].hashes, window.source().file->KeyHashes());
       }
       ++begun_;
@@ -165,8 +169,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
     if (window.has_more() && (!bound.has_value() || key < *bound)) bound = key;
   }
   if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
-    const std::string_view last =
-        Memstore::Key(memstore_rows_[memstore_at_ + kMemstoreRowsMax - 1]);
+    const std::string_view last = memstore_keys_[memstore_at_ + kMemstoreRowsMax - 1].bytes;
     if (!bound.has_value() || last < *bound) bound = last;
   }
   return bound;
@@ -175,7 +178,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
 Status WindowProducer::MeetFiles(File* file) {
   const std::vector<WindowFile::Item>& items = file->window->items();
   if (items.empty()) return {};
-  if (file->needs_hashes) {
+  if (file->asks_filters) {
     hashes_.clear();
     for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
   }
@@ -188,7 +191,7 @@ Status WindowProducer::MeetFiles(File* file) {
       RETURN_IF_ERROR(MeetByFilter(file, &files_[meetings[i].other]));
     }
   }
-  return MeetMemstores(file);
+  return {};
 }
 
 // The row with some rank among those that meet is, in the other file, the one with that rank.
@@ -234,30 +237,12 @@ Status WindowProducer::MeetByFilter(File* file, File* other) {
   return {};
 }
 
-// Finds the items that some memstore holds as well.
-Status WindowProducer::MeetMemstores(File* file) {
-  std::vector<WindowFile::Item>& items = file->window->items();
-  std::string key;
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!items[i].settled || !memstore->MayContain(hashes_[i])) continue;
-      RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
-      items[i].settled = memstore->Find(key) == nullptr;
-    }
+// Makes the candidates of memstores up to the bound those of the window.
+void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
+  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
+    if (bound.has_value() && memstore_keys_[memstore_end_].bytes > *bound) break;
+    Memstore::PrefetchCells(memstore_rows_[memstore_end_]);
   }
-  return {};
-}
-
-Status WindowProducer::MeetMemstoreRow(const MemRow* row) {
-  const std::string_view key = Memstore::Key(row);
-  const uint64_t hash = format::RowHash(key, secret_);
-  for (File& file : files_) {
-    const FileSource& source = file.window->source();
-    if (key < source.min_key() || key > source.max_key()) continue;
-    ASSIGN_OR_RETURN(const bool may, source.file->MayContain(hash));
-    if (may) RETURN_IF_ERROR(Find(&file, key, hash).status());
-  }
-  return {};
 }
 
 // Whether the file holds the row; then the row becomes an extra one of it.
@@ -271,17 +256,16 @@ Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t has
   return true;
 }
 
-Status WindowProducer::ReadKey(File* file) {
-  return file->window->Key(file->item().ordinal, &file->key);
-}
+Status WindowProducer::ReadKey(File* file) { return file->window->Key(file->item(), &file->key); }
 
 // Makes the smallest key that is next in any source the present one.
 void WindowProducer::ChooseKey() {
+  candidate_ = nullptr;
   if (memstore_at_ < memstore_end_) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
     if (heap_.empty() || key <= heap_[0]->key) {
       key_ = key;
-      ++memstore_at_;
+      candidate_ = memstore_rows_[memstore_at_++];
       return;
     }
   }
@@ -292,23 +276,32 @@ Result<bool> WindowProducer::ReadRow() {
   ChooseKey();
   row_.Begin();
   places_.Clear();
-  bool settled = false, decided = false;
+  if (candidate_ == nullptr && heap_[0]->item().settled) return ReadSettled();
+  bool decided = false;
   while (!heap_.empty() && heap_[0]->key == key_) {
-    File* file = heap_[0];
-    settled = file->item().settled;  // Then no other source has the row.
-    decided = file->window->decided();
-    if (settled) {
-      ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
-    }
-    RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
-    places_.files.push_back({file->window->source().file, file->item().ordinal});
-    ++file->at;
-    RETURN_IF_ERROR(Advance());
-    if (settled) break;
+    decided = heap_[0]->window->decided();
+    RETURN_IF_ERROR(ReadItem());
   }
-  job_->figures.unsettled += !settled;
-  if (!settled) GatherMemstores();
-  return Accept(settled, decided);
+  ++job_->figures.unsettled;
+  GatherMemstores();
+  return Accept(/*settled=*/false, decided);
+}
+
+// No source but the file on top has the row.
+Result<bool> WindowProducer::ReadSettled() {
+  const File* file = heap_[0];
+  ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
+  RETURN_IF_ERROR(ReadItem());
+  return Accept(/*settled=*/true, file->window->decided());
+}
+
+// Takes the present row from the file on top.
+Status WindowProducer::ReadItem() {
+  File* file = heap_[0];
+  RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
+  places_.files.push_back({file->window->source().file, file->item().ordinal});
+  ++file->at;
+  return Advance();
 }
 
 // Puts the file on top of the heap, whose item was read, in its place.
@@ -326,14 +319,18 @@ Status WindowProducer::Advance() {
 
 void WindowProducer::GatherMemstores() {
   if (cluster_.memstores.empty()) return;
+  const bool is_at_hand = candidate_ != nullptr && cluster_.memstores.size() == 1;
+  if (is_at_hand) return Gather(candidate_);
   const uint64_t hash = format::RowHash(key_, secret_);
   for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    if (!memstore->MayContain(hash)) continue;
-    const MemRow* row = memstore->Find(key_);
-    if (row == nullptr) continue;
-    row_.Append(row);
-    places_.memstores.push_back(row);
+    const MemRow* row = memstore->Find(key_, hash);
+    if (row != nullptr) Gather(row);
   }
+}
+
+void WindowProducer::Gather(const MemRow* row) {
+  row_.Append(row);
+  places_.memstores.push_back(row);
 }
 
 }  // namespace

@@ -45,6 +45,12 @@ struct ExpectedFile {
   std::optional<DatabaseId> database = {};
 };
 
+/// A row key and its keyed hash.
+struct HashedKey {
+  std::string_view bytes;
+  uint64_t hash = 0;
+};
+
 /// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
 class StoreFile {
   struct Private {};
@@ -87,6 +93,9 @@ class StoreFile {
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
   /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
   Result<std::optional<FoundRow>> FindByHash(std::string_view key, uint64_t hash);
+  /// Appends to `*ordinals` the rows of those keys, ascending, that are here: as FindByHash, for
+  /// many. Errors: kCorruption, kIoError.
+  Status FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals);
   /// False: the row is certainly not here. Loads the filter on first use.
   Result<bool> MayContain(uint64_t hash);
   /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.

@@ -1,6 +1,7 @@
 // The families of a store file, and rows by key: searches go through the key carrier, whose
 // positions are the ordinals.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -72,6 +73,30 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   const auto slot = static_cast<uint32_t>(at);
   if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
   return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
+}
+
+// The blocks are found first, and what they hold is asked for, a batch at a time.
+Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals) {
+  constexpr size_t kTogether = 16;
+  if (keys.empty()) return {};
+  ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  std::array<DataBlock, kTogether> blocks;
+  uint32_t place = 0;
+  for (; !keys.empty(); keys = keys.subspan(std::min(keys.size(), kTogether))) {
+    const size_t count = std::min(keys.size(), kTogether);
+    for (size_t i = 0; i < count; ++i) {
+      place = carrier->BlockOfKey(keys[i].bytes, place);
+      blocks[i] = carrier->BlockAt(place);
+      Prefetch(hashes.subspan(blocks[i].first, blocks[i].count));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const std::span<const uint64_t> here = hashes.subspan(blocks[i].first, blocks[i].count);
+      const size_t at = FindHash(here, keys[i].hash);
+      if (at < here.size()) ordinals->push_back(blocks[i].first + static_cast<uint32_t>(at));
+    }
+  }
+  return {};
 }
 
 }  // namespace tandem::format

@@ -89,6 +89,28 @@ void CheckKeys(StoreFile* file, const Rows& rows) {
   }
 }
 
+// Of every second key and of as many that are not there, all at once.
+void CheckManyKeys(StoreFile* file, const Rows& rows) {
+  std::vector<std::string> keys;
+  std::vector<uint32_t> expected, found;
+  uint32_t ordinal = 0;
+  for (const auto& [key, row] : rows) {
+    if (ordinal % 2 == 0) {
+      expected.push_back(ordinal);
+      keys.push_back(key);
+    }
+    if (!rows.contains(key + '\0')) keys.push_back(key + '\0');
+    ++ordinal;
+  }
+  std::vector<HashedKey> hashed;
+  for (const std::string& key : keys) {
+    hashed.push_back({key, RowHash(key, file->table().hash_secret)});
+  }
+  const Status status = file->FindEachByHash(hashed, &found);
+  BOOST_TEST_REQUIRE(status.ok(), status);
+  BOOST_REQUIRE(found == expected);
+}
+
 // Everything that a file of these rows answers.
 void CheckFile(StoreFile* file, const std::vector<uint8_t>& ids, const Rows& rows,
                RandomRows* random) {
@@ -111,6 +133,7 @@ void CheckFile(StoreFile* file, const std::vector<uint8_t>& ids, const Rows& row
   BOOST_TEST((*file->Carrier())->family().value == carrier);
   BOOST_TEST((*file->Family(FamilyId(kKeysOwner)) == nullptr) == !full.empty());
   CheckKeys(file, rows);
+  CheckManyKeys(file, rows);
 
   BOOST_REQUIRE(*StreamRows(file, 0, file->row_count()) == rows);
   for (int i = 0; i < 5; ++i) {

@@ -1,0 +1,63 @@
+// The rows of a memstore by the keyed hashes of their keys, with open addressing: a look-up touches
+// one line of the table and, where something is found, its row. Many look-ups at once wait for
+// memory once, not each for itself.
+//
+// A slot is a row's address with sixteen bits of its hash above it, so that hardly any other row is
+// touched in vain. A table that is three quarters full is copied into one twice as large; those
+// before stay for readers that have them.
+//
+// Threads: one adds, any number ask. A slot is stored with release, when the row's key is complete,
+// and loaded with acquire. A reader that may see a row learned its sequence through a release store
+// made after the row was added, so it has the table with the row or a later one.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tandem::engine {
+
+struct MemRow;
+
+class RowTable {
+ public:
+  /// `secret` is that of the hashes and outlives the table.
+  explicit RowTable(std::span<const char> secret) : secret_(secret) {}
+
+  /// Requires: the row is not in the table.
+  void Add(const MemRow* row, uint64_t hash);
+
+  /// nullptr when there is none.
+  const MemRow* Find(std::string_view key, uint64_t hash) const;
+  /// For each hash a row with it, or nullptr. Requires: as many rows as hashes.
+  void FindEach(std::span<const uint64_t> hashes, std::span<const MemRow*> rows) const;
+
+  size_t size_bytes() const { return size_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  using Slot = std::atomic<uint64_t>;  // 0: free.
+  struct Slots {
+    explicit Slots(size_t count) : mask(count - 1), slots(std::make_unique<Slot[]>(count)) {}
+    size_t mask;
+    std::unique_ptr<Slot[]> slots;
+  };
+
+  void Grow();
+  static void Put(const MemRow* row, uint64_t hash, Slots* table);
+  uint64_t HashOf(const MemRow* row) const;
+  /// The first row that `is_wanted` among those that may have the hash.
+  template <typename IsWanted>
+  static const MemRow* Search(const Slots& table, uint64_t hash, IsWanted&& is_wanted);
+
+  std::span<const char> secret_;
+  std::vector<std::unique_ptr<Slots>> tables_;  // The last one has all rows. The writer's own.
+  size_t count_ = 0;                            // The writer's own.
+  std::atomic<const Slots*> last_{nullptr};     // Of tables_; release by the writer, acquire else.
+  std::atomic<size_t> size_bytes_{0};           // Of all tables; relaxed: a figure.
+};
+
+}  // namespace tandem::engine
