@@ -95,11 +95,29 @@ void RowAssembly::ForEachReturned(Use&& use) {
   }
 }
 
+void RowAssembly::FindFamily(format::FamilyId id) {
+  for (const format::FamilyRecord& record : shape_.table->families) {
+    if (record.id == id) family_ = &record;
+  }
+}
+
+inline Cell RowAssembly::ToReturned(const format::Cell& cell) {
+  if (family_ == nullptr || family_->id != cell.family) FindFamily(cell.family);
+  has_far_values_ |= cell.is_far();
+  returned_bytes_ += cell.qualifier.size() + cell.value.size();
+  return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
+}
+
 RowView RowAssembly::Project(std::string_view key) {
-  returned_.clear();
   returned_bytes_ = 0;
   has_far_values_ = false;
-  ForEachReturned([this](const format::Cell& cell) { returned_.push_back(ToReturned(cell)); });
+  if (is_settled_ && shape_.returns_all) {  // Nearly every row: no cell is asked about.
+    returned_.resize(visible_.size());
+    for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
+  } else {
+    returned_.clear();
+    ForEachReturned([this](const format::Cell& cell) { returned_.push_back(ToReturned(cell)); });
+  }
   return {key, returned_};
 }
 
@@ -115,17 +133,6 @@ bool RowAssembly::IsReturned(const format::Cell& cell) {
     returned_columns_ = shape_.returned.Find(cell.family);
   }
   return returned_columns_ != nullptr && returned_columns_->Contains(cell.qualifier);
-}
-
-Cell RowAssembly::ToReturned(const format::Cell& cell) {
-  if (family_ == nullptr || family_->id != cell.family) {
-    for (const format::FamilyRecord& record : shape_.table->families) {
-      if (record.id == cell.family) family_ = &record;
-    }
-  }
-  has_far_values_ |= cell.is_far();
-  returned_bytes_ += cell.qualifier.size() + cell.value.size();
-  return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
 }
 
 }  // namespace tandem::engine

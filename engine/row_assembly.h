@@ -72,6 +72,7 @@ class RowAssembly {
   template <typename Use>
   void ForEachReturned(Use&& use);
   bool IsReturned(const format::Cell& cell);
+  void FindFamily(format::FamilyId id);
   Cell ToReturned(const format::Cell& cell);
 
   const ReadShape& shape_;

@@ -268,8 +268,15 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
       sound &= kind == CellKind::kPut && far_file != nullptr;
     }
     if (kAll || column.wanted) {
-      out->push_back(
-          {kind, family_, column.name, versions.timestamp(), versions.sequence(), value, far_file});
+      // In place: a temporary would be read back while its small stores are still on their way.
+      Cell& cell = out->emplace_back();
+      cell.kind = kind;
+      cell.family = family_;
+      cell.qualifier = column.name;
+      cell.timestamp = versions.timestamp();
+      cell.sequence = versions.sequence();
+      cell.value = value;
+      cell.far_file = far_file;
     }
   }
   if (row.ok() && sound) return {};
