@@ -121,8 +121,9 @@ class TandemPeer : public Peer {
   // Of entries of a column that is updated, those beyond one a row are of older values. Each row of
   // a memstore is an update here.
   std::optional<double> DeadShare() override {
-    const DatabaseInfo info = database_->Info();
-    const TableInfo& table = info.tables.front();
+    const Result<DatabaseInfo> info = database_->Info();
+    Check(info.status());
+    const TableInfo& table = info->tables.front();
     double rows = 0, entries = 0;
     for (const RegionInfo& region : table.regions)
       entries += static_cast<double>(region.memstore_rows);
