@@ -4,8 +4,10 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <random>
 
+#include "base/status_macros.h"
 #include "format/block_index_writer.h"
 #include "test/support/hex.h"
 #include "test/support/memory_file.h"
@@ -25,7 +27,15 @@ struct Span {
 struct Written {
   std::string bytes;
   SectionEntry index, data;
+  std::optional<SectionEntry> top;
   uint32_t rows = 0;
+};
+
+// An index with the file that it reads its pieces from.
+struct Opened {
+  std::unique_ptr<BlockFile> file;
+  BlockIndex index;
+  const BlockIndex* operator->() const { return &index; }
 };
 
 Written Write(const std::vector<Span>& spans) {
@@ -46,33 +56,46 @@ Written Write(const std::vector<Span>& spans) {
   BOOST_REQUIRE(out.Flush().ok());
   written.bytes = memory.bytes();
   written.index = out.sections()[0];
+  if (out.sections().size() > 1) written.top = out.sections()[1];
   written.data.offset = 128;
   written.data.size_bytes = offset - 128;
   return written;
 }
 
-Result<BlockIndex> Load(const Written& written) {
-  const BlockFile file(std::make_unique<test::MemoryFile>(written.bytes), FileNumber(1), kId,
-                       nullptr);
-  return BlockIndex::Load(file, written.index, written.data, written.rows);
+// Opens it; `whole`: without its top.
+Result<Opened> Open(const Written& written, bool whole = false) {
+  Opened opened;
+  opened.file = std::make_unique<BlockFile>(std::make_unique<test::MemoryFile>(written.bytes),
+                                            FileNumber(1), kId, nullptr);
+  IndexPlaces places{&written.index, nullptr, &written.data};
+  if (!whole && written.top.has_value()) places.top = &*written.top;
+  ASSIGN_OR_RETURN(opened.index, BlockIndex::Open(*opened.file, places, written.rows));
+  return opened;
+}
+
+// Opens it and reads all of it.
+Result<Opened> Load(const Written& written, bool whole = false) {
+  ASSIGN_OR_RETURN(Opened opened, Open(written, whole));
+  RETURN_IF_ERROR(opened->LoadBlocks(0, opened->size()));
+  return opened;
 }
 
 std::string SeparatorOf(const BlockIndex& index, uint32_t block) {
   std::string separator = "of another block";
-  index.Separator(block, &separator);
+  BOOST_REQUIRE(index.Separator(block, &separator).ok());
   return separator;
 }
 
 // No other block may hold `key`. A key between two blocks may lead to either.
 void CheckFind(const BlockIndex& index, const std::vector<Span>& spans, const std::string& key) {
-  const uint32_t block = index.Find(key);
+  const uint32_t block = *index.Find(key);
   BOOST_REQUIRE(block < spans.size());
   if (block > 0) BOOST_TEST((spans[block - 1].last_key < key));
   if (block + 1 < spans.size()) BOOST_TEST((key < spans[block + 1].first_key));
   for (uint32_t hint = 0; hint < spans.size(); hint += 1 + hint / 4) {
-    BOOST_REQUIRE_EQUAL(index.Find(key, hint), block);
+    BOOST_REQUIRE_EQUAL(*index.Find(key, hint), block);
   }
-  BOOST_REQUIRE_EQUAL(index.Find(key, block), block);
+  BOOST_REQUIRE_EQUAL(*index.Find(key, block), block);
   if (block > 0) BOOST_TEST((SeparatorOf(index, block) <= key));
   if (block + 1 < spans.size()) BOOST_TEST((key < SeparatorOf(index, block + 1)));
 }
@@ -124,16 +147,16 @@ BOOST_AUTO_TEST_CASE(KeysLeadToTheOnlyBlockThatMayHoldThem) {
       const auto spans = RandomSpans(count, prefix, count);
       const auto index = Load(Write(spans));
       BOOST_TEST_REQUIRE(index.has_value(), index.status());
-      BOOST_TEST(index->size() == count);
+      BOOST_TEST((*index)->size() == count);
       for (uint32_t i = 0; i < count; ++i) {
-        BOOST_TEST(index->Find(spans[i].first_key) == i);
-        BOOST_TEST(index->Find(spans[i].last_key) == i);
-        CheckFind(*index, spans, spans[i].last_key + '\0');
-        CheckFind(*index, spans, spans[i].first_key.substr(0, spans[i].first_key.size() - 1));
+        BOOST_TEST(*(*index)->Find(spans[i].first_key) == i);
+        BOOST_TEST(*(*index)->Find(spans[i].last_key) == i);
+        CheckFind((*index).index, spans, spans[i].last_key + '\0');
+        CheckFind((*index).index, spans, spans[i].first_key.substr(0, spans[i].first_key.size() - 1));
       }
-      BOOST_TEST(index->Find("") == 0u);
-      BOOST_TEST(index->Find(std::string(40, '\xff')) == count - 1);
-      CheckFind(*index, spans, "tenant/1");
+      BOOST_TEST(*(*index)->Find("") == 0u);
+      BOOST_TEST(*(*index)->Find(std::string(40, '\xff')) == count - 1);
+      CheckFind((*index).index, spans, "tenant/1");
     }
   }
 }
@@ -149,8 +172,8 @@ BOOST_AUTO_TEST_CASE(LongSeparatorsEndAPieceEarly) {
   const auto index = Load(Write(spans));
   BOOST_TEST_REQUIRE(index.has_value(), index.status());
   for (uint32_t i = 0; i < spans.size(); ++i) {
-    BOOST_TEST(index->Find(spans[i].first_key) == i);
-    BOOST_TEST(index->Find(spans[i].last_key) == i);
+    BOOST_TEST(*(*index)->Find(spans[i].first_key) == i);
+    BOOST_TEST(*(*index)->Find(spans[i].last_key) == i);
   }
 }
 
@@ -160,11 +183,11 @@ BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocksFromAnyHint) {
   const auto index = Load(written);
   uint32_t ordinal = 0;
   for (uint32_t block = 0; block < spans.size(); ++block) {
-    BOOST_TEST(index->At(block).first == ordinal);
-    BOOST_TEST(index->At(block).count == spans[block].rows);
+    BOOST_TEST((*index)->At(block).first == ordinal);
+    BOOST_TEST((*index)->At(block).count == spans[block].rows);
     for (uint32_t i = 0; i < spans[block].rows; ++i, ++ordinal) {
       for (uint32_t hint = 0; hint < spans.size(); hint += 7) {
-        BOOST_TEST(index->BlockOf(ordinal, hint) == block);
+        BOOST_TEST(*(*index)->BlockOf(ordinal, hint) == block);
       }
     }
   }
