@@ -27,6 +27,7 @@ BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOpti
     : data_(&data),
       queue_(queue),
       options_(options),
+      index_ahead_(data, queue, options.cautious),
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
 
 BlockWalk::~BlockWalk() {
@@ -45,7 +46,7 @@ void BlockWalk::StartRange(uint32_t low, uint32_t high) {
 
 Result<bool> BlockWalk::Next(WalkedBlock* block) {
   // While everything is cached the stages move on with every block.
-  if (!has_read_ || planned_ == 0 || MayReadMore()) LookAhead();
+  if (!has_read_ || planned_ == 0 || MayReadMore()) RETURN_IF_ERROR(LookAhead());
   if (ahead_.empty()) return false;
   Ahead first = std::move(ahead_.front());
   ahead_.pop_front();
@@ -61,22 +62,31 @@ bool BlockWalk::MayReadMore() const {
   return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
 }
 
-void BlockWalk::LookAhead() {
-  while (ahead_.size() < ahead_max_ && Gather()) {
+Status BlockWalk::LookAhead() {
+  while (ahead_.size() < ahead_max_) {
+    ASSIGN_OR_RETURN(const bool more, Gather());
+    if (!more) break;
   }
-  Plan();
+  RETURN_IF_ERROR(Plan());
   const size_t touched_max = std::min(planned_, kTouchedAhead);
   for (; touched_ < touched_max; ++touched_) Touch(ahead_[touched_].block);
+  return {};
 }
 
 // Finds the needed block after those gathered. False when there is none.
-bool BlockWalk::Gather() {
+Result<bool> BlockWalk::Gather() {
   const bool is_range = low_ < high_;
   if (!is_range && at_ == positions_.size()) return false;
+  const uint32_t low = is_range ? low_ : positions_[at_];
+  if (low >= index_ahead_.end()) {
+    RETURN_IF_ERROR(is_range ? index_ahead_.AdvanceRange(low_, high_)
+                             : index_ahead_.Advance(positions_.subspan(at_)));
+  }
+  ASSIGN_OR_RETURN(hint_, data_->BlockOf(low, hint_));
   Ahead& ahead = ahead_.emplace_back();
   WalkedBlock& block = ahead.block;
-  block.low = is_range ? low_ : positions_[at_];
-  block.block = hint_ = data_->BlockOf(block.low, hint_);
+  block.low = low;
+  block.block = hint_;
   data_->PrefetchRows(block.block);
   const format::DataBlock place = data_->BlockAt(block.block);
   ahead.handle = place.handle;
@@ -104,7 +114,7 @@ void BlockWalk::LookUp(Ahead* ahead) {
 }
 
 // Finds the rows of the gathered blocks, or starts reads of them.
-void BlockWalk::Plan() {
+Status BlockWalk::Plan() {
   if (options_.cautious && has_read_) ahead_max_ = std::min(ahead_max_ * 2, kReadAhead);
   std::vector<QueuedRead*> started;
   while (planned_ < ahead_.size() && (has_read_ || planned_ < kLookedUpAhead)) {
@@ -113,16 +123,17 @@ void BlockWalk::Plan() {
     if (next.block.rows != nullptr) {
       ++planned_;
     } else if (planned_ == 0 || queue_->HasRoom()) {
-      ReadTogether(&started);
+      RETURN_IF_ERROR(ReadTogether(&started));
     } else {
       break;
     }
   }
   queue_->Start(started);
+  return {};
 }
 
 // Prepares a read of the first block that is not planned and of those that may join it.
-void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
+Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
   if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
   Extent* extent = extents_.emplace_back(std::make_unique<Extent>()).get();
   const uint64_t start = ahead_[planned_].handle.offset;
@@ -135,7 +146,11 @@ void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
       ++extent->users;
     }
     ++planned_;
-    if (planned_ == ahead_.size() && (options_.cautious || !Gather())) break;
+    if (planned_ == ahead_.size()) {
+      if (options_.cautious) break;
+      ASSIGN_OR_RETURN(const bool more, Gather());
+      if (!more) break;
+    }
     Ahead& next = ahead_[planned_];
     const uint64_t offset = next.handle.offset;
     if (offset < end || offset - end > kGapMax) break;
@@ -144,6 +159,7 @@ void BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
   }
   queue_->Prepare(&data_->blocks().file(), start, end - start, extent);
   started->push_back(extent);
+  return {};
 }
 
 void BlockWalk::Touch(const WalkedBlock& block) const {
@@ -158,7 +174,7 @@ Status BlockWalk::Load(Ahead* ahead) {
   Extent* extent = ahead->extent;
   while (queue_->WaitBefore(*extent)) {
     // A walk that may end early looks further ahead only when blocks were asked for.
-    if (ahead_max_ >= kReadAhead && MayReadMore()) LookAhead();
+    if (ahead_max_ >= kReadAhead && MayReadMore()) RETURN_IF_ERROR(LookAhead());
   }
   RETURN_IF_ERROR(extent->status);
   const std::string_view read(extent->bytes.get(), extent->transferred);

@@ -1,7 +1,8 @@
 // The walk over one family of a file: given the sorted positions of the rows that are needed, or a
 // range of them, it hands out their data blocks in file order, each once.
 //
-// 1. The next needed blocks are found by galloping through the block index from the one before.
+// 1. The next needed blocks are found by galloping through the block index from the one before. Of
+//    an index that is not in memory, the pieces that the walk needs are read ahead (IndexAhead).
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
 // a
 //    few blocks ahead: the block's object, the places of the needed rows, the rows.
@@ -20,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/index_ahead.h"
 #include "engine/read_queue.h"
 #include "format/data_section.h"
 #include "format/row_block.h"
@@ -73,11 +75,11 @@ class BlockWalk {
   };
 
   bool MayReadMore() const;
-  void LookAhead();
-  bool Gather();
+  Status LookAhead();
+  Result<bool> Gather();
   void LookUp(Ahead* ahead);
-  void Plan();
-  void ReadTogether(std::vector<QueuedRead*>* started);
+  Status Plan();
+  Status ReadTogether(std::vector<QueuedRead*>* started);
   void Touch(const WalkedBlock& block) const;
   Status Load(Ahead* ahead);
 
@@ -89,6 +91,7 @@ class BlockWalk {
   size_t at_ = 0;                // Of the first position that was not gathered.
   uint32_t low_ = 0, high_ = 0;  // The rest of a range.
   uint32_t hint_ = 0;            // The last block gathered.
+  IndexAhead index_ahead_;
 
   // The blocks to hand out. The first touched_ of them are prefetched, the first planned_ have rows
   // or a read, the rest has been gathered.

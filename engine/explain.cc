@@ -48,27 +48,34 @@ class Totals {
       ASSIGN_OR_RETURN(const format::DataSection* data, file.Family(family.id));
       if (data == nullptr) continue;
       has_every_row |= data->is_full();
-      AddBlocks(*data, slice);
+      RETURN_IF_ERROR(AddBlocks(*data, slice));
     }
     if (has_every_row || !shape.every_row) return {};
     ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
-    AddBlocks(*carrier, slice);
-    return {};
+    return AddBlocks(*carrier, slice);
   }
 
  private:
-  void AddBlocks(const format::DataSection& data, const FileSlice& slice) {
+  Status AddBlocks(const format::DataSection& data, const FileSlice& slice) {
     const uint32_t low = data.RankOf(slice.low), high = data.RankOf(slice.high);
-    if (low == high) return;
-    const uint32_t first = data.BlockOf(low);
-    const uint32_t last = data.BlockOf(high - 1, first);
-    for (uint32_t block = first; block <= last; ++block) {
-      // Only a block at the edge of a slice can be in another one too.
-      const bool is_edge = block == first || block == last;
-      if (is_edge && !shared_.emplace(&data, block).second) continue;
-      ++explanation_->total_blocks;
-      explanation_->total_bytes += data.BlockAt(block).handle.stored_bytes;
+    if (low == high) return {};
+    ASSIGN_OR_RETURN(const uint32_t first, data.BlockOf(low));
+    ASSIGN_OR_RETURN(const uint32_t last, data.BlockOf(high - 1, first));
+    RETURN_IF_ERROR(Count(data, first, last + 1));
+    // Only a block at the edge of a slice can be in another one too.
+    if (!shared_.emplace(&data, first).second) RETURN_IF_ERROR(Count(data, first, first + 1, -1));
+    if (last > first && !shared_.emplace(&data, last).second) {
+      RETURN_IF_ERROR(Count(data, last, last + 1, -1));
     }
+    return {};
+  }
+
+  // Counts the blocks [first, end), or takes them away again.
+  Status Count(const format::DataSection& data, uint32_t first, uint32_t end, int64_t sign = 1) {
+    ASSIGN_OR_RETURN(const uint64_t bytes, data.BytesOfBlocks(first, end));
+    explanation_->total_blocks += sign * (end - first);
+    explanation_->total_bytes += sign * bytes;
+    return {};
   }
 
   Explanation* explanation_;

@@ -77,6 +77,7 @@ Status FileRows::Open() {
   }
   for (size_t i = 0; i < index_count(); ++i) RETURN_IF_ERROR(AddColumn(i));
   ASSIGN_OR_RETURN(carrier_, file_->Carrier());
+  RETURN_IF_ERROR(carrier_->LoadBlocks());
   const format::BlockHandle last = carrier_->BlockAt(carrier_->block_count() - 1).handle;
   window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
   return OpenFamilies();
@@ -183,7 +184,7 @@ Status FileRows::AppendCells(uint32_t slot, Family* family) {
   const uint32_t ordinal = rows_->first() + slot;
   if (!family->data->Has(ordinal)) return {};
   const uint32_t position = family->data->RankOf(ordinal);
-  const uint32_t block = family->data->BlockOf(position, family->block);
+  ASSIGN_OR_RETURN(const uint32_t block, family->data->BlockOf(position, family->block));
   if (family->rows == nullptr || block != family->block) {
     family->rows = family->data->CachedRows(block);
     if (family->rows == nullptr) {

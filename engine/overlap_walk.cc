@@ -126,13 +126,13 @@ void OlderFile::BeginBlock() {
 
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
   if (!is_placed_ || (has_end_ && key >= block_end_)) {
-    const uint32_t block = rows_->BlockOfKey(key, block_);
+    ASSIGN_OR_RETURN(const uint32_t block, rows_->BlockOfKey(key, block_));
     const format::DataBlock place = rows_->BlockAt(block);
     hashes_.Prefetch(place.first, place.count);  // Fetched while the group before is matched.
     RETURN_IF_ERROR(MatchGroup());
     block_ = block;
     has_end_ = block_ + 1 < rows_->block_count();
-    if (has_end_) rows_->SeparatorOf(block_ + 1, &block_end_);
+    if (has_end_) RETURN_IF_ERROR(rows_->SeparatorOf(block_ + 1, &block_end_));
     is_placed_ = true;
   }
   group_.push_back({newer_hashes_[slot], slot, false});

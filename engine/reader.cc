@@ -48,28 +48,32 @@ format::KeyRange RowsOf(const ScanOptions& scan) {
   return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
 }
 
-// The bytes of the family's blocks that hold rows of the source; it stops counting above `most`.
-uint64_t BytesOf(const format::DataSection& data, const FileSource& source, uint64_t most) {
-  const uint32_t end = data.RankOf(source.high);
-  uint64_t bytes = 0;
-  for (uint32_t position = data.RankOf(source.low), block = 0; position < end && bytes <= most;) {
-    block = data.BlockOf(position, block);
-    const format::DataBlock place = data.BlockAt(block);
-    bytes += place.handle.stored_bytes;
-    position = place.first + place.count;
+// The bytes of the family's blocks that hold rows of the source; above `most` it need not be exact.
+Result<uint64_t> BytesOf(const format::DataSection& data, const FileSource& source, uint64_t most) {
+  const uint32_t low = data.RankOf(source.low), end = data.RankOf(source.high);
+  if (low == end) return uint64_t{0};
+  // What lies between is known without reading more of the block index.
+  const format::BlockIndex& index = data.index();
+  const uint32_t first = index.PieceOf(low, 0), last = index.PieceOf(end - 1, first);
+  if (last > first + 1) {
+    const uint64_t between = index.DataBytesBefore(last) - index.DataBytesBefore(first + 1);
+    if (between > most) return between;
   }
-  return bytes;
+  ASSIGN_OR_RETURN(const uint32_t first_block, data.BlockOf(low));
+  ASSIGN_OR_RETURN(const uint32_t last_block, data.BlockOf(end - 1, first_block));
+  return data.BytesOfBlocks(first_block, last_block + 1);
 }
 
 // Whether the blocks of a scan of these clusters may fill the cache.
-bool FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters) {
+Result<bool> FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters) {
   if (context.cache_bytes == 0) return true;
   const uint64_t most = context.cache_bytes / kCachePartMax;
   uint64_t bytes = 0;
   for (const Cluster& cluster : clusters) {
     for (const FileSource& source : cluster.files) {
       for (const format::DataSection* data : source.families) {
-        bytes += BytesOf(*data, source, most);
+        ASSIGN_OR_RETURN(const uint64_t more, BytesOf(*data, source, most));
+        bytes += more;
         if (bytes > most) return false;
       }
     }
@@ -88,7 +92,7 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableVie
   RETURN_IF_ERROR(LoadFamilies(shape.merged, &clusters));
   auto job = std::make_unique<ReadJob>(context, std::move(view), std::move(shape));
   job->may_end_early = scan.limit > 0;
-  job->fills_cache = FitsCache(context, clusters);
+  ASSIGN_OR_RETURN(job->fills_cache, FitsCache(context, clusters));
   return std::unique_ptr<RowSource>(
       std::make_unique<ScanSource>(std::move(job), std::move(clusters), scan));
 }
@@ -99,7 +103,7 @@ Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableVi
   ASSIGN_OR_RETURN(Query prepared,
                    PrepareQuery({context, options, predicate, query}, std::move(view)));
   if (!prepared.plan.access.has_value()) {
-    prepared.job->fills_cache = FitsCache(context, prepared.plan.clusters);
+    ASSIGN_OR_RETURN(prepared.job->fills_cache, FitsCache(context, prepared.plan.clusters));
   }
   return std::unique_ptr<RowSource>(std::make_unique<QuerySource>(std::move(prepared)));
 }

@@ -80,7 +80,7 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
                            [&](const LastBlock& block) { return block.data == &data; });
   if (last == blocks_.end()) last = blocks_.insert(last, {&data, nullptr});
   if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
-    const uint32_t block = data.BlockOf(position, hint);
+    ASSIGN_OR_RETURN(const uint32_t block, data.BlockOf(position, hint));
     ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
     if (figures_ != nullptr) figures_->CountBlock(data, block);
   }

@@ -34,7 +34,7 @@ Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
   WalkedBlock walked;
   do {
     if (reverse) {
-      walked.block = data->BlockOf(position);
+      ASSIGN_OR_RETURN(walked.block, data->BlockOf(position));
       ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.block));
     } else {
       ASSIGN_OR_RETURN(const bool more, walk.Next(&walked));

@@ -35,7 +35,7 @@ enum class BlockKind : uint8_t {
   kWideHead = 3,  ///< What a wide row's reader starts from.
   kValue = 4,     ///< A piece of a far value (far_value.h).
   kBlockIndex = 5,
-  kBlockIndexTop = 6,  ///< Reserved: the index is loaded whole, so nothing leads to its pieces.
+  kBlockIndexTop = 6,  ///< Leads to the pieces of a block index.
   kDictionary = 7,
   kKeyHashes = 8,
   kBitmap = 9,

@@ -1,159 +1,30 @@
-// Loading, checking and searching the block index.
+// Searching the block index, and loading its pieces.
 //
-// A search by key takes two levels: the piece by its first separator, then the entry by its head
-// within the piece; equal heads are settled by the separators' rests.
+// A search by key takes two levels: the piece by its first separator, then the entry within it.
 #include "format/block_index.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "format/block_codec.h"
-#include "format/block_index_writer.h"
-#include "format/block_run.h"
-#include "format/byte_reader.h"
-#include "format/coding.h"
 #include "format/corruption.h"
-#include "format/head_search.h"
 
 namespace tandem::format {
-namespace {
-
-// Of the fixed part of an entry.
-constexpr uint64_t kEntryBytes = 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t);
-
-std::string_view BytesOf(const std::vector<uint64_t>& words) {
-  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)};
-}
-
-// False when the reader has not so many.
-template <typename T>
-bool AppendArray(ByteReader* reader, uint32_t count, std::vector<T>* array) {
-  const std::string_view bytes = reader->Bytes(count * sizeof(T));
-  if (!reader->ok()) return false;
-  const size_t before = array->size();
-  array->resize(before + count);
-  std::memcpy(array->data() + before, bytes.data(), bytes.size());
-  return true;
-}
-
-}  // namespace
-
-Result<BlockIndex> BlockIndex::Load(const BlockFile& file, const SectionEntry& index,
-                                    const SectionEntry& data, uint32_t row_count) {
-  BlockIndex result;
-  result.Reserve(std::min(index.count, index.size_bytes / kEntryBytes));
-  BlockRun blocks(file, index);
-  while (!blocks.done()) {
-    ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kBlockIndex));
-    if (!result.AddPiece(*block)) return block->Corrupt("piece of block index is malformed");
-  }
-  if (result.size() != index.count) {
-    return file.Corrupt(index.offset,
-                        Mismatch("entries of block index", index.count, result.size()));
-  }
-  RETURN_IF_ERROR(result.CheckPlaces(file, index, data, row_count));
-  result.firsts_.push_back(row_count);
-  return result;
-}
-
-void BlockIndex::Reserve(uint64_t entries) {
-  heads_.reserve(entries);
-  offsets_.reserve(entries);
-  stored_bytes_.reserve(entries);
-  firsts_.reserve(entries + 1);
-  key_ends_.reserve(entries);
-}
-
-// Appends what the piece holds; false when it breaks a rule of the table or does not follow the
-// pieces before it.
-bool BlockIndex::AddPiece(const Block& block) {
-  const uint32_t count = block.count;
-  if (count == 0 || count > kBlockIndexPieceEntriesMax || block.first != size()) return false;
-  ByteReader reader(block.raw());
-  const uint16_t prefix_bytes = reader.U16();
-  if (reader.U16() != 0 || reader.U32() != 0) return false;
-  const bool has_arrays =
-      AppendArray(&reader, count, &heads_) && AppendArray(&reader, count, &offsets_) &&
-      AppendArray(&reader, count, &stored_bytes_) && AppendArray(&reader, count, &firsts_) &&
-      AppendArray(&reader, count, &key_ends_);
-  if (!has_arrays) return false;
-  Piece piece;
-  piece.prefix = reader.Bytes(prefix_bytes);
-  piece.heap = heap_.size();
-  piece.first = block.first;
-  piece.end = block.first + count;
-  if (!reader.ok() || reader.remaining() != key_ends_.back()) return false;
-  heap_.append(reader.Bytes(reader.remaining()));
-  if (!RestsRise(piece)) return false;
-  piece.first_separator = piece.prefix;
-  piece.first_separator.append(Rest(piece, piece.first));
-  if (!pieces_.empty()) {
-    const Piece& before = pieces_.back();
-    std::string last = before.prefix;
-    last.append(Rest(before, before.end - 1));
-    if (last >= piece.first_separator) return false;
-  }
-  pieces_.push_back(std::move(piece));
-  return true;
-}
-
-// Whether the rests lie within the heap, rise, and have the heads that the piece states.
-bool BlockIndex::RestsRise(const Piece& piece) const {
-  const size_t heap_bytes = heap_.size() - piece.heap;
-  for (uint32_t i = piece.first; i < piece.end; ++i) {
-    const uint32_t begin = i == piece.first ? 0 : key_ends_[i - 1];
-    if (begin > key_ends_[i] || key_ends_[i] > heap_bytes) return false;
-    if (heads_[i] != KeyHead(Rest(piece, i))) return false;
-    if (i > piece.first && Rest(piece, i - 1) >= Rest(piece, i)) return false;
-  }
-  return true;
-}
-
-Status BlockIndex::CheckPlaces(const BlockFile& file, const SectionEntry& index,
-                               const SectionEntry& data, uint32_t row_count) const {
-  uint64_t offset = data.offset;  // The end of the block before.
-  const uint64_t end = data.offset + data.size_bytes;
-  if (size() == 0) return file.Corrupt(index.offset, "a block index has no entry");
-  for (uint32_t i = 0; i < size(); ++i) {
-    const uint32_t first_min = i == 0 ? 0 : firsts_[i - 1] + 1;
-    if ((i == 0 && firsts_[i] != 0) || firsts_[i] < first_min || firsts_[i] >= row_count) {
-      return file.Corrupt(index.offset, "first positions of the block index do not rise");
-    }
-    const uint64_t padded = (uint64_t{stored_bytes_[i]} + kBlockAlignment - 1) & ~uint64_t{7};
-    if (offsets_[i] < offset || offsets_[i] > end || offsets_[i] % kBlockAlignment != 0) {
-      return file.Corrupt(index.offset,
-                          Mismatch("offset of row block, at least", offset, offsets_[i]));
-    }
-    if (stored_bytes_[i] < kBlockHeaderBytes || padded > end - offsets_[i]) {
-      return file.Corrupt(offsets_[i],
-                          Mismatch("bytes of row block, at most", end - offsets_[i], padded));
-    }
-    offset = offsets_[i] + padded;
-  }
-  return {};
-}
 
 uint64_t BlockIndex::memory_bytes() const {
-  uint64_t bytes = heap_.capacity() + pieces_.capacity() * sizeof(Piece);
-  for (const Piece& piece : pieces_) bytes += piece.prefix.size() + piece.first_separator.size();
-  return bytes + (offsets_.capacity() + heads_.capacity()) * sizeof(uint64_t) +
-         (stored_bytes_.capacity() + firsts_.capacity() + key_ends_.capacity()) * sizeof(uint32_t);
+  const uint64_t of_piece = sizeof(OnceLoaded<Piece>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
+  return piece_count() * of_piece + (top_block_ == nullptr ? 0 : top_block_->raw_bytes);
 }
 
-DataBlock BlockIndex::At(uint32_t block) const {
-  return {
-      {offsets_[block], stored_bytes_[block]}, firsts_[block], firsts_[block + 1] - firsts_[block]};
-}
-
-uint32_t BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
+uint32_t BlockIndex::PieceOf(uint32_t position, uint32_t hint) const {
   uint32_t low = firsts_[hint] <= position ? hint : 0;
   uint32_t step = 1;
-  while (low + step < size() && firsts_[low + step] <= position) {
+  while (low + step < piece_count() && firsts_[low + step] <= position) {
     low += step;
     step *= 2;
   }
-  uint32_t high = std::min(low + step, size());  // firsts_[high] > position.
+  uint32_t high = std::min(low + step, piece_count());  // firsts_[high] > position.
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
     (firsts_[middle] <= position ? low : high) = middle;
@@ -161,78 +32,183 @@ uint32_t BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
   return low;
 }
 
-uint32_t BlockIndex::Find(std::string_view key) const {
-  const auto above = std::upper_bound(
-      pieces_.begin(), pieces_.end(), key,
-      [](std::string_view wanted, const Piece& piece) { return wanted < piece.first_separator; });
-  if (above == pieces_.begin()) return 0;
-  return UpperBound(*(above - 1), key) - 1;
-}
-
-std::string_view BlockIndex::Rest(const Piece& piece, uint32_t entry) const {
-  const uint32_t begin = entry == piece.first ? 0 : key_ends_[entry - 1];
-  return std::string_view(heap_).substr(piece.heap + begin, key_ends_[entry] - begin);
-}
-
-const BlockIndex::Piece& BlockIndex::PieceOf(uint32_t entry) const {
-  const auto above =
-      std::upper_bound(pieces_.begin(), pieces_.end(), entry,
-                       [](uint32_t wanted, const Piece& piece) { return wanted < piece.first; });
-  return *(above - 1);
-}
-
-void BlockIndex::Separator(uint32_t block, std::string* separator) const {
-  const Piece& piece = PieceOf(block);
-  separator->assign(piece.prefix);
-  separator->append(Rest(piece, block));
-}
-
-uint32_t BlockIndex::Find(std::string_view key, uint32_t hint) const {
-  // An entry is at most the key when its separator is not above it.
-  const Piece& piece = PieceOf(hint);
-  const bool is_behind = piece.end < size() && key >= (&piece + 1)->first_separator;
-  if (is_behind || !key.starts_with(piece.prefix)) return Find(key);
-  const std::string_view rest = key.substr(piece.prefix.size());
-  const uint64_t head = KeyHead(rest);
-  const auto is_at_most = [&](uint32_t entry) {
-    return heads_[entry] != head ? heads_[entry] < head : Rest(piece, entry) <= rest;
-  };
-  if (!is_at_most(hint)) return Find(key);
-  uint32_t low = hint, step = 1;
-  while (low + step < piece.end && is_at_most(low + step)) {
+Result<uint32_t> BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
+  uint32_t number = hint >> bits_;
+  if (position < firsts_[number] || position >= firsts_[number + 1]) {
+    number = PieceOf(position, number);
+  }
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const IndexTable& table = piece->table;
+  uint32_t low = number == hint >> bits_ ? hint & mask() : 0;
+  if (table.FirstOf(low) > position) low = 0;
+  uint32_t step = 1;
+  while (low + step < table.count() && table.FirstOf(low + step) <= position) {
     low += step;
     step *= 2;
   }
-  uint32_t high = std::min(low + step, piece.end);
+  uint32_t high = std::min(low + step, table.count());  // The first of `high` is > position.
   while (high - low > 1) {
     const uint32_t middle = low + (high - low) / 2;
-    (is_at_most(middle) ? low : high) = middle;
+    (table.FirstOf(middle) <= position ? low : high) = middle;
   }
-  return low;
+  return FirstBlockOf(number) + low;
 }
 
-// The first entry of the piece whose separator is above `key`. Requires: its first one is not.
-uint32_t BlockIndex::UpperBound(const Piece& piece, std::string_view key) const {
-  if (!key.starts_with(piece.prefix)) return piece.end;
-  const std::string_view rest = key.substr(piece.prefix.size());
-  const uint64_t head = KeyHead(rest);
-  const uint32_t count = piece.end - piece.first;
-  const std::string_view heads = BytesOf(heads_);
-  uint32_t low =
-      piece.first + LowerBoundOfHeads(heads, piece.first * sizeof(uint64_t), count, head);
-  uint32_t high = piece.end;
-  if (head != UINT64_MAX) {
-    high = low + LowerBoundOfHeads(heads, low * sizeof(uint64_t), piece.end - low, head + 1);
+Result<uint32_t> BlockIndex::Find(std::string_view key) const {
+  const uint32_t above = top_.UpperBound(key);
+  const uint32_t number = above == 0 ? 0 : above - 1;
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const uint32_t entries = piece->table.UpperBound(key);
+  return FirstBlockOf(number) + (entries == 0 ? 0 : entries - 1);
+}
+
+Result<uint32_t> BlockIndex::Find(std::string_view key, uint32_t hint) const {
+  const uint32_t number = hint >> bits_;
+  if (number + 1 < piece_count() && top_.IsAtMost(number + 1, key)) return Find(key);
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const uint32_t entries = piece->table.UpperBound(key, hint & mask());
+  if (entries == 0) return Find(key);
+  return FirstBlockOf(number) + entries - 1;
+}
+
+Status BlockIndex::Separator(uint32_t block, std::string* separator) const {
+  const uint32_t entry = block & mask();
+  if (entry == 0) {
+    top_.Separator(block >> bits_, separator);
+    return {};
   }
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (Rest(piece, middle) <= rest) {
-      low = middle + 1;
-    } else {
-      high = middle;
+  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
+  piece->table.Separator(entry, separator);
+  return {};
+}
+
+Result<uint64_t> BlockIndex::DataBytes(uint32_t first, uint32_t end) const {
+  ASSIGN_OR_RETURN(const uint64_t before, DataBytesUpTo(first));
+  ASSIGN_OR_RETURN(const uint64_t with, DataBytesUpTo(end));
+  return with - before;
+}
+
+// Of the blocks before `block`.
+Result<uint64_t> BlockIndex::DataBytesUpTo(uint32_t block) const {
+  if (block == size_) return DataBytesBefore(piece_count());
+  uint64_t bytes = DataBytesBefore(block >> bits_);
+  if ((block & mask()) == 0) return bytes;
+  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
+  for (uint32_t i = 0; i < (block & mask()); ++i) bytes += piece->table.HandleOf(i).stored_bytes;
+  return bytes;
+}
+
+Result<const BlockIndex::Piece*> BlockIndex::LoadSlowly(uint32_t piece) const {
+  ASSIGN_OR_RETURN(const Piece* loaded, pieces_[piece].Get([&]() -> Result<Piece> {
+    ASSIGN_OR_RETURN(BlockRef block,
+                     file_->ReadUncached(PlaceOfPiece(piece), BlockKind::kBlockIndex));
+    return MakePiece(piece, std::move(block));
+  }));
+  return loaded;
+}
+
+Status BlockIndex::AdmitPiece(uint32_t piece, std::string_view stored) const {
+  return pieces_[piece]
+      .Get([&]() -> Result<Piece> {
+        const BlockPlace place = file_->PlaceAt(PlaceOfPiece(piece).offset);
+        ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(place, BlockKind::kBlockIndex, stored));
+        return MakePiece(piece, std::move(block));
+      })
+      .status();
+}
+
+Status BlockIndex::LoadBlocks(uint32_t first, uint32_t end) const {
+  const uint32_t last = (end + mask()) >> bits_;
+  for (uint32_t piece = first >> bits_; piece < last;) {
+    uint32_t run_end = piece;
+    const uint64_t start = PlaceOfPiece(piece).offset;
+    while (run_end < last && !HasPiece(run_end)) {
+      const BlockHandle place = PlaceOfPiece(run_end);
+      if (run_end > piece && place.offset + place.stored_bytes - start > kReadMax) break;
+      ++run_end;
+    }
+    if (run_end > piece) RETURN_IF_ERROR(LoadRun(piece, run_end));
+    piece = std::max(piece + 1, run_end);
+  }
+  return {};
+}
+
+// Loads the pieces [first, end), which stand one after the other, with one read.
+Status BlockIndex::LoadRun(uint32_t first, uint32_t end) const {
+  if (end - first == 1) return LoadSlowly(first).status();
+  const uint64_t start = PlaceOfPiece(first).offset;
+  const BlockHandle last = PlaceOfPiece(end - 1);
+  const size_t size = last.offset + last.stored_bytes - start;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  ASSIGN_OR_RETURN(const size_t read, file_->file().Read(start, {buffer.get(), size}));
+  if (read != size) return file_->Corrupt(start, Mismatch("bytes of block index", size, read));
+  for (uint32_t piece = first; piece < end; ++piece) {
+    const BlockHandle place = PlaceOfPiece(piece);
+    RETURN_IF_ERROR(AdmitPiece(piece, {&buffer[place.offset - start], place.stored_bytes}));
+  }
+  return {};
+}
+
+Result<BlockIndex::Piece> BlockIndex::MakePiece(uint32_t number, BlockRef block) const {
+  const uint32_t first = FirstBlockOf(number);
+  const uint32_t count = std::min(size_ - first, mask() + 1);
+  if (block->first != first || block->count != count) {
+    return block->Corrupt("piece of block index: expected entries " + std::to_string(first) +
+                          " to " + std::to_string(first + count - 1) + ", found " +
+                          std::to_string(block->count) + " from " + std::to_string(block->first) +
+                          " on");
+  }
+  const auto table = ParseIndexPiece(*block);
+  if (!table.has_value()) return block->Corrupt("piece of block index is malformed");
+  RETURN_IF_ERROR(CheckEntries(number, *block, *table));
+  Piece piece;
+  piece.table = *table;
+  piece.end = firsts_[number + 1];
+  piece.slots = std::make_unique<RowSlot[]>(count);
+  piece.charge = file_->Charge(base::MemoryPart::kBlockIndexes,
+                               sizeof(Piece) + block->raw_bytes + count * sizeof(RowSlot));
+  piece.block = std::move(block);
+  return piece;
+}
+
+// Whether the entries rise and are what the top says of the piece and of the next one.
+Status BlockIndex::CheckEntries(uint32_t number, const Block& block,
+                                const IndexTable& table) const {
+  std::string stated, found;
+  top_.Separator(number, &stated);
+  table.Separator(0, &found);
+  if (stated != found) return block.Corrupt("piece and top of block index differ in a separator");
+  if (number + 1 < piece_count()) {
+    table.Separator(table.count() - 1, &found);
+    if (top_.IsAtMost(number + 1, found)) {
+      return block.Corrupt("separators of the block index do not rise");
     }
   }
-  return low;
+  uint32_t first_min = firsts_[number];
+  uint64_t offset = data_offsets_[number];  // The end of the block before.
+  const uint64_t end = data_offsets_[number + 1];
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < table.count(); ++i) {
+    const uint32_t first = table.FirstOf(i);
+    if (first < first_min || first >= firsts_[number + 1] || (i == 0 && first != first_min)) {
+      return block.Corrupt("first positions of the block index do not rise");
+    }
+    const BlockHandle handle = table.HandleOf(i);
+    const bool in_place = i == 0 ? handle.offset == offset : handle.offset >= offset;
+    if (!in_place || handle.offset > end || handle.offset % kBlockAlignment != 0) {
+      return block.Corrupt(Mismatch("offset of row block, at least", offset, handle.offset));
+    }
+    if (handle.stored_bytes < kBlockHeaderBytes || BlockEnd(handle) > end) {
+      return block.Corrupt(
+          Mismatch("bytes of row block, at most", end - handle.offset, handle.stored_bytes));
+    }
+    offset = BlockEnd(handle);
+    first_min = first + 1;
+    bytes += handle.stored_bytes;
+  }
+  const uint64_t stated_bytes = DataBytesBefore(number + 1) - DataBytesBefore(number);
+  if (bytes == stated_bytes) return {};
+  return block.Corrupt(Mismatch("bytes of the row blocks of a piece", stated_bytes, bytes));
 }
 
 }  // namespace tandem::format

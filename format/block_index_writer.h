@@ -16,8 +16,7 @@
 //    8+24n    4n   key ends        end of each separator's rest, counted from the heap's start
 //    8+28n     p   prefix
 //        +         heap            the separators' rests (behind the prefix), one after the other
-// A piece ends after 1,024 entries or when its separators pass 1 MiB. The separator of the
-// family's first block is its first key.
+// The separator of the family's first block is its first key.
 //
 // Example: blocks of 100 and 120 bytes at 128 and 232; rows 0 to 2 from "ab" on, rows 3 on from
 // "b":
@@ -28,9 +27,28 @@
 //   00 00 00 00  03 00 00 00                            firsts
 //   02 00 00 00  03 00 00 00                            key ends
 //   61 62  62                                           heap
+//
+// The top leads to single pieces: one block of kind kBlockIndexTop in a section of its own (kind
+// kBlockIndexTop, owner and order as the block index; count = pieces), which a reader may pass
+// over. It is left out for a single piece and where it would pass 16 MiB. Every piece but the last
+// then has 2^k entries. Block: first = 0, count = pieces; not compressed. With n pieces:
+//   OFFSET  SIZE   FIELD           MEANING
+//        0     2   prefix length   p, of the common prefix of the separators below
+//        2     1   k               0 to 10
+//        3     5   zero
+//        8    8n   data offsets    of the first row block or head of each piece
+//     8+8n    8n   data bytes      sum of the stored sizes in this piece and those before it
+//    8+16n    8n   heads           from here on the table of a piece, whose entries are the pieces:
+//        +    8n   offsets         their places,
+//        +    4n   stored sizes
+//        +    4n   firsts          the first position of each,
+//        +    4n   key ends        and the first separator of each
+//        +     p   prefix
+//        +         heap
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +60,32 @@
 
 namespace tandem::format {
 
-inline constexpr uint32_t kBlockIndexPieceEntriesMax = 1024;
+inline constexpr uint32_t kBlockIndexPieceBitsMax = 10;
+inline constexpr uint32_t kBlockIndexPieceEntriesMax = 1 << kBlockIndexPieceBitsMax;
+/// Of the pieces that are written. The longest separators leave them below the limit of a block.
+inline constexpr uint32_t kBlockIndexPieceBits = 7;
 inline constexpr size_t kBlockIndexFixedBytes = 8;
 inline constexpr size_t kBlockIndexEntryBytes = 28;
+/// What a top has of each piece besides.
+inline constexpr size_t kBlockIndexTopEntryBytes = 16;
+
+/// An entry of a piece, or a piece as an entry of the top.
+struct SeparatorEntry {
+  std::string_view separator;
+  BlockHandle handle;
+  uint32_t first = 0;  ///< Position of its first row.
+};
+/// What the top tells of a piece besides.
+struct TopEntry {
+  uint64_t data_offset = 0;
+  uint64_t data_bytes = 0;
+};
+
+/// The raw bytes of a piece. Requires: separators rise; there is one.
+std::string EncodeIndexPiece(std::span<const SeparatorEntry> entries);
+/// The raw bytes of a top over pieces of 2^`bits` entries.
+std::string EncodeIndexTop(std::span<const SeparatorEntry> pieces, std::span<const TopEntry> tops,
+                           uint32_t bits);
 
 /// Threads: one at a time.
 class BlockIndexWriter {
@@ -57,7 +98,7 @@ class BlockIndexWriter {
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   /// Where a block lies. Requires: it was placed.
   BlockHandle PlaceOf(uint32_t block) const { return entries_[block].handle; }
-  /// Writes the section.
+  /// Writes the section and its top.
   Status Write(FamilyId owner, SectionWriter* out) const;
 
  private:
@@ -66,9 +107,12 @@ class BlockIndexWriter {
     uint32_t first;
     size_t separator_end;  // In separators_.
   };
+  struct Top {
+    std::vector<SeparatorEntry> pieces;
+    std::vector<TopEntry> entries;
+  };
   std::string_view Separator(size_t entry) const;
-  size_t PieceEnd(size_t begin) const;
-  std::string EncodePiece(size_t begin, size_t end) const;
+  Status WritePiece(size_t begin, size_t end, SectionWriter* out, Top* top) const;
 
   std::vector<Entry> entries_;
   size_t placed_ = 0;  // Entries with a handle.

@@ -78,9 +78,9 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
     section.presence_ = std::make_unique<Presence>(std::move(rows));
     section.row_count_ = section.presence_->count();
   }
-  ASSIGN_OR_RETURN(section.index_,
-                   BlockIndex::Load(file, *places.index, *places.data, section.row_count_));
-  section.slots_ = std::make_unique<RowSlot[]>(section.index_.size());
+  ASSIGN_OR_RETURN(
+      section.index_,
+      BlockIndex::Open(file, {places.index, places.top, places.data}, section.row_count_));
   if (places.names != nullptr) {
     ASSIGN_OR_RETURN(section.names_, ReadDictionary(file, *places.names));
     if (section.names_.size() != places.names->count) {
@@ -89,11 +89,10 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
     }
   }
   using base::MemoryPart;
-  const uint64_t slots_bytes = section.index_.size() * sizeof(RowSlot);
   const uint64_t presence_bytes =
       section.presence_ == nullptr ? 0 : section.presence_->memory_bytes();
   section.charges_ = {
-      file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes() + slots_bytes),
+      file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes()),
       file.Charge(MemoryPart::kDictionaries, section.names_.memory_bytes()),
       file.Charge(MemoryPart::kBitmaps, presence_bytes)};
   return section;
@@ -123,7 +122,7 @@ Result<RowBlockRef> DataSection::AdmitRows(uint32_t block, std::string_view stor
   auto kept = std::dynamic_pointer_cast<const RowBlock>(
       cache->Insert(file_->number(), BlockAt(block).handle.offset, rows));
   if (kept == nullptr) return rows;
-  slots_[block].Set(kept);
+  index_.SlotOf(block).Set(kept);
   return kept;
 }
 
@@ -135,18 +134,18 @@ Result<RowBlockRef> DataSection::ReadRows(uint32_t block) const {
 }
 
 RowBlockRef DataSection::CachedRows(uint32_t block) const {
-  if (RowBlockRef found = slots_[block].Get(); found != nullptr) {
+  if (RowBlockRef found = index_.SlotOf(block).Get(); found != nullptr) {
     found->CountUse();
     return found;
   }
   auto found = std::dynamic_pointer_cast<const RowBlock>(file_->Cached(BlockAt(block).handle));
-  if (found != nullptr) slots_[block].Set(found);
+  if (found != nullptr) index_.SlotOf(block).Set(found);
   return found;
 }
 
-RowBlockRef DataSection::RememberedRows(uint32_t block) const { return slots_[block].Get(); }
+RowBlockRef DataSection::RememberedRows(uint32_t block) const { return index_.SlotOf(block).Get(); }
 
-void DataSection::PrefetchRows(uint32_t block) const { slots_[block].Prefetch(); }
+void DataSection::PrefetchRows(uint32_t block) const { index_.SlotOf(block).Prefetch(); }
 
 Result<RowBlockRef> DataSection::ReadRowsUncached(uint32_t block) const {
   const BlockHandle handle = BlockAt(block).handle;

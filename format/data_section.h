@@ -31,21 +31,20 @@
 
 namespace tandem::format {
 
-class RowSlot;
-
 inline constexpr uint32_t kKeysOwner = 255;  ///< No family has this id.
 inline constexpr size_t kExtentBytes = 1 << 20;
 
 /// What a DataSection is loaded from.
 struct DataPlaces {
   const SectionEntry* data = nullptr;      ///< The data section of the file.
-  const SectionEntry* index = nullptr;     ///< The family's block index.
+  const SectionEntry* index = nullptr;     ///< The family's block index,
+  const SectionEntry* top = nullptr;       ///< and its top; nullptr: it has none.
   const SectionEntry* names = nullptr;     ///< Its dictionary; nullptr for kKeysOwner.
   const SectionEntry* presence = nullptr;  ///< nullptr: every row has cells of it.
 };
 
-/// Made by StoreFile with block index, presence and names loaded. Threads: any. Lifetime: its
-/// file's.
+/// Made by StoreFile with the top of the block index, presence and names loaded. Threads: any.
+/// Lifetime: its file's.
 class DataSection {
  public:
   DataSection(DataSection&&) noexcept;
@@ -75,20 +74,33 @@ class DataSection {
   }
 
   uint32_t block_count() const { return index_.size(); }
+  /// Requires, as everything below that takes a block: it came from BlockOf or BlockOfKey, or
+  /// LoadBlocks was called for it.
   DataBlock BlockAt(uint32_t block) const { return index_.At(block); }
-  /// The block that holds `position`, galloping from `hint`, a block at or before it.
-  uint32_t BlockOf(uint32_t position, uint32_t hint = 0) const {
+  /// The block that holds `position`, galloping from `hint`, a block at or before it. Errors:
+  /// kCorruption, kIoError, when a piece of the block index has to be read; so for the next three.
+  Result<uint32_t> BlockOf(uint32_t position, uint32_t hint = 0) const {
     return index_.BlockOf(position, hint);
   }
   /// The only block that may hold `key` (BlockIndex::Find).
-  uint32_t BlockOfKey(std::string_view key) const { return index_.Find(key); }
+  Result<uint32_t> BlockOfKey(std::string_view key) const { return index_.Find(key); }
   /// The same, galloping from `hint`, a block at or before it.
-  uint32_t BlockOfKey(std::string_view key, uint32_t hint) const { return index_.Find(key, hint); }
-  /// Replaces `*separator`: BlockOfKey is `block` for this key, and less for every smaller one.
-  /// Requires: 0 < block.
-  void SeparatorOf(uint32_t block, std::string* separator) const {
-    index_.Separator(block, separator);
+  Result<uint32_t> BlockOfKey(std::string_view key, uint32_t hint) const {
+    return index_.Find(key, hint);
   }
+  /// Replaces `*separator`: BlockOfKey is `block` for this key, and less for every smaller one.
+  /// Requires: 0 < block; nothing else.
+  Status SeparatorOf(uint32_t block, std::string* separator) const {
+    return index_.Separator(block, separator);
+  }
+  /// Makes all blocks known. Errors: kCorruption, kIoError.
+  Status LoadBlocks() const { return index_.LoadBlocks(0, index_.size()); }
+  /// The stored bytes of the blocks [first, end). Errors: as LoadBlocks.
+  Result<uint64_t> BytesOfBlocks(uint32_t first, uint32_t end) const {
+    return index_.DataBytes(first, end);
+  }
+  /// For whoever loads many pieces of it at once.
+  const BlockIndex& index() const { return index_; }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;
@@ -113,7 +125,6 @@ class DataSection {
   const BlockFile* file_ = nullptr;
   uint32_t row_count_ = 0;
   BlockIndex index_;
-  std::unique_ptr<RowSlot[]> slots_;  // One an entry of the index.
   std::unique_ptr<const Presence> presence_;
   Dictionary names_;
   std::array<base::MemoryCharge, 3> charges_;

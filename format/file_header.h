@@ -37,6 +37,8 @@ inline constexpr uint16_t kFormatVersion = 1;
 /// Numbers are on disk.
 enum class FileKind : uint8_t { kRoot = 1, kManifest = 2, kLog = 3, kStore = 4, kDead = 5 };
 
+/// Feature of `compatible`: a store file's block indexes have tops (block_index_writer.h).
+inline constexpr uint64_t kCompatibleBlockIndexTops = 1;
 /// Features of `incompatible` and `read_compatible` that this build knows: none yet.
 inline constexpr uint64_t kKnownIncompatible = 0;
 inline constexpr uint64_t kKnownReadCompatible = 0;

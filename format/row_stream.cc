@@ -87,7 +87,11 @@ class RowStream::Cursor {
 
  private:
   Status LoadBlock() {
-    number_ = block_ == nullptr ? data_->BlockOf(next_) : number_ + 1;
+    if (block_ == nullptr) {
+      RETURN_IF_ERROR(FindBlocks());
+    } else {
+      ++number_;
+    }
     const BlockHandle handle = data_->BlockAt(number_).handle;
     if (handle.offset + handle.stored_bytes > run_end_) FindRun();
     ASSIGN_OR_RETURN(const std::string_view stored,
@@ -98,12 +102,18 @@ class RowStream::Cursor {
     return {};
   }
 
+  Status FindBlocks() {
+    ASSIGN_OR_RETURN(number_, data_->BlockOf(next_));
+    ASSIGN_OR_RETURN(const uint32_t last, data_->BlockOf(end_ - 1, number_));
+    end_block_ = last + 1;
+    return data_->index().LoadBlocks(number_, end_block_);
+  }
+
   // Lets the window reach over the blocks that stand together from the present one on.
   void FindRun() {
     const uint64_t begin = data_->BlockAt(number_).handle.offset;
-    const uint32_t last = data_->BlockOf(end_ - 1, number_);
     run_end_ = begin;
-    for (uint32_t block = number_; block <= last; ++block) {
+    for (uint32_t block = number_; block < end_block_; ++block) {
       const BlockHandle handle = data_->BlockAt(block).handle;
       const uint64_t end = handle.offset + handle.stored_bytes;
       const bool joins = handle.offset == AlignUp(run_end_, kBlockAlignment);
@@ -120,6 +130,7 @@ class RowStream::Cursor {
   FileWindow window_;
   uint64_t run_end_ = 0;
   uint32_t number_ = 0;
+  uint32_t end_block_ = 0;  // Behind the last one.
   RowBlockRef block_;
   RowBlockRef previous_block_;  // Keeps the cells of the row before alive.
   uint32_t slot_ = 0;

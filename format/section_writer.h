@@ -32,7 +32,8 @@ enum class SectionKind : uint16_t {
   kIndexTouched = 12,
   kStatistics = 13,
   kDigests = 14,
-  kPresence = 15,  ///< Owner: family. Which rows have cells of it; absent when all have.
+  kPresence = 15,       ///< Owner: family. Which rows have cells of it; absent when all have.
+  kBlockIndexTop = 16,  ///< Owner: family. Leads to the pieces of its block index.
 };
 
 inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.

@@ -108,7 +108,7 @@ Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sec
 
 bool IsOfFamily(SectionKind kind) {
   return kind == SectionKind::kBlockIndex || kind == SectionKind::kDictionary ||
-         kind == SectionKind::kPresence;
+         kind == SectionKind::kPresence || kind == SectionKind::kBlockIndexTop;
 }
 
 }  // namespace
@@ -188,7 +188,9 @@ Status StoreFile::Parts::FindFamilies() {
   }
   for (const SectionEntry& section : sections) {
     if (!IsOfFamily(section.kind)) continue;
-    const bool has_cells = section.owner != kKeysOwner || section.kind == SectionKind::kBlockIndex;
+    const bool has_cells = section.owner != kKeysOwner ||
+                           section.kind == SectionKind::kBlockIndex ||
+                           section.kind == SectionKind::kBlockIndexTop;
     const bool is_known =
         section.owner <= kKeysOwner && data.contains(FamilyId(static_cast<uint8_t>(section.owner)));
     const bool is_partial = section.kind != SectionKind::kPresence ||

@@ -41,6 +41,7 @@ Result<DataSection*> StoreFile::Parts::LoadData(FamilyId owner) {
     DataPlaces places;
     places.data = &Section(SectionKind::kData);
     places.index = &Section(SectionKind::kBlockIndex, owner.value);
+    places.top = FindSection(sections, SectionKind::kBlockIndexTop, owner.value);
     places.names = FindSection(sections, SectionKind::kDictionary, owner.value);
     places.presence = FindSection(sections, SectionKind::kPresence, owner.value);
     return DataSection::Load(blocks, places, owner, statistics.rows);
@@ -53,7 +54,8 @@ Result<DataSection*> StoreFile::Carrier() const { return parts_->LoadData(parts_
 
 Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
-  ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRows(carrier->BlockOfKey(key)));
+  ASSIGN_OR_RETURN(const uint32_t block, carrier->BlockOfKey(key));
+  ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRows(block));
   return rows->first() + rows->LowerBound(key);
 }
 
@@ -61,7 +63,7 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
                                                                  uint64_t hash) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
-  const uint32_t place = carrier->BlockOfKey(key);
+  ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
   const DataBlock block = carrier->BlockAt(place);
   const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
   Prefetch(here);

@@ -182,6 +182,7 @@ Status StoreFileWriter::Parts::CheckCells(std::span<const Cell> cells) {
 Status StoreFileWriter::Parts::Start() {
   FileHeader header;
   header.kind = FileKind::kStore;
+  header.compatible = kCompatibleBlockIndexTops;
   header.alignment_log2 = static_cast<uint8_t>(std::countr_zero(spec.alignment));
   header.database = spec.database;
   header.number = spec.number;

@@ -28,7 +28,9 @@ bool SectionHolds(SectionKind section, BlockKind block) {
       return block == BlockKind::kRows || block == BlockKind::kChunk ||
              block == BlockKind::kWideHead || block == BlockKind::kValue;
     case SectionKind::kBlockIndex:
-      return block == BlockKind::kBlockIndex || block == BlockKind::kBlockIndexTop;
+      return block == BlockKind::kBlockIndex;
+    case SectionKind::kBlockIndexTop:
+      return block == BlockKind::kBlockIndexTop;
     case SectionKind::kKeyHashes:
       return block == BlockKind::kKeyHashes;
     case SectionKind::kCleanRows:
@@ -112,9 +114,12 @@ Status BlocksVerifier::OpenFamilies() {
   owners.push_back(FamilyId(kKeysOwner));
   for (const FamilyId owner : owners) {
     const Result<DataSection*> data = file_.Family(owner);
-    if (!data.has_value()) {
+    Status status = data.status();
+    // Every piece is compared with what the top says of it.
+    if (status.ok() && *data != nullptr) status = (*data)->LoadBlocks();
+    if (!status.ok()) {
       families_are_known_ = false;
-      RETURN_IF_ERROR(findings_.AddError(data.error()));
+      RETURN_IF_ERROR(findings_.AddError(status));
     } else if (*data != nullptr) {
       families_.push_back({*data});
     }

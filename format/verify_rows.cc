@@ -259,11 +259,12 @@ Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
   for (const FamilyId family : file_.families()) {
     ASSIGN_OR_RETURN(const DataSection* data, file_.Family(family));
     if (!data->Has(ordinal)) continue;
-    const uint32_t block = data->BlockOf(data->RankOf(ordinal));
-    if (data->BlockOfKey(key) == block) continue;
+    ASSIGN_OR_RETURN(const uint32_t block, data->BlockOf(data->RankOf(ordinal)));
+    ASSIGN_OR_RETURN(const uint32_t of_key, data->BlockOfKey(key));
+    if (of_key == block) continue;
     findings_.Compare("block of the key of row " + std::to_string(ordinal) + " in family " +
                           std::to_string(family.value),
-                      block, data->BlockOfKey(key));
+                      block, of_key);
   }
   return Status();
 }

@@ -80,6 +80,7 @@ struct FamilyFixture {
       if (event.operation != DiskOperation::kRead) continue;
       for (const char* family : {"f", "g", "h"}) {
         const format::DataSection& data = Section(family);
+        BOOST_REQUIRE(data.LoadBlocks().ok());
         for (uint32_t block = 0; block < data.block_count(); ++block) {
           const format::BlockHandle handle = data.BlockAt(block).handle;
           if (handle.offset < event.offset + event.size &&

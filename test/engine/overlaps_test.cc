@@ -39,6 +39,7 @@ using PlainFile = std::map<std::string, PlainRow>;
 void AddFamily(format::StoreFile* file, format::FamilyId id, PlainFile* rows) {
   const format::DataSection& data = **file->Family(id);
   const format::Projection all(data.names(), nullptr, &data.blocks());
+  BOOST_REQUIRE(data.LoadBlocks().ok());
   for (uint32_t block = 0; block < data.block_count(); ++block) {
     const auto read = data.ReadRows(block);
     BOOST_REQUIRE(read.has_value());

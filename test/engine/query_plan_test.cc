@@ -166,6 +166,7 @@ BOOST_AUTO_TEST_CASE(ACountOfSettledRowsReadsNoDataBlock) {
   BOOST_CHECK_EQUAL(count("name = 'n5' OR size < 10"), 209);
   BOOST_CHECK_EQUAL(count("TRUE"), 20'000);
   BOOST_CHECK_EQUAL(count("NOT name IS NULL"), 20'000);
+  BOOST_REQUIRE(data->LoadBlocks().ok());
   for (uint32_t block = 0; block < data->block_count(); ++block) {
     BOOST_REQUIRE(data->CachedRows(block) == nullptr);
   }

@@ -58,7 +58,7 @@ std::set<uint32_t> BlocksOf(format::StoreFile& file, const std::set<std::string>
     const uint64_t hash = format::RowHash(key, file.table().hash_secret);
     const auto found = file.FindByHash(key, hash);
     BOOST_REQUIRE(found.has_value());
-    if (found->has_value()) blocks.insert((*file.Carrier())->BlockOf((*found)->ordinal.value));
+    if (found->has_value()) blocks.insert(*(*file.Carrier())->BlockOf((*found)->ordinal.value));
   }
   return blocks;
 }
@@ -113,7 +113,7 @@ void CheckReads(format::StoreFile& file, const std::set<uint32_t>& needed,
 void Warm(ReadWorld& world, const engine::TableView& view) {
   for (const engine::FileSlice& slice : view.regions[0]->files) {
     format::StoreFile& file = slice.file->store();
-    BOOST_REQUIRE(file.Carrier().has_value());
+    BOOST_REQUIRE((*file.Carrier())->LoadBlocks().ok());
     BOOST_REQUIRE(file.KeyHashes().has_value());
     BOOST_REQUIRE(file.MayContain(1).has_value());
     BOOST_REQUIRE(file.CleanRows().has_value());

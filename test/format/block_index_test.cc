@@ -4,9 +4,9 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <random>
 
 #include "format/block_index_writer.h"
+#include "test/format/written_index.h"
 #include "test/support/hex.h"
 #include "test/support/memory_file.h"
 #include "test/support/print.h"
@@ -14,86 +14,33 @@
 namespace tandem::format {
 namespace {
 
-constexpr FileId kId{{4}};
-
-// Row blocks as the index sees them: first and last key, rows. All are 64 bytes long.
-struct Span {
-  std::string first_key, last_key;
-  uint32_t rows = 1;
-};
-
-struct Written {
-  std::string bytes;
-  SectionEntry index, data;
-  uint32_t rows = 0;
-};
-
-Written Write(const std::vector<Span>& spans) {
-  Written written;
-  BlockIndexWriter writer;
-  std::string before;
-  uint64_t offset = 128;
-  for (const Span& span : spans) {
-    writer.Add(written.rows, before, span.first_key);
-    writer.Place({offset, 60});
-    before = span.last_key;
-    written.rows += span.rows;
-    offset += 64;
-  }
-  test::MemoryFile memory;
-  SectionWriter out(&memory, kId, 64);
-  BOOST_REQUIRE(writer.Write(FamilyId(0), &out).ok());
-  BOOST_REQUIRE(out.Flush().ok());
-  written.bytes = memory.bytes();
-  written.index = out.sections()[0];
-  written.data.offset = 128;
-  written.data.size_bytes = offset - 128;
-  return written;
-}
-
-Result<BlockIndex> Load(const Written& written) {
-  const BlockFile file(std::make_unique<test::MemoryFile>(written.bytes), FileNumber(1), kId,
-                       nullptr);
-  return BlockIndex::Load(file, written.index, written.data, written.rows);
-}
+using test::IndexSpan;
+using test::kIndexFileId;
+using test::LoadIndex;
+using test::OpenIndex;
+using test::RandomSpans;
+using test::WriteIndex;
+using test::WrittenIndex;
 
 std::string SeparatorOf(const BlockIndex& index, uint32_t block) {
   std::string separator = "of another block";
-  index.Separator(block, &separator);
+  BOOST_REQUIRE(index.Separator(block, &separator).ok());
   return separator;
 }
 
 // No other block may hold `key`. A key between two blocks may lead to either.
-void CheckFind(const BlockIndex& index, const std::vector<Span>& spans, const std::string& key) {
-  const uint32_t block = index.Find(key);
+void CheckFind(const BlockIndex& index, const std::vector<IndexSpan>& spans,
+               const std::string& key) {
+  const uint32_t block = *index.Find(key);
   BOOST_REQUIRE(block < spans.size());
   if (block > 0) BOOST_TEST((spans[block - 1].last_key < key));
   if (block + 1 < spans.size()) BOOST_TEST((key < spans[block + 1].first_key));
   for (uint32_t hint = 0; hint < spans.size(); hint += 1 + hint / 4) {
-    BOOST_REQUIRE_EQUAL(index.Find(key, hint), block);
+    BOOST_REQUIRE_EQUAL(*index.Find(key, hint), block);
   }
-  BOOST_REQUIRE_EQUAL(index.Find(key, block), block);
+  BOOST_REQUIRE_EQUAL(*index.Find(key, block), block);
   if (block > 0) BOOST_TEST((SeparatorOf(index, block) <= key));
   if (block + 1 < spans.size()) BOOST_TEST((key < SeparatorOf(index, block + 1)));
-}
-
-std::vector<Span> RandomSpans(size_t count, const std::string& prefix, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::string> keys;
-  while (keys.size() < 2 * count) {
-    std::string key = prefix;
-    for (size_t i = random() % 16 + 1; i > 0; --i) key.push_back("\0\x01mn\xfe\xff"[random() % 6]);
-    keys.push_back(key);
-    if (keys.size() == 2 * count) {
-      std::sort(keys.begin(), keys.end());
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    }
-  }
-  std::vector<Span> spans;
-  for (size_t i = 0; i < count; ++i) {
-    spans.push_back({keys[2 * i], keys[2 * i + 1], static_cast<uint32_t>(random() % 9 + 1)});
-  }
-  return spans;
 }
 
 BOOST_AUTO_TEST_SUITE(BlockIndexTest)
@@ -105,7 +52,7 @@ BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
   writer.Place({128, 100});
   writer.Place({232, 120});
   test::MemoryFile memory;
-  SectionWriter out(&memory, kId, 64);
+  SectionWriter out(&memory, kIndexFileId, 64);
   BOOST_REQUIRE(writer.Write(FamilyId(0), &out).ok());
   BOOST_REQUIRE(out.Flush().ok());
   BOOST_TEST(test::Hex(std::string_view(memory.bytes()).substr(32, 67)) == test::HexOf(R"(
@@ -118,83 +65,110 @@ BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
     61 62  62                 # heap)"));
 }
 
+BOOST_AUTO_TEST_CASE(BytesOfATopAreTheDocumentedOnes) {
+  const std::vector<SeparatorEntry> pieces = {{"ab", {4096, 131}, 0}, {"b", {4232, 139}, 3}};
+  const std::vector<TopEntry> tops = {{128, 100}, {232, 220}};
+  BOOST_TEST(test::Hex(EncodeIndexTop(pieces, tops, 0)) == test::HexOf(R"(
+    00 00  00  00 00 00 00 00
+    80 00 00 00 00 00 00 00  E8 00 00 00 00 00 00 00  # data offsets
+    64 00 00 00 00 00 00 00  DC 00 00 00 00 00 00 00  # data bytes 100, 220
+    00 00 00 00 00 00 62 61  00 00 00 00 00 00 00 62  # heads "ab", "b"
+    00 10 00 00 00 00 00 00  88 10 00 00 00 00 00 00  # offsets
+    83 00 00 00  8B 00 00 00  # stored sizes
+    00 00 00 00  03 00 00 00  # firsts
+    02 00 00 00  03 00 00 00  # key ends
+    61 62  62                 # heap)"));
+}
+
 BOOST_AUTO_TEST_CASE(KeysLeadToTheOnlyBlockThatMayHoldThem) {
   for (const std::string prefix : {"", "tenant/0000000001/", "\xff\xff\xff\xff\xff\xff\xff\xff"}) {
-    for (const size_t count : {1, 2, 1024, 1025, 3000}) {
+    for (const size_t count : {1, 2, 128, 129, 1024, 3000}) {
       const auto spans = RandomSpans(count, prefix, count);
-      const auto index = Load(Write(spans));
+      const WrittenIndex written = WriteIndex(spans);
+      BOOST_TEST(written.top.has_value() == (count > 128));
+      const auto index = count % 2 == 0 ? OpenIndex(written) : OpenIndex(written, /*whole=*/true);
       BOOST_TEST_REQUIRE(index.has_value(), index.status());
-      BOOST_TEST(index->size() == count);
+      BOOST_TEST((*index)->size() == count);
       for (uint32_t i = 0; i < count; ++i) {
-        BOOST_TEST(index->Find(spans[i].first_key) == i);
-        BOOST_TEST(index->Find(spans[i].last_key) == i);
-        CheckFind(*index, spans, spans[i].last_key + '\0');
-        CheckFind(*index, spans, spans[i].first_key.substr(0, spans[i].first_key.size() - 1));
+        BOOST_TEST(*(*index)->Find(spans[i].first_key) == i);
+        BOOST_TEST(*(*index)->Find(spans[i].last_key) == i);
+        CheckFind((*index).index, spans, spans[i].last_key + '\0');
+        CheckFind((*index).index, spans,
+                  spans[i].first_key.substr(0, spans[i].first_key.size() - 1));
       }
-      BOOST_TEST(index->Find("") == 0u);
-      BOOST_TEST(index->Find(std::string(40, '\xff')) == count - 1);
-      CheckFind(*index, spans, "tenant/1");
+      BOOST_TEST(*(*index)->Find("") == 0u);
+      BOOST_TEST(*(*index)->Find(std::string(40, '\xff')) == count - 1);
+      CheckFind((*index).index, spans, "tenant/1");
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(LongSeparatorsEndAPieceEarly) {
-  std::vector<Span> spans;
+BOOST_AUTO_TEST_CASE(LongSeparatorsLeadToTheirBlocks) {
+  std::vector<IndexSpan> spans;
   for (uint32_t i = 0; i < 60; ++i) {
     std::string key = std::to_string(100 + i);
     key.append(60000, 'k');
     spans.push_back({key + "a", key + "b"});
     spans.push_back({key + "c", key + "d"});
   }
-  const auto index = Load(Write(spans));
+  const auto index = LoadIndex(WriteIndex(spans));
   BOOST_TEST_REQUIRE(index.has_value(), index.status());
   for (uint32_t i = 0; i < spans.size(); ++i) {
-    BOOST_TEST(index->Find(spans[i].first_key) == i);
-    BOOST_TEST(index->Find(spans[i].last_key) == i);
+    BOOST_TEST(*(*index)->Find(spans[i].first_key) == i);
+    BOOST_TEST(*(*index)->Find(spans[i].last_key) == i);
   }
 }
 
 BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocksFromAnyHint) {
-  const auto spans = RandomSpans(200, "", 3);
-  const Written written = Write(spans);
-  const auto index = Load(written);
+  const auto spans = RandomSpans(300, "", 3);
+  const WrittenIndex written = WriteIndex(spans);
+  const auto index = OpenIndex(written);
+  BOOST_TEST_REQUIRE(index.has_value(), index.status());
   uint32_t ordinal = 0;
   for (uint32_t block = 0; block < spans.size(); ++block) {
-    BOOST_TEST(index->At(block).first == ordinal);
-    BOOST_TEST(index->At(block).count == spans[block].rows);
+    const uint32_t first = ordinal;
     for (uint32_t i = 0; i < spans[block].rows; ++i, ++ordinal) {
       for (uint32_t hint = 0; hint < spans.size(); hint += 7) {
-        BOOST_TEST(index->BlockOf(ordinal, hint) == block);
+        BOOST_TEST(*(*index)->BlockOf(ordinal, hint) == block);
       }
     }
+    BOOST_TEST((*index)->At(block).first == first);
+    BOOST_TEST((*index)->At(block).count == spans[block].rows);
   }
 }
 
 BOOST_AUTO_TEST_CASE(PlacesOutsideTheDataSectionAreCorruption) {
   const auto spans = RandomSpans(5, "", 3);
-  const Written good = Write(spans);
-  BOOST_TEST(Load(good).has_value());
+  const WrittenIndex good = WriteIndex(spans);
+  BOOST_TEST(LoadIndex(good).has_value());
   const auto code = [&](auto change) {
-    Written bad = good;
+    WrittenIndex bad = good;
     change(&bad);
-    return Load(bad).status().code();
+    return LoadIndex(bad).status().code();
   };
-  BOOST_TEST(code([](Written* w) { w->data.offset += 8; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Written* w) { w->data.size_bytes -= 8; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Written* w) { w->rows = 4; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Written* w) { w->index.count += 1; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Written* w) { w->index.size_bytes = 0; }) == StatusCode::kCorruption);
+  BOOST_TEST(code([](WrittenIndex* w) { w->data.offset += 8; }) == StatusCode::kCorruption);
+  BOOST_TEST(code([](WrittenIndex* w) { w->data.size_bytes -= 8; }) == StatusCode::kCorruption);
+  BOOST_TEST(code([](WrittenIndex* w) { w->rows = 4; }) == StatusCode::kCorruption);
+  BOOST_TEST(code([](WrittenIndex* w) { w->index.count += 1; }) == StatusCode::kCorruption);
+  BOOST_TEST(code([](WrittenIndex* w) { w->index.size_bytes = 0; }) == StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(SeparatorsThatDoNotRiseAreCorruption) {
-  std::vector<Span> spans = RandomSpans(5, "", 3);
+  std::vector<IndexSpan> spans = RandomSpans(5, "", 3);
   std::swap(spans[2], spans[3]);
-  BOOST_TEST(Load(Write(spans)).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(LoadIndex(WriteIndex(spans)).status().code() == StatusCode::kCorruption);
   // Across the border of two pieces as well.
-  spans = RandomSpans(1100, "", 3);
-  for (uint32_t i = 1024; i < 1100; ++i) spans[i].first_key.insert(0, 1, '\0');
-  for (uint32_t i = 1023; i < 1100; ++i) spans[i].last_key.clear();
-  BOOST_TEST(Load(Write(spans)).status().code() == StatusCode::kCorruption);
+  for (const bool whole : {false, true}) {
+    spans = RandomSpans(200, "", 3);
+    for (uint32_t i = 128; i < 200; ++i) spans[i].first_key.insert(0, 1, '\0');
+    for (uint32_t i = 127; i < 200; ++i) spans[i].last_key.clear();
+    BOOST_TEST(LoadIndex(WriteIndex(spans), whole).status().code() == StatusCode::kCorruption);
+    // The top rises; the last entry of the first piece does not stay below the second.
+    spans = RandomSpans(200, "a", 3);
+    spans[126].last_key.clear();
+    spans[127].first_key = "b";
+    BOOST_TEST(LoadIndex(WriteIndex(spans), whole).status().code() == StatusCode::kCorruption);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

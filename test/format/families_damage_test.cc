@@ -62,6 +62,7 @@ Result<Rows> Ask(const std::string& bytes) {
         return Status::InvalidArgument("rank and select disagree");
       }
     }
+    if (const Status status = data.LoadBlocks(); !status.ok()) return status;
     for (uint32_t block = 0; block < data.block_count(); ++block) {
       auto rows = data.ReadRows(block);
       if (!rows) return rows.error();

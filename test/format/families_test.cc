@@ -56,10 +56,10 @@ void CheckFamily(const StoreFile& file, uint8_t family, const Rows& rows) {
     BOOST_TEST_REQUIRE(data->Has(ordinal) == !expected.empty());
     if (!expected.empty()) {
       BOOST_TEST_REQUIRE(data->OrdinalOf(position) == ordinal);
-      BOOST_TEST_REQUIRE(data->BlockOf(position, block) == data->BlockOf(position));
-      block = data->BlockOf(position, block);
+      BOOST_TEST_REQUIRE(*data->BlockOf(position, block) == *data->BlockOf(position));
+      block = *data->BlockOf(position, block);
       cached = *data->ReadRows(block);
-      BOOST_TEST_REQUIRE(data->BlockOfKey(key) == block);
+      BOOST_TEST_REQUIRE(*data->BlockOfKey(key) == block);
       const uint32_t slot = position - cached->first();
       BOOST_TEST_REQUIRE(*cached->KeyEquals(slot, key));
       std::vector<Cell> cells;
@@ -219,6 +219,7 @@ BOOST_AUTO_TEST_CASE(AFamilyStandsInExtentsOfAboutAMebibyte) {
   for (const uint8_t family : {0, 2, 4}) {
     const DataSection* data = *file->Family(FamilyId(family));
     uint64_t bytes = 0, runs = 0, end = 0;
+    BOOST_REQUIRE(data->LoadBlocks().ok());
     for (uint32_t block = 0; block < data->block_count(); ++block) {
       const BlockHandle place = data->BlockAt(block).handle;
       if (place.offset - end >= kBlockAlignment) ++runs;
@@ -271,6 +272,7 @@ BOOST_AUTO_TEST_CASE(OptionsAreTheFamilysOwn) {
   const auto file = Opened(WriteRows(table, rows));
   const auto raw_and_stored = [&](uint8_t family) {
     const DataSection* data = *file->Family(FamilyId(family));
+    BOOST_REQUIRE(data->LoadBlocks().ok());
     return std::pair((*data->ReadRows(0))->raw_bytes, data->BlockAt(0).handle.stored_bytes);
   };
   const auto [small_raw, small_stored] = raw_and_stored(0);

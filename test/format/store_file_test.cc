@@ -152,12 +152,13 @@ BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocks) {
   const auto file = Opened(Written(PlainTable(), rows));
   const DataSection* data = *file->Carrier();
   const uint32_t blocks = data->block_count();
+  BOOST_REQUIRE(data->LoadBlocks().ok());
   BOOST_TEST(blocks > 20u);
   for (uint32_t block = 0; block < blocks; ++block) {
     const DataBlock place = data->BlockAt(block);
     for (uint32_t ordinal = place.first; ordinal < place.first + place.count; ++ordinal) {
       for (const uint32_t hint : {0u, block / 2, block, blocks - 1}) {
-        BOOST_TEST(data->BlockOf(ordinal, hint) == block);
+        BOOST_TEST(*data->BlockOf(ordinal, hint) == block);
       }
     }
   }
@@ -214,6 +215,7 @@ BOOST_AUTO_TEST_CASE(CacheKeepsItsBudgetUnderScans) {
   BlockCache cache(256 * 1024);
   const auto file = Opened(Written(PlainTable(4096), rows), &cache);
   const DataSection* data = *file->Carrier();
+  BOOST_REQUIRE(data->LoadBlocks().ok());
   for (int round = 0; round < 3; ++round) {
     for (uint32_t block = 0; block < data->block_count(); ++block) {
       BOOST_REQUIRE(data->ReadRows(block).has_value());
@@ -251,7 +253,7 @@ BOOST_AUTO_TEST_CASE(ALargeRowHasABlockToItself) {
   const auto file = Opened(Written(PlainTable(), rows));
   BOOST_TEST((*ReadAllRows(file.get()) == rows));
   const DataSection* data = *file->Carrier();
-  BOOST_TEST(data->BlockAt(data->BlockOf(16)).count == 1u);
+  BOOST_TEST(data->BlockAt(*data->BlockOf(16)).count == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(ForeignFamiliesBadKeysAndDisorderAreRefused) {
@@ -376,6 +378,7 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
   const auto file = Opened(Written(PlainTable(1024), rows), &cache);
   const DataSection* data = *file->Carrier();
   const uint32_t blocks = data->block_count();
+  BOOST_REQUIRE(data->LoadBlocks().ok());
   std::vector<OwnedRow> expected;
   for (const auto& [key, row] : rows) expected.push_back(row);
   std::atomic<int> wrong{0};

@@ -108,7 +108,7 @@ std::span<const Target> StoreFileTargets() {
   static const Target kTargets[] = {{"rows", RunKinds<kRows, kDictionary>, Seeds},
                                     {"wide_rows", RunKinds<kWideHead, kChunk>, Seeds},
                                     {"far_values", RunKinds<kValue, kRows>, Seeds},
-                                    {"block_index", RunKinds<kBlockIndex>, Seeds},
+                                    {"block_index", RunKinds<kBlockIndex, kBlockIndexTop>, Seeds},
                                     {"bitmaps", RunKinds<kBitmap, kKeyHashes, kFilter>, Seeds},
                                     {"index_leaves", RunKinds<kIndexLeaf, kIndexDirectory>, Seeds},
                                     {"postings", RunKinds<kPostings, kIndexLeaf>, Seeds},

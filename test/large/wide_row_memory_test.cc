@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(ARowOfMillionsOfCellsTakesBoundedMemory) {
   for (uint64_t i = 0; i < 200; ++i) {
     const uint64_t column = i * 7'919'117 % count;
     const uint64_t before = bench.reads();
-    const uint32_t block = data->BlockOfKey("row");
+    const uint32_t block = *data->BlockOfKey("row");
     const RowBlockRef head = *data->ReadRows(block);
     std::vector<Cell> cells;
     std::vector<std::shared_ptr<const void>> pins;

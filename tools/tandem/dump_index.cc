@@ -99,7 +99,7 @@ Result<std::string> IndexDump::RowKey(uint32_t ordinal) {
                                      dump_.options.file, EscapeBytes(index_.name), ordinal,
                                      file_->row_count()));
   }
-  const uint32_t block = keys_->BlockOf(ordinal);
+  ASSIGN_OR_RETURN(const uint32_t block, keys_->BlockOf(ordinal));
   ASSIGN_OR_RETURN(const format::RowBlockRef rows, keys_->ReadRows(block));
   std::string key;
   RETURN_IF_ERROR(rows->Key(ordinal - rows->first(), &key));

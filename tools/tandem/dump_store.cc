@@ -23,6 +23,7 @@ constexpr NamedSection kSections[] = {
     {format::SectionKind::kDictionary, "dictionary"},
     {format::SectionKind::kData, "data"},
     {format::SectionKind::kBlockIndex, "block-index"},
+    {format::SectionKind::kBlockIndexTop, "block-index-top"},
     {format::SectionKind::kKeyHashes, "key-hashes"},
     {format::SectionKind::kCleanRows, "clean-rows"},
     {format::SectionKind::kFilter, "filter"},
@@ -100,6 +101,7 @@ void DumpSections(const format::StoreFile& file, RecordWriter* writer) {
 }
 
 Status DumpBlocksOf(const format::DataSection& data, Value family, RecordWriter* writer) {
+  RETURN_IF_ERROR(data.LoadBlocks());
   for (uint32_t i = 0; i < data.block_count(); ++i) {
     const format::DataBlock block = data.BlockAt(i);
     ASSIGN_OR_RETURN(const format::RowBlockRef rows, data.ReadRowsUncached(i));
