@@ -57,8 +57,10 @@ struct Everything {
 };
 
 Status AskForKeys(StoreFile* file, const Rows& rows, Everything* all) {
+  std::vector<HashedKey> keys;
   for (const auto& [key, row] : rows) {
     const uint64_t hash = RowHash(key, file->table().hash_secret);
+    keys.push_back({key, hash});
     auto bound = file->LowerBound(key);
     if (!bound) return bound.error();
     all->bounds.push_back(*bound);
@@ -69,7 +71,7 @@ Status AskForKeys(StoreFile* file, const Rows& rows, Everything* all) {
     if (!may) return may.error();
     all->found.push_back(*may);
   }
-  return {};
+  return file->FindEachByHash(keys, &all->found);
 }
 
 Status AskIndex(StoreFile* file, Everything* all) {
