@@ -88,7 +88,7 @@ Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<ui
   for (; !keys.empty(); keys = keys.subspan(std::min(keys.size(), kTogether))) {
     const size_t count = std::min(keys.size(), kTogether);
     for (size_t i = 0; i < count; ++i) {
-      place = carrier->BlockOfKey(keys[i].bytes, place);
+      ASSIGN_OR_RETURN(place, carrier->BlockOfKey(keys[i].bytes, place));
       blocks[i] = carrier->BlockAt(place);
       Prefetch(hashes.subspan(blocks[i].first, blocks[i].count));
     }
