@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "engine/guarded.h"
+#include "engine/memstore_scout.h"
 #include "format/hash.h"
 #include "format/visibility.h"
 
@@ -93,7 +94,9 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
 
 Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   Memstore::Iterator row(&memstore);
-  for (row.SeekToFirst(); row.valid(); row.Next()) {
+  MemstoreScout scout(&memstore);
+  row.SeekToFirst();
+  for (scout.Start(row); row.valid(); row.Next(), scout.Step()) {
     cells_.clear();
     Memstore::Cells(row.row(), format::kSequenceMax, &cells_);
     if (!cells_.empty()) RETURN_IF_ERROR(WriteRow(row.key(), memstore));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/memstore_scout.h"
 #include "engine/row_walk.h"
 
 namespace tandem::engine {
@@ -49,7 +50,7 @@ class MemstoreScan final : public SourceScan {
       row_.Previous();
     } else {
       row_.Next();
-      Scout();
+      scout_.Step();
     }
     valid_ = row_.valid() && rows_.Contains(row_.key());
     if (valid_) key_ = row_.key();
@@ -70,8 +71,7 @@ class MemstoreScan final : public SourceScan {
   void Begin() {
     if (!reverse_) {
       row_.Seek(rows_.low);
-      scout_ = row_;
-      for (int i = 0; i < kRowsAhead; ++i) Scout();
+      scout_.Start(row_);
     } else if (rows_.high.has_value()) {
       row_.SeekBefore(*rows_.high);
     } else {
@@ -79,21 +79,11 @@ class MemstoreScan final : public SourceScan {
     }
   }
 
-  // Rows lie anywhere in memory, and their cells elsewhere: has the processor fetch those of the
-  // row that the scout stands on, and the row behind it.
-  void Scout() {
-    if (!scout_.valid()) return;
-    Memstore::PrefetchCells(scout_.row());
-    scout_.Next();
-    __builtin_prefetch(scout_.row());
-  }
-
-  static constexpr int kRowsAhead = 4;
-
   const format::KeyRange& rows_;
   bool reverse_;
   bool has_begun_ = false;
-  Memstore::Iterator row_, scout_;  // The scout is some rows ahead; forward only.
+  Memstore::Iterator row_;
+  MemstoreScout scout_;  // Forward only.
 };
 
 }  // namespace

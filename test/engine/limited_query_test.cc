@@ -28,7 +28,9 @@ class LargeTable {
   LargeTable() {
     Options options;
     options.create_if_missing = true;
-    database_ = std::move(*Database::Open(place_.Path("db"), options));
+    auto database = Database::Open(place_.Path("db"), options);
+    BOOST_TEST_REQUIRE(database.has_value(), database.status());
+    database_ = std::move(*database);
     TableOptions table;
     table.name = "t";
     table.families = {{.name = "f"}};
