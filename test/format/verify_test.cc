@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "format/byte_reader.h"
+#include "format/coding.h"
 #include "format/file_hash.h"
 #include "format/hash.h"
 #include "format/index_section_writer.h"
@@ -217,6 +219,43 @@ BOOST_AUTO_TEST_CASE(RowsWhoseValuesDoNotFitTheirIndexAreFound) {
   BOOST_TEST(has("x654321") == kRows / 3);
   BOOST_TEST(has("lacks") == 0);
   BOOST_TEST(has("does not imply") == kRows / 3);
+}
+
+// Under a right checksum of the block, what the top says of a piece and what the piece holds
+// differ.
+BOOST_AUTO_TEST_CASE(ATopThatContradictsAPieceIsFound) {
+  WriteRows(6000);
+  BOOST_TEST(Verify().empty());
+  std::string& bytes = memory->bytes();
+  FileId id;
+  id.bytes.fill(5);
+  const auto has = [&](std::string_view what) {
+    const std::vector<std::string> findings = Verify();
+    return std::any_of(findings.begin(), findings.end(), [&](const std::string& finding) {
+      return finding.find(what) != std::string::npos;
+    });
+  };
+  uint64_t tops = 0;
+  for (const BlockHandle& block : test::BlocksOf(bytes)) {
+    if (bytes[block.offset + 16] != static_cast<char>(BlockKind::kBlockIndexTop)) continue;
+    ++tops;
+    const uint32_t pieces = LoadAt<uint32_t>(bytes, block.offset + 20);
+    const std::string good = bytes;
+    const auto change = [&](uint64_t at) {
+      bytes = good;
+      bytes[block.offset + kBlockHeaderBytes + at] ^= 1;
+      const std::string_view covered =
+          std::string_view(bytes).substr(block.offset + 8, block.stored_bytes - 8);
+      StoreAt(&bytes, block.offset, Hash64(covered, ChecksumSeed(id, block.offset)));
+    };
+    change(8 + 8 * pieces);  // Data bytes.
+    BOOST_TEST(has("bytes of the row blocks of a piece"));
+    change(block.stored_bytes - kBlockHeaderBytes - 1);  // The last separator.
+    BOOST_TEST(has("block index"));
+    bytes = good;
+  }
+  BOOST_TEST(tops == 1u);
+  BOOST_TEST(Verify().empty());
 }
 
 BOOST_AUTO_TEST_CASE(ManyFindingsAreCounted) {
