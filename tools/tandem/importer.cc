@@ -104,6 +104,7 @@ Status Importer::Commit() {
   for (const Pending& record : pending_) AddToBatch(record);
   Status status = database_->Write({.durability = Durability::kWritten}, batch_);
   if (status.ok()) {
+    for (const Pending& record : pending_) keys_.Prefetch(record.key);
     for (const Pending& record : pending_) Count(record);
   } else if (status.code() == StatusCode::kInvalidArgument) {
     status = CommitOneByOne();
