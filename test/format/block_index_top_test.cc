@@ -44,6 +44,11 @@ class CountingFile final : public base::File {
   int* reads_;
 };
 
+BlockFile CountedFile(const WrittenIndex& written, int* reads) {
+  return {std::make_unique<CountingFile>(written.bytes, reads), FileNumber(1), kIndexFileId,
+          nullptr};
+}
+
 // Makes the checksum of the block at `offset` right again.
 void Seal(uint64_t offset, std::string* bytes) {
   const uint32_t stored = LoadAt<uint32_t>(*bytes, offset + 8);
@@ -74,8 +79,7 @@ BOOST_AUTO_TEST_CASE(APieceIsReadWhenItIsNeededAndOnce) {
   const auto spans = RandomSpans(1000, "", 5);
   const WrittenIndex written = WriteIndex(spans);
   int reads = 0;
-  const BlockFile file(std::make_unique<CountingFile>(written.bytes, &reads), FileNumber(1),
-                       kIndexFileId, nullptr);
+  const BlockFile file = CountedFile(written, &reads);
   const auto index =
       BlockIndex::Open(file, {&written.index, &*written.top, &written.data}, written.rows);
   BOOST_TEST_REQUIRE(index.has_value(), index.status());
@@ -108,8 +112,7 @@ BOOST_AUTO_TEST_CASE(AFailedReadIsTriedAgain) {
   const auto spans = RandomSpans(300, "", 5);
   const WrittenIndex written = WriteIndex(spans);
   int reads = 0;
-  const BlockFile file(std::make_unique<CountingFile>(written.bytes, &reads), FileNumber(1),
-                       kIndexFileId, nullptr);
+  const BlockFile file = CountedFile(written, &reads);
   const auto index =
       BlockIndex::Open(file, {&written.index, &*written.top, &written.data}, written.rows);
   BOOST_TEST_REQUIRE(index.has_value(), index.status());

@@ -98,11 +98,7 @@ void MeasureCold(const Arguments& arguments) {
   Consumer consumer;
   const Usage begin = UsageNow();
   read.run(peer.get(), &consumer);
-  Figure figure = FigureBetween(read.name, begin, UsageNow());
-  figure.row_bytes = consumer.bytes;
-  figure.rows_name = read.rows_name;
-  figure.proof = ProofOf(consumer);
-  PrintRate(figure, consumer.rows);
+  PrintRead(read, begin, consumer, consumer);
 }
 
 }  // namespace tandem::bench

@@ -40,6 +40,9 @@ Figure FigureBetween(const std::string& phase, const Usage& begin, const Usage& 
 void PrintRate(Figure figure, uint64_t items);
 void Print(const Figure& figure);
 
+/// Prints what was read since `begin`: all of it in `all`, a single run in `proof`.
+void PrintRead(const NamedRead& read, const Usage& begin, const Consumer& all,
+               const Consumer& proof);
 /// Runs the read once to warm up, then until `seconds` have passed, and prints rows/s.
 void MeasureRead(const NamedRead& read, Peer* peer, double seconds);
 

@@ -89,6 +89,15 @@ void PrintRate(Figure figure, uint64_t items) {
   Print(figure);
 }
 
+void PrintRead(const NamedRead& read, const Usage& begin, const Consumer& all,
+               const Consumer& proof) {
+  Figure figure = FigureBetween(read.name, begin, UsageNow());
+  figure.row_bytes = all.bytes;
+  figure.rows_name = read.rows_name;
+  figure.proof = ProofOf(proof);
+  PrintRate(figure, all.rows);
+}
+
 void MeasureRead(const NamedRead& read, Peer* peer, double seconds) {
   Consumer proof;
   read.run(peer, &proof);
@@ -97,11 +106,7 @@ void MeasureRead(const NamedRead& read, Peer* peer, double seconds) {
   do {
     read.run(peer, &all);
   } while (SecondsNow() - begin.seconds < seconds);
-  Figure figure = FigureBetween(read.name, begin, UsageNow());
-  figure.row_bytes = all.bytes;
-  figure.rows_name = read.rows_name;
-  figure.proof = ProofOf(proof);
-  PrintRate(figure, all.rows);
+  PrintRead(read, begin, all, proof);
 }
 
 }  // namespace tandem::bench
