@@ -5,6 +5,7 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
 #   make installcheck  installs in a scratch folder and links programs with it, each way
@@ -62,14 +63,14 @@ BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(
 BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
-TEST_FOLDERS = $(filter-out support fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_FOLDERS = $(filter-out support fuzz prove,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 # The longest first; the model test in two halves that run side by side.
 TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
   $(BUILD)/test_model:!model/CrashesOnTheSimulatedDisk \
   $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
 
-.PHONY: all everything programs test-programs test demo asan tsan fuzz analyze tidy bench clean \
+.PHONY: all everything programs test-programs test demo asan tsan fuzz prove analyze tidy bench clean \
   examples install uninstall installcheck
 all:
 	$(INSTALL) $(PACKAGES_BUILD)
@@ -103,6 +104,17 @@ tsan:
 .PHONY: sanitized
 sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
+
+# The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each.
+SUITES ?=
+MINUTES ?=
+PROVE_OBJECTS = $(call objects,$(wildcard test/prove/*.cc)) \
+  $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS)) $(TOOL_TESTED_OBJECTS)
+prove:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
+	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
+	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES))))
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
@@ -197,12 +209,10 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 	$(Q)$(compile)
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: OPT = -O1
-# The fuzzer is no Boost.Test.
-$(FUZZ_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
-$(FUZZ_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
-# It has to name its module before it includes Boost.Test.
-$(BUILD)/obj/test/support/main.o: PRELUDE = $(BUILD)/obj/tools/house/prelude.h
-$(BUILD)/obj/test/support/main.o: | $(BUILD)/obj/tools/house/prelude.h.gch
+# The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc)) $(SUPPORT_OBJECTS)
+$(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
+$(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 # RapidJSON adds to a null pointer where its stack is empty.
 $(BUILD)/obj/tools/tandem/json.o: override CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
 # CLI11 is slow to compile and runs once a process.
@@ -234,6 +244,9 @@ $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+$(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 # The readers of input are the program's.
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
