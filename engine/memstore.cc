@@ -68,9 +68,9 @@ void Publish(std::atomic<T>* figure, T value) {
 }  // namespace
 
 struct Memstore::Parts {
-  Parts(const format::TableRecord& table, base::MemoryAccount* account)
+  Parts(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
       : rows(&row_arena),
-        by_hash(table.hash_secret),
+        by_hash(table.hash_secret, rows_expected),
         rows_charge(account, base::MemoryPart::kMemstores),
         buffers_charge(account, base::MemoryPart::kAppendBuffers) {
     for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
@@ -100,8 +100,9 @@ struct Memstore::Parts {
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
 };
 
-Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account)
-    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, account)) {}
+Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
+                   uint64_t rows_expected)
+    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, account, rows_expected)) {}
 
 Memstore::~Memstore() = default;
 
@@ -160,6 +161,7 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
   if (cells.empty()) return;
   Parts& parts = *parts_;
   const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
+  parts.by_hash.Prefetch(hash);
   const Chain chain = CopyCells(cells, &parts.arena);
   MemRow* row = parts.FindOrInsert(row_key, hash);
   parts.AddToIndexes(*table_, row, cells);

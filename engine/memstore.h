@@ -44,9 +44,9 @@ class Memstore {
  public:
   /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
   /// takes next to no memory, and everything in it grows with them. `account` (may be null) counts
-  /// it and outlives it.
+  /// it and outlives it. `rows_expected`: more make the table of its rows grow.
   explicit Memstore(std::shared_ptr<const format::TableRecord> table,
-                    base::MemoryAccount* account = nullptr);
+                    base::MemoryAccount* account = nullptr, uint64_t rows_expected = 0);
   ~Memstore();
 
   /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's

@@ -49,7 +49,7 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 
 bool Region::SwitchMemstore() {
   if (active_->empty()) return false;
-  auto fresh = std::make_shared<Memstore>(table_, account_);
+  auto fresh = std::make_shared<Memstore>(table_, account_, active_->row_count());
   Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
   active_ = std::move(fresh);
   return true;

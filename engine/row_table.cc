@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/check.h"
 #include "engine/row_skiplist.h"
@@ -12,12 +13,40 @@ namespace tandem::engine {
 namespace {
 
 constexpr size_t kSlotsFirst = 8;
+// As many are mapped: the system gives pages when they are touched, and large ones to large tables,
+// whose slots are met in random order.
+constexpr size_t kSlotsMapped = 32 * 1024;
 constexpr int kAddressBits = 48;
 constexpr uint64_t kAddressMask = (uint64_t{1} << kAddressBits) - 1;
 // Look-ups whose memory is waited for together.
 constexpr size_t kTogether = 16;
 
 }  // namespace
+
+static_assert(sizeof(std::atomic<uint64_t>) == 8 && std::atomic<uint64_t>::is_always_lock_free);
+
+RowTable::Slots::Slots(size_t count) : mask(count - 1) {
+  if (count < kSlotsMapped) {
+    heap = std::make_unique<Slot[]>(count);
+    slots = heap.get();
+  } else {
+    pages = base::MapPages(count * sizeof(Slot));
+    slots = reinterpret_cast<Slot*>(pages.get());
+  }
+}
+
+RowTable::RowTable(std::span<const char> secret, size_t rows_expected)
+    : secret_(secret), slots_next_(CountFor(rows_expected)) {}
+
+// At most three quarters of the slots are taken.
+size_t RowTable::CountFor(size_t rows) {
+  return std::max(std::bit_ceil(rows + rows / 3 + 1), kSlotsFirst);
+}
+
+void RowTable::Prefetch(uint64_t hash) const {
+  if (tables_.empty()) return;
+  __builtin_prefetch(&tables_.back()->slots[hash & tables_.back()->mask], 1);
+}
 
 uint64_t RowTable::HashOf(const MemRow* row) const { return format::RowHash(row->key(), secret_); }
 
@@ -36,7 +65,7 @@ void RowTable::Add(const MemRow* row, uint64_t hash) {
 }
 
 void RowTable::Grow() {
-  const size_t count = tables_.empty() ? kSlotsFirst : (tables_.back()->mask + 1) * 2;
+  const size_t count = slots_next_;
   auto larger = std::make_unique<Slots>(count);
   for (size_t at = 0; !tables_.empty() && at <= tables_.back()->mask; ++at) {
     const uint64_t slot = tables_.back()->slots[at].load(std::memory_order_relaxed);
@@ -44,6 +73,7 @@ void RowTable::Grow() {
     const auto* row = reinterpret_cast<const MemRow*>(slot & kAddressMask);
     Put(row, HashOf(row), larger.get());
   }
+  slots_next_ = 2 * count;
   size_bytes_.fetch_add(sizeof(Slots) + count * sizeof(Slot), std::memory_order_relaxed);
   tables_.push_back(std::move(larger));
   last_.store(tables_.back().get(), std::memory_order_release);

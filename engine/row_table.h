@@ -19,15 +19,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/page_memory.h"
+
 namespace tandem::engine {
 
 struct MemRow;
 
 class RowTable {
  public:
-  /// `secret` is that of the hashes and outlives the table.
-  explicit RowTable(std::span<const char> secret) : secret_(secret) {}
+  /// `secret` is that of the hashes and outlives the table, which takes `rows_expected` rows
+  /// without having to grow.
+  RowTable(std::span<const char> secret, size_t rows_expected);
 
+  /// Has the processor fetch what Add of the hash will write to.
+  void Prefetch(uint64_t hash) const;
   /// Requires: the row is not in the table.
   void Add(const MemRow* row, uint64_t hash);
 
@@ -41,11 +46,14 @@ class RowTable {
  private:
   using Slot = std::atomic<uint64_t>;  // 0: free.
   struct Slots {
-    explicit Slots(size_t count) : mask(count - 1), slots(std::make_unique<Slot[]>(count)) {}
+    explicit Slots(size_t count);
     size_t mask;
-    std::unique_ptr<Slot[]> slots;
+    std::unique_ptr<Slot[]> heap;  // One of the two has the slots, ...
+    base::PageMemory pages;
+    Slot* slots = nullptr;  // ... zero at first.
   };
 
+  static size_t CountFor(size_t rows);
   void Grow();
   static void Put(const MemRow* row, uint64_t hash, Slots* table);
   uint64_t HashOf(const MemRow* row) const;
@@ -54,6 +62,7 @@ class RowTable {
   static const MemRow* Search(const Slots& table, uint64_t hash, IsWanted&& is_wanted);
 
   std::span<const char> secret_;
+  size_t slots_next_;                           // Of the next table.
   std::vector<std::unique_ptr<Slots>> tables_;  // The last one has all rows. The writer's own.
   size_t count_ = 0;                            // The writer's own.
   std::atomic<const Slots*> last_{nullptr};     // Of tables_; release by the writer, acquire else.

@@ -74,7 +74,9 @@ class KeySet {
     size_t SlotOf(Rest rest) const { return (rest.bits() >> 16) * capacity_ >> 32; }
     bool Place(Rest rest) {
       size_t slot = SlotOf(rest);
-      while (!slots()[slot].is_free() && slots()[slot] != rest) slot = (slot + 1) % capacity_;
+      while (!slots()[slot].is_free() && slots()[slot] != rest) {
+        if (++slot == capacity_) slot = 0;
+      }
       return std::exchange(slots()[slot], rest).is_free();
     }
     void Grow() {
