@@ -49,7 +49,9 @@ char* Arena::Allocate(size_t size, size_t alignment) {
 
 char* Arena::NewBlock(size_t size_bytes) {
   ++block_count_;
-  if (size_bytes >= kMappedBytes) return mapped_.emplace_back(MapPages(size_bytes)).get();
+  if (size_bytes >= kMappedBytes) {
+    return mapped_.emplace_back(MapPages(size_bytes, PagesComing::kAtOnce)).get();
+  }
   return blocks_.emplace_back(std::make_unique_for_overwrite<char[]>(size_bytes)).get();
 }
 

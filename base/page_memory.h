@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace tandem::base {
@@ -14,7 +15,13 @@ struct UnmapPages {
 /// Zeroed, aligned to a page.
 using PageMemory = std::unique_ptr<char, UnmapPages>;
 
+/// When the system has to give the pages.
+enum class PagesComing : uint8_t {
+  kWhenTouched,
+  kAtOnce,  ///< All are written soon: cheaper than one after the other, the more so where each is
+            ///< read first.
+};
 /// `size_bytes` are rounded up to whole pages by the system. Throws std::bad_alloc, as new does.
-PageMemory MapPages(size_t size_bytes);
+PageMemory MapPages(size_t size_bytes, PagesComing coming = PagesComing::kWhenTouched);
 
 }  // namespace tandem::base

@@ -82,7 +82,8 @@ class KeySet {
     void Grow() {
       const size_t before = capacity_;
       capacity_ = before == 0 ? kFirstCapacity : before + before / 4;
-      const base::PageMemory old = std::exchange(memory_, base::MapPages(capacity_ * sizeof(Rest)));
+      const base::PageMemory old = std::exchange(
+          memory_, base::MapPages(capacity_ * sizeof(Rest), base::PagesComing::kAtOnce));
       const Rest* moved = reinterpret_cast<const Rest*>(old.get());
       for (size_t slot = 0; slot < before; ++slot) {
         if (!moved[slot].is_free()) Place(moved[slot]);
