@@ -53,6 +53,8 @@ TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
+# Those that know nothing of Boost.Test.
+PLAIN_SUPPORT_OBJECTS = $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 # A peer whose header is missing is left out of the benchmark program, which nothing else links.
 PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/lmdb.h),lmdb) \
   $(if $(wildcard /usr/include/sqlite3.h),sqlite)
@@ -109,7 +111,7 @@ sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(
 SUITES ?=
 MINUTES ?=
 PROVE_OBJECTS = $(call objects,$(wildcard test/prove/*.cc)) \
-  $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS)) $(TOOL_TESTED_OBJECTS)
+  $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
@@ -248,7 +250,7 @@ $(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
 # The readers of input are the program's.
-$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
 # The examples see what a user sees: the public headers. Debian's cpp-httplib is compiled with these.

@@ -183,6 +183,57 @@ BOOST_AUTO_TEST_CASE(HandlesThatPointNowhereAreCorruption) {
   BOOST_TEST(code(0xfffffffffffffff8, 40) == StatusCode::kCorruption);
 }
 
+// zstd frames by hand: a window of 128 KiB and blocks of one repeated byte, each 4 bytes long.
+std::string FrameOfZeros(size_t blocks) {
+  std::string frame("\x28\xb5\x2f\xfd\x00\x38", 6);
+  for (size_t i = 0; i < blocks; ++i) {
+    const uint32_t header = (uint32_t{128 * 1024} << 3) | (1u << 1) | (i + 1 == blocks ? 1u : 0u);
+    for (int byte = 0; byte < 3; ++byte) frame.push_back(static_cast<char>(header >> (8 * byte)));
+    frame.push_back('\0');
+  }
+  return frame;
+}
+
+// A block whose header claims `raw_bytes` for that payload, its checksum right.
+std::string BlockOf(std::string_view payload, uint32_t raw_bytes) {
+  std::string bytes = Encoded(Sample(payload), 64);
+  bytes = Patched(bytes, 12, raw_bytes);
+  return Patched(bytes, 17, uint8_t{1});
+}
+
+BOOST_AUTO_TEST_CASE(AFrameNeverFillsMoreThanItsBlockClaims) {
+  // Sound first, so that what follows fails for the reason that is meant.
+  BOOST_TEST(CodeOf(BlockOf(FrameOfZeros(2), 256 * 1024)) == StatusCode::kOk);
+  // A gibibyte in 32 KiB, claimed as anything that may be claimed.
+  const std::string bomb = FrameOfZeros(8192);
+  for (const uint32_t claimed : {1u, 4096u, 64u * 1024, kBlockRawBytesMax}) {
+    BOOST_TEST(CodeOf(BlockOf(bomb, claimed)) == StatusCode::kCorruption, claimed);
+  }
+  BOOST_TEST(CodeOf(BlockOf(bomb, kBlockRawBytesMax + 1)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(bomb, UINT32_MAX)) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_CASE(AFrameThatIsNotExactlyItsBlockIsRefused) {
+  const std::string frame = FrameOfZeros(1);
+  constexpr uint32_t kRaw = 128 * 1024;
+  BOOST_TEST(CodeOf(BlockOf(frame, kRaw)) == StatusCode::kOk);
+  BOOST_TEST(CodeOf(BlockOf(frame, kRaw - 1)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(frame, kRaw + 1)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(frame + frame, 2 * kRaw)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(frame + std::string(1, '\0'), kRaw)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(frame.substr(0, frame.size() - 1), kRaw)) == StatusCode::kCorruption);
+  // A frame that readers skip, alone and before a sound one.
+  const std::string skipped("\x50\x2a\x4d\x18\x04\x00\x00\x00wxyz", 12);
+  BOOST_TEST(CodeOf(BlockOf(skipped, kRaw)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf(skipped + frame, kRaw)) == StatusCode::kCorruption);
+  // One that needs a dictionary.
+  std::string with_dictionary = frame;
+  with_dictionary[4] = 1;
+  with_dictionary.insert(6, 1, '\x07');
+  BOOST_TEST(CodeOf(BlockOf(with_dictionary, kRaw)) == StatusCode::kCorruption);
+  BOOST_TEST(CodeOf(BlockOf("", kRaw)) == StatusCode::kCorruption);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

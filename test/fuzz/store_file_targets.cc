@@ -11,10 +11,10 @@
 #include "format/store_file_writer.h"
 #include "format/verify_blocks.h"
 #include "format/verify_rows.h"
-#include "test/fuzz/damaged_file.h"
-#include "test/fuzz/sample_rows.h"
 #include "test/fuzz/target.h"
+#include "test/support/damaged_file.h"
 #include "test/support/memory_file.h"
+#include "test/support/sample_store_files.h"
 
 namespace tandem::fuzz {
 namespace {
@@ -43,7 +43,7 @@ void ReadRowsOf(format::StoreFile* file) {
   uint32_t count = 0;
   while (rows.Next().ok() && rows.valid()) {
     cells.clear();
-    (void)ReadCells(&rows, &cells);
+    (void)test::ReadCells(&rows, &cells);
     Expect(++count <= file->row_count(), "a stream has no more rows than its file");
   }
 }
@@ -75,13 +75,14 @@ void ReadEverything(std::string bytes) {
 
 // The first byte of the input chooses the sample.
 void Run(const std::set<BlockKind>& kinds, std::string_view input) {
-  static const std::vector<SampleFile> kSamples = [] {
-    std::vector<SampleFile> samples;
-    for (std::string& bytes : SampleStoreFiles()) samples.emplace_back(std::move(bytes), kSampleId);
+  static const std::vector<test::DamageableFile> kSamples = [] {
+    std::vector<test::DamageableFile> samples;
+    for (std::string& bytes : test::SampleStoreFiles())
+      samples.emplace_back(std::move(bytes), test::kSampleId);
     return samples;
   }();
   if (input.empty()) return;
-  const SampleFile& sample = kSamples[static_cast<uint8_t>(input[0]) % kSamples.size()];
+  const test::DamageableFile& sample = kSamples[static_cast<uint8_t>(input[0]) % kSamples.size()];
   ReadEverything(sample.Change(kinds, input.substr(1)));
 }
 

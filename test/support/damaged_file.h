@@ -11,13 +11,13 @@
 #include "format/block.h"
 #include "format/types.h"
 
-namespace tandem::fuzz {
+namespace tandem::test {
 
 /// A sound file whose blocks are stored uncompressed, and where its blocks lie.
-class SampleFile {
+class DamageableFile {
  public:
   /// `bytes` is a store file of id `id` without a compressed block.
-  SampleFile(std::string bytes, const format::FileId& id);
+  DamageableFile(std::string bytes, const format::FileId& id);
 
   /// The file with its blocks of `kinds` changed as `edits` say, every checksum made right: of the
   /// blocks, of the sections, of the section tables. An edit is eight bytes: which block (u16),
@@ -41,4 +41,4 @@ class SampleFile {
   std::vector<Place> tables_;  // The two copies of the section table.
 };
 
-}  // namespace tandem::fuzz
+}  // namespace tandem::test

@@ -1,19 +1,19 @@
 // Writing the sample files.
-#include "test/fuzz/sample_rows.h"
+#include "test/support/sample_store_files.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <memory>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "format/far_value.h"
 #include "format/schema.h"
 #include "format/store_file_writer.h"
-#include "test/fuzz/target.h"
 #include "test/support/memory_file.h"
 
-namespace tandem::fuzz {
+namespace tandem::test {
 namespace {
 
 // Builds one file row by row. The bytes of cells live as long as the writer.
@@ -60,12 +60,12 @@ class Sample {
     if (writer_ == nullptr) Open();
     char key[16];
     std::snprintf(key, sizeof(key), "k%04u", row_++);
-    Expect(writer_->AddRow(key, cells_).has_value(), "a row of a sample is written");
+    CHECK(writer_->AddRow(key, cells_).has_value());
     cells_.clear();
   }
 
   std::string Finish() {
-    Expect(writer_->Finish().has_value(), "a sample is written");
+    CHECK(writer_->Finish().has_value());
     return std::move(memory_->bytes());
   }
 
@@ -161,4 +161,4 @@ Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {
   }
 }
 
-}  // namespace tandem::fuzz
+}  // namespace tandem::test

@@ -1,18 +1,18 @@
 // Changing blocks and making checksums right again.
-#include "test/fuzz/damaged_file.h"
+#include "test/support/damaged_file.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/file_header.h"
 #include "format/footer.h"
 #include "format/hash.h"
 #include "format/section_table.h"
-#include "test/fuzz/target.h"
 
-namespace tandem::fuzz {
+namespace tandem::test {
 namespace {
 
 // Fields of a block header (format/block.h).
@@ -69,12 +69,12 @@ void Apply(std::string_view edit, std::span<char> block) {
 
 }  // namespace
 
-SampleFile::SampleFile(std::string bytes, const format::FileId& id)
+DamageableFile::DamageableFile(std::string bytes, const format::FileId& id)
     : bytes_(std::move(bytes)), id_(id) {
   const size_t footer_at = bytes_.size() - format::kFooterBytes;
   const auto footer = format::DecodeFooter(std::string_view(bytes_).substr(footer_at), id_,
                                            bytes_.size(), "sample");
-  Expect(footer.has_value(), "the sample has a footer");
+  CHECK(footer.has_value());
   for (const uint64_t offset : footer->table_offsets) {
     tables_.push_back({offset, footer->table_bytes, format::BlockKind::kSectionTable});
     blocks_.push_back(tables_.back());
@@ -88,21 +88,21 @@ SampleFile::SampleFile(std::string bytes, const format::FileId& id)
   }
 }
 
-void SampleFile::FindBlocks(uint64_t begin, uint64_t end) {
+void DamageableFile::FindBlocks(uint64_t begin, uint64_t end) {
   while (begin < end) {
     Place block;
     block.offset = begin;
     block.stored_bytes = static_cast<uint32_t>(format::kBlockHeaderBytes) +
                          format::LoadAt<uint32_t>(bytes_, begin + kStoredAt);
     block.kind = static_cast<format::BlockKind>(bytes_[begin + kKindAt]);
-    Expect(bytes_[begin + kKindAt + 1] == 0, "no block of the sample is compressed");
+    CHECK(bytes_[begin + kKindAt + 1] == 0);
     blocks_.push_back(block);
     begin = format::AlignUp(begin + block.stored_bytes, format::kBlockAlignment);
   }
 }
 
-std::string SampleFile::Change(const std::set<format::BlockKind>& kinds,
-                               std::string_view edits) const {
+std::string DamageableFile::Change(const std::set<format::BlockKind>& kinds,
+                                   std::string_view edits) const {
   std::vector<Place> mine;
   std::copy_if(blocks_.begin(), blocks_.end(), std::back_inserter(mine),
                [&](const Place& block) { return kinds.contains(block.kind); });
@@ -121,7 +121,7 @@ std::string SampleFile::Change(const std::set<format::BlockKind>& kinds,
 }
 
 // The checksum covers what the header now says the block is.
-void SampleFile::Seal(const Place& block, std::string* file) const {
+void DamageableFile::Seal(const Place& block, std::string* file) const {
   const uint32_t payload = format::LoadAt<uint32_t>(*file, block.offset + kStoredAt);
   const std::string_view covered = std::string_view(*file).substr(
       block.offset + sizeof(uint64_t), format::kBlockHeaderBytes - sizeof(uint64_t) + payload);
@@ -129,7 +129,7 @@ void SampleFile::Seal(const Place& block, std::string* file) const {
                   format::Hash64(covered, format::ChecksumSeed(id_, block.offset)));
 }
 
-void SampleFile::SealSections(std::string* file) const {
+void DamageableFile::SealSections(std::string* file) const {
   for (const Place& table : tables_) {
     size_t entry = table.offset + format::kBlockHeaderBytes;
     const size_t end = table.offset + table.stored_bytes;
@@ -144,4 +144,4 @@ void SampleFile::SealSections(std::string* file) const {
   }
 }
 
-}  // namespace tandem::fuzz
+}  // namespace tandem::test

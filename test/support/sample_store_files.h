@@ -9,7 +9,7 @@
 #include "format/types.h"
 #include "tandem/status.h"
 
-namespace tandem::fuzz {
+namespace tandem::test {
 
 inline constexpr format::FileId kSampleId{{9, 9, 9, 1, 2, 3, 4, 5}};
 
@@ -20,4 +20,4 @@ std::vector<std::string> SampleStoreFiles();
 /// Reads every cell of the row that `rows` stands on, wide or not, and every far value in it.
 Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells);
 
-}  // namespace tandem::fuzz
+}  // namespace tandem::test
