@@ -184,8 +184,8 @@ Status DamagedFile::ReadStatistics() {
       return {};
     }
   }
-  return Damage(blocks_.Corrupt(section == nullptr ? 0 : section->offset,
-                                "the statistics cannot be read"));
+  return Damage(
+      blocks_.Corrupt(section == nullptr ? 0 : section->offset, "the statistics cannot be read"));
 }
 
 Status DamagedFile::FindOwners() {

@@ -160,8 +160,7 @@ Result<Surveyor::Entries> Surveyor::ReadEntries(const SectionEntry& index) const
     }
     return Status();
   };
-  RETURN_IF_ERROR(
-      FindBlocks(file_.blocks(), index.offset, index.offset + index.size_bytes, add));
+  RETURN_IF_ERROR(FindBlocks(file_.blocks(), index.offset, index.offset + index.size_bytes, add));
   // Entries whose positions do not rise contradict one another.
   for (auto at = entries.begin(); at != entries.end();) {
     const auto next = std::next(at);

@@ -48,12 +48,12 @@ struct SurveyedBlock {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 struct FamilySurvey {
   FamilyId family;
-  uint32_t row_count = 0;              ///< m; what the section table says.
-  bool is_full = false;                ///< Positions are ordinals.
-  std::optional<Presence> presence;    ///< nullopt: full, or broken.
+  uint32_t row_count = 0;            ///< m; what the section table says.
+  bool is_full = false;              ///< Positions are ordinals.
+  std::optional<Presence> presence;  ///< nullopt: full, or broken.
   Dictionary names;
-  std::vector<SurveyedBlock> blocks;   ///< By position; they cover 0..m-1.
-  std::vector<std::string> damage;     ///< What was broken and is replaced.
+  std::vector<SurveyedBlock> blocks;  ///< By position; they cover 0..m-1.
+  std::vector<std::string> damage;    ///< What was broken and is replaced.
 
   /// The ordinal of a position; nullopt when presence is broken.
   std::optional<uint32_t> OrdinalOf(uint32_t position) const {

@@ -42,9 +42,9 @@ class Describer {
 };
 
 LostRow* Describer::Find(uint32_t ordinal) {
-  const auto found = std::lower_bound(
-      rows_.begin(), rows_.end(), ordinal,
-      [](const LostRow& row, uint32_t wanted) { return row.ordinal < wanted; });
+  const auto found =
+      std::lower_bound(rows_.begin(), rows_.end(), ordinal,
+                       [](const LostRow& row, uint32_t wanted) { return row.ordinal < wanted; });
   return found == rows_.end() || found->ordinal != ordinal ? nullptr : &*found;
 }
 
@@ -75,12 +75,11 @@ Status Describer::ReadKeys(const FamilySurvey& family) {
     const std::optional<uint32_t> first = family.OrdinalOf(block.first);
     const std::optional<uint32_t> last = family.OrdinalOf(block.first + block.count - 1);
     if (!first.has_value() || !last.has_value()) return {};
-    const auto low = std::lower_bound(
-        rows_.begin(), rows_.end(), *first,
-        [](const LostRow& row, uint32_t wanted) { return row.ordinal < wanted; });
+    const auto low =
+        std::lower_bound(rows_.begin(), rows_.end(), *first,
+                         [](const LostRow& row, uint32_t wanted) { return row.ordinal < wanted; });
     if (low == rows_.end() || low->ordinal > *last) continue;
-    ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored,
-                     file_.blocks().ReadStored(block.handle));
+    ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_.blocks().ReadStored(block.handle));
     ASSIGN_OR_RETURN(const RowBlockRef rows,
                      RowBlock::Decode(file_.blocks().PlaceAt(block.handle.offset), family.family,
                                       {stored.get(), block.handle.stored_bytes}));
@@ -133,7 +132,7 @@ Status Describer::AddValue(const IndexRecord& index, IndexPart part, IndexValueC
     ASSIGN_OR_RETURN(const std::optional<std::string> value,
                      DecodeIndexKey(index.columns[0], &rest));
     if (!value.has_value()) continue;
-    row->values.push_back({index.id, part == IndexPart::kCurrent, *value});
+    row->values.push_back({index.id, index.name, part == IndexPart::kCurrent, *value});
   }
   return {};
 }

@@ -18,6 +18,7 @@ namespace tandem::format {
 /// An index entry of a lost row.
 struct LostValue {
   IndexId index;
+  std::string name;         ///< Of the index.
   bool is_current = false;  ///< False: of the older part, a version that is not the newest.
   std::string value;        ///< As a reader of the index prints it.
 };

@@ -191,8 +191,8 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   if (!end && end.error().code() != StatusCode::kCorruption) return end.error();
   contents.end.last_checksum = chain.last_checksum;
   prefix.reason = end ? reader.reason() : std::string(end.error().message());
-  ASSIGN_OR_RETURN(prefix.edits_behind, CountFramesBehind(file, contents.end.id,
-                                                          contents.end.length_bytes, size));
+  ASSIGN_OR_RETURN(prefix.edits_behind,
+                   CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
   return prefix;
 }
 
