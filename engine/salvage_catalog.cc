@@ -114,7 +114,7 @@ Status CatalogSearch::ReadNamedManifest() {
     report_.lost_edits.push_back(name + ", which ROOT names, has no good edit: " + prefix->reason);
     return {};
   }
-  found_.is_whole = end >= bound.length_bytes && prefix->edits_behind == 0;
+  found_.is_whole = end >= bound.length_bytes && !prefix->is_torn;
   if (!found_.is_whole) {
     report_.lost_edits.push_back(name + " ends at offset " + std::to_string(end) + ", " +
                                  std::to_string(bound.length_bytes) + " bytes were good, " +
@@ -143,7 +143,7 @@ Status CatalogSearch::ReadOtherManifests() {
     best_name = name;
   }
   if (!best.has_value()) return {};
-  if (best->edits_behind > 0) {
+  if (best->is_torn) {
     report_.lost_edits.push_back(best_name + ": " + std::to_string(best->edits_behind) +
                                  " edits behind its end: " + best->reason);
   }

@@ -134,6 +134,17 @@ Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t 
   return frames;
 }
 
+Result<bool> HasBytesBehind(base::File* file, uint64_t end, uint64_t size) {
+  char piece[4096];
+  for (uint64_t at = end; at < size; at += sizeof(piece)) {
+    ASSIGN_OR_RETURN(const size_t count, file->Read(at, piece));
+    const std::string_view bytes(piece, count);
+    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
+    if (count < sizeof(piece)) break;
+  }
+  return false;
+}
+
 // What the first frame says of the bytes before it; 0 when it is broken.
 Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t size) {
   FrameReader reader(file, id, kFileHeaderBytes, size);
@@ -193,6 +204,7 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   prefix.reason = end ? reader.reason() : std::string(end.error().message());
   ASSIGN_OR_RETURN(prefix.edits_behind,
                    CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
+  ASSIGN_OR_RETURN(prefix.is_torn, HasBytesBehind(file, contents.end.length_bytes, size));
   return prefix;
 }
 

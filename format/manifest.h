@@ -51,6 +51,7 @@ struct ManifestPrefix {
   DatabaseId database;
   std::string reason;         ///< Why it ends there.
   uint64_t edits_behind = 0;  ///< Good frames behind the first bytes that are none.
+  bool is_torn = false;       ///< Bytes that are not zero follow: an edit was there, or begun.
   bool header_is_good = true;
 };
 

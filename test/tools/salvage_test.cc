@@ -428,6 +428,12 @@ BOOST_FIXTURE_TEST_CASE(NoFlippedByteBringsWrongData, Fixture) {
       const std::string where = name + " at " + std::to_string(offset);
       BOOST_REQUIRE_MESSAGE(report.has_value(), where << ": " << report.status().ToString());
       BOOST_CHECK_MESSAGE(report->verified.findings.empty(), where);
+      if (report->tables == 0) {  // The edit that made the table is lost, and told.
+        BOOST_CHECK_MESSAGE(!report->lost_edits.empty(), where);
+        fs::remove_all(copy);
+        Flip(entry.path(), offset);
+        continue;
+      }
       const std::set<std::string> found = Cells(copy);
       if (!report->lost_something()) BOOST_CHECK_MESSAGE(found == cells, where);
       for (const std::string& cell : found) {
