@@ -125,7 +125,10 @@ Status StoreFile::ReadSchema(Parts* parts) {
   ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
   parts->region_start = std::move(schema.region_start);
   parts->table = std::move(schema.table);
-  for (const IndexRecord& index : parts->table.indexes) parts->indexes[index.id];
+  for (const IndexRecord& index : parts->table.indexes) {
+    parts->indexes[index.id];
+    parts->broken_indexes[index.id];
+  }
   return {};
 }
 
