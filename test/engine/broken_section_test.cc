@@ -35,6 +35,8 @@ class Listener final : public EventListener {
 struct World : TestEngine {
   World() {
     options.listener = listener;
+    tuning.memstore_bytes = 1 << 20;  // Two flushes, two files.
+    tuning.memstores_total_bytes = 4 << 20;
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
     TableOptions table = SimpleTable(2);
     table.families[0].block_size_bytes = 512;
@@ -88,7 +90,7 @@ struct World : TestEngine {
       answers.push_back(
           Query(predicate, {.order_by = "by_c", .descending = true, .use_index = "by_c"}));
     }
-    answers.push_back(Query("c IS NULL", {}));
+    answers.push_back(Query("c IS NULL", {.use_index = "by_c"}));
     answers.push_back(Rows());
     answers.push_back(Value(Key(40), "c"));
     return answers;
@@ -177,13 +179,16 @@ void CheckGoesOn(World& world, const std::vector<std::string>& expected, const s
   BOOST_CHECK_EQUAL(world.Explain().files_scanned, 0);
   const auto verified = (*world).Verify(true);
   BOOST_REQUIRE(verified.has_value());
-  BOOST_CHECK_MESSAGE(verified->findings.empty(), where << ": " << verified->findings.front());
+  for (const std::string& finding : verified->findings) BOOST_ERROR(where << ": " << finding);
 }
 
 BOOST_AUTO_TEST_SUITE(broken_section)
 
 BOOST_AUTO_TEST_CASE(ReadsGoOnWithoutAnyDerivedSection) {
   std::set<SectionKind> met;
+  // Another database, undamaged, gives the answers: the caches of the damaged one know nothing yet.
+  const std::vector<std::string> expected = World().Scanned();
+  BOOST_REQUIRE_EQUAL(World().StoreFiles().size(), 2);
   for (size_t file = 0; file < 2; ++file) {
     const size_t count = [&] {
       World world;
@@ -195,8 +200,6 @@ BOOST_AUTO_TEST_CASE(ReadsGoOnWithoutAnyDerivedSection) {
       const format::SectionEntry section = world.SectionsOf(name)[i];
       if (!IsDerived(section.kind) || section.size_bytes == 0) continue;
       const std::string where = Describe(section, name);
-      // Another database, undamaged, gives the answers: this one's caches know nothing yet.
-      const std::vector<std::string> expected = World().Scanned();
       world.Flip(name, section.offset + section.size_bytes / 2);
       CheckGoesOn(world, expected, where);
       if (!world.listener->told.empty()) met.insert(section.kind);
