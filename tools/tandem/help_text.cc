@@ -142,7 +142,8 @@ lists the rest. Works without ROOT and without a manifest; never writes to DB.
              what indexes, key hashes and other families still know of each
   uncertain  keys where newer rows are lost, a deletion may be among them: the copy
              shows older data there
-  log-hole   where the log breaks off, and how much lies behind
+  log-hole   where the log breaks off, and how much lies behind; also a last group that
+             a crash may have torn
   orphan     a file that the catalog does not name
   repaired   damage that cost nothing: indexes, filters, second copies
 Exit 0 when nothing was lost, 8 when something was.
