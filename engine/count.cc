@@ -58,11 +58,7 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
       !MeetsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
-  const IndexPath& path = access.paths[0];
-  ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
-  if (section == nullptr) return std::optional<uint64_t>();
-  ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
-  return std::optional(count);
+  return ExactEntries(source, access.paths[0]);
 }
 
 Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access& access) {

@@ -13,6 +13,20 @@
 namespace tandem::engine {
 namespace {
 
+std::string_view SectionText(const format::BrokenSection& broken) {
+  if (broken.index.has_value()) return "an index";
+  switch (broken.kind) {
+    case format::SectionKind::kFilter:
+      return "the filter";
+    case format::SectionKind::kKeyHashes:
+      return "the key hashes";
+    case format::SectionKind::kCleanRows:
+      return "the clean rows";
+    default:
+      return "the top of a block index";
+  }
+}
+
 Status Closed() { return Status::Closed("the database is closed"); }
 
 }  // namespace
@@ -101,6 +115,10 @@ void EngineImpl::Wire() {
                        .executor = environment_.executor,
                        .clock = environment_.clock,
                        .memstores_total_bytes = tuning_.memstores_total_bytes});
+  database_.files->set_broken_sink(
+      [this](const format::StoreFile& file, const format::BrokenSection& broken) {
+        SectionBroken(file, broken);
+      });
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Parts{.regions = regions,
                                                                   .applier = applier_.get(),
                                                                   .log = log_.get(),
@@ -114,6 +132,21 @@ void EngineImpl::Wire() {
                                                                   .health = &health_,
                                                                   .jobs = jobs_.get(),
                                                                   .tuning = tuning_});
+}
+
+// Reads go on without the section; a writer's database writes the file anew.
+void EngineImpl::SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken) {
+  BrokenSectionEvent event{.table = file.table().name,
+                           .file_number = file.number().value,
+                           .section = SectionText(broken),
+                           .reason = broken.reason};
+  const format::IndexRecord* index =
+      broken.index.has_value() ? file.table().FindIndex(*broken.index) : nullptr;
+  if (index != nullptr) event.index = index->name;
+  health_.Log("damage in " + std::string(event.section) + " of table " + Quote(event.table) +
+              "; reads go on without it: " + broken.reason);
+  monitor_.SectionBroken(event);
+  if (!options_.read_only) maintenance_->ScheduleRewrites();
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {

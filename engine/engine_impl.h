@@ -83,6 +83,7 @@ class EngineImpl final : public Engine {
  private:
   // engine_impl.cc
   void Wire();
+  void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();

@@ -70,6 +70,11 @@ void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   Tell([&event](EventListener& listener) { listener.OnOverlapsBuilt(event); });
 }
 
+void Monitor::SectionBroken(const BrokenSectionEvent& event) {
+  Add(broken_sections_);
+  Tell([&event](EventListener& listener) { listener.OnBrokenSection(event); });
+}
+
 void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
   Add(batches_);
   Add(operations_, operations);
@@ -109,6 +114,8 @@ Statistics Monitor::Counters() const {
   statistics.compaction_input_bytes = value(compaction_input_bytes_);
   statistics.failed_compactions = value(failed_compactions_);
   statistics.overlap_pairs = value(overlap_pairs_);
+  statistics.broken_sections = value(broken_sections_);
+  statistics.rewritten_files = value(rewritten_files_);
   statistics.stalls = value(stalls_);
   statistics.stall_micros = value(stall_micros_);
   statistics.delayed_writes = value(delayed_writes_);

@@ -18,8 +18,8 @@ constexpr size_t kReadBytes = 1024 * 1024;
 // Hands out the bytes of a file front to back and hashes them as they pass.
 class Sweep {
  public:
-  explicit Sweep(const BlockFile& file)
-      : file_(file), buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
+  explicit Sweep(const BlockFile& file, uint64_t begin = 0)
+      : file_(file), buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)), offset_(begin) {}
 
   uint64_t offset() const { return offset_; }
   Hash128 hash() const { return hash_.Finish(); }
@@ -51,11 +51,21 @@ class Sweep {
  private:
   const BlockFile& file_;
   std::unique_ptr<char[]> buffer_;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
   StreamingHash128 hash_;
 };
 
 }  // namespace
+
+Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
+  Sweep sweep(parts_->blocks, section.offset);
+  StreamingHash64 hash;
+  RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
+    hash.Add(bytes);
+    return Status();
+  }));
+  return hash.Finish() == section.checksum;
+}
 
 Result<Hash128> StoreFile::VerifyBytes() const {
   const BlockFile& file = parts_->blocks;

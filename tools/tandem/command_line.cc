@@ -33,6 +33,7 @@ struct Arguments {
   FlushOptions flush;
   CompactOptions compact;
   ExportOptions exported;
+  SalvageVerbOptions salvage;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -280,6 +281,14 @@ void Grammar::AddCare() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+
+  SalvageVerbOptions& salvage = arguments_.salvage;
+  verb = AddVerb("salvage", &salvage);
+  verb->add_option("DEST", salvage.destination, "Directory of the copy; must not exist")
+      ->required();
+  verb->add_flag("--include-orphans", salvage.include_orphans,
+                 "Also good files that the catalog does not name");
+  verb->add_flag("--past-holes", salvage.past_holes, "Also writes in the log behind a hole in it");
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {

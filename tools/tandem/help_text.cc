@@ -133,6 +133,21 @@ that import into a table of the same families reads them back, byte for byte.
   csv    row,family,column,timestamp,value: a line a cell, bytes that are no plain text
   tsv    and backslashes as \xNN
 )"},
+    {"salvage",
+     R"(Example: tandem salvage shop/ rescued/ --output jsonl > lost.jsonl
+
+Copies all that can be proved good out of a damaged database into a new one, and
+lists the rest. Works without ROOT and without a manifest; never writes to DB.
+  lost       rows by file, table, region, family, ordinals and keys; lost-row tells
+             what indexes, key hashes and other families still know of each
+  uncertain  keys where newer rows are lost, a deletion may be among them: the copy
+             shows older data there
+  log-hole   where the log breaks off, and how much lies behind; also a last group that
+             a crash may have torn
+  orphan     a file that the catalog does not name
+  repaired   damage that cost nothing: indexes, filters, second copies
+Exit 0 when nothing was lost, 8 when something was.
+)"},
 };
 
 }  // namespace
@@ -162,6 +177,7 @@ Files     dump      print what a file of a database holds
 Care      flush     write memory to files
           compact   merge the files of each region into one
           export    write rows so that import reads them back, byte for byte
+          salvage   copy what is good out of a damaged database
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

@@ -125,12 +125,19 @@ struct CompactOptions {
   std::string table;  ///< Empty: all.
 };
 
+struct SalvageVerbOptions {
+  std::string path, destination;
+  bool include_orphans = false;
+  bool past_holes = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct VersionOptions {};
 
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
-                 VersionOptions>;
+                 SalvageVerbOptions, VersionOptions>;
 
 }  // namespace tandem::tools
