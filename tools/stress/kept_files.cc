@@ -70,6 +70,12 @@ Status MakeEmptyDirectory(const std::string& path) {
   return error ? Status::IoError(path + ": " + error.message()) : Status();
 }
 
+Status CopyTree(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::copy(from, to, std::filesystem::copy_options::recursive, error);
+  return error ? Status::IoError(to + ": " + error.message()) : Status();
+}
+
 Status RemoveTree(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);

@@ -21,6 +21,8 @@ Status WriteText(const std::string& path, std::string_view text);
 /// Makes the directory `path`, or accepts one that is empty. Errors: kAlreadyExists (there is
 /// something in it, or it is no directory), kIoError.
 Status MakeEmptyDirectory(const std::string& path);
+/// Copies the files of a directory into a new one.
+Status CopyTree(const std::string& from, const std::string& to);
 Status RemoveTree(const std::string& path);
 
 }  // namespace tandem::stress

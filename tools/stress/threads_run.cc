@@ -191,9 +191,13 @@ std::vector<std::pair<std::string, uint64_t>> Site::Counts() {
 }
 
 std::string Site::FindingText(const Status& finding) const {
-  return Format("{}: {}\ndatabase: {}/db\nexpected state: {}/expected\noperations: {}/operations\n",
-                StatusCodeName(finding.code()), finding.message(), directory_, directory_,
-                directory_);
+  std::string copied = directory_ + "/found";
+  if (!CopyTree(directory_ + "/db", copied).ok()) copied = "not copied";
+  return Format(
+      "{}: {}\ndatabase: {}/db, before it was closed: {}\nexpected state: {}/expected\noperations: "
+      "{}/operations\n",
+      StatusCodeName(finding.code()), finding.message(), directory_, copied, directory_,
+      directory_);
 }
 
 Status RunRounds(Site* site, const Setup& setup, const Surroundings& surroundings) {

@@ -33,7 +33,8 @@ class Site {
   Expected& expected() { return *expected_; }
   /// What was done, over all lives.
   std::vector<std::pair<std::string, uint64_t>> Counts();
-  /// A finding as text, with what is kept.
+  /// A finding as text, with what is kept: also a copy of the database as it is at this moment,
+  /// since closing it changes it.
   std::string FindingText(const Status& finding) const;
 
  private:

@@ -75,7 +75,7 @@ std::vector<ModelOperation> Workload::OperationsOf(uint32_t slot, uint64_t gener
   Dice dice(Mix(Mix(seed_, slot), generation));
   const int64_t time = static_cast<int64_t>(generation) * kTimesOfGeneration;
   std::vector<ModelOperation> operations;
-  const bool reset = generation % kGenerationsOfReset == 0 || is_marker(slot);
+  const bool reset = generation % kGenerationsOfReset == 0 || stands_alone(slot);
   if (reset) operations.push_back(Operation(OperationKind::kDeleteRow, time));
   const bool goes = !is_marker(slot) && dice.Chance(6);
   if (goes && !reset) operations.push_back(Operation(OperationKind::kDeleteRow, time + 1));
@@ -148,7 +148,7 @@ std::optional<test::ModelRow> Workload::StateAt(uint32_t slot, uint64_t generati
   test::Model model;
   model.CreateTable(*std::ranges::find(tables_, table, &TableOptions::name));
   const uint64_t reset = generation - generation % kGenerationsOfReset;
-  for (uint64_t g = std::max<uint64_t>(1, is_marker(slot) ? generation : reset); g <= generation;
+  for (uint64_t g = std::max<uint64_t>(1, stands_alone(slot) ? generation : reset); g <= generation;
        ++g) {
     for (const ModelOperation& operation : OperationsOf(slot, g, table)) {
       model.Apply(operation, 0, 0);

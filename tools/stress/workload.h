@@ -5,7 +5,9 @@
 // eighth begins with a deletion of the row, so that at most eight of them account for what it
 // holds. Operations carry timestamps of their own, which rise with the generation. Slots of the
 // mirrored kind live in north and south, written by one batch; a thread's markers too, and those
-// are all written together; loose ones live in loose.
+// are all written together; loose ones live in loose. Each generation of a marker and of a loose
+// row begins with the deletion: of batches at Durability::kMemory any may be lost and later ones
+// not.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,8 @@ class Workload {
   const std::vector<TableOptions>& tables() const { return tables_; }
   bool is_loose(uint32_t slot) const { return slot >= first_loose_; }
   bool is_marker(uint32_t slot) const { return slot >= first_marker_ && slot < first_loose_; }
+  /// Each generation owes nothing to those before.
+  bool stands_alone(uint32_t slot) const { return is_marker(slot) || is_loose(slot); }
   uint32_t OwnerOf(uint32_t slot) const { return slot % threads_; }
   /// Of a thread, by kind.
   const std::vector<uint32_t>& MirroredOf(uint32_t thread) const { return mirrored_of_[thread]; }
@@ -46,7 +50,10 @@ class Workload {
   /// nullopt: no such row is ever written.
   std::optional<uint32_t> Find(std::string_view key) const;
 
-  /// Adds what makes a slot's generation of the one before.
+  /// What makes a slot's generation of the one before, in one of its tables.
+  std::vector<test::ModelOperation> OperationsOf(uint32_t slot, uint64_t generation,
+                                                 std::string_view table) const;
+  /// The same in all its tables.
   void AddTo(uint32_t slot, uint64_t generation, WriteBatch* batch) const;
   /// The row as `read` sees it at a generation; 0: it was never written.
   std::optional<test::ModelRow> StateAt(uint32_t slot, uint64_t generation, std::string_view table,
@@ -59,8 +66,6 @@ class Workload {
   }
 
  private:
-  std::vector<test::ModelOperation> OperationsOf(uint32_t slot, uint64_t generation,
-                                                 std::string_view table) const;
   void AddChange(uint32_t slot, uint64_t generation, std::vector<test::ModelOperation>* to) const;
 
   uint64_t seed_;
