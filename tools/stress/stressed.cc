@@ -126,8 +126,8 @@ Status CheckScan(const Stressed& stressed, const Snapshot& snapshot, const Bound
                                   bounds.low[slot], bounds.high[slot]));
   }
   if (row == rows->end()) return {};
-  return Mismatch(Format("{}: {}", table, where), "only rows that somebody wrote, in the order of their keys",
-                  Describe(*row));
+  return Mismatch(Format("{}: {}", table, where),
+                  "only rows that somebody wrote, in the order of their keys", Describe(*row));
 }
 
 Status CheckEverything(const Stressed& stressed) {

@@ -300,7 +300,8 @@ void Grammar::AddMeasure() {
       ->excludes(crash);
   verb->add_option("--threads", stress.threads, "Default 4; with 1 the run can be replayed");
   verb->add_option("--duration", stress.duration, "Such as 90s or 10m; default 60s");
-  verb->add_option("--operations", stress.operations, "Ends it too, after so many; with --kill: kills")
+  verb->add_option("--operations", stress.operations,
+                   "Ends it too, after so many; with --kill: kills")
       ->check(CheckCount);
   verb->add_option("--seed", stress.seed, "Default: chosen and printed")->check(CheckCount);
   verb->add_option("--rows", stress.rows, "Rows of a table")->check(CheckCount);
