@@ -2,7 +2,8 @@
 //
 // Files of a run in its directory: db/ the database, expected the expected state of a run of many
 // threads (see expected.h), operations what was done: of a simulated or single-threaded run a
-// script that replay runs again, of threads a log to read.
+// script that replay runs again, of threads a log to read; after a finding of threads found/, the
+// database before it was closed; report what the last child of a run with kills said.
 #pragma once
 
 #include <cstdint>

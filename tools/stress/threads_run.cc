@@ -40,8 +40,12 @@ static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 /// Ends a round: the first finding, the time, enough operations, or somebody who interrupts.
 class Round {
  public:
-  Round(const Setup& setup, const Surroundings& surroundings, int64_t end_micros)
-      : setup_(setup), surroundings_(surroundings), end_micros_(end_micros) {}
+  /// `steps` are those of rounds before.
+  Round(const Setup& setup, const Surroundings& surroundings, int64_t end_micros, uint64_t steps)
+      : setup_(setup),
+        surroundings_(surroundings),
+        end_micros_(end_micros),
+        looks_(steps / kStepsBetweenLooks) {}
 
   void Work(const Stressed& stressed, uint32_t thread, uint64_t seed) {
     Worker worker(stressed, thread, seed);
@@ -74,7 +78,7 @@ class Round {
   const Surroundings& surroundings_;
   const int64_t end_micros_;
   std::atomic<bool> stop_{false};  // Stored by any worker, loaded by all; guards nothing.
-  std::atomic<uint64_t> looks_{0};
+  std::atomic<uint64_t> looks_;    // Of all rounds.
   base::Mutex mutex_;
   Status finding_ GUARDED_BY(mutex_);
 };
@@ -192,7 +196,9 @@ std::vector<std::pair<std::string, uint64_t>> Site::Counts() {
 
 std::string Site::FindingText(const Status& finding) const {
   std::string copied = directory_ + "/found";
-  if (!CopyTree(directory_ + "/db", copied).ok()) copied = "not copied";
+  Status copying = RemoveTree(copied);
+  if (copying.ok()) copying = CopyTree(directory_ + "/db", copied);
+  if (!copying.ok()) copied = "not copied";
   return Format(
       "{}: {}\ndatabase: {}/db, before it was closed: {}\nexpected state: {}/expected\noperations: "
       "{}/operations\n",
@@ -203,13 +209,15 @@ std::string Site::FindingText(const Status& finding) const {
 Status RunRounds(Site* site, const Setup& setup, const Surroundings& surroundings) {
   const int64_t end = surroundings.clock->MonotonicMicros() + setup.duration_micros;
   const uint64_t life = ++site->expected().header().lives;
+  uint64_t steps = 0;
   for (uint64_t round = 0;; ++round) {
     const int64_t now = surroundings.clock->MonotonicMicros();
     const uint64_t seed = Mix(Mix(setup.seed, life), round);
-    Round work(setup, surroundings, std::min(end, now + kRoundMicros));
+    Round work(setup, surroundings, std::min(end, now + kRoundMicros), steps);
     RETURN_IF_ERROR(WorkOneRound(site->stressed(), &work, seed));
     RETURN_IF_ERROR(LookAtEverything(site, round, seed));
-    const bool is_enough = setup.operations != 0 && work.steps() >= setup.operations;
+    steps = work.steps();
+    const bool is_enough = setup.operations != 0 && steps >= setup.operations;
     if (is_enough || surroundings.is_interrupted()) return {};
     if (surroundings.clock->MonotonicMicros() >= end) return {};
   }
