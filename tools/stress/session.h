@@ -3,19 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "base/random.h"
-#include "engine/engine.h"
-#include "test/support/inline_executor.h"
-#include "test/support/manual_clock.h"
-#include "test/support/simulated_disk.h"
-#include "tools/stress/journal.h"
 #include "tools/stress/script.h"
 
 namespace tandem::stress {
