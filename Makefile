@@ -49,7 +49,9 @@ SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
-TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
+# The stress harness works on the disk that the tests simulate.
+TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/stress/*.cc)) \
+  $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
@@ -141,7 +143,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/bench test/support,$(wildcard $(folder)/*.h))
+HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/stress tools/bench test/support,$(wildcard $(folder)/*.h))
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/house/tidy.py

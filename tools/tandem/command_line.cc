@@ -34,6 +34,8 @@ struct Arguments {
   CompactOptions compact;
   ExportOptions exported;
   SalvageVerbOptions salvage;
+  StressOptions stress;
+  ReplayOptions replay;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -71,6 +73,7 @@ class Grammar {
   void AddQueries();
   void AddFiles();
   void AddCare();
+  void AddMeasure();
   // What several verbs share beyond that.
   void AddLimit(CLI::App* verb, uint64_t* limit);
   template <typename Options>
@@ -114,6 +117,9 @@ template <typename Options>
 void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, VerifyOptions>) {
     verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
+  } else if constexpr (std::same_as<Options, StressOptions>) {
+    verb->add_option("DIR", options->path, "Where to work: a directory that is new or empty")
+        ->required();
   } else if constexpr (requires { options->path; }) {
     verb->add_option("DB", options->path, "Directory of the database")->required();
   }
@@ -134,6 +140,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddQueries();
   AddFiles();
   AddCare();
+  AddMeasure();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -289,6 +296,32 @@ void Grammar::AddCare() {
   verb->add_flag("--include-orphans", salvage.include_orphans,
                  "Also good files that the catalog does not name");
   verb->add_flag("--past-holes", salvage.past_holes, "Also writes in the log behind a hole in it");
+}
+
+void Grammar::AddMeasure() {
+  StressOptions& stress = arguments_.stress;
+  CLI::App* verb = AddVerb("stress", &stress);
+  CLI::Option* kill = verb->add_flag("--kill", stress.kill, "A child process, killed and reopened");
+  CLI::Option* crash =
+      verb->add_flag("--crash", stress.crash, "Power cuts on a simulated disk")->excludes(kill);
+  verb->add_flag("--faults", stress.faults, "Errors and full disks, simulated")
+      ->excludes(kill)
+      ->excludes(crash);
+  verb->add_option("--threads", stress.threads, "Default 4; with 1 the run can be replayed");
+  verb->add_option("--duration", stress.duration, "Such as 90s or 10m; default 60s");
+  verb->add_option("--operations", stress.operations,
+                   "Ends it too, after so many; with --kill: kills")
+      ->check(CheckCount);
+  verb->add_option("--seed", stress.seed, "Default: chosen and printed")->check(CheckCount);
+  verb->add_option("--rows", stress.rows, "Rows of a table")->check(CheckCount);
+  verb->add_flag("--keep-going", stress.keep_going, "Go on with what an earlier run left in DIR");
+  verb->add_flag("--child", stress.child, "")->group("");
+
+  ReplayOptions& replay = arguments_.replay;
+  verb = AddVerb("replay", &replay);
+  verb->add_option("FILE", replay.script, "The file 'operations' of a run")->required();
+  verb->add_flag("--shrink", replay.shrink,
+                 "Write the fewest steps that still fail to FILE.shrunk");
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {

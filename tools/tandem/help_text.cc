@@ -148,6 +148,25 @@ lists the rest. Works without ROOT and without a manifest; never writes to DB.
   repaired   damage that cost nothing: indexes, filters, second copies
 Exit 0 when nothing was lost, 8 when something was.
 )"},
+    {"stress",
+     R"(Example: tandem stress /tmp/stress --kill --threads 8 --duration 10m
+
+Reads and writes a database of its own at random and compares every answer with what
+it has to be. Prints the seed and the command that repeats the run first, what was
+done last; when an answer is wrong: exit 8, and the database stays in DIR/db.
+  threads (the default)  each writes rows of its own and reads all; mirrored tables,
+                         indexes against scans, held snapshots, flushes, verify
+  --kill     the same in a child process that is killed and started again
+  --crash    on a simulated disk that loses power and keeps a part of what was not
+             synced; one thread, repeated exactly by its seed
+  --faults   on a simulated disk that fails, fills up and is well again
+DIR/operations says what was done; 'tandem replay' runs it again, but for threads.
+)"},
+    {"replay",
+     R"(Example: tandem replay /tmp/stress/operations --shrink
+
+Runs recorded operations again, step by step the same. Exit 8 when an answer is wrong.
+)"},
 };
 
 }  // namespace
@@ -178,6 +197,8 @@ Care      flush     write memory to files
           compact   merge the files of each region into one
           export    write rows so that import reads them back, byte for byte
           salvage   copy what is good out of a damaged database
+Measure   stress    random work from many threads, kills, crashes and faults, all compared
+          replay    run recorded operations again, or shrink them
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

@@ -129,6 +129,21 @@ struct SalvageVerbOptions {
   std::string path, destination;
   bool include_orphans = false;
   bool past_holes = false;
+struct StressOptions {
+  std::string path;
+  uint32_t threads = 4;
+  std::string duration = "60s";
+  uint64_t operations = 0;  ///< 0: the time alone ends it.
+  std::optional<uint64_t> seed;
+  uint64_t rows = 0;  ///< 0: what suits the kind of run.
+  bool kill = false, crash = false, faults = false, keep_going = false;
+  bool child = false;  ///< For a process that the verb starts itself.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct ReplayOptions {
+  std::string script;
+  bool shrink = false;
   OutputMode output = OutputMode::kTable;
 };
 
@@ -139,5 +154,6 @@ using VerbOptions =
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
                  SalvageVerbOptions, VersionOptions>;
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools
