@@ -129,6 +129,9 @@ struct SalvageVerbOptions {
   std::string path, destination;
   bool include_orphans = false;
   bool past_holes = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct StressOptions {
   std::string path;
   uint32_t threads = 4;
@@ -153,7 +156,6 @@ using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
-                 SalvageVerbOptions, VersionOptions>;
-                 StressOptions, ReplayOptions, VersionOptions>;
+                 SalvageVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools
