@@ -15,8 +15,8 @@ class ExamJudge {
   ExamJudge(const ExamShape& shape, uint64_t floor)
       : shape_(shape), floor_(floor), fits_(shape.answers.size(), true) {}
 
-  /// All reads of the shape, and Verify.
-  void Read(engine::Engine& engine);
+  /// The reads of the shape, of the gets one in four (`salt` decides which), and Verify.
+  void Read(engine::Engine& engine, uint64_t salt);
   /// An error of the engine: it has to name the file.
   void TakeError(const Status& status, const std::string& what);
   TrialResult Result() const;

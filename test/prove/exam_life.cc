@@ -211,8 +211,10 @@ std::string CountDifference(const LifePlan& plan, const LifeProgress& progress, 
   const uint64_t floor = std::max(acknowledged, before);
   if (found >= floor && found <= progress.begun[writer]) return "";
   return "writer " + std::to_string(writer) + ": " + std::to_string(found) +
-         " batches are there, expected " + std::to_string(floor) + " (acknowledged) to " +
-         std::to_string(progress.begun[writer]) + " (begun)";
+         " batches are there, of " + std::to_string(progress.begun[writer]) + " begun, " +
+         std::to_string(progress.written[writer]) + " acknowledged as written, " +
+         std::to_string(progress.synced[writer]) + " as synced, " + std::to_string(before) +
+         " found before";
 }
 
 std::string CheckOpened(const LifePlan& plan, LifeModel* model, engine::Engine& engine,

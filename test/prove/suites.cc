@@ -10,6 +10,7 @@ std::span<const Suite> Suites() {
       {"cut", "every file cut to every length, and extended", RunCut},
       {"files", "files deleted, swapped, rolled back, of a twin", RunFiles},
       {"kill", "kill -9 of a writing process, both back ends", RunKill},
+      {"power", "power cuts of a file system on a loop device, where root", RunPower},
   };
   return kSuites;
 }
