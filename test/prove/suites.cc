@@ -11,6 +11,7 @@ std::span<const Suite> Suites() {
       {"files", "files deleted, swapped, rolled back, of a twin", RunFiles},
       {"kill", "kill -9 of a writing process, both back ends", RunKill},
       {"power", "power cuts of a file system on a loop device, where root", RunPower},
+      {"differential", "the same operations on Tandem, RocksDB and SQLite", RunDifferential},
   };
   return kSuites;
 }
