@@ -52,6 +52,7 @@ class TandemExam final : public ExamPeer {
   static Options ExamOptions(bool create) {
     Options options;
     options.create_if_missing = create;
+    options.memory_bytes = 8 << 20;  // So that a log reserves little: thousands are made.
     return options;
   }
 };
