@@ -2,6 +2,7 @@
 #include "test/prove/exam_damage.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "test/prove/exam_judge.h"
@@ -196,8 +197,10 @@ TrialResult Exam::Try(const Damage& damage) const {
   return result;
 }
 
-void Exam::Run(const Plan& plan, const std::vector<Damage>& damages, const std::string& suite,
+void Exam::Run(const Plan& plan, std::vector<Damage> damages, const std::string& suite,
                double seconds, Report* report) const {
+  // In no order, so that a run that is ended early has seen something of everything.
+  std::shuffle(damages.begin(), damages.end(), std::mt19937_64(plan.seed));
   const TrialRun run = RunTrials(
       {.count = damages.size(), .seconds = seconds},
       [&](uint64_t number) { return Try(damages[number]); },

@@ -54,9 +54,9 @@ class Exam {
   std::string Describe(const Damage& damage) const;
   TrialResult Try(const Damage& damage) const;
 
-  /// Runs all of them and adds the outcomes to the report. `counted` names the trials in it.
-  void Run(const Plan& plan, const std::vector<Damage>& damages, const std::string& suite,
-           double seconds, Report* report) const;
+  /// Runs all of them and adds the outcomes to the report of the suite of that name.
+  void Run(const Plan& plan, std::vector<Damage> damages, const std::string& suite, double seconds,
+           Report* report) const;
 
  private:
   Files Apply(const Damage& damage) const;
