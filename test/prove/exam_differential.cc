@@ -6,6 +6,7 @@
 #include "test/prove/exam_subject.h"
 #include "test/prove/exam_suites.h"
 #include "test/prove/exam_workers.h"
+#include "test/support/model.h"
 
 namespace tandem::prove {
 namespace {
@@ -79,16 +80,13 @@ class Session {
       if (!answer.has_value()) continue;
       ++answers_;
       if (expected.has_value() && *answer != *expected) {
-        return (*subject)->name() + " answers " + Shown(*answer) + ", " + expected_by + " " +
-               Shown(*expected);
+        return (*subject)->name() + " answers " + test::Shown(*answer) + ", " + expected_by + " " +
+               test::Shown(*expected);
       }
       expected = std::move(answer);
       expected_by = (*subject)->name();
     }
     return "";
-  }
-  static std::string Shown(const std::string& answer) {
-    return "\"" + answer.substr(0, 200) + "\"";
   }
 
   const uint64_t seed_;
