@@ -5,6 +5,7 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
@@ -112,13 +113,25 @@ sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each.
 SUITES ?=
 MINUTES ?=
-PROVE_OBJECTS = $(call objects,$(wildcard test/prove/*.cc)) \
+# Other engines take the exam and answer for it where their libraries are.
+EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
+EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
+EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite,$(EXAM_PEERS)),-lsqlite3) \
+  $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
+PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
 	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES))))
+# The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
+exam:
+	$(INSTALL) $(PACKAGES_TEST)
+	@tools/house/dependencies.sh librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/exam_peers
+	@$(BUILD)/exam_peers
+.PHONY: exam
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
@@ -214,7 +227,7 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: OPT = -O1
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
-PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc)) $(SUPPORT_OBJECTS)
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 # RapidJSON adds to a null pointer where its stack is empty.
@@ -250,7 +263,11 @@ $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) 
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 $(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+$(BUILD)/exam_peers: $(filter-out %/prove/main.o,$(PROVE_OBJECTS)) $(call objects,test/prove/peers/main.cc) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
 # The readers of input are the program's.
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

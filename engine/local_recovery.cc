@@ -98,6 +98,40 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
   return Status();
 }
 
+// Whether a frame follows the header of a segment of this database. A header that is only half
+// there belongs to a roll that a crash ended.
+Result<bool> HasFrames(base::Directory* directory, const std::string& name,
+                       const format::DatabaseId& database) {
+  Result<std::unique_ptr<base::File>> file = directory->Open(name, base::OpenMode::kReadOnly);
+  if (!file)
+    return file.error().code() == StatusCode::kNotFound ? Result<bool>(false) : file.error();
+  const Result<wal::SegmentHeader> header = wal::ReadSegmentHeader(file->get());
+  if (!header || header->spec.database != database) return false;
+  ASSIGN_OR_RETURN(const uint64_t size, (*file)->Size());
+  format::FrameReader frames(file->get(), header->spec.id, wal::kSegmentHeaderBytes, size);
+  ASSIGN_OR_RETURN(const auto first, frames.Next());
+  return first.has_value() && first->frame.previous == header->checksum;
+}
+
+// A segment takes frames once the manifest names it, durably. So a newer one with frames is the
+// witness that the manifest lost its end.
+Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& files) {
+  FileNumber newest(0);
+  for (const wal::ReplaySegment& segment : files.segments) {
+    newest = std::max(newest, segment.number);
+  }
+  for (const LocalFile& file : files.listing) {
+    if (file.kind != LocalFileKind::kSegment || file.number <= newest) continue;
+    ASSIGN_OR_RETURN(const bool has_frames,
+                     HasFrames(directory, file.name, files.manifest.catalog.database));
+    if (!has_frames) continue;
+    return Status::Corruption(ManifestName(files.root.record.manifest.number) +
+                              ": it does not name " + file.name +
+                              ", which holds frames: the manifest has lost its end");
+  }
+  return Status();
+}
+
 Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
   RecoveredFiles files;
   RETURN_IF_ERROR(ReadRootFile(directory, mode, &files));
@@ -106,7 +140,8 @@ Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) 
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
   RETURN_IF_ERROR(OpenSegments(directory, mode, &files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
-  if (files.root.record.closed) RETURN_IF_ERROR(CheckNothingNewer(files.listing, files));
+  RETURN_IF_ERROR(files.root.record.closed ? CheckNothingNewer(files.listing, files)
+                                           : CheckNoFramesUnnamed(directory, files));
   return files;
 }
 

@@ -21,6 +21,8 @@
 //   frames written, an earlier one lost      ends the log before the lost one
 //   a frame damaged that had been synced     says corruption, if a later frame survived
 //   a new segment without its catalog entry  never sees it; the file is removed
+// A segment that holds frames without a catalog entry is left by no crash: the manifest lost its
+// end.
 #pragma once
 
 #include <cstdint>
