@@ -1,0 +1,38 @@
+// See machine.h.
+#include "test/prove/machine.h"
+
+#include <utility>
+
+namespace tandem::prove {
+
+Machine::Machine(const Setup& setup)
+    : setup_(setup), clock_(setup.wall_micros), random_(base::NewSeededRandom(setup.seed)) {}
+
+Status Machine::Open() {
+  executor_ = std::make_unique<test::InlineExecutor>(clock_);
+  Options options;
+  options.create_if_missing = true;
+  auto opened = engine::Engine::Open(kDatabasePath, options, setup_.tuning,
+                                     {.file_system = setup_.files,
+                                      .clock = &clock_,
+                                      .random = random_.get(),
+                                      .executor = executor_.get()});
+  if (!opened.has_value()) return opened.error();
+  engine_ = std::move(*opened);
+  return Status();
+}
+
+Status Machine::Close() {
+  const Status status = engine_->Close();
+  // After any other error than these two it is closed, though not cleanly.
+  const StatusCode code = status.code();
+  if (code != StatusCode::kBusy && code != StatusCode::kNoSpace) LetGo();
+  return status;
+}
+
+void Machine::LetGo() {
+  engine_.reset();
+  executor_.reset();
+}
+
+}  // namespace tandem::prove

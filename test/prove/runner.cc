@@ -1,0 +1,59 @@
+// See runner.h.
+#include "test/prove/runner.h"
+
+#include "base/status_macros.h"
+
+namespace tandem::prove {
+namespace {
+
+// Between two writes, so that the clock is ahead of every timestamp and a batch's is the time.
+constexpr int64_t kStepMicros = 1000;
+
+}  // namespace
+
+Status Runner::Take(const Step& step) {
+  if (!machine_.is_open()) RETURN_IF_ERROR(machine_.Open());
+  switch (step.kind) {
+    case Step::Kind::kWrite:
+      return Write(step);
+    case Step::Kind::kCreateTable:
+      return Create(step.table);
+    case Step::Kind::kFlush:
+      RETURN_IF_ERROR(machine_.engine().Flush(step.table));
+      history_.Flushed(step.table);
+      return Status();
+    case Step::Kind::kCompact:
+      RETURN_IF_ERROR(machine_.engine().Compact(step.table));
+      history_.Flushed(step.table);
+      return Status();
+    case Step::Kind::kRunJob:
+      machine_.executor().RunOne();
+      return Status();
+    case Step::Kind::kReopen:
+      RETURN_IF_ERROR(machine_.Close());
+      history_.Closed();
+      return machine_.Open();
+  }
+  return Status();
+}
+
+Status Runner::Write(const Step& step) {
+  machine_.clock().Advance(kStepMicros);
+  WriteBatch batch;
+  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  history_.Writing(step, machine_.clock().WallMicros());
+  RETURN_IF_ERROR(machine_.engine().Write({.durability = step.durability}, batch));
+  history_.Acknowledged();
+  return Status();
+}
+
+Status Runner::Create(const std::string& table) {
+  for (const TableOptions& options : workload_.tables) {
+    if (options.name != table) continue;
+    RETURN_IF_ERROR(machine_.engine().CreateTable(options));
+    history_.Created(table);
+  }
+  return Status();
+}
+
+}  // namespace tandem::prove
