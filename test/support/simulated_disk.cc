@@ -62,6 +62,21 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& pol
   return copy;
 }
 
+std::vector<PendingEffect> SimulatedDisk::PendingEffects() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.PendingEffects();
+}
+
+size_t SimulatedDisk::pending_count() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.pending_count();
+}
+
+uint64_t SimulatedDisk::ImageHash() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.VisibleHash();
+}
+
 Result<std::string> SimulatedDisk::Content(const std::string& path, const std::string& file) const {
   base::MutexLock lock(state_->mutex);
   const DirectoryImage* directory = state_->image.Find(WithoutTrailingSlashes(path));

@@ -49,6 +49,13 @@ class SimulatedDisk final : public base::FileSystem {
   /// trace or hook. May be called from the hook.
   std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;
 
+  /// What is not durable yet, by place: what CrashPolicy::at counts.
+  std::vector<PendingEffect> PendingEffects() const;
+  size_t pending_count() const;
+  /// A hash of all visible names and contents. Of a crashed copy: equal states of the disk have
+  /// equal hashes, so that a state need not be examined twice.
+  uint64_t ImageHash() const;
+
   /// The visible content of a file, without counting as an operation. Errors: kNotFound.
   Result<std::string> Content(const std::string& path, const std::string& file) const;
   /// Makes `content` the visible and the durable content of a file and its name durable, without

@@ -19,43 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "test/support/crash_policy.h"
 
 namespace tandem::test {
-
-/// What becomes of the pending effects in a power cut.
-struct CrashPolicy {
-  enum class Kept : uint8_t { kNone, kAll, kRandom };
-  Kept kept = Kept::kNone;
-  uint64_t seed = 0;  ///< kRandom: decides everything.
-  bool torn = true;   ///< kRandom: some writes survive in part, at borders of 512-byte sectors.
-};
-
-/// One change of a file's state.
-struct Effect {
-  enum class Kind : uint8_t { kBytes, kGrow, kResize, kReserve };
-  Kind kind = Kind::kBytes;
-  uint64_t id = 0;  // In the order in which effects happened, over the whole disk.
-  uint64_t offset = 0;
-  std::string bytes{};
-  uint64_t size = 0;  // kGrow: at least this size. kResize: exactly. kReserve: reserved bytes.
-};
-
-/// Decides in a crash what survives.
-class Survival {
- public:
-  explicit Survival(const CrashPolicy& policy);
-  bool Keeps();
-  /// The parts of `effect` that survive, in no order.
-  std::vector<Effect> Survivors(const Effect& effect);
-
- private:
-  std::vector<Effect> Torn(const Effect& effect);
-
-  CrashPolicy policy_;
-  std::unique_ptr<base::RandomSource> random_;
-  uint64_t kept_of_eight_;
-};
 
 /// The state of a file's content.
 struct Image {
@@ -121,6 +87,11 @@ class DiskImage {
   uint64_t NextEffectId() { return ++last_effect_id_; }
   uint64_t last_effect_id() const { return last_effect_id_; }
   uint64_t used_bytes() const;
+  /// The pending effects by place. Files that no crash can leave a name to are left out.
+  std::vector<PendingEffect> PendingEffects() const;
+  size_t pending_count() const { return PendingIds().size(); }
+  /// Of the paths, names, sizes and contents that are visible: equal states have equal hashes.
+  uint64_t VisibleHash() const;
   /// A power cut: pending effects survive by `policy`, locks and handles do not.
   void Crash(const CrashPolicy& policy);
   /// The end of all processes: locks and handles go, effects stay pending.
@@ -129,7 +100,15 @@ class DiskImage {
   void CopyFrom(const DiskImage& other);
 
  private:
+  struct Place {
+    std::string directory;
+    std::string name;
+  };
+
   std::vector<std::shared_ptr<Inode>> LiveInodes() const;
+  // The files that have a visible, durable or pending name, by id, with one of these names.
+  std::map<uint64_t, std::pair<const Inode*, Place>> NamedInodes() const;
+  std::vector<uint64_t> PendingIds() const;
 
   std::map<std::string, DirectoryImage> directories_;
   std::map<uint64_t, std::weak_ptr<Inode>> inodes_;  // By id, so that a seed repeats a crash.
