@@ -30,8 +30,8 @@ bool History::Batch::SurelyChanges(const std::string& table) const {
 
 std::string History::Lane::TextOfModel(const test::Model& model) const {
   std::string text;
-  const test::ModelRead everything{.now_micros = 0,
-                                   .versions = std::numeric_limits<uint32_t>::max()};
+  test::ModelRead everything;
+  everything.versions = std::numeric_limits<uint32_t>::max();
   for (const std::string& table : tables) {
     text += table + ": " + prove::TextOf(model.Scan(table, {}, everything));
   }

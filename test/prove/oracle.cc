@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "engine/storage.h"
 
 namespace tandem::prove {
 namespace {
@@ -94,7 +95,7 @@ Status Probe(Machine* machine, const Content& content) {
     batch.Put(table, kProbeRow, "", "probe", "works");
     RETURN_IF_ERROR(machine->engine().Write({.durability = Durability::kSynced}, batch));
   }
-  RETURN_IF_ERROR(machine->engine().Flush());
+  RETURN_IF_ERROR(machine->engine().Flush({}));
   RETURN_IF_ERROR(machine->Close());
   return machine->Open();
 }
@@ -138,7 +139,7 @@ std::string CheckDirectory(Machine* machine) {
   for (const TableInfo& table : info.tables) {
     for (const RegionInfo& region : table.regions) {
       for (const FileInfo& file : region.files) {
-        expected.insert("store-" + std::to_string(file.number));
+        expected.insert(engine::StoreFileName(format::FileNumber(file.number)));
       }
     }
   }

@@ -1,0 +1,10 @@
+// The suites of this folder, one file each.
+#pragma once
+
+#include "test/prove/suite.h"
+
+namespace tandem::prove {
+
+Report RunCrash(const Plan& plan);
+
+}  // namespace tandem::prove
