@@ -14,8 +14,8 @@ constexpr size_t kTextBytes = 700;
 
 std::string ValueText(const std::string& value) {
   if (value.size() <= kShownBytes) return test::Shown(value);
-  return "<" + std::to_string(value.size()) + " bytes " +
-         std::to_string(std::hash<std::string>()(value) % 1'000'000'007) + ">";
+  std::string text = std::to_string(value.size()) + " bytes of hash ";
+  return text += std::to_string(std::hash<std::string>()(value) % 1'000'000'007);
 }
 
 }  // namespace
@@ -23,13 +23,13 @@ std::string ValueText(const std::string& value) {
 std::string TextOf(const std::vector<test::ModelRow>& rows) {
   std::string text;
   for (const test::ModelRow& row : rows) {
-    text += ValueText(row.key) + "{";
+    text.append(ValueText(row.key)).append("{");
     for (const test::ModelCell& cell : row.cells) {
-      // Times begin at the same moment in every run, so their ends tell them apart.
-      text += " " + cell.family + ":" + ValueText(cell.qualifier) + "@" +
-              std::to_string(cell.timestamp) + "=" + ValueText(cell.value);
+      text.append(" ").append(cell.family).append(":").append(ValueText(cell.qualifier));
+      text.append("@").append(std::to_string(cell.timestamp));
+      text.append("=").append(ValueText(cell.value));
     }
-    text += " } ";
+    text.append(" } ");
   }
   return text;
 }

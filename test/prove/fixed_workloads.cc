@@ -8,6 +8,12 @@ using test::ModelOperation;
 using Kind = ModelOperation::Kind;
 using Columns = std::vector<std::pair<std::string, std::string>>;
 
+std::string Repeated(char c, size_t count) {
+  std::string text;
+  text.resize(count, c);
+  return text;
+}
+
 /// A table of one family "d" with an index over d:c.
 TableOptions Table(const std::string& name, uint32_t max_versions = 1) {
   TableOptions table;
@@ -87,7 +93,7 @@ Workload BufferedTail(uint64_t seed) {
   script.Create(Table("t"));
   for (int i = 0; i < 4; ++i) {
     const std::string row = "r" + std::to_string(i);
-    script.Write(Durability::kBuffered, {Put(row, {{"c", "a"}, {"v", std::string(700, 'v')}})});
+    script.Write(Durability::kBuffered, {Put(row, {{"c", "a"}, {"v", Repeated('v', 700)}})});
   }
   return script.Synced({Put("s", {{"c", "b"}})})
       .Write(Durability::kBuffered, {Put("r1", {{"c", "z"}}), Put("u", {{"c", "z"}})})
@@ -166,7 +172,7 @@ Workload LogRoll(uint64_t seed) {
   script.tuning().log_segment_bytes = 1 << 10;
   script.Create(Table("t"));
   for (int i = 0; i < 4; ++i) {
-    const Columns columns = {{"c", std::to_string(i)}, {"v", std::string(600, 'v')}};
+    const Columns columns = {{"c", std::to_string(i)}, {"v", Repeated('v', 600)}};
     const Durability durability = i == 2 ? Durability::kSynced : Durability::kWritten;
     script.Write(durability, {Put("r" + std::to_string(i), columns)});
   }
@@ -176,7 +182,7 @@ Workload LogRoll(uint64_t seed) {
 // Split keys make the first edit so large that those of a few flushes fill the manifest.
 Workload ManifestRoll(uint64_t seed) {
   TableOptions table = Table("t");
-  for (char c = 'b'; c < 'j'; ++c) table.split_keys.push_back(std::string(62'000, c));
+  for (char c = 'b'; c < 'j'; ++c) table.split_keys.push_back(Repeated(c, 62'000));
   return Script("manifest-roll", seed)
       .Create(table)
       .Written({Put("r1", {{"c", "a"}})})
@@ -227,14 +233,14 @@ Workload MemoryWrites(uint64_t seed) {
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
-    wide.emplace_back("w" + std::to_string(i), std::string(300, static_cast<char>('a' + i % 26)));
+    wide.emplace_back("w" + std::to_string(i), Repeated(static_cast<char>('a' + i % 26), 300));
   }
   return Script("far-values-and-wide-rows", seed)
       .Create(Table("t"))
-      .Written({Put("r1", {{"c", "a"}, {"v", std::string(20'000, 'v')}})})
+      .Written({Put("r1", {{"c", "a"}, {"v", Repeated('v', 20'000)}})})
       .Synced({Put("r2", {{"c", "b"}}), Put("r2", wide)})
       .Flush()
-      .Written({Put("r1", {{"c", "b"}}), Put("r2", {{"w7", std::string(9000, 'w')}})})
+      .Written({Put("r1", {{"c", "b"}}), Put("r2", {{"w7", Repeated('w', 9000)}})})
       .Flush()
       .Done();
 }
@@ -262,7 +268,7 @@ Workload BackgroundFlushes(uint64_t seed) {
   script.tuning().compaction_runs = 2;
   script.Create(Table("t"));
   for (int i = 0; i < 3; ++i) {
-    const Columns columns = {{"c", std::to_string(i)}, {"v", std::string(2500, 'v')}};
+    const Columns columns = {{"c", std::to_string(i)}, {"v", Repeated('v', 2500)}};
     script.Written({Put("r" + std::to_string(i % 2), columns)}).RunJob();
   }
   return script.RunJob().RunJob().Synced({Put("r1", {{"c", "z"}})}).Done();
