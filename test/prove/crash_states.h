@@ -39,7 +39,7 @@ struct CrashCounts {
 
 struct CrashSettings {
   /// One distinct state in so many is crashed again while it recovers; 0: none.
-  uint64_t nest_every = 4;
+  uint64_t nest_every = 8;
   /// Asked before each state; no more are examined once it says so.
   std::function<bool()> is_over = [] { return false; };
   /// Puts a file system over the disk, for a test that plants a bug; empty: none.
