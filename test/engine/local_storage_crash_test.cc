@@ -20,7 +20,12 @@ std::vector<CrashPolicy> Policies(uint64_t seed) {
           {.kept = CrashPolicy::Kept::kAll},
           {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed},
           {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 1},
-          {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 2, .torn = false}};
+          {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 2, .torn = false},
+          // Sizes without their data show what removed files left, in reserved space too.
+          {.kept = CrashPolicy::Kept::kRandom,
+           .seed = 3 * seed,
+           .unwritten = CrashPolicy::Unwritten::kStale,
+           .fills_reserved = true}};
 }
 
 // What must hold of a disk after a crash: it opens, agrees with the model, works, closes, and opens
@@ -79,14 +84,14 @@ BOOST_AUTO_TEST_CASE(ACrashInsideRecoveryIsOneMoreCrash) {
   uint64_t crashes = 0, nested = 0;
   RunWithCrashes([&](SimulatedDisk* disk, const StorageModel& model) {
     ++crashes;
-    const CrashPolicy policy = Policies(crashes)[2 + crashes % 2];
+    const CrashPolicy policy = Policies(crashes)[2 + crashes % 4];
     const auto crashed = disk->CrashedCopy(policy);
     uint64_t inner = 0;
     crashed->control().SetHook([&](const DiskEvent& event) {
       if (event.operation == DiskOperation::kRead) return;
       ++nested;
       ++inner;
-      const auto twice = crashed->CrashedCopy(Policies(crashes * 100 + inner)[inner % 4]);
+      const auto twice = crashed->CrashedCopy(Policies(crashes * 100 + inner)[inner % 6]);
       const std::string reason = Examine(twice.get(), model, {.seed = 5000 + inner});
       BOOST_TEST(reason == "", "crash " << crashes << " then " << inner << ": " << reason);
     });

@@ -40,6 +40,19 @@ struct CrashPolicy {
   /// Bit i: the i-th unit of the torn write survives; the last bit speaks for all further units.
   uint64_t units = 0;
 
+  /// What a block holds that its file was given and whose bytes did not survive, where the file's
+  /// size did. Blocks with bytes that were durable before the crash have zeros beside them.
+  enum class Unwritten : uint8_t {
+    kUsual,  ///< With kRandom one of the others, by `seed`; kZeros with the rest.
+    kZeros,
+    kGarbage,
+    kStale,  ///< What stood in blocks of removed files; zeros while there are none.
+  };
+  Unwritten unwritten = Unwritten::kUsual;
+  /// Reserved blocks read as zeros until they are written, as file systems promise. A disk that
+  /// breaks even this treats them as all others.
+  bool fills_reserved = false;
+
   /// Whether `at` has a meaning.
   bool names_a_place() const { return kept >= Kept::kPrefix; }
 };

@@ -83,7 +83,8 @@ DiskControl::Verdict DiskControl::Judge(DiskOperation operation) {
       continue;
     }
     has_struck_ = true;
-    verdict = {.status = fault->status, .partly = fault->partly};
+    verdict = {
+        .status = fault->status, .partly = fault->partly, .sync_failure = fault->sync_failure};
     fault = fault->sticky ? fault + 1 : faults_.erase(fault);
   }
   return verdict;

@@ -10,6 +10,7 @@
 
 #include "base/mutex.h"
 #include "tandem/status.h"
+#include "test/support/simulated_inode.h"
 
 namespace tandem::test {
 
@@ -51,6 +52,9 @@ struct DiskFault {
   /// Without it a failing write leaves nothing, and what a failing sync covered is lost.
   bool partly = false;
   Status status = Status::IoError("injected: the disk answers with an error");
+  /// What a failing sync of a file does. A failing sync of a directory says OK where that of a file
+  /// does and leaves the names pending, which a later one may make durable.
+  SyncFailure sync_failure = SyncFailure::kCleanButLost;
 };
 
 /// Threads: any.
@@ -60,6 +64,7 @@ class DiskControl {
     Status status{};
     bool partly = false;
     bool is_power_off = false;
+    SyncFailure sync_failure = SyncFailure::kCleanButLost;
   };
 
   /// Counts, traces and announces an operation that is about to happen, and says whether it fails.

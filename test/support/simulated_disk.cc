@@ -53,6 +53,11 @@ void SimulatedDisk::KillProcess() {
   state_->image.DropHandles();
 }
 
+void SimulatedDisk::Evict(uint64_t seed) {
+  base::MutexLock lock(state_->mutex);
+  state_->image.Evict(seed);
+}
+
 std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& policy) const {
   auto copy = std::make_unique<SimulatedDisk>(policy.seed);
   base::MutexLock lock(state_->mutex);
@@ -94,7 +99,8 @@ void SimulatedDisk::SetContent(const std::string& path, const std::string& file,
   if (inode == nullptr) inode = state_->image.NewInode();
   inode->is_linked = true;
   inode->pending.clear();
-  inode->durable = {.bytes = std::string(content), .size_bytes = content.size()};
+  inode->lost.Clear();
+  inode->durable = Image::Of(content);
   inode->visible = inode->durable;
   directory->durable[file] = inode;
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });

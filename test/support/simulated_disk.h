@@ -45,6 +45,9 @@ class SimulatedDisk final : public base::FileSystem {
   void Crash(const CrashPolicy& policy);
   /// The end of the process alone: handles are dead, locks are gone, pending effects stay pending.
   void KillProcess();
+  /// Memory runs short: of the pages that failed syncs lost, a random half goes, and reads of them
+  /// show what the disk has.
+  void Evict(uint64_t seed);
   /// A disk as Crash would leave this one, which goes on as it is. The copy has no faults, budget,
   /// trace or hook. May be called from the hook.
   std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;

@@ -19,73 +19,21 @@ void ApplyName(const NameEffect& effect, std::map<std::string, std::shared_ptr<I
 
 }  // namespace
 
-void Image::Apply(const Effect& effect) {
-  switch (effect.kind) {
-    case Effect::Kind::kBytes:
-      if (bytes.size() < effect.offset + effect.bytes.size()) {
-        bytes.resize(effect.offset + effect.bytes.size());
-      }
-      bytes.replace(effect.offset, effect.bytes.size(), effect.bytes);
-      break;
-    case Effect::Kind::kGrow:
-      size_bytes = std::max(size_bytes, effect.size);
-      break;
-    case Effect::Kind::kResize:
-      size_bytes = effect.size;
-      bytes.resize(std::min<uint64_t>(bytes.size(), size_bytes));
-      reserved_bytes = std::min(reserved_bytes, size_bytes);
-      break;
-    case Effect::Kind::kReserve:
-      reserved_bytes = std::max(reserved_bytes, effect.size);
-      break;
-  }
-}
-
-void Image::Settle() { bytes.resize(size_bytes); }
-
-void Inode::Change(Effect effect) {
-  visible.Apply(effect);
-  visible.Settle();
-  pending.push_back(std::move(effect));
-}
-
-void Inode::Sync(uint64_t last_id) {
-  auto effect = pending.begin();
-  for (; effect != pending.end() && effect->id <= last_id; ++effect) durable.Apply(*effect);
-  pending.erase(pending.begin(), effect);
-}
-
-void Inode::FailSync(Survival* survival) {
-  for (const Effect& effect : pending) {
-    if (survival == nullptr) break;
-    for (const Effect& part : survival->Survivors(effect)) durable.Apply(part);
-  }
-  pending.clear();
-}
-
-void Inode::Crash(Survival& survival) {
-  for (const Effect& effect : pending) {
-    for (const Effect& part : survival.Survivors(effect)) durable.Apply(part);
-  }
-  pending.clear();
-  durable.Settle();
-  visible = durable;
-}
-
-uint64_t Inode::used_bytes() const {
-  if (!is_linked && open_count == 0) return 0;
-  return std::max(visible.size_bytes, visible.reserved_bytes);
-}
-
 void DirectoryImage::Change(NameEffect effect) {
   ApplyName(effect, visible);
   pending.push_back(std::move(effect));
 }
 
-void DirectoryImage::Sync(uint64_t last_id) {
+std::vector<std::shared_ptr<Inode>> DirectoryImage::Sync(uint64_t last_id) {
+  std::vector<std::shared_ptr<Inode>> removed;
   auto effect = pending.begin();
-  for (; effect != pending.end() && effect->id <= last_id; ++effect) ApplyName(*effect, durable);
+  for (; effect != pending.end() && effect->id <= last_id; ++effect) {
+    const auto found = durable.find(effect->name);
+    if (effect->inode == nullptr && found != durable.end()) removed.push_back(found->second);
+    ApplyName(*effect, durable);
+  }
   pending.erase(pending.begin(), effect);
+  return removed;
 }
 
 void DirectoryImage::Crash(Survival& survival) {
@@ -194,15 +142,31 @@ void DiskImage::Crash(const CrashPolicy& policy) {
     if (policy.at < ids.size()) id_at = ids[policy.at];
   }
   Survival survival(policy, id_at);
+  Filler filler(policy, &freed_);
   DropHandles();
+  std::vector<std::string> forgotten;
   for (auto& [path, directory] : directories_) directory.Crash(survival);
-  for (const auto& inode : LiveInodes()) {
-    inode->Crash(survival);
-    inode->is_linked = false;
-  }
+  for (const auto& inode : LiveInodes()) inode->is_linked = false;
   for (auto& [path, directory] : directories_) {
     for (auto& [name, inode] : directory.visible) inode->is_linked = true;
   }
+  for (const auto& inode : LiveInodes()) {
+    if (!inode->is_linked) forgotten.push_back(inode->visible.bytes);
+    inode->Crash(survival, filler);
+  }
+  // Not before: the blocks of two files that this crash leaves differ.
+  for (const std::string& content : forgotten) freed_.Free(content);
+}
+
+void DiskImage::SyncNames(DirectoryImage* directory, uint64_t last_id) {
+  for (const auto& inode : directory->Sync(last_id)) {
+    if (!inode->is_linked) freed_.Free(inode->visible.bytes);
+  }
+}
+
+void DiskImage::Evict(uint64_t seed) {
+  const auto random = base::NewSeededRandom(seed);
+  for (const auto& inode : LiveInodes()) inode->Evict(random.get());
 }
 
 void DiskImage::DropHandles() {
@@ -214,6 +178,7 @@ void DiskImage::DropHandles() {
 void DiskImage::CopyFrom(const DiskImage& other) {
   last_inode_id_ = other.last_inode_id_;
   last_effect_id_ = other.last_effect_id_;
+  freed_ = other.freed_;
   std::map<uint64_t, std::shared_ptr<Inode>> copies;
   for (const auto& inode : other.LiveInodes()) {
     auto copy = std::make_shared<Inode>(*inode);
