@@ -63,11 +63,12 @@ void CrashCounts::Add(const CrashCounts& other) {
   nested += other.nested;
 }
 
-std::string Finding::Describe(const Workload& workload) const {
-  std::string text = reason + "\n" + workload.Describe() + "\n  under way: step " +
-                     std::to_string(steps_taken);
-  for (const std::string& crash : crashes) text += "\n  " + crash;
-  return text;
+std::optional<Finding> FindByCrash(const Workload& workload, const CrashSettings& settings) {
+  CrashSettings simple = settings;
+  simple.nest_every = 0;
+  std::optional<Finding> finding = CrashEnumerator(workload, simple).Run();
+  if (finding.has_value()) return finding;
+  return CrashEnumerator(workload, settings).Run();
 }
 
 std::vector<CrashPolicy> CrashPolicies(const SimulatedDisk& disk, uint64_t seed) {
@@ -177,7 +178,7 @@ void CrashEnumerator::AtOperation(const Place& place, const std::string& where) 
     std::string reason = Recover({crashed.get(), place.depth + 1, killed});
     if (!reason.empty() && !finding_.has_value()) finding_ = {std::move(reason), {}, steps_taken_};
     if (!finding_.has_value()) continue;
-    finding_->crashes.insert(finding_->crashes.begin(), DescribeCrash(*place.disk, policy, where));
+    finding_->blows.insert(finding_->blows.begin(), DescribeCrash(*place.disk, policy, where));
     return;
   }
 }

@@ -11,22 +11,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "test/prove/finding.h"
 #include "test/prove/history.h"
 #include "test/prove/machine.h"
 #include "test/prove/workload.h"
 #include "test/support/simulated_disk.h"
 
 namespace tandem::prove {
-
-/// A workload that ends in a state in which something does not hold.
-struct Finding {
-  std::string reason;
-  /// The crashes, outermost first: where, what survived, what was pending.
-  std::vector<std::string> crashes;
-  uint64_t steps_taken = 0;  ///< Of the workload, the one under way included.
-
-  std::string Describe(const Workload& workload) const;
-};
 
 struct CrashCounts {
   uint64_t operations = 0;  ///< Of the workload, at which it was crashed.
@@ -45,6 +36,9 @@ struct CrashSettings {
   /// Puts a file system over the disk, for a test that plants a bug; empty: none.
   std::function<std::unique_ptr<base::FileSystem>(test::SimulatedDisk*)> over = {};
 };
+
+/// What a crash finds of a workload, without nested ones if that is enough to find something.
+std::optional<Finding> FindByCrash(const Workload& workload, const CrashSettings& settings);
 
 /// What may survive of what is pending on `disk`, the simplest choices first.
 std::vector<test::CrashPolicy> CrashPolicies(const test::SimulatedDisk& disk, uint64_t seed);

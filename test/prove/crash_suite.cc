@@ -20,7 +20,7 @@ class CrashSuite {
       : plan_(plan), fixed_(FixedWorkloads(plan.seed)), timer_(plan.seconds) {}
 
   Report Run() {
-    ShareWork([this](uint64_t item) { return Take(item); });
+    ShareWork([this](uint64_t item, size_t) { return Take(item); });
     Report report;
     report.counts = {{"workloads", workloads_},
                      {"operations", counts_.operations},
@@ -56,7 +56,9 @@ class CrashSuite {
   }
 
   void Fail(const Workload& workload, const Finding& finding) REQUIRES(mutex_) {
-    const Shrunk shrunk = Shrink(workload, finding, {});
+    const Shrunk shrunk = Shrink(workload, finding, {.find = [](const Workload& smaller) {
+      return FindByCrash(smaller, CrashSettings());
+    }});
     failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
                         "\n  again: build/prove crash --seed " + std::to_string(plan_.seed) +
                         " --only " + workload.name);

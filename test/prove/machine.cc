@@ -24,9 +24,8 @@ Status Machine::Open() {
 
 Status Machine::Close() {
   const Status status = engine_->Close();
-  // After any other error than these two it is closed, though not cleanly.
-  const StatusCode code = status.code();
-  if (code != StatusCode::kBusy && code != StatusCode::kNoSpace) LetGo();
+  // After some errors it is closed, though not cleanly.
+  if (status.ok() || engine_->TakeSnapshot().status().code() == StatusCode::kClosed) LetGo();
   return status;
 }
 

@@ -31,7 +31,7 @@ class Machine {
 
   /// Opens the database and creates it where it is absent. Requires: it is not open.
   Status Open();
-  /// Closes it, and lets go of it unless that is refused and it goes on.
+  /// Closes it, and lets go of it unless it goes on after an error.
   Status Close();
   /// Destroys the engine as it is, which closes itself as well as it can.
   void LetGo();

@@ -1,7 +1,12 @@
 // Cutting a workload that fails down to what it needs to fail.
 #pragma once
 
-#include "test/prove/crash_states.h"
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "test/prove/finding.h"
+#include "test/prove/workload.h"
 
 namespace tandem::prove {
 
@@ -12,13 +17,13 @@ struct Shrunk {
 };
 
 struct ShrinkPlan {
-  CrashSettings settings;
+  /// What is wrong with a workload, if anything; the simplest case of it.
+  std::function<std::optional<Finding>(const Workload& workload)> find;
   double seconds = 60;  ///< About so many at most.
 };
 
-/// Leaves out steps, then operations of batches, as long as a crash still finds something; of what
-/// survives, the simplest choice comes first anyway. Nested crashes are tried only where the
-/// finding needs them. `finding` is what `workload` fails with.
+/// Leaves out steps, then operations of batches, as long as something is found. Requires: `finding`
+/// is what is wrong with `workload`.
 Shrunk Shrink(const Workload& workload, const Finding& finding, const ShrinkPlan& plan);
 
 }  // namespace tandem::prove

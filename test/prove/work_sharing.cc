@@ -8,16 +8,16 @@
 namespace tandem::prove {
 namespace {
 
-constexpr int kThreads = 2;
+constexpr size_t kThreads = 2;
 
 }  // namespace
 
-void ShareWork(const std::function<bool(uint64_t item)>& take) {
+void ShareWork(const std::function<bool(uint64_t item, size_t thread)>& take) {
   std::atomic<uint64_t> next = 0;  // Relaxed would do: items share nothing.
   std::vector<std::jthread> threads;
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      while (take(next.fetch_add(1))) {
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      while (take(next.fetch_add(1), thread)) {
       }
     });
   }

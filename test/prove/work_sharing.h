@@ -9,9 +9,9 @@
 
 namespace tandem::prove {
 
-/// Calls take(0), take(1), ... on two threads until a call says that there is no more to do, and
+/// Calls take(item, thread) for items 0, 1, ... on threads 0 and 1 until a call says that there is no more to do, and
 /// returns when all calls have.
-void ShareWork(const std::function<bool(uint64_t item)>& take);
+void ShareWork(const std::function<bool(uint64_t item, size_t thread)>& take);
 
 /// Runs from its making on. Threads: any.
 class Timer {
