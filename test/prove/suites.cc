@@ -6,6 +6,8 @@ namespace tandem::prove {
 std::span<const Suite> Suites() {
   static constexpr Suite kSuites[] = {
       {"crash", "R1: every state that a crash can leave, three deep", RunCrash},
+      {"errors", "R6: an error at every operation of the disk, once and for good", RunErrors},
+      {"space", "R8: a full disk at every size, and space that returns", RunSpace},
   };
   return kSuites;
 }
