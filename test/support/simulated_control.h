@@ -2,6 +2,7 @@
 // ones fail, switches the power off, limits the space, and has a hook called.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -85,6 +86,12 @@ class DiskControl {
   /// Called before each operation, without a lock, on the thread that performs it.
   void SetHook(std::function<void(const DiskEvent&)> hook);
 
+  /// Something was done with the disk that no program may do: prints it with the last operations
+  /// and aborts, unless there is a handler.
+  void Report(const std::string& violation);
+  /// Called by Report instead. For tests of what reports.
+  void SetViolationHandler(std::function<void(const std::string&)> handler);
+
   void SetSpaceBudget(std::optional<uint64_t> size_bytes);
   std::optional<uint64_t> space_budget() const;
 
@@ -99,6 +106,8 @@ class DiskControl {
   bool is_tracing_ GUARDED_BY(mutex_) = false;
   std::vector<DiskEvent> trace_ GUARDED_BY(mutex_);
   std::function<void(const DiskEvent&)> hook_ GUARDED_BY(mutex_);
+  std::function<void(const std::string&)> violation_handler_ GUARDED_BY(mutex_);
+  std::array<DiskEvent, 48> last_events_ GUARDED_BY(mutex_);  // A circle.
   std::optional<uint64_t> space_budget_ GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,9 @@
 // See simulated_disk.h.
 #include "test/support/simulated_disk.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/mutex.h"
 #include "test/support/simulated_handles.h"
 
@@ -35,7 +38,19 @@ Result<std::unique_ptr<base::Directory>> SimulatedDisk::OpenDirectory(const std:
 }
 
 std::unique_ptr<base::IoQueue> SimulatedDisk::NewQueue(uint32_t depth) {
-  return NewSimulatedQueue(state_, depth);
+  std::optional<RingHabits> rings;
+  {
+    base::MutexLock lock(state_->mutex);
+    rings = state_->rings;
+  }
+  if (!rings.has_value()) return NewSimulatedQueue(state_, depth);
+  const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, base::kRingDepthMax);
+  return base::NewRingQueue(NewEmulatedRing(state_, slot_count, *rings), slot_count);
+}
+
+void SimulatedDisk::UseRings(const RingHabits& habits) {
+  base::MutexLock lock(state_->mutex);
+  state_->rings = habits;
 }
 
 void SimulatedDisk::Crash(const CrashPolicy& policy) {
@@ -63,6 +78,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& pol
   base::MutexLock lock(state_->mutex);
   base::MutexLock copy_lock(copy->state_->mutex);
   copy->state_->image.CopyFrom(state_->image);
+  copy->state_->rings = state_->rings;
   copy->state_->image.Crash(policy);
   return copy;
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "test/support/emulated_ring.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -35,6 +36,9 @@ class SimulatedDisk final : public base::FileSystem {
                                                          bool create) override;
   std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override;
   std::string_view name() const override { return "simulated"; }
+
+  /// From now on new queues are the production ones over emulated rings.
+  void UseRings(const RingHabits& habits = {});
 
   /// Faults, power, space budget, trace and hook.
   DiskControl& control();
