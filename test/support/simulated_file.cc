@@ -103,7 +103,9 @@ Status SimulatedFile::WriteWhatFits(uint64_t offset, std::string_view data) {
 void SimulatedFile::WriteVisible(uint64_t offset, std::string_view data) {
   if (data.empty()) return;
   const uint64_t end = offset + data.size();
-  if (end > inode_->visible.size_bytes) {
+  // As file systems do, which learn of a file's size when its pages are written: a growth that a
+  // failed sync lost comes back with a write that reaches so far.
+  if (end > inode_->KeptSize()) {
     inode_->Change({.kind = Effect::Kind::kGrow, .id = state_->image.NextEffectId(), .size = end});
   }
   inode_->Change({.kind = Effect::Kind::kBytes,

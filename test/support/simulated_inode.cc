@@ -49,6 +49,15 @@ void Inode::Change(Effect effect) {
   pending.push_back(std::move(effect));
 }
 
+uint64_t Inode::KeptSize() const {
+  uint64_t size = durable.size_bytes;
+  for (const Effect& effect : pending) {
+    if (effect.kind == Effect::Kind::kGrow) size = std::max(size, effect.size);
+    if (effect.kind == Effect::Kind::kResize) size = effect.size;
+  }
+  return size;
+}
+
 void Inode::Sync(uint64_t last_id) {
   auto effect = pending.begin();
   for (; effect != pending.end() && effect->id <= last_id; ++effect) durable.Apply(*effect);

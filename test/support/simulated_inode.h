@@ -71,6 +71,9 @@ struct Inode {
 
   /// Applies `effect` to the visible image and keeps it as pending.
   void Change(Effect effect);
+  /// The size that the file has once everything pending is durable: less than is visible where a
+  /// failed sync lost a growth.
+  uint64_t KeptSize() const;
   /// Makes the pending effects up to `last_id` durable.
   void Sync(uint64_t last_id);
   /// A failed sync: the pending effects are lost for good, save those of which `survival`, where
