@@ -26,6 +26,8 @@ class History {
   // after the next crash or not.
   void Created(const std::string& table) { created_.push_back(table); }
   void Writing(const Step& step, int64_t now_micros);
+  /// The write that was announced last ended at that time.
+  void Wrote(int64_t now_micros) { lanes_[current_].open.back().micros = now_micros; }
   void Acknowledged();
   /// Everything that changed `table` is durable; an empty name: any table.
   void Flushed(const std::string& table);

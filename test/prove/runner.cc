@@ -41,10 +41,17 @@ Status Runner::Write(const Step& step) {
   machine_.clock().Advance(kStepMicros);
   WriteBatch batch;
   for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
-  history_.Writing(step, machine_.clock().WallMicros());
-  RETURN_IF_ERROR(machine_.engine().Write({.durability = step.durability}, batch));
-  history_.Acknowledged();
-  return Status();
+  // A database that is read-only writes nothing, so that nothing of the step can ever show.
+  const bool is_refused = machine_.engine().Info().read_only;
+  if (!is_refused) history_.Writing(step, machine_.clock().WallMicros());
+  const Status status = machine_.engine().Write({.durability = step.durability}, batch);
+  if (is_refused) {
+    return status.ok() ? Status::InvalidArgument("a read-only database takes a write") : status;
+  }
+  // A writer that has to wait sleeps, and takes its time afterwards.
+  history_.Wrote(machine_.clock().WallMicros());
+  if (status.ok()) history_.Acknowledged();
+  return status;
 }
 
 Status Runner::Create(const std::string& table) {
