@@ -1,7 +1,7 @@
 // The birth of a database, in an order that any crash leaves a trace which tells itself apart from
 // a damaged database:
-// 1. ROOT is written with manifest number 0 ("being created") in both slots, synced, and its name
-//    synced. Until then the directory holds no other file of the engine.
+// 1. ROOT is given its space, written with manifest number 0 ("being created") in both slots,
+//    synced, and its name synced. Until then the directory holds no other file of the engine.
 // 2. manifest-1 with the empty catalog is written and synced, and its name synced.
 // 3. ROOT names manifest-1. The database exists.
 // A crash in 1 leaves no ROOT or an unreadable one, alone. A crash in 2 or 3 leaves ROOT "being

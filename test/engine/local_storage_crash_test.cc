@@ -172,6 +172,24 @@ BOOST_AUTO_TEST_CASE(ACrashedCreationLeavesNothingOrAnEmptyDatabase) {
   BOOST_TEST(crashes > 15u);
 }
 
+BOOST_AUTO_TEST_CASE(AFileThatGrewWithoutItsBytesIsNoDatabaseOfSomebodyElse) {
+  SimulatedDisk disk;
+  uint64_t crashes = 0;
+  disk.control().SetHook([&](const DiskEvent&) {
+    for (uint64_t at = 0; at < disk.pending_count(); ++at) {
+      const auto crashed = disk.CrashedCopy({.kept = CrashPolicy::Kept::kAllBut,
+                                             .at = at,
+                                             .unwritten = CrashPolicy::Unwritten::kGarbage});
+      const OpenedForTest made = OpenStorage(crashed.get(), kDatabasePath, {.seed = 77});
+      ++crashes;
+      BOOST_TEST(made.status.ToString() == "OK", "crash " << crashes);
+    }
+  });
+  { BOOST_TEST(OpenStorage(&disk, kDatabasePath).status.ToString() == "OK"); }
+  disk.control().SetHook(nullptr);
+  BOOST_TEST(crashes > 15u);
+}
+
 BOOST_AUTO_TEST_CASE(AKilledProcessLosesNothingWritten) {
   SimulatedDisk disk;
   StorageModel model;
