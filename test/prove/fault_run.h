@@ -3,9 +3,8 @@
 // again.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/prove/finding.h"
@@ -20,8 +19,10 @@ namespace tandem::prove {
 /// A workload whose steps may fail. Threads: one.
 class FaultRun {
  public:
-  /// `workload` and `files`, which shall be the disk or lie over it, outlive it.
-  FaultRun(const Workload& workload, test::SimulatedDisk* disk, base::FileSystem* files);
+  /// `files` is the disk or lies over it; `guard` is around the calls of the engine until it is
+  /// opened for an examination, and may be null. All outlive the run.
+  FaultRun(const Workload& workload, test::SimulatedDisk* disk, base::FileSystem* files,
+           CallGuard* guard = nullptr);
 
   /// Takes all steps, whatever fails; true when every answer was right or an allowed error.
   bool TakeSteps();
@@ -35,13 +36,10 @@ class FaultRun {
   /// Kills the process; everything that was written is still there.
   bool CheckAfterKill();
 
-  /// Allowed to fail with nothing but this code; by default any error of a disk.
-  void AllowOnly(StatusCode code) { only_ = code; }
+  /// What steps and reads may answer beside success; by default any error of a disk.
+  void Allow(std::vector<StatusCode> codes) { allowed_ = std::move(codes); }
   /// Reads have to succeed while the database is open.
   void RequireReads() { requires_reads_ = true; }
-  /// Called around each step and each read.
-  void Around(std::function<void(bool begins)> around) { around_ = std::move(around); }
-
   const std::string& reason() const { return reason_; }
   uint64_t steps_taken() const { return steps_taken_; }
   uint64_t failed_count() const { return failed_.size(); }
@@ -63,8 +61,8 @@ class FaultRun {
   Runner runner_;
   bool is_unknown_ = false;  // What the database, opened anew, found has not been read yet.
   bool requires_reads_ = false;
-  std::optional<StatusCode> only_;
-  std::function<void(bool)> around_ = [](bool) {};
+  std::vector<StatusCode> allowed_ = {StatusCode::kIoError, StatusCode::kNoSpace,
+                                      StatusCode::kReadOnly, StatusCode::kBusy};
   std::vector<Step> failed_;
   uint64_t steps_taken_ = 0;
   std::string reason_;

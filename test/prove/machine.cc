@@ -12,13 +12,19 @@ Status Machine::Open() {
   executor_ = std::make_unique<test::InlineExecutor>(clock_);
   Options options;
   options.create_if_missing = true;
-  auto opened = engine::Engine::Open(kDatabasePath, options, setup_.tuning,
-                                     {.file_system = setup_.files,
-                                      .clock = &clock_,
-                                      .random = random_.get(),
-                                      .executor = executor_.get()});
+  const std::string path = kDatabasePath;
+  const engine::Environment environment{.file_system = setup_.files,
+                                        .clock = &clock_,
+                                        .random = random_.get(),
+                                        .executor = executor_.get()};
+  auto opened = Within(setup_.guard, [&] {
+    return engine::Engine::Open(path, options, setup_.tuning, environment);
+  });
   if (!opened.has_value()) return opened.error();
-  engine_ = std::move(*opened);
+  engine_ = *std::move(opened);
+  if (setup_.guard != nullptr) {
+    engine_ = std::make_unique<GuardedEngine>(std::move(engine_), setup_.guard);
+  }
   return Status();
 }
 

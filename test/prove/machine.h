@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "test/prove/call_guard.h"
 #include "test/support/inline_executor.h"
 #include "test/support/manual_clock.h"
 
@@ -25,6 +26,7 @@ class Machine {
     engine::Tuning tuning{};
     uint64_t seed = 1;  ///< Of the ids that the engine draws.
     int64_t wall_micros = kFirstMicros;
+    CallGuard* guard = nullptr;  ///< Around each call of the engine. Outlives the machine.
   };
   explicit Machine(const Setup& setup);
   ~Machine() { LetGo(); }

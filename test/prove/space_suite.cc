@@ -34,7 +34,7 @@ std::optional<Finding> FindWithin(const Workload& workload, uint64_t budget, uin
   SimulatedDisk disk(workload.seed);
   disk.control().SetSpaceBudget(budget);
   FaultRun run(workload, &disk, &disk);
-  run.AllowOnly(StatusCode::kNoSpace);
+  run.Allow({StatusCode::kNoSpace});
   run.RequireReads();
   bool holds = run.TakeSteps() && run.CheckAfterCrash(budget);
   *failed += run.failed_count();

@@ -7,6 +7,7 @@ namespace tandem::prove {
 
 Report RunCrash(const Plan& plan);
 Report RunErrors(const Plan& plan);
+Report RunAllocations(const Plan& plan);
 Report RunSpace(const Plan& plan);
 
 }  // namespace tandem::prove
