@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/guarded.h"
 
 namespace tandem::prove {
 
@@ -17,12 +18,12 @@ class CallGuard {
   virtual void End() = 0;
 };
 
-/// Returns what `call` does.
+/// Returns what `call` does; a failed allocation ends in it as at the edge of the API.
 template <typename Call>
 auto Within(CallGuard* guard, Call call) {
   if (guard == nullptr) return call();
   guard->Begin();
-  auto result = call();
+  auto result = engine::Guarded(call);
   guard->End();
   return result;
 }
