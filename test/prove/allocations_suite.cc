@@ -54,8 +54,8 @@ std::optional<Finding> FindAt(const Workload& workload, int64_t index, bool stic
   FailingCalls calls(index, sticky);
   FaultRun run(workload, &disk, &files, &calls);
   run.Allow({StatusCode::kOutOfMemory, StatusCode::kReadOnly, StatusCode::kBusy});
-  const bool holds = run.TakeSteps() && run.CheckAfterCrash(static_cast<uint64_t>(index)) &&
-                     run.CheckAfterKill();
+  const bool holds =
+      run.TakeSteps() && run.CheckAfterCrash(static_cast<uint64_t>(index)) && run.CheckAfterKill();
   if (holds) return std::nullopt;
   const std::string blow = "allocation " + std::to_string(index) + " fails" +
                            (sticky ? ", and all after it in its call" : "");

@@ -117,8 +117,8 @@ class CrashEnumerator::Surface {
   std::unique_ptr<base::FileSystem> over_;
 };
 
-// The ids that an engine draws differ from those of all before it on the same disk, and are the same
-// at every crash of the same depth, so that states which differ in nothing else count once.
+// The ids that an engine draws differ from those of all before it on the same disk, and are the
+// same at every crash of the same depth, so that states which differ in nothing else count once.
 Machine::Setup CrashEnumerator::SetupOf(base::FileSystem* files, size_t depth) {
   return {.files = files,
           .tuning = workload_.tuning,
@@ -132,8 +132,8 @@ std::optional<Finding> CrashEnumerator::Run() {
   disk.control().SetHook([&](const DiskEvent& event) {
     if (!Changes(event)) return;
     ++counts_.operations;
-    const std::string where = "before operation " + std::to_string(counts_.operations) + ", " +
-                              test::Describe(event);
+    const std::string where =
+        "before operation " + std::to_string(counts_.operations) + ", " + test::Describe(event);
     AtOperation({&disk, 0, false}, where);
   });
   TakeSteps(&disk);

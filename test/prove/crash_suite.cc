@@ -57,8 +57,8 @@ class CrashSuite {
 
   void Fail(const Workload& workload, const Finding& finding) REQUIRES(mutex_) {
     const Shrunk shrunk = Shrink(workload, finding, {.find = [](const Workload& smaller) {
-      return FindByCrash(smaller, CrashSettings());
-    }});
+                                   return FindByCrash(smaller, CrashSettings());
+                                 }});
     failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
                         "\n  again: build/prove crash --seed " + std::to_string(plan_.seed) +
                         " --only " + workload.name);

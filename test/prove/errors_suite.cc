@@ -83,9 +83,8 @@ class ErrorsSuite {
     ++workloads_;
     if (!finding.has_value() || has_failed_.exchange(true)) return true;
     const Shrunk shrunk =
-        Shrink(workload, *finding, {.find = [this, thread](const Workload& smaller) {
-                 return Find(smaller, thread);
-               }});
+        Shrink(workload, *finding,
+               {.find = [this, thread](const Workload& smaller) { return Find(smaller, thread); }});
     base::MutexLock lock(mutex_);
     failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
                         "\n  again: build/prove errors --seed " + std::to_string(plan_.seed) +

@@ -60,8 +60,8 @@ bool FaultRun::Take(const Step& step) {
   if (status.ok()) {
     // What an earlier life left is known before anything is added to it.
     if (!was_open) is_unknown_ = steps_taken_ > 1;
-      if (!Adopt()) return false;
-      if (!is_unknown_) status = runner_.Take(step);
+    if (!Adopt()) return false;
+    if (!is_unknown_) status = runner_.Take(step);
   }
   // A close that cannot end well ends all the same, and says so.
   const bool closed_uncleanly = step.kind == Step::Kind::kReopen && !machine_.is_open() &&

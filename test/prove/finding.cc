@@ -4,8 +4,8 @@
 namespace tandem::prove {
 
 std::string Finding::Describe(const Workload& workload) const {
-  std::string text = reason + "\n" + workload.Describe() + "\n  under way: step " +
-                     std::to_string(steps_taken);
+  std::string text =
+      reason + "\n" + workload.Describe() + "\n  under way: step " + std::to_string(steps_taken);
   for (const std::string& blow : blows) text += "\n  " + blow;
   return text;
 }

@@ -278,10 +278,9 @@ Workload BackgroundFlushes(uint64_t seed) {
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
   constexpr Workload (*kMakers[])(uint64_t) = {
-      Puts,         BufferedTail, Batches,   IndexUpdates, Deletes,
-      Flushes,      Compaction,   LogRoll,   Creations,    Reopenings,
-      MemoryWrites, LargeValues,  Families,  BackgroundFlushes,
-      ManifestRoll};
+      Puts,         BufferedTail, Batches,  IndexUpdates,      Deletes,
+      Flushes,      Compaction,   LogRoll,  Creations,         Reopenings,
+      MemoryWrites, LargeValues,  Families, BackgroundFlushes, ManifestRoll};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

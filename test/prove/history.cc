@@ -78,8 +78,8 @@ std::optional<History::State> History::Lane::FindOpen(const std::string& text) c
 History::History(const Workload& workload) : lanes_(2) {
   test::Model model;
   for (const TableOptions& table : workload.tables) {
-    const bool unlogged = std::count(workload.unlogged.begin(), workload.unlogged.end(),
-                                     table.name) > 0;
+    const bool unlogged =
+        std::count(workload.unlogged.begin(), workload.unlogged.end(), table.name) > 0;
     lanes_[unlogged ? 1 : 0].tables.push_back(table.name);
     model.CreateTable(table);
   }
@@ -132,10 +132,10 @@ std::string History::Contradiction(const Content& content, bool killed) const {
     if (lane.Find(text, killed).has_value()) continue;
     const size_t floor = killed ? lane.written : lane.synced;
     return "what was recovered is no prefix of what was acknowledged\n    found " + Cut(text) +
-           "\n    at least " + std::to_string(floor) + " batches: " +
-           Cut(lane.states[floor].text) + "\n    at most " +
-           std::to_string(lane.states.size() - 1) + " batches: " + Cut(lane.states.back().text) +
-           "\n    and " + std::to_string(lane.open.size()) + " under way";
+           "\n    at least " + std::to_string(floor) + " batches: " + Cut(lane.states[floor].text) +
+           "\n    at most " + std::to_string(lane.states.size() - 1) +
+           " batches: " + Cut(lane.states.back().text) + "\n    and " +
+           std::to_string(lane.open.size()) + " under way";
   }
   return "";
 }
@@ -146,8 +146,8 @@ std::string History::LiveContradiction(const Content& content) const {
   for (const Lane& lane : lanes_) {
     const std::string text = lane.TextOf(content);
     if (lane.states.back().text == text) continue;
-    return "a read differs from what was acknowledged\n    found " + Cut(text) +
-           "\n    expected " + Cut(lane.states.back().text);
+    return "a read differs from what was acknowledged\n    found " + Cut(text) + "\n    expected " +
+           Cut(lane.states.back().text);
   }
   return "";
 }

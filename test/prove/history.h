@@ -62,9 +62,9 @@ class History {
   };
   struct Lane {
     std::vector<std::string> tables;
-    std::vector<State> states;        ///< After each acknowledged batch; the first before all.
-    size_t synced = 0, written = 0;   ///< States that survive a power cut, and a kill, at least.
-    std::vector<Batch> open;          ///< Attempted after the last acknowledged one.
+    std::vector<State> states;       ///< After each acknowledged batch; the first before all.
+    size_t synced = 0, written = 0;  ///< States that survive a power cut, and a kill, at least.
+    std::vector<Batch> open;         ///< Attempted after the last acknowledged one.
 
     std::string TextOfModel(const test::Model& model) const;
     std::string TextOf(const Content& content) const;

@@ -15,8 +15,8 @@ namespace tandem::prove {
 struct Expectation {
   const Workload* workload = nullptr;
   const History* history = nullptr;
-  bool killed = false;  ///< Everything that reached the system survived.
-  bool works_on = true; ///< Whether to write, flush, close and reopen at the end.
+  bool killed = false;   ///< Everything that reached the system survived.
+  bool works_on = true;  ///< Whether to write, flush, close and reopen at the end.
 };
 
 /// Each returns the reason why it does not hold, or nothing.

@@ -1,5 +1,5 @@
-// A file system whose own allocations succeed: a simulated disk that ran out of memory in the middle
-// of an operation would be no disk any more.
+// A file system whose own allocations succeed: a simulated disk that ran out of memory in the
+// middle of an operation would be no disk any more.
 #pragma once
 
 #include <memory>

@@ -22,8 +22,7 @@ constexpr uint64_t kBlockBytes = 512;
 uint64_t SpaceOf(const Workload& workload) {
   SimulatedDisk disk(workload.seed);
   uint64_t most = 0;
-  disk.control().SetHook(
-      [&](const test::DiskEvent&) { most = std::max(most, disk.used_bytes()); });
+  disk.control().SetHook([&](const test::DiskEvent&) { most = std::max(most, disk.used_bytes()); });
   FaultRun run(workload, &disk, &disk);
   run.TakeSteps();
   disk.control().SetHook(nullptr);

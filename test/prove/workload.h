@@ -25,7 +25,7 @@ struct Step {
   Kind kind = Kind::kWrite;
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
   Durability durability = Durability::kWritten;  ///< kWrite.
-  std::string table{};  ///< kCreateTable, kCompact, kFlush; empty for all.
+  std::string table{};                           ///< kCreateTable, kCompact, kFlush; empty for all.
 
   std::string Describe() const;
 };
