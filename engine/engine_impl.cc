@@ -177,6 +177,8 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
     return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
   }
   std::vector<format::RegionRecord> regions;
+  // Once the edit is durable the table has to appear, whatever memory there is.
+  RegionSet::Addition addition;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
@@ -189,9 +191,10 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
     }
     edit->put_tables.push_back(record);
     edit->put_regions = regions;
+    addition = database_.regions->Prepare(record, std::move(regions));
     return Status();
   };
-  change.publish = [&] { database_.regions->Add(record, std::move(regions)); };
+  change.publish = [&] { database_.regions->Add(std::move(addition)); };
   return editor_->Commit(change);
 }
 

@@ -111,7 +111,9 @@ BOOST_AUTO_TEST_CASE(EffectsSurviveIndependentlyAndOneSeedRepeats) {
       BOOST_REQUIRE(file->Write(0, "a").ok());
       BOOST_REQUIRE(file->Write(1, "b").ok());
       BOOST_REQUIRE(machine.directory->Create("new").has_value());
-      machine.Crash(Random(seed));
+      CrashPolicy policy = Random(seed);
+      policy.unwritten = CrashPolicy::Unwritten::kZeros;
+      machine.Crash(policy);
       outcome = machine.Content("f") + (machine.Exists("new") ? "+" : "-");
     }
     BOOST_TEST(twice[0] == twice[1]);

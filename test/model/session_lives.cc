@@ -131,7 +131,10 @@ void Session::OpenAfterCrash(bool* killed) {
       constexpr auto kRandom = CrashPolicy::Kept::kRandom;
       constexpr CrashPolicy::Kept kKept[] = {
           CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll, kRandom, kRandom, kRandom, kRandom};
-      disk.Crash({.kept = kKept[dice_.Below(6)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
+      CrashPolicy policy{
+          .kept = kKept[dice_.Below(6)], .seed = dice_.Next(), .torn = dice_.Chance(70)};
+      policy.fills_reserved = policy.seed % 4 == 0;
+      disk.Crash(policy);
       ++counters_.power_cuts;
     }
     // Only now: an engine that is let go closes itself, as far as its files still answer.

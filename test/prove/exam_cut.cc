@@ -1,6 +1,6 @@
 // cut: every file cut to every length, and extended by zeros, by garbage and by its own old bytes.
 #include "test/prove/exam_damage.h"
-#include "test/prove/exam_suites.h"
+#include "test/prove/exam_rounds.h"
 
 namespace tandem::prove {
 namespace {

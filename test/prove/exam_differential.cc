@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "test/prove/exam_subject.h"
-#include "test/prove/exam_suites.h"
+#include "test/prove/exam_rounds.h"
 #include "test/prove/exam_workers.h"
 #include "test/support/model.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "test/prove/exam_damage.h"
-#include "test/prove/exam_suites.h"
+#include "test/prove/exam_rounds.h"
 
 namespace tandem::prove {
 namespace {

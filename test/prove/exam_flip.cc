@@ -1,7 +1,7 @@
 // flip: one bit changed in every byte of every file; by hand also the other bits, and sectors that
 // are zeroed, set to ones or exchanged.
 #include "test/prove/exam_damage.h"
-#include "test/prove/exam_suites.h"
+#include "test/prove/exam_rounds.h"
 
 namespace tandem::prove {
 namespace {

@@ -17,7 +17,7 @@
 #include <filesystem>
 
 #include "test/prove/exam_life.h"
-#include "test/prove/exam_suites.h"
+#include "test/prove/exam_rounds.h"
 #include "test/prove/exam_workers.h"
 #include "test/support/temporary_directory.h"
 

@@ -113,10 +113,19 @@ Status SimulatedDirectory::Sync() {
     base::MutexLock lock(state_->mutex);
     last_effect = state_->image.last_effect_id();
   }
-  RETURN_IF_ERROR(Admit(DiskOperation::kDirectorySync, path_));
+  {
+    base::MutexLock lock(state_->mutex);
+    RETURN_IF_ERROR(CheckAlive());
+  }
+  const DiskControl::Verdict verdict =
+      state_->control.Admit({.operation = DiskOperation::kDirectorySync, .name = path_});
+  if (!verdict.status.ok()) {
+    const bool is_silent = IsSilent(verdict.sync_failure) && !verdict.is_power_off;
+    return is_silent ? Status() : verdict.status;
+  }
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());
-  image().Sync(last_effect);
+  state_->image.SyncNames(&image(), last_effect);
   return Status();
 }
 

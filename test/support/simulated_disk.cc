@@ -1,6 +1,9 @@
 // See simulated_disk.h.
 #include "test/support/simulated_disk.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/mutex.h"
 #include "test/support/simulated_handles.h"
 
@@ -35,7 +38,19 @@ Result<std::unique_ptr<base::Directory>> SimulatedDisk::OpenDirectory(const std:
 }
 
 std::unique_ptr<base::IoQueue> SimulatedDisk::NewQueue(uint32_t depth) {
-  return NewSimulatedQueue(state_, depth);
+  std::optional<RingHabits> rings;
+  {
+    base::MutexLock lock(state_->mutex);
+    rings = state_->rings;
+  }
+  if (!rings.has_value()) return NewSimulatedQueue(state_, depth);
+  const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, base::kRingDepthMax);
+  return base::NewRingQueue(NewEmulatedRing(state_, slot_count, *rings), slot_count);
+}
+
+void SimulatedDisk::UseRings(const RingHabits& habits) {
+  base::MutexLock lock(state_->mutex);
+  state_->rings = habits;
 }
 
 void SimulatedDisk::Crash(const CrashPolicy& policy) {
@@ -53,13 +68,34 @@ void SimulatedDisk::KillProcess() {
   state_->image.DropHandles();
 }
 
+void SimulatedDisk::Evict(uint64_t seed) {
+  base::MutexLock lock(state_->mutex);
+  state_->image.Evict(seed);
+}
+
 std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& policy) const {
   auto copy = std::make_unique<SimulatedDisk>(policy.seed);
   base::MutexLock lock(state_->mutex);
   base::MutexLock copy_lock(copy->state_->mutex);
   copy->state_->image.CopyFrom(state_->image);
+  copy->state_->rings = state_->rings;
   copy->state_->image.Crash(policy);
   return copy;
+}
+
+std::vector<PendingEffect> SimulatedDisk::PendingEffects() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.PendingEffects();
+}
+
+size_t SimulatedDisk::pending_count() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.pending_count();
+}
+
+uint64_t SimulatedDisk::ImageHash() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.VisibleHash();
 }
 
 Result<std::string> SimulatedDisk::Content(const std::string& path, const std::string& file) const {
@@ -79,7 +115,8 @@ void SimulatedDisk::SetContent(const std::string& path, const std::string& file,
   if (inode == nullptr) inode = state_->image.NewInode();
   inode->is_linked = true;
   inode->pending.clear();
-  inode->durable = {.bytes = std::string(content), .size_bytes = content.size()};
+  inode->lost.Clear();
+  inode->durable = Image::Of(content);
   inode->visible = inode->durable;
   directory->durable[file] = inode;
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "test/support/emulated_ring.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -36,6 +37,9 @@ class SimulatedDisk final : public base::FileSystem {
   std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override;
   std::string_view name() const override { return "simulated"; }
 
+  /// From now on new queues are the production ones over emulated rings.
+  void UseRings(const RingHabits& habits = {});
+
   /// Faults, power, space budget, trace and hook.
   DiskControl& control();
 
@@ -45,9 +49,19 @@ class SimulatedDisk final : public base::FileSystem {
   void Crash(const CrashPolicy& policy);
   /// The end of the process alone: handles are dead, locks are gone, pending effects stay pending.
   void KillProcess();
+  /// Memory runs short: of the pages that failed syncs lost, a random half goes, and reads of them
+  /// show what the disk has.
+  void Evict(uint64_t seed);
   /// A disk as Crash would leave this one, which goes on as it is. The copy has no faults, budget,
   /// trace or hook. May be called from the hook.
   std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;
+
+  /// What is not durable yet, by place: what CrashPolicy::at counts.
+  std::vector<PendingEffect> PendingEffects() const;
+  size_t pending_count() const;
+  /// A hash of all visible names and contents. Of a crashed copy: equal states of the disk have
+  /// equal hashes, so that a state need not be examined twice.
+  uint64_t ImageHash() const;
 
   /// The visible content of a file, without counting as an operation. Errors: kNotFound.
   Result<std::string> Content(const std::string& path, const std::string& file) const;

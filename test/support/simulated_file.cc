@@ -3,6 +3,7 @@
 #include "test/support/simulated_file.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 
@@ -25,13 +26,14 @@ SimulatedFile::SimulatedFile(std::shared_ptr<SimulatedState> state, std::shared_
       inode_(std::move(inode)),
       name_(std::move(name)),
       mode_(mode),
-      life_(state_->life) {
+      life_(state_->life),
+      seen_errors_(inode_->error_count) {
   ++inode_->open_count;
 }
 
 SimulatedFile::~SimulatedFile() {
   base::MutexLock lock(state_->mutex);
-  if (CheckAliveLocked().ok()) --inode_->open_count;
+  if (CheckAliveLocked().ok()) inode_->Close();
 }
 
 Status SimulatedFile::CheckAliveLocked() const {
@@ -101,7 +103,9 @@ Status SimulatedFile::WriteWhatFits(uint64_t offset, std::string_view data) {
 void SimulatedFile::WriteVisible(uint64_t offset, std::string_view data) {
   if (data.empty()) return;
   const uint64_t end = offset + data.size();
-  if (end > inode_->visible.size_bytes) {
+  // As file systems do, which learn of a file's size when its pages are written: a growth that a
+  // failed sync lost comes back with a write that reaches so far.
+  if (end > inode_->KeptSize()) {
     inode_->Change({.kind = Effect::Kind::kGrow, .id = state_->image.NextEffectId(), .size = end});
   }
   inode_->Change({.kind = Effect::Kind::kBytes,
@@ -126,11 +130,20 @@ Status SimulatedFile::SyncUpTo(uint64_t last_effect) {
   if (verdict.is_power_off) return verdict.status;
   if (verdict.status.ok()) {
     inode_->Sync(last_effect);
-    return Status();
+    return PastError();
   }
   Survival survival({.kept = CrashPolicy::Kept::kRandom, .seed = state_->random->Next64()});
-  inode_->FailSync(verdict.partly ? &survival : nullptr);
-  return verdict.status;
+  inode_->FailSync(verdict.sync_failure, verdict.status, verdict.partly ? &survival : nullptr);
+  seen_errors_ = inode_->error_count;
+  return IsSilent(verdict.sync_failure) ? Status() : verdict.status;
+}
+
+// The error of an earlier sync that this handle learns of now.
+Status SimulatedFile::PastError() {
+  if (inode_->late_error.has_value()) return *std::exchange(inode_->late_error, std::nullopt);
+  if (seen_errors_ == inode_->error_count) return Status();
+  seen_errors_ = inode_->error_count;
+  return inode_->handle_error.value_or(Status());
 }
 
 Result<uint64_t> SimulatedFile::Size() {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "test/support/emulated_ring.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -23,7 +25,8 @@ struct SimulatedState {
   const std::unique_ptr<base::RandomSource> random;
   base::Mutex mutex;
   DiskImage image GUARDED_BY(mutex);
-  uint64_t life GUARDED_BY(mutex) = 1;  // Handles of earlier lives are dead.
+  uint64_t life GUARDED_BY(mutex) = 1;                // Handles of earlier lives are dead.
+  std::optional<RingHabits> rings GUARDED_BY(mutex);  // Of new queues; plain ones without.
 };
 
 std::unique_ptr<base::Directory> NewSimulatedDirectory(std::shared_ptr<SimulatedState> state,

@@ -1,4 +1,4 @@
-// The suites of the exams, and how long each goes on.
+// How long an exam goes on.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,9 @@
 
 #include "base/clock.h"
 #include "test/prove/suite.h"
+#include "test/prove/suites.h"
 
 namespace tandem::prove {
-
-Report RunFlip(const Plan& plan);
-Report RunCut(const Plan& plan);
-Report RunFiles(const Plan& plan);
-Report RunKill(const Plan& plan);
-Report RunPower(const Plan& plan);
-Report RunDifferential(const Plan& plan);
 
 /// One round where the plan says no time, otherwise rounds until it has passed.
 class ExamRounds {
