@@ -92,6 +92,8 @@ void Inode::FailSync(SyncFailure failure, const Status& status, Survival* surviv
   if (failure == SyncFailure::kReverted) {
     durable.Settle();
     visible = durable;
+    // As after a crash, what is there now may be read.
+    visible.written.Add(0, visible.size_bytes);
     lost.Clear();
   }
 }
