@@ -1,6 +1,7 @@
 // A set of byte positions of a file, kept as ranges.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

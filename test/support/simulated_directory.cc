@@ -28,6 +28,10 @@ class SimulatedDirectory final : public base::Directory {
  private:
   // Counts the operation. Errors: injected ones; kIoError after a crash.
   Status Admit(DiskOperation operation, const std::string& name);
+  void Observe(DiskOperation operation, const std::string& name, const Inode* inode)
+      REQUIRES(state_->mutex) {
+    state_->Observe({.operation = operation, .directory = path_, .name = name, .inode = inode});
+  }
   Status CheckAlive() const REQUIRES(state_->mutex);
   DirectoryImage& image() const REQUIRES(state_->mutex) { return *state_->image.Find(path_); }
 
@@ -62,9 +66,10 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Create(const std::string
   if (image().visible.count(name) != 0) {
     return Status::AlreadyExists("cannot create '" + name + "': it exists");
   }
-  std::shared_ptr<Inode> inode = state_->image.NewInode();
+  std::shared_ptr<Inode> inode = state_->image.NewInode(path_);
   inode->is_linked = true;
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = inode});
+  Observe(DiskOperation::kCreate, name, inode.get());
   return std::unique_ptr<base::File>(
       std::make_unique<SimulatedFile>(state_, std::move(inode), name, base::OpenMode::kReadWrite));
 }
@@ -79,6 +84,7 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Open(const std::string& 
   if (found == image().visible.end()) {
     return Status::NotFound("cannot open '" + name + "': it does not exist");
   }
+  Observe(DiskOperation::kOpen, name, found->second.get());
   return std::unique_ptr<base::File>(
       std::make_unique<SimulatedFile>(state_, found->second, name, mode));
 }
@@ -92,8 +98,10 @@ Status SimulatedDirectory::Remove(const std::string& name) {
   if (found == image().visible.end()) {
     return Status::NotFound("cannot remove '" + name + "': it does not exist");
   }
-  found->second->is_linked = false;
+  const std::shared_ptr<Inode> inode = found->second;
+  inode->is_linked = false;
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = nullptr});
+  Observe(DiskOperation::kRemove, name, inode.get());
   return Status();
 }
 
@@ -120,8 +128,10 @@ Status SimulatedDirectory::Sync() {
   const DiskControl::Verdict verdict =
       state_->control.Admit({.operation = DiskOperation::kDirectorySync, .name = path_});
   if (!verdict.status.ok()) {
-    const bool is_silent = IsSilent(verdict.sync_failure) && !verdict.is_power_off;
-    return is_silent ? Status() : verdict.status;
+    if (verdict.is_power_off || !IsSilent(verdict.sync_failure)) return verdict.status;
+    base::MutexLock lock(state_->mutex);
+    if (state_->observer != nullptr) state_->observer->Distrust();
+    return Status();
   }
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());

@@ -6,6 +6,7 @@
 
 #include "base/mutex.h"
 #include "test/support/simulated_handles.h"
+#include "test/support/trace_linter.h"
 
 namespace tandem::test {
 namespace {
@@ -21,7 +22,16 @@ Status NoSuchFile(const std::string& path, const std::string& file) {
 
 }  // namespace
 
-SimulatedDisk::SimulatedDisk(uint64_t seed) : state_(std::make_shared<SimulatedState>(seed)) {}
+void SimulatedState::Observe(const Observation& seen) {
+  if (observer == nullptr) return;
+  const std::string violation = observer->Observe(seen, &image);
+  if (!violation.empty()) control.Report(violation);
+}
+
+SimulatedDisk::SimulatedDisk(uint64_t seed)
+    : SimulatedDisk(seed, std::make_unique<TraceLinter>()) {}
+SimulatedDisk::SimulatedDisk(uint64_t seed, std::unique_ptr<DiskObserver> observer)
+    : state_(std::make_shared<SimulatedState>(seed, std::move(observer))) {}
 SimulatedDisk::~SimulatedDisk() = default;
 
 DiskControl& SimulatedDisk::control() { return state_->control; }
@@ -107,12 +117,30 @@ Result<std::string> SimulatedDisk::Content(const std::string& path, const std::s
   return found->second->visible.bytes;
 }
 
+Status SimulatedDisk::InjectReadFault(const std::string& path, const std::string& file,
+                                      const ReadFault& fault) {
+  base::MutexLock lock(state_->mutex);
+  const DirectoryImage* directory = state_->image.Find(WithoutTrailingSlashes(path));
+  if (directory == nullptr) return NoSuchFile(path, file);
+  const auto found = directory->visible.find(file);
+  if (found == directory->visible.end()) return NoSuchFile(path, file);
+  state_->read_faults[found->second->id].push_back(fault);
+  return Status();
+}
+
+void SimulatedDisk::HealReads() {
+  base::MutexLock lock(state_->mutex);
+  state_->read_faults.clear();
+}
+
 void SimulatedDisk::SetContent(const std::string& path, const std::string& file,
                                std::string_view content) {
   base::MutexLock lock(state_->mutex);
-  DirectoryImage* directory = state_->image.Make(WithoutTrailingSlashes(path));
+  const std::string plain = WithoutTrailingSlashes(path);
+  DirectoryImage* directory = state_->image.Make(plain);
   std::shared_ptr<Inode>& inode = directory->visible[file];
-  if (inode == nullptr) inode = state_->image.NewInode();
+  if (inode == nullptr) inode = state_->image.NewInode(plain);
+  if (state_->observer != nullptr) state_->observer->Tampered(plain);
   inode->is_linked = true;
   inode->pending.clear();
   inode->lost.Clear();
@@ -128,6 +156,7 @@ Status SimulatedDisk::RemoveDurably(const std::string& path, const std::string& 
   if (directory == nullptr) return NoSuchFile(path, file);
   const auto found = directory->visible.find(file);
   if (found == directory->visible.end()) return NoSuchFile(path, file);
+  if (state_->observer != nullptr) state_->observer->Tampered(WithoutTrailingSlashes(path));
   found->second->is_linked = false;
   directory->visible.erase(found);
   directory->durable.erase(file);

@@ -8,6 +8,8 @@
 //   ... the engine sees errors and stops ...
 //   disk.Crash({.kept = CrashPolicy::Kept::kRandom, .seed = seed});
 //   ... reopen the engine on it and compare ...
+//
+// A TraceLinter watches every operation and stops the test at a mistake.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,9 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "test/support/disk_observer.h"
 #include "test/support/emulated_ring.h"
+#include "test/support/read_fault.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -30,6 +34,8 @@ class SimulatedDisk final : public base::FileSystem {
   /// `seed` decides the order in which queues complete requests and which half a partly failed sync
   /// leaves.
   explicit SimulatedDisk(uint64_t seed = 1);
+  /// `observer` watches instead of a TraceLinter; may be null.
+  SimulatedDisk(uint64_t seed, std::unique_ptr<DiskObserver> observer);
   ~SimulatedDisk() override;
 
   Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
@@ -62,6 +68,11 @@ class SimulatedDisk final : public base::FileSystem {
   /// A hash of all visible names and contents. Of a crashed copy: equal states of the disk have
   /// equal hashes, so that a state need not be examined twice.
   uint64_t ImageHash() const;
+
+  /// Reads of a file show `fault` from now on, over crashes too. Errors: kNotFound.
+  Status InjectReadFault(const std::string& path, const std::string& file, const ReadFault& fault);
+  /// All reads show again what is there.
+  void HealReads();
 
   /// The visible content of a file, without counting as an operation. Errors: kNotFound.
   Result<std::string> Content(const std::string& path, const std::string& file) const;

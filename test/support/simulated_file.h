@@ -34,6 +34,7 @@ class SimulatedFile final : public base::File {
   Status CheckWritable() const;
   size_t Fitting(uint64_t offset, size_t size) const REQUIRES(state_->mutex);
   void WriteVisible(uint64_t offset, std::string_view data) REQUIRES(state_->mutex);
+  void Observe(Observation seen) REQUIRES(state_->mutex);
   Status PastError() REQUIRES(state_->mutex);
   Status WriteWhatFits(uint64_t offset, std::string_view data) REQUIRES(state_->mutex);
 

@@ -49,9 +49,10 @@ DirectoryImage* DiskImage::Find(const std::string& path) {
   return found == directories_.end() ? nullptr : &found->second;
 }
 
-std::shared_ptr<Inode> DiskImage::NewInode() {
+std::shared_ptr<Inode> DiskImage::NewInode(const std::string& home) {
   auto inode = std::make_shared<Inode>();
   inode->id = ++last_inode_id_;
+  inode->home = home;
   inodes_[inode->id] = inode;
   return inode;
 }

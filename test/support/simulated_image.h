@@ -49,7 +49,8 @@ class DiskImage {
   DirectoryImage* Find(const std::string& path);
   /// A directory is durable from its creation on.
   DirectoryImage* Make(const std::string& path) { return &directories_[path]; }
-  std::shared_ptr<Inode> NewInode();
+  /// A file that is created in the directory `home`.
+  std::shared_ptr<Inode> NewInode(const std::string& home);
   uint64_t NextEffectId() { return ++last_effect_id_; }
   uint64_t last_effect_id() const { return last_effect_id_; }
   uint64_t used_bytes() const;

@@ -41,7 +41,20 @@ void Image::Settle() {
   written.Cut(size_bytes);
 }
 
+void Inode::KeepOldSectors(const Effect& effect) {
+  const uint64_t end = effect.offset + effect.bytes.size();
+  if (!visible.written.Touches(effect.offset, end)) return;
+  for (uint64_t sector = effect.offset / kSectorBytes; sector * kSectorBytes < end; ++sector) {
+    const uint64_t begin = sector * kSectorBytes;
+    if (!visible.written.Touches(begin, begin + kSectorBytes)) continue;
+    std::string old = visible.bytes.substr(begin, kSectorBytes);
+    old.resize(kSectorBytes);
+    old_sectors[sector] = std::move(old);
+  }
+}
+
 void Inode::Change(Effect effect) {
+  if (effect.kind == Effect::Kind::kBytes) KeepOldSectors(effect);
   visible.Apply(effect);
   // All of a growth comes before its bytes, so that these never are cut.
   visible.Settle();
@@ -60,7 +73,13 @@ uint64_t Inode::KeptSize() const {
 
 void Inode::Sync(uint64_t last_id) {
   auto effect = pending.begin();
-  for (; effect != pending.end() && effect->id <= last_id; ++effect) durable.Apply(*effect);
+  for (; effect != pending.end() && effect->id <= last_id; ++effect) {
+    durable.Apply(*effect);
+    // Whoever wrote them again after they were lost has them now.
+    if (effect->kind == Effect::Kind::kBytes) {
+      lost.Remove(effect->offset, effect->offset + effect->bytes.size());
+    }
+  }
   pending.erase(pending.begin(), effect);
 }
 
@@ -82,6 +101,8 @@ void Inode::FailSync(SyncFailure failure, const Status& status, Survival* surviv
   if (failure == SyncFailure::kReverted) {
     durable.Settle();
     visible = durable;
+    // As after a crash, what is there now may be read.
+    visible.written.Add(0, visible.size_bytes);
     lost.Clear();
   }
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "test/support/unwritten.h"
 
 namespace tandem::test {
+
+inline constexpr uint64_t kSectorBytes = 512;
 
 /// How a file system behaves whose sync of a file fails.
 enum class SyncFailure : uint8_t {
@@ -59,6 +62,7 @@ struct Image {
 
 struct Inode {
   uint64_t id = 0;
+  std::string home;  // Path of the directory that it was created in.
   Image visible;
   Image durable;
   std::vector<Effect> pending;
@@ -66,8 +70,9 @@ struct Inode {
   std::optional<Status> late_error;    // Of a sync that said OK; for the next one.
   std::optional<Status> handle_error;  // For each handle that has seen fewer than error_count.
   uint64_t error_count = 0;
-  bool is_linked = false;   // Has a visible name.
-  uint64_t open_count = 0;  // Handles of this life of the machine.
+  std::map<uint64_t, std::string> old_sectors;  // By number: as before their last change.
+  bool is_linked = false;                       // Has a visible name.
+  uint64_t open_count = 0;                      // Handles of this life of the machine.
 
   /// Applies `effect` to the visible image and keeps it as pending.
   void Change(Effect effect);
@@ -89,6 +94,7 @@ struct Inode {
   uint64_t used_bytes() const;
 
  private:
+  void KeepOldSectors(const Effect& effect);
   void FillUnwritten(const ByteRanges& gone, const ByteRanges& before, Filler& filler);
 };
 
