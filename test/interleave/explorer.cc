@@ -107,8 +107,8 @@ class Explorer {
     const RunResult again = Replay(scenario_, run.outcome.schedule);
     if (again.outcome.trace == run.outcome.trace) return true;
     result_.failure = "the same schedule made another run, of " +
-                      std::to_string(again.outcome.steps) + " steps, not " +
-                      std::to_string(run.outcome.steps) + "\n  " +
+                      std::to_string(again.outcome.decisions) + " decisions, not " +
+                      std::to_string(run.outcome.decisions) + "\n  " +
                       Command(scenario_.name, run.outcome.schedule);
     return false;
   }

@@ -185,10 +185,11 @@ uint32_t Scheduler::NumberOf(const void* object) {
 
 void Scheduler::Note(uint64_t hash) { outcome_.trace = Mix(outcome_.trace, hash); }
 
-// Addresses differ between runs that are otherwise the same, so they are not noted.
+// Addresses differ between runs that are otherwise the same, so they are not noted; nor are steps
+// outside of the exploration, whose number depends on which memory is quiet.
 void Scheduler::NoteStep(Point point) {
   ++outcome_.steps;
-  Note((static_cast<uint64_t>(running_) << 4) + static_cast<uint64_t>(point));
+  if (exploring_) Note((static_cast<uint64_t>(running_) << 4) + static_cast<uint64_t>(point));
   if (outcome_.steps > kStepsMax) Fail("no end after " + std::to_string(kStepsMax) + " steps");
 }
 
@@ -235,6 +236,20 @@ bool Scheduler::IsQuiet(const void* mutex) const {
   });
 }
 
+void Scheduler::NoteWalk(const void* mutex) {
+  if (exploring_ || array_count_ == 0) return;
+  if (walk_.size() >= array_count_) {  // By now its last mutex has been unlocked, too.
+    Quiet(reinterpret_cast<const void*>(walk_[0]), walk_.back() - walk_[0] + 1);
+    walk_.clear();
+  }
+  const auto address = reinterpret_cast<uintptr_t>(mutex);
+  const size_t size = walk_.size();
+  const bool goes_on = size < 2 || address - walk_.back() == walk_[1] - walk_[0];
+  if (!goes_on) walk_.erase(walk_.begin(), walk_.end() - 1);  // It may begin with the last one.
+  if (!walk_.empty() && address <= walk_.back()) walk_.clear();
+  walk_.push_back(address);
+}
+
 void Scheduler::Acquire(const void* mutex) {
   while (!owners_.try_emplace(mutex, running_).second) Block(State::kLocking, mutex);
 }
@@ -251,6 +266,7 @@ void Scheduler::Lock(const void* mutex) {
     ++quiet_held_;
     return;
   }
+  NoteWalk(mutex);
   NumberOf(mutex);
   Yield(Point::kLock);
   Acquire(mutex);

@@ -97,6 +97,10 @@ class Scheduler {
   void SetWhenIdle(std::function<bool()> when_idle) { when_idle_ = std::move(when_idle); }
   /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held.
   void Quiet(const void* begin, size_t size_bytes);
+  /// The same for arrays of at least so many mutexes, known by their being locked one after the
+  /// other before exploring begins: the shards of a cache, say, which are walked so often that
+  /// little else would be explored. 0: none are.
+  void QuietArraysOf(size_t count) { array_count_ = count; }
 
   // The primitives; see interpose.cc.
   void Lock(const void* mutex);
@@ -118,6 +122,7 @@ class Scheduler {
   };
 
   bool IsQuiet(const void* mutex) const;
+  void NoteWalk(const void* mutex);
   void Acquire(const void* mutex);
   void Release(const void* mutex);
   void Block(State state, const void* object);
@@ -138,6 +143,8 @@ class Scheduler {
   uint32_t quiet_held_ = 0;
   uint32_t idle_rounds_ = 0;
   std::vector<std::pair<uintptr_t, uintptr_t>> quiet_;
+  size_t array_count_ = 0;
+  std::vector<uintptr_t> walk_;  // Mutexes locked one after the other, at equal distances.
   std::unordered_map<const void*, ThreadId> owners_;
   std::unordered_map<const void*, std::vector<ThreadId>> waiting_;  // By condition, first come first.
   std::unordered_map<const void*, uint32_t> numbers_;     // Of objects, in order of their use.

@@ -61,6 +61,7 @@ std::string TextOf(const World::Rows& rows) {
   return text;
 }
 
+constexpr size_t kCacheShards = 16;  // Of the block cache.
 constexpr int64_t kNow = 1'700'000'000'000'000;
 
 std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std::string>& value) {
@@ -149,6 +150,7 @@ World::World(const WorldPlan& plan, Scheduler* scheduler)
       random_(std::make_unique<PlainRandom>(plan.seed)),
       executor_(scheduler, &clock_) {
   scheduler_.Quiet(&disk_.control(), sizeof(SimulatedState));
+  scheduler_.QuietArraysOf(kCacheShards);
   scheduler_.SetWhenIdle([this] { return executor_.PassTime(); });
   disk_.control().SetHook([this](const DiskEvent& event) {
     scheduler_.Note(HashOf(Describe(event)));
