@@ -17,6 +17,7 @@ size_t ScheduleChooser::Choose(const Decision& decision) {
 
 size_t SystematicChooser::Choose(const Decision& decision) {
   const auto count = static_cast<uint32_t>(decision.ready->size());
+  if (decision.point == Point::kUnlock) return 0;
   if (depth_ == path_.size()) {
     path_.push_back({.count = count, .is_preemption = decision.current != kNoThread});
   }
@@ -59,6 +60,7 @@ int64_t PriorityChooser::PriorityOf(ThreadId thread) {
 
 size_t PriorityChooser::Choose(const Decision& decision) {
   const auto& ready = *decision.ready;
+  if (decision.point == Point::kPick) return dice_.Below(ready.size());
   while (changes_made_ < changes_.size() && changes_[changes_made_] <= decision.index) {
     ++changes_made_;
     if (decision.current == kNoThread) continue;

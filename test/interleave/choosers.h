@@ -24,7 +24,8 @@ class ScheduleChooser final : public Chooser {
 /// Walks the tree of all choices depth first, one path a run, over all schedules with at most
 /// `preemptions_max` preemptions (Musuvathi and Qadeer, "Iterative context bounding", 2007). A
 /// choice among others when the running thread waits or ends is no preemption, but at most
-/// `turns_max` of those differ from the usual one in a schedule.
+/// `turns_max` of those differ from the usual one in a schedule. Nobody is preempted after an
+/// unlock: for what mutexes guard, that is the same as before the next lock.
 class SystematicChooser final : public Chooser {
  public:
   SystematicChooser(uint32_t preemptions_max, uint32_t turns_max)

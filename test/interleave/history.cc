@@ -50,6 +50,12 @@ bool History::Search(const ModelState& state, std::vector<bool>* done, size_t le
     if (Search(after, done, left - 1)) return true;
     (*done)[i] = false;
   }
+  for (size_t i = 0; i < operations_.size(); ++i) {
+    if ((*done)[i] || !operations_[i].may_be_left_out) continue;
+    (*done)[i] = true;
+    if (Search(state, done, left - 1)) return true;
+    (*done)[i] = false;
+  }
   return false;
 }
 

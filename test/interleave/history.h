@@ -35,9 +35,12 @@ class History {
     uint64_t begin = 0, end = 0;
     /// Lets the state take the operation; false: the answer does not fit this state.
     std::function<bool(ModelState*)> apply;
+    bool may_be_left_out = false;  ///< It failed, and may have had its effect or not.
   };
 
   void Add(Operation operation) { operations_.push_back(std::move(operation)); }
+  /// The last one added failed, and may have had its effect or not.
+  void LetLastBeLeftOut() { operations_.back().may_be_left_out = true; }
   /// Empty when there is such an order; otherwise what was asked and told.
   std::string Check(const ModelState& start) const;
   size_t size() const { return operations_.size(); }

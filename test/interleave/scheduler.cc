@@ -28,7 +28,7 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
 
 std::string_view PointName(Point point) {
   constexpr std::string_view kNames[] = {"lock", "unlock", "wait",   "notify",
-                                         "disk", "spawn",  "atomic", "end"};
+                                         "disk", "spawn",  "atomic", "pick", "end"};
   return kNames[static_cast<size_t>(point)];
 }
 
@@ -153,13 +153,22 @@ ThreadId Scheduler::Choose(Point point) {
   const bool could_go_on = self != ready_.end();
   if (could_go_on) std::rotate(ready_.begin(), self, self + 1);
   if (!exploring_ || ready_.size() == 1) return ready_[0];
-  const size_t chosen = chooser_.Choose({.index = outcome_.decisions,
-                                         .ready = &ready_,
-                                         .current = could_go_on ? running_ : kNoThread,
-                                         .point = point});
+  return Decide(point, could_go_on ? running_ : kNoThread);
+}
+
+uint32_t Scheduler::Pick(uint32_t count) {
+  ready_.clear();
+  for (uint32_t i = 0; i < count; ++i) ready_.push_back(i);
+  return Decide(Point::kPick, kNoThread);
+}
+
+// Among those in ready_, the usual choice first.
+uint32_t Scheduler::Decide(Point point, ThreadId current) {
+  const size_t chosen = chooser_.Choose(
+      {.index = outcome_.decisions, .ready = &ready_, .current = current, .point = point});
   if (chosen != 0) {
     outcome_.schedule.emplace_back(outcome_.decisions, ready_[chosen]);
-    if (could_go_on) ++outcome_.preemptions;
+    if (current != kNoThread) ++outcome_.preemptions;
   }
   ++outcome_.decisions;
   Note(ready_[chosen] * 64 + ready_.size());

@@ -27,7 +27,7 @@ using ThreadId = uint32_t;
 constexpr ThreadId kNoThread = ~ThreadId{0};
 
 /// Where threads hand over.
-enum class Point : uint8_t { kLock, kUnlock, kWait, kNotify, kDisk, kSpawn, kAtomic, kEnd };
+enum class Point : uint8_t { kLock, kUnlock, kWait, kNotify, kDisk, kSpawn, kAtomic, kPick, kEnd };
 std::string_view PointName(Point point);
 
 /// A moment at which more than one thread could go on.
@@ -85,6 +85,9 @@ class Scheduler {
   void SetExploring(bool exploring) { exploring_ = exploring; }
   /// A place where another thread may go on.
   void Yield(Point point);
+  /// A choice of the test's own among 0 to count - 1, of which 0 is the usual one: part of the
+  /// schedule as all others, and no preemption.
+  uint32_t Pick(uint32_t count);
   /// Adds to the trace of the run.
   void Note(uint64_t hash);
   uint64_t steps() const { return outcome_.steps; }
@@ -127,6 +130,7 @@ class Scheduler {
   void Release(const void* mutex);
   void Block(State state, const void* object);
   void WakeJoining();
+  uint32_t Decide(Point point, ThreadId current);
   /// Who goes on; kNoThread when nobody can.
   ThreadId Choose(Point point);
   bool TimeOutOne();

@@ -39,11 +39,11 @@ TableOptions TableNamed(const std::string& name, bool two_regions) {
   return options;
 }
 
-ModelOperation OperationOf(const std::string& table,
-                           const std::pair<std::string, std::string>& row) {
+ModelOperation OperationOf(const std::pair<std::string, std::string>& row) {
   ModelOperation operation;
-  operation.table = table;
-  operation.row = row.first;
+  const size_t slash = row.first.find('/');
+  operation.table = slash == std::string::npos ? "t" : row.first.substr(0, slash);
+  operation.row = slash == std::string::npos ? row.first : row.first.substr(slash + 1);
   if (row.second.empty()) {
     operation.kind = ModelOperation::Kind::kDeleteRow;
     return operation;
@@ -64,10 +64,11 @@ std::string TextOf(const World::Rows& rows) {
 constexpr size_t kCacheShards = 16;  // Of the block cache.
 constexpr int64_t kNow = 1'700'000'000'000'000;
 
-std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std::string>& value) {
+std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std::string>& value,
+                               const std::string& table = "t") {
   const ModelRead read{.now_micros = kNow, .columns = {}};
-  if (!value.has_value()) return WithoutTimes(state.model.Scan("t", {}, read));
-  return WithoutTimes(state.model.Query("t", Predicate::Equal("c", *value), {}, read));
+  if (!value.has_value()) return WithoutTimes(state.model.Scan(table, {}, read));
+  return WithoutTimes(state.model.Query(table, Predicate::Equal("c", *value), {}, read));
 }
 
 }  // namespace
@@ -122,6 +123,7 @@ class World::Call {
   void RecordStatus(const Status& status, std::function<bool(ModelState*)> apply) {
     if (end_ == 0) End();
     if (status.code() != StatusCode::kClosed) {
+      if (world_.IsExcused(status)) return RecordFailure(status, std::move(apply));
       if (!status.ok()) world_.Problem(text_ + ": " + status.ToString());
       return Record(status.ToString(), [apply = std::move(apply)](ModelState* state) {
         return !state->closed && apply(state);
@@ -136,6 +138,15 @@ class World::Call {
   const std::string& text() const { return text_; }
 
  private:
+  // It may still have its effect at any later time.
+  void RecordFailure(const Status& status, std::function<bool(ModelState*)> apply) {
+    if (apply == nullptr) apply = [](ModelState*) { return true; };
+    end_ = ~uint64_t{0};
+    Record(status.ToString(), std::move(apply));
+    if (!world_.recording_) return;
+    world_.history_.LetLastBeLeftOut();
+  }
+
   World& world_;
   const std::string text_;
   const uint64_t begin_;
@@ -157,9 +168,12 @@ World::World(const WorldPlan& plan, Scheduler* scheduler)
     scheduler_.Yield(Point::kDisk);
   });
   Open();
-  Expect(engine_->CreateTable(TableNamed("t", plan_.two_regions)), "create table t");
-  start_.model.CreateTable(TableNamed("t", plan_.two_regions));
-  start_.tables = {"t"};
+  for (const std::string table : {"t", "u"}) {
+    if (table == "u" && !plan_.two_tables) break;
+    Expect(engine_->CreateTable(TableNamed(table, plan_.two_regions)), "create table " + table);
+    start_.model.CreateTable(TableNamed(table, plan_.two_regions));
+    start_.tables.insert(table);
+  }
 }
 
 World::~World() {
@@ -182,8 +196,31 @@ void World::Open() {
   if (opened.has_value()) engine_ = std::move(*opened);
 }
 
+void World::InjectFault() {
+  const uint32_t at = plan_.failing_syncs == 0 ? 0 : scheduler_.Pick(plan_.failing_syncs + 1);
+  if (at == 0) return;
+  disk_.control().InjectFault({.operations = {DiskOperation::kDataSync}, .at = at});
+}
+
+bool World::IsExcused(const Status& status) {
+  return plan_.failing_syncs > 0 && disk_.control().has_struck() &&
+         (status.code() == StatusCode::kIoError || status.code() == StatusCode::kReadOnly);
+}
+
+// What was acknowledged as synced is there afterwards, whatever failed.
+void World::EndWithPowerCut() {
+  executor_.Drain();
+  disk_.control().ClearFaults();
+  disk_.Crash({.kept = CrashPolicy::Kept::kNone});
+  engine_.reset();
+  executor_.Drop();
+  executor_.Drain();
+  Open();
+}
+
 void World::Run(const std::vector<Thread>& threads) {
   recording_ = true;
+  InjectFault();
   std::vector<ThreadId> ids;
   scheduler_.SetExploring(false);
   for (size_t i = 0; i < threads.size(); ++i) {
@@ -213,6 +250,8 @@ std::string World::Finish() {
   }
   held_.clear();
   executor_.Drain();
+  if (plan_.failing_syncs > 0) EndWithPowerCut();
+  if (engine_ == nullptr) return problems_;  // It does not open.
   Scan();
   const auto report = engine_->Verify(true);
   Expect(report.status(), "verify");
@@ -222,6 +261,7 @@ std::string World::Finish() {
   Expect(engine_->Close(), "close");
   engine_.reset();
   Open();
+  if (engine_ == nullptr) return problems_;
   Scan();
   const std::string order = history_.Check(start_);
   if (!order.empty()) Problem(order);
@@ -239,31 +279,32 @@ void World::Expect(const Status& status, const std::string& context) {
 
 std::vector<ModelRow> World::Collect(Result<Cursor> cursor, const std::string& context) {
   std::vector<ModelRow> rows;
-  if (!cursor.has_value()) {
-    Expect(cursor.status(), context);
-    return rows;
-  }
   while (cursor->Next()) rows.emplace_back(cursor->row());
   Expect(cursor->status(), context);
   return WithoutTimes(std::move(rows));
 }
 
-void World::Write(const Rows& rows, Durability durability, const std::string& table) {
+void World::Write(const Rows& rows, Durability durability) {
   WriteBatch batch;
   std::vector<ModelOperation> operations;
   for (const auto& row : rows) {
-    operations.push_back(OperationOf(table, row));
+    operations.push_back(OperationOf(row));
     operations.back().AddTo(&batch);
   }
-  Call call(this, "write to " + table + ":" + TextOf(rows));
+  Call call(this, "write" + TextOf(rows));
   const Status status = engine_->Write({.durability = durability}, batch);
   call.End();
+  const auto has_tables = [operations](const ModelState& state) {
+    return std::all_of(operations.begin(), operations.end(), [&state](const auto& operation) {
+      return state.tables.contains(operation.table);
+    });
+  };
   if (status.code() == StatusCode::kNotFound) {
     return call.Record("no such table",
-                       [table](ModelState* state) { return !state->tables.contains(table); });
+                       [has_tables](ModelState* state) { return !has_tables(*state); });
   }
-  const auto apply = [table, operations](ModelState* state) {
-    if (!state->tables.contains(table)) return false;
+  const auto apply = [has_tables, operations](ModelState* state) {
+    if (!has_tables(*state)) return false;
     ++state->last_timestamp;
     for (const ModelOperation& operation : operations) {
       state->model.Apply(operation, state->last_timestamp, kNow);
@@ -337,7 +378,7 @@ void World::TakeSnapshot() {
   Held held{std::move(*snapshot), std::make_shared<std::vector<Seen>>()};
   call.Record("taken", [seen = held.seen](ModelState* state) {
     return !state->closed && std::all_of(seen->begin(), seen->end(), [state](const Seen& read) {
-      return read.rows == Expected(*state, read.value);
+      return read.rows == Expected(*state, read.value, read.table);
     });
   });
   held_[scheduler_.running()] = std::move(held);
@@ -348,20 +389,21 @@ void World::ReadSnapshot(const std::string& value) {
   if (found == held_.end()) return;  // The database was closed before.
   ReadOptions read;
   read.snapshot = &*found->second.snapshot;
-  for (const std::optional<std::string>& asked :
-       {std::optional<std::string>(), std::optional<std::string>(value)}) {
-    Call call(this, asked.has_value() ? "query the snapshot" : "scan the snapshot");
-    auto cursor = asked.has_value()
-                      ? engine_->Query(read, "t", Predicate::Equal("c", *asked),
-                                       {.use_index = "by_c"})
-                      : engine_->Scan(read, "t", {});
-    if (!cursor.has_value()) {
-      call.RecordStatus(cursor.status(), nullptr);
-      continue;
+  for (const std::string table : {"t", "u"}) {
+    if (table == "u" && !plan_.two_tables) break;
+    for (const auto& asked : {std::optional<std::string>(), std::optional<std::string>(value)}) {
+      Call call(this, (asked.has_value() ? "query " : "scan ") + table + " at the snapshot");
+      auto cursor = asked.has_value() ? engine_->Query(read, table, Predicate::Equal("c", *asked),
+                                                       {.use_index = "by_c"})
+                                      : engine_->Scan(read, table, {});
+      if (!cursor.has_value()) {
+        call.RecordStatus(cursor.status(), nullptr);
+        continue;
+      }
+      const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
+      found->second.seen->push_back({table, asked, rows});
+      call.Record(Describe(rows), [](ModelState*) { return true; });
     }
-    const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
-    found->second.seen->push_back({asked, rows});
-    call.Record(Describe(rows), [](ModelState*) { return true; });
   }
 }
 

@@ -46,10 +46,15 @@ class ScheduledExecutor final : public base::Executor {
 struct WorldPlan {
   engine::Tuning tuning{};
   bool two_regions = false;  ///< Keys up to "m", and from "m" on.
+  bool two_tables = false;   ///< "t" and "u".
+  /// One of the first so many syncs fails, or none: the scheduler picks. Calls may fail then, and
+  /// the world ends with a power cut that takes what is not synced.
+  uint32_t failing_syncs = 0;
   uint64_t seed = 1;
 };
 
-/// The table "t" has a family "d" and the index "by_c" over d:c; values are short texts.
+/// Tables have a family "d" and the index "by_c" over d:c; values are short texts. Reads are of the
+/// table "t", those at snapshots of all. A row "u/a" is the row "a" of the table "u".
 class World {
  public:
   World(const WorldPlan& plan, Scheduler* scheduler);
@@ -66,8 +71,7 @@ class World {
   // Calls, for scheduled threads. `rows`: row and value of the column "c" (empty: the row is
   // deleted).
   using Rows = std::vector<std::pair<std::string, std::string>>;
-  void Write(const Rows& rows, Durability durability = Durability::kWritten,
-             const std::string& table = "t");
+  void Write(const Rows& rows, Durability durability = Durability::kWritten);
   void Get(const std::string& row);
   void Scan();
   /// Rows whose "c" is `value`, by the index.
@@ -88,6 +92,7 @@ class World {
  private:
   /// The observations at one snapshot: what a scan, or a query for a value, gave.
   struct Seen {
+    std::string table;
     std::optional<std::string> value;
     std::vector<ModelRow> rows;
   };
@@ -99,8 +104,11 @@ class World {
   class Call;
 
   void Open();
+  void InjectFault();
+  void EndWithPowerCut();
+  /// Whether a call may answer so because of the fault.
+  bool IsExcused(const Status& status);
   std::vector<ModelRow> Collect(Result<Cursor> cursor, const std::string& context);
-  std::vector<ModelRow> Queried(const ReadOptions& read, const std::string& value);
   void Expect(const Status& status, const std::string& context);
   void Problem(const std::string& what);
 
