@@ -31,6 +31,7 @@ BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
 BOOST_AUTO_TEST_CASE(OverlapsBesideAMerge) { ExploreNamed("OverlapsBesideAMerge"); }
 BOOST_AUTO_TEST_CASE(CreateTableBesideWrites) { ExploreNamed("CreateTableBesideWrites"); }
 BOOST_AUTO_TEST_CASE(BatchesOverTables) { ExploreNamed("BatchesOverTables"); }
+BOOST_AUTO_TEST_CASE(ChangesOfTheCatalog) { ExploreNamed("ChangesOfTheCatalog"); }
 BOOST_AUTO_TEST_CASE(ASyncFails) { ExploreNamed("ASyncFails"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
 

@@ -94,7 +94,7 @@ class Explorer {
     TestRandom random(scenario_.name.c_str());
     while (result_.random < budget_.random) {
       ++result_.random;
-      PriorityChooser chooser(random.Next(), result_.decisions_max,
+      PriorityChooser chooser(random.Next(), usual_decisions_,
                               static_cast<uint32_t>(random.Below(kChangesMax + 1)));
       const RunResult run = RunOnce(scenario_, &chooser);
       if (!Note(run)) return;
@@ -114,6 +114,7 @@ class Explorer {
 
   // False: the run failed.
   bool Note(const RunResult& run) {
+    if (run.outcome.schedule.empty()) usual_decisions_ = run.outcome.decisions;
     result_.decisions_max = std::max(result_.decisions_max, run.outcome.decisions);
     if (run.problem.empty()) return true;
     result_.failed_after = result_.systematic + result_.random;
@@ -128,6 +129,7 @@ class Explorer {
 
   const Scenario& scenario_;
   const Budget budget_;
+  uint64_t usual_decisions_ = 100;  // Of the run in which every choice is the usual one.
   Exploration result_;
 };
 

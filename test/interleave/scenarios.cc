@@ -10,7 +10,7 @@ using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
-constexpr Budget kUsual{.systematic = 1200, .random = 400};
+constexpr Budget kUsual{.systematic = 2400, .random = 1000};
 
 engine::Tuning TinyTuning() {
   engine::Tuning tuning;
@@ -72,9 +72,9 @@ EngineScenario ReadsBesideACompaction() {
     world.executor().Drain();
   };
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.Query("0"); }, [&] { world.Scan(); }, [&] { world.Get("b"); }},
+    return {{[&] { world.Query("0"); }, [&] { world.Scan(); }, [&] { world.Count("1"); }},
             {[&] { world.Compact(); }},
-            {[&] { world.Write({{"b", "1"}}); }, [&] { world.Count("1"); }}};
+            {[&] { world.Write({{"b", "1"}}); }, [&] { world.Flush(); }}};
   };
   return scenario;
 }
@@ -192,6 +192,24 @@ EngineScenario ASyncFails() {
   return scenario;
 }
 
+// Each change of the catalog is made from what the one before left: a table, a run, and a merge.
+EngineScenario ChangesOfTheCatalog() {
+  EngineScenario scenario{.name = "ChangesOfTheCatalog",
+                          .plan = {.tuning = TinyTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}, {"u/a", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateTable("v"); }, [&] { world.Write({{"v/a", "1"}}); }},
+            {[&] { world.Flush("u"); }},
+            {[&] { world.Compact(); }},
+            {[&] { world.CreateTable("w"); }}};
+  };
+  return scenario;
+}
+
 // A writer waits because flushes fell behind, and has to be woken.
 EngineScenario WritersWaitForFlushes() {
   EngineScenario scenario{.name = "WritersWaitForFlushes", .plan = {.tuning = SwitchingTuning()}};
@@ -218,6 +236,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            OverlapsBesideAMerge(),
                                            CreateTableBesideWrites(),
                                            BatchesOverTables(),
+                                           ChangesOfTheCatalog(),
                                            ASyncFails(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;

@@ -411,9 +411,9 @@ void World::ReleaseSnapshot() {
   held_.erase(scheduler_.running());
 }
 
-void World::Flush() {
-  Call call(this, "flush");
-  const Status status = engine_->Flush("t");
+void World::Flush(const std::string& table) {
+  Call call(this, "flush " + table);
+  const Status status = engine_->Flush(table);
   call.RecordStatus(status, [](ModelState*) { return true; });
 }
 

@@ -81,7 +81,7 @@ class World {
   void TakeSnapshot();
   void ReadSnapshot(const std::string& value);
   void ReleaseSnapshot();
-  void Flush();
+  void Flush(const std::string& table = "t");
   void Compact();
   void CreateTable(const std::string& name);
   void Close();
