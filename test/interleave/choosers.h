@@ -58,8 +58,8 @@ class PriorityChooser final : public Chooser {
   int64_t PriorityOf(ThreadId thread);
 
   Dice dice_;
-  std::vector<uint64_t> changes_;      // Decisions, ascending.
-  std::vector<int64_t> priorities_;    // By thread; 0: not drawn yet.
+  std::vector<uint64_t> changes_;    // Decisions, ascending.
+  std::vector<int64_t> priorities_;  // By thread; 0: not drawn yet.
   size_t changes_made_ = 0;
 };
 

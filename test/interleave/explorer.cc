@@ -46,8 +46,7 @@ void OnFatalSignal(int signal) {
 
 class Explorer {
  public:
-  Explorer(const Scenario& scenario, const Budget& budget)
-      : scenario_(scenario), budget_(budget) {}
+  Explorer(const Scenario& scenario, const Budget& budget) : scenario_(scenario), budget_(budget) {}
 
   Exploration Explore() {
     const std::clock_t begin = std::clock();  // The processor's time: the machine may be shared.
@@ -120,9 +119,9 @@ class Explorer {
     result_.failed_after = result_.systematic + result_.random;
     result_.schedule = ShrinkSchedule(scenario_, run.outcome.schedule);
     const RunResult shrunk = Replay(scenario_, result_.schedule);
-    result_.failure = (shrunk.problem.empty() ? run.problem : shrunk.problem) + "\n  cut down from " +
-                      std::to_string(run.outcome.schedule.size()) + " choices to " +
-                      std::to_string(result_.schedule.size()) + "; " +
+    result_.failure = (shrunk.problem.empty() ? run.problem : shrunk.problem) +
+                      "\n  cut down from " + std::to_string(run.outcome.schedule.size()) +
+                      " choices to " + std::to_string(result_.schedule.size()) + "; " +
                       Command(scenario_.name, result_.schedule);
     return false;
   }
@@ -174,13 +173,13 @@ Schedule ShrinkSchedule(const Scenario& scenario, Schedule schedule) {
 
 std::string Exploration::Describe() const {
   const uint64_t runs = systematic + random;
-  std::string text = std::to_string(runs) + " schedules (" + std::to_string(systematic) +
-                     " systematic, ";
+  std::string text =
+      std::to_string(runs) + " schedules (" + std::to_string(systematic) + " systematic, ";
   text += complete_preemptions < 0
               ? std::string("no bound complete, ")
               : "complete up to " + std::to_string(complete_preemptions) + " preemptions, ";
-  text += std::to_string(random) + " random) of up to " + std::to_string(decisions_max) +
-          " decisions";
+  text +=
+      std::to_string(random) + " random) of up to " + std::to_string(decisions_max) + " decisions";
   if (seconds > 0) {
     text += ", " + std::to_string(static_cast<uint64_t>(static_cast<double>(runs) / seconds)) +
             " a second";

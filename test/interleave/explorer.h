@@ -45,9 +45,9 @@ struct Exploration {
   uint64_t systematic = 0, random = 0;
   int32_t complete_preemptions = -1;  ///< All schedules with up to so many were run; -1: none.
   uint64_t decisions_max = 0;
-  double seconds = 0;  ///< Of the processor.
-  std::string failure;   ///< With schedule and command; empty: every run was good.
-  Schedule schedule;     ///< Of the failure, cut down.
+  double seconds = 0;         ///< Of the processor.
+  std::string failure;        ///< With schedule and command; empty: every run was good.
+  Schedule schedule;          ///< Of the failure, cut down.
   uint64_t failed_after = 0;  ///< The failing run was the n-th.
   std::string Describe() const;
 };

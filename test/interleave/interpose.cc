@@ -19,8 +19,7 @@ constexpr const char* kConditionVersion = "GLIBC_2.3.2";
 template <typename Function>
 Function* Real(Function** cached, const char* name, const char* version = nullptr) {
   if (*cached == nullptr) {
-    void* found =
-        version == nullptr ? dlsym(RTLD_NEXT, name) : dlvsym(RTLD_NEXT, name, version);
+    void* found = version == nullptr ? dlsym(RTLD_NEXT, name) : dlvsym(RTLD_NEXT, name, version);
     if (found == nullptr) found = dlsym(RTLD_NEXT, name);
     *cached = reinterpret_cast<Function*>(found);
   }

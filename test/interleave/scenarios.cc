@@ -57,7 +57,10 @@ EngineScenario ReadsBesideAFlush() {
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Get("c"); }, [&] { world.Query("1"); }, [&] { world.Scan(); }},
             {[&] { world.Flush(); }},
-            {[&] { world.Write({{"b", "1"}}); }, [&] { world.Count("1"); }}};
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Count("1"); }}};
   };
   return scenario;
 }
@@ -74,7 +77,10 @@ EngineScenario ReadsBesideACompaction() {
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Query("0"); }, [&] { world.Scan(); }, [&] { world.Count("1"); }},
             {[&] { world.Compact(); }},
-            {[&] { world.Write({{"b", "1"}}); }, [&] { world.Flush(); }}};
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Flush(); }}};
   };
   return scenario;
 }
@@ -98,10 +104,18 @@ EngineScenario WritersAndLogRoll() {
   scenario.prepare = [](World&) {};
   scenario.threads = [](World& world) -> Threads {
     const std::string large(200, 'x');
-    return {{[&world, large] { world.Write({{"a", "1" + large}}, Durability::kSynced); },
-             [&world, large] { world.Write({{"b", "2" + large}}, Durability::kBuffered); }},
-            {[&world, large] { world.Write({{"a", "3" + large}}); },
-             [&world, large] { world.Write({{"b", ""}}, Durability::kSynced); }},
+    return {{[&world, large] {
+               world.Write({{"a", "1" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"b", "2" + large}}, Durability::kBuffered);
+             }},
+            {[&world, large] {
+               world.Write({{"a", "3" + large}});
+             },
+             [&world, large] {
+               world.Write({{"b", ""}}, Durability::kSynced);
+             }},
             {[&] { world.Scan(); }}};
   };
   return scenario;
@@ -112,7 +126,10 @@ EngineScenario CloseBesideCalls() {
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kBuffered); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Close(); }},
-            {[&] { world.Write({{"a", "1"}}); }, [&] { world.Scan(); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Scan(); }},
             {[&] { world.Flush(); }, [&] { world.Get("a"); }}};
   };
   return scenario;
@@ -132,7 +149,9 @@ EngineScenario SnapshotGoesWhileACompactionBegins() {
     return {{[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("0"); },
              [&] { world.ReadSnapshot("0"); }, [&] { world.ReleaseSnapshot(); }},
             {[&] { world.Compact(); }},
-            {[&] { world.Write({{"a", "0"}, {"b", ""}}); }}};
+            {[&] {
+              world.Write({{"a", "0"}, {"b", ""}});
+            }}};
   };
   return scenario;
 }
@@ -157,8 +176,16 @@ EngineScenario CreateTableBesideWrites() {
   EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = TinyTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.CreateTable("u"); }, [&] { world.Write({{"u/a", "1"}}); }},
-            {[&] { world.Write({{"a", "1"}}); }, [&] { world.Write({{"u/b", "2"}}); }},
+    return {{[&] { world.CreateTable("u"); },
+             [&] {
+               world.Write({{"u/a", "1"}});
+             }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/b", "2"}});
+             }},
             {[&] { world.Flush(); }, [&] { world.Scan(); }}};
   };
   return scenario;
@@ -170,8 +197,12 @@ EngineScenario BatchesOverTables() {
                           .plan = {.tuning = TinyTuning(), .two_tables = true}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"u/a", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.Write({{"a", "1"}, {"u/a", "1"}}); },
-             [&] { world.Write({{"u/a", "2"}, {"a", "2"}}); }},
+    return {{[&] {
+               world.Write({{"a", "1"}, {"u/a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/a", "2"}, {"a", "2"}});
+             }},
             {[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("1"); },
              [&] { world.ReleaseSnapshot(); }},
             {[&] { world.Flush(); }, [&] { world.Scan(); }}};
@@ -185,8 +216,14 @@ EngineScenario ASyncFails() {
                           .plan = {.tuning = TinyTuning(), .failing_syncs = 12}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kSynced); };
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.Write({{"a", "1"}}, Durability::kSynced); }, [&] { world.Flush(); }},
-            {[&] { world.Write({{"b", "2"}}, Durability::kSynced); }, [&] { world.Flush(); }},
+    return {{[&] {
+               world.Write({{"a", "1"}}, Durability::kSynced);
+             },
+             [&] { world.Flush(); }},
+            {[&] {
+               world.Write({{"b", "2"}}, Durability::kSynced);
+             },
+             [&] { world.Flush(); }},
             {[&] { world.Scan(); }, [&] { world.Query("1"); }}};
   };
   return scenario;
@@ -202,7 +239,10 @@ EngineScenario ChangesOfTheCatalog() {
     world.Write({{"a", "1"}, {"u/a", "1"}});
   };
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.CreateTable("v"); }, [&] { world.Write({{"v/a", "1"}}); }},
+    return {{[&] { world.CreateTable("v"); },
+             [&] {
+               world.Write({{"v/a", "1"}});
+             }},
             {[&] { world.Flush("u"); }},
             {[&] { world.Compact(); }},
             {[&] { world.CreateTable("w"); }}};
@@ -216,8 +256,16 @@ EngineScenario WritersWaitForFlushes() {
   scenario.plan.tuning.memstores_total_bytes = 1;
   scenario.prepare = [](World&) {};
   scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.Write({{"a", "1"}}); }, [&] { world.Write({{"a", "2"}}); }},
-            {[&] { world.Write({{"b", "1"}}); }, [&] { world.Get("a"); }},
+    return {{[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"a", "2"}});
+             }},
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Get("a"); }},
             {[&] { world.Count("1"); }}};
   };
   return scenario;

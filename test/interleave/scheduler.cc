@@ -27,8 +27,8 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
 }  // namespace
 
 std::string_view PointName(Point point) {
-  constexpr std::string_view kNames[] = {"lock", "unlock", "wait",   "notify",
-                                         "disk", "spawn",  "atomic", "pick", "end"};
+  constexpr std::string_view kNames[] = {"lock",  "unlock", "wait", "notify", "disk",
+                                         "spawn", "atomic", "pick", "end"};
   return kNames[static_cast<size_t>(point)];
 }
 
@@ -214,8 +214,7 @@ std::string Scheduler::Waits() const {
     text += "\n    thread " + std::to_string(id) + " (" + thread.name + ")";
     if (!thread.label.empty()) text += " in " + thread.label;
     const auto number = numbers_.find(thread.object);
-    const std::string name =
-        number == numbers_.end() ? "?" : std::to_string(number->second);
+    const std::string name = number == numbers_.end() ? "?" : std::to_string(number->second);
     if (thread.state == State::kReady) text += " could go on";
     if (thread.state == State::kWaiting) text += " waits for condition " + name;
     if (thread.state == State::kLocking) {

@@ -32,9 +32,9 @@ std::string_view PointName(Point point);
 
 /// A moment at which more than one thread could go on.
 struct Decision {
-  uint64_t index = 0;                         ///< Of the run's decisions.
+  uint64_t index = 0;                            ///< Of the run's decisions.
   const std::vector<ThreadId>* ready = nullptr;  ///< The usual choice first, then by id.
-  ThreadId current = kNoThread;               ///< Who runs, when it could go on.
+  ThreadId current = kNoThread;                  ///< Who runs, when it could go on.
   Point point = Point::kEnd;
 };
 
@@ -150,8 +150,9 @@ class Scheduler {
   size_t array_count_ = 0;
   std::vector<uintptr_t> walk_;  // Mutexes locked one after the other, at equal distances.
   std::unordered_map<const void*, ThreadId> owners_;
-  std::unordered_map<const void*, std::vector<ThreadId>> waiting_;  // By condition, first come first.
-  std::unordered_map<const void*, uint32_t> numbers_;     // Of objects, in order of their use.
+  std::unordered_map<const void*, std::vector<ThreadId>>
+      waiting_;                                        // By condition, first come first.
+  std::unordered_map<const void*, uint32_t> numbers_;  // Of objects, in order of their use.
   std::vector<ThreadId> ready_;
   std::function<bool()> when_idle_;
   Outcome outcome_;

@@ -74,18 +74,18 @@ BOOST_AUTO_TEST_CASE(AnUpdateUnderALockIsNeverLost) {
 }
 
 BOOST_AUTO_TEST_CASE(LocksInOppositeOrderAreADeadlock) {
-  const Exploration found = Explore({"scheduler/LocksInOppositeOrderAreADeadlock",
-                                     [](Scheduler* scheduler) {
-                                       base::Mutex one, two;
-                                       const auto both = [](base::Mutex& a, base::Mutex& b) {
-                                         base::MutexLock first(a);
-                                         base::MutexLock second(b);
-                                       };
-                                       RunThreads(scheduler, {[&] { both(one, two); },
-                                                              [&] { both(two, one); }});
-                                       return std::string();
-                                     }},
-                                    kAll);
+  const Exploration found =
+      Explore({"scheduler/LocksInOppositeOrderAreADeadlock",
+               [](Scheduler* scheduler) {
+                 base::Mutex one, two;
+                 const auto both = [](base::Mutex& a, base::Mutex& b) {
+                   base::MutexLock first(a);
+                   base::MutexLock second(b);
+                 };
+                 RunThreads(scheduler, {[&] { both(one, two); }, [&] { both(two, one); }});
+                 return std::string();
+               }},
+              kAll);
   BOOST_TEST(found.failure.starts_with("deadlock"));
   BOOST_TEST(found.failure.find("held by thread 1") != std::string::npos);
   BOOST_TEST(found.failure.find("held by thread 2") != std::string::npos);
@@ -144,8 +144,7 @@ BOOST_AUTO_TEST_CASE(EveryOrderComesUpOnce) {
                                   order += letter;
                                 }
                               };
-                              RunThreads(scheduler,
-                                         {[&] { letters('a'); }, [&] { letters('b'); }});
+                              RunThreads(scheduler, {[&] { letters('a'); }, [&] { letters('b'); }});
                               orders.insert(order);
                               return std::string();
                             }};
@@ -174,26 +173,26 @@ BOOST_AUTO_TEST_CASE(SchedulesAreText) {
 
 // An exception that is handled on one thread is not seen by another that runs meanwhile.
 BOOST_AUTO_TEST_CASE(ExceptionsBelongToTheirThread) {
-  const Exploration found = Explore({"scheduler/ExceptionsBelongToTheirThread",
-                                     [](Scheduler* scheduler) {
-                                       std::string problem;
-                                       const auto body = [&](const std::string& text) {
-                                         try {
-                                           throw std::runtime_error(text);
-                                         } catch (const std::exception&) {
-                                           scheduler->Yield(Point::kAtomic);
-                                           try {
-                                             throw;
-                                           } catch (const std::exception& again) {
-                                             if (again.what() != text) problem = again.what();
-                                           }
-                                         }
-                                       };
-                                       RunThreads(scheduler, {[&] { body("one"); },
-                                                              [&] { body("two"); }});
-                                       return problem;
-                                     }},
-                                    kAll);
+  const Exploration found =
+      Explore({"scheduler/ExceptionsBelongToTheirThread",
+               [](Scheduler* scheduler) {
+                 std::string problem;
+                 const auto body = [&](const std::string& text) {
+                   try {
+                     throw std::runtime_error(text);
+                   } catch (const std::exception&) {
+                     scheduler->Yield(Point::kAtomic);
+                     try {
+                       throw;
+                     } catch (const std::exception& again) {
+                       if (again.what() != text) problem = again.what();
+                     }
+                   }
+                 };
+                 RunThreads(scheduler, {[&] { body("one"); }, [&] { body("two"); }});
+                 return problem;
+               }},
+              kAll);
   BOOST_TEST(found.failure == "");
 }
 

@@ -74,8 +74,8 @@ std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std:
 }  // namespace
 
 void ScheduledExecutor::Schedule(Priority priority, std::function<void()> job) {
-  const std::string name = (priority == Priority::kHigh ? "high job " : "low job ") +
-                           std::to_string(++job_count_);
+  const std::string name =
+      (priority == Priority::kHigh ? "high job " : "low job ") + std::to_string(++job_count_);
   jobs_.push_back(scheduler_.Spawn(name, std::move(job)));
 }
 
@@ -113,10 +113,8 @@ class World::Call {
     world_.scheduler_.Label({});
     world_.scheduler_.Note(HashOf(answer));
     if (!world_.recording_) return;
-    world_.history_.Add({.text = text_ + " -> " + answer,
-                         .begin = begin_,
-                         .end = end_,
-                         .apply = std::move(apply)});
+    world_.history_.Add(
+        {.text = text_ + " -> " + answer, .begin = begin_, .end = end_, .apply = std::move(apply)});
   }
   /// As Record for a call whose only answer is a status: `apply` is for success, and a refusal
   /// because of a Close is good while one goes on or after it.
@@ -187,11 +185,9 @@ World::~World() {
 void World::Open() {
   Options options;
   options.create_if_missing = true;
-  auto opened = engine::Engine::Open("db", options, plan_.tuning,
-                                     {.file_system = &disk_,
-                                      .clock = &clock_,
-                                      .random = random_.get(),
-                                      .executor = &executor_});
+  auto opened = engine::Engine::Open(
+      "db", options, plan_.tuning,
+      {.file_system = &disk_, .clock = &clock_, .random = random_.get(), .executor = &executor_});
   Expect(opened.status(), "open");
   if (opened.has_value()) engine_ = std::move(*opened);
 }
@@ -328,7 +324,8 @@ void World::Get(const std::string& row) {
   const std::string answer =
       told.has_value() ? Describe(std::vector<ModelRow>{*told}) : std::string("nothing");
   call.Record(answer, [row, told](ModelState* state) {
-    std::optional<ModelRow> expected = state->model.Get("t", row, {.now_micros = kNow, .columns = {}});
+    std::optional<ModelRow> expected =
+        state->model.Get("t", row, {.now_micros = kNow, .columns = {}});
     if (expected.has_value()) expected = WithoutTimes(*std::move(expected));
     return !state->closed && expected == told;
   });
@@ -347,8 +344,7 @@ void World::Scan() {
 
 void World::Query(const std::string& value) {
   Call call(this, "query c=" + value);
-  auto cursor =
-      engine_->Query({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+  auto cursor = engine_->Query({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
   call.End();
   if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
   const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
@@ -359,8 +355,7 @@ void World::Query(const std::string& value) {
 
 void World::Count(const std::string& value) {
   Call call(this, "count c=" + value);
-  const auto count =
-      engine_->Count({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+  const auto count = engine_->Count({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
   call.End();
   if (!count.has_value()) return call.RecordStatus(count.status(), nullptr);
   call.Record(std::to_string(*count), [count = *count, value](ModelState* state) {
@@ -407,9 +402,7 @@ void World::ReadSnapshot(const std::string& value) {
   }
 }
 
-void World::ReleaseSnapshot() {
-  held_.erase(scheduler_.running());
-}
+void World::ReleaseSnapshot() { held_.erase(scheduler_.running()); }
 
 void World::Flush(const std::string& table) {
   Call call(this, "flush " + table);

@@ -125,8 +125,8 @@ class Session {
   int64_t now_micros_ = 0;      ///< The engine's time, which never goes back.
   int64_t last_timestamp_ = 0;  ///< The last one that the engine assigned.
   uint64_t step_ = 0;
-  uint64_t written_ = 0;     ///< Operations.
-  uint64_t next_check_ = 0;  ///< By written_.
+  uint64_t written_ = 0;             ///< Operations.
+  uint64_t next_check_ = 0;          ///< By written_.
   int64_t next_advance_micros_ = 0;  ///< Before the next action.
 };
 

@@ -137,9 +137,8 @@ void Session::RefuseBad(const SessionAction& action) {
   WriteBatch encoded;
   for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
   const Status status = store_.engine().Write({.durability = action.durability}, encoded);
-  const bool is_bad = std::any_of(action.batch.begin(), action.batch.end(), [this](const auto& o) {
-    return model_.Refuses(o);
-  });
+  const bool is_bad = std::any_of(action.batch.begin(), action.batch.end(),
+                                  [this](const auto& o) { return model_.Refuses(o); });
   if (is_bad && status.code() != StatusCode::kInvalidArgument) {
     throw Failure("expected InvalidArgument, found " + status.ToString());
   }
@@ -185,8 +184,8 @@ void Session::AdvanceCursor() {
   if (cursors_.empty()) return;
   const size_t at = own_dice_.Below(cursors_.size());
   HeldCursor& held = cursors_[at];
-  for (uint64_t count = own_dice_.Chance(30) ? held.rows.size() + 1 : own_dice_.Below(20); count > 0;
-       --count) {
+  for (uint64_t count = own_dice_.Chance(30) ? held.rows.size() + 1 : own_dice_.Below(20);
+       count > 0; --count) {
     std::vector<ModelRow> expected, found;
     if (held.next < held.rows.size()) expected.push_back(held.rows[held.next++]);
     if (held.cursor.Next()) found.emplace_back(held.cursor.row());

@@ -114,7 +114,9 @@ void Session::OpenAfterCrash(bool* killed) {
       constexpr auto kRandom = CrashPolicy::Kept::kRandom;
       constexpr CrashPolicy::Kept kKept[] = {
           CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll, kRandom, kRandom, kRandom, kRandom};
-      disk.Crash({.kept = kKept[own_dice_.Below(6)], .seed = own_dice_.Next(), .torn = own_dice_.Chance(70)});
+      disk.Crash({.kept = kKept[own_dice_.Below(6)],
+                  .seed = own_dice_.Next(),
+                  .torn = own_dice_.Chance(70)});
       ++counters_.power_cuts;
     }
     // Only now: an engine that is let go closes itself, as far as its files still answer.

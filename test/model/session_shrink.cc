@@ -39,7 +39,8 @@ class Shrinker {
   template <typename Item>
   bool CutList(std::vector<Item>* list) {
     bool smaller = false;
-    for (size_t chunk = (list->size() + 1) / 2; chunk > 0; chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
+    for (size_t chunk = (list->size() + 1) / 2; chunk > 0;
+         chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
       // From the end on: what comes late depends on what comes early, seldom the other way round.
       for (size_t end = list->size(); end > 0;) {
         const size_t begin = end > chunk ? end - chunk : 0;
