@@ -13,6 +13,7 @@ namespace {
 // A run has some thousand steps. One that passes this goes round in circles.
 constexpr uint64_t kStepsMax = 200'000;
 constexpr uint32_t kIdleRoundsMax = 200;
+constexpr uint32_t kSpinsMax = 1000;
 
 Scheduler*& CurrentScheduler() {
   static thread_local Scheduler* current = nullptr;
@@ -139,6 +140,13 @@ void Scheduler::Block(State state, const void* object) {
 }
 
 ThreadId Scheduler::Choose(Point point) {
+  deciding_ = true;
+  const ThreadId chosen = ChooseReady(point);
+  deciding_ = false;
+  return chosen;
+}
+
+ThreadId Scheduler::ChooseReady(Point point) {
   ready_.clear();
   while (true) {
     for (ThreadId id = 0; id < threads_.size(); ++id) {
@@ -150,8 +158,15 @@ ThreadId Scheduler::Choose(Point point) {
     if (!goes_on) return kNoThread;
   }
   const auto self = std::find(ready_.begin(), ready_.end(), running_);
-  const bool could_go_on = self != ready_.end();
+  // Who does nothing but look at atomics spins, and waits for another one.
+  atomics_in_a_row_ =
+      point == Point::kAtomic && running_ == last_running_ ? atomics_in_a_row_ + 1 : 0;
+  last_running_ = running_;
+  const bool spins = atomics_in_a_row_ >= kSpinsMax;
+  if (spins) atomics_in_a_row_ = 0;
+  const bool could_go_on = self != ready_.end() && !spins;
   if (could_go_on) std::rotate(ready_.begin(), self, self + 1);
+  if (spins && ready_.size() > 1) ready_.erase(self);
   if (!exploring_ || ready_.size() == 1) return ready_[0];
   return Decide(point, could_go_on ? running_ : kNoThread);
 }

@@ -88,6 +88,9 @@ class Scheduler {
   /// A choice of the test's own among 0 to count - 1, of which 0 is the usual one: part of the
   /// schedule as all others, and no preemption.
   uint32_t Pick(uint32_t count);
+  /// Whether a thread runs that explores, and nothing of the scheduler's own: where an atomic
+  /// operation may be a yield point.
+  bool IsAtRest() const { return exploring_ && !deciding_ && quiet_held_ == 0; }
   /// Adds to the trace of the run.
   void Note(uint64_t hash);
   uint64_t steps() const { return outcome_.steps; }
@@ -133,6 +136,7 @@ class Scheduler {
   uint32_t Decide(Point point, ThreadId current);
   /// Who goes on; kNoThread when nobody can.
   ThreadId Choose(Point point);
+  ThreadId ChooseReady(Point point);
   bool TimeOutOne();
   void NoteStep(Point point);
   uint32_t NumberOf(const void* object);
@@ -144,7 +148,10 @@ class Scheduler {
   ThreadId running_ = kNoThread;
   ThreadId next_ = kNoThread;  // Chosen at a yield point of another thread.
   bool exploring_ = false;
+  bool deciding_ = false;
   uint32_t quiet_held_ = 0;
+  uint32_t atomics_in_a_row_ = 0;
+  ThreadId last_running_ = kNoThread;
   uint32_t idle_rounds_ = 0;
   std::vector<std::pair<uintptr_t, uintptr_t>> quiet_;
   size_t array_count_ = 0;
