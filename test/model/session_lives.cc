@@ -114,8 +114,9 @@ void Session::OpenAfterCrash(bool* killed) {
       constexpr auto kRandom = CrashPolicy::Kept::kRandom;
       constexpr CrashPolicy::Kept kKept[] = {
           CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll, kRandom, kRandom, kRandom, kRandom};
-      CrashPolicy policy{
-          .kept = kKept[own_dice_.Below(6)], .seed = own_dice_.Next(), .torn = own_dice_.Chance(70)};
+      CrashPolicy policy{.kept = kKept[own_dice_.Below(6)],
+                         .seed = own_dice_.Next(),
+                         .torn = own_dice_.Chance(70)};
       policy.fills_reserved = policy.seed % 4 == 0;
       disk.Crash(policy);
       ++counters_.power_cuts;
