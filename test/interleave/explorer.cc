@@ -54,6 +54,7 @@ class Explorer {
     if (given != nullptr) {
       RunGiven(given);
     } else {
+      (void)Replay(scenario_, {});  // What a process makes once is made now, in no run that counts.
       RunSystematically();
       RunAtRandom();
     }

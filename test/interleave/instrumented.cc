@@ -3,7 +3,7 @@
 // library, the calls come here: a yield point, then the operation. So the engine needs no hooks for
 // this either. Plain reads and writes are told, too, and ignored. Built by
 //
-//   make BUILD=build-atomics CXXFLAGS=-fsanitize=thread build-atomics/test_interleave
+//   make BUILD=build-atomics CXXFLAGS='-fsanitize=thread -Wno-error' build-atomics/test_interleave
 //
 // and empty otherwise. Reference counts are atomics as well: a run has several times the choices.
 #include "test/interleave/scheduler.h"

@@ -89,7 +89,11 @@ Outcome Scheduler::Run(std::function<void()> main) {
 ThreadId Scheduler::SpawnWhenIdle(std::string name, std::function<void()> body) {
   auto& thread = threads_.emplace_back(std::make_unique<Thread>());
   thread->name = std::move(name);
-  thread->fiber = std::make_unique<Fiber>(std::move(body));
+  thread->fiber = std::make_unique<Fiber>([this, body = std::move(body)] {
+    on_thread_ = true;
+    body();
+    on_thread_ = false;
+  });
   return static_cast<ThreadId>(threads_.size() - 1);
 }
 
@@ -124,7 +128,13 @@ void Scheduler::Yield(Point point) {
   const ThreadId next = Choose(point);
   if (next == running_ && outcome_.failure.empty()) return;
   next_ = next;
+  Suspend();
+}
+
+void Scheduler::Suspend() {
+  on_thread_ = false;
   threads_[running_]->fiber->Leave();
+  on_thread_ = true;
 }
 
 void Scheduler::Block(State state, const void* object) {
@@ -136,7 +146,7 @@ void Scheduler::Block(State state, const void* object) {
     next_ = kNoThread;
     return;
   }
-  self.fiber->Leave();
+  Suspend();
 }
 
 ThreadId Scheduler::Choose(Point point) {

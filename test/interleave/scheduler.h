@@ -90,7 +90,7 @@ class Scheduler {
   uint32_t Pick(uint32_t count);
   /// Whether a thread runs that explores, and nothing of the scheduler's own: where an atomic
   /// operation may be a yield point.
-  bool IsAtRest() const { return exploring_ && !deciding_ && quiet_held_ == 0; }
+  bool IsAtRest() const { return exploring_ && on_thread_ && !deciding_ && quiet_held_ == 0; }
   /// Adds to the trace of the run.
   void Note(uint64_t hash);
   uint64_t steps() const { return outcome_.steps; }
@@ -131,6 +131,8 @@ class Scheduler {
   void NoteWalk(const void* mutex);
   void Acquire(const void* mutex);
   void Release(const void* mutex);
+  /// Lets the chosen thread go on in place of this one.
+  void Suspend();
   void Block(State state, const void* object);
   void WakeJoining();
   uint32_t Decide(Point point, ThreadId current);
@@ -149,6 +151,7 @@ class Scheduler {
   ThreadId next_ = kNoThread;  // Chosen at a yield point of another thread.
   bool exploring_ = false;
   bool deciding_ = false;
+  bool on_thread_ = false;  // And not on the way to one.
   uint32_t quiet_held_ = 0;
   uint32_t atomics_in_a_row_ = 0;
   ThreadId last_running_ = kNoThread;
