@@ -251,6 +251,10 @@ class UringFileSystem final : public FileSystem {
   Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) override {
     return posix_->OpenDirectory(path, create);
   }
+  Result<std::unique_ptr<Directory>> CreateDirectory(const std::string& path) override {
+    return posix_->CreateDirectory(path);
+  }
+  Status RemoveDirectory(const std::string& path) override { return posix_->RemoveDirectory(path); }
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t depth) override {
     auto queue = std::make_unique<UringQueue>();

@@ -77,6 +77,8 @@ class EngineImpl final : public Engine {
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
   Result<VerifyReport> Verify(bool deep) override;
+  Status Checkpoint(const std::string& path) override;
+  Result<BackupInfo> Backup(const std::string& directory) override;
   DatabaseInfo Info() override;
   Statistics GetStatistics() override;
 
@@ -89,6 +91,10 @@ class EngineImpl final : public Engine {
   Status PrepareClose();
   Status EndLog();
   void Dismantle();
+
+  // engine_copies.cc
+  Result<StoreMoment> TakeMoment();
+  Result<StoreMoment> TakeMomentAlone();
 
   // engine_reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).

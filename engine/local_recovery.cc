@@ -158,6 +158,9 @@ Status OpenStoreFiles(base::Directory* directory, RecoveredFiles* files) {
 Result<RecoveredFiles> RecoverForReadingOnce(base::Directory* directory) {
   ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
   RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
+  for (const wal::ReplaySegment& segment : files.segments) {
+    files.segment_files[segment.number] = segment.file;
+  }
   return files;
 }
 

@@ -24,7 +24,7 @@ struct RecoveredFiles {
   format::ManifestContents manifest;
   std::vector<wal::ReplaySegment> segments;
   /// Only for a reader beside a writer: handles outlive the names.
-  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files;
+  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files, segment_files;
   std::vector<LocalFile> listing;  ///< Only for the writer.
 };
 

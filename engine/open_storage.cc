@@ -32,7 +32,8 @@ Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
   ASSIGN_OR_RETURN(opened.replay,
                    wal::Replay(std::move(files.segments), files.manifest.catalog.database, visit));
   if (options.read_only) {
-    opened.storage = std::make_unique<ReadOnlyStorage>(std::move(directory), std::move(files));
+    opened.storage = std::make_unique<ReadOnlyStorage>(std::move(directory), std::move(files),
+                                                       opened.replay.segments);
     return opened;
   }
   LocalStorage::Parts parts;

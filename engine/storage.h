@@ -11,6 +11,7 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
+#include "engine/store_moment.h"
 #include "format/catalog.h"
 #include "format/frame.h"
 #include "format/types.h"
@@ -66,6 +67,13 @@ class Storage {
   // Verb 5: delete. Requires: a committed edit removed it. Done at once or, where the manifest's
   // sync has to come first, at the next commit; a file that is gone already is fine.
   virtual Status DeleteFile(format::FileNumber number) = 0;
+
+  /// The store as of now, to be copied: until its files are let go, what is deleted stays on disk.
+  /// Requires of one that can write: the caller leads the commit queue, and the log was written.
+  /// Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
+  virtual Result<StoreMoment> TakeMoment() {
+    return Status::Unsupported("this storage cannot be copied");
+  }
 
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;

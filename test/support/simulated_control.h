@@ -24,6 +24,7 @@ enum class DiskOperation : uint8_t {
   kRemove,
   kList,
   kDirectorySync,
+  kLink,
 };
 
 /// "read", "sync", "directory sync", ...

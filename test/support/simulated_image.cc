@@ -112,6 +112,16 @@ void Inode::Crash(Survival& survival) {
   visible = durable;
 }
 
+void Inode::AddName() {
+  if (is_linked) ++more_names;
+  is_linked = true;
+}
+
+void Inode::DropName() {
+  if (more_names == 0) is_linked = false;
+  if (more_names > 0) --more_names;
+}
+
 uint64_t Inode::used_bytes() const {
   if (!is_linked && open_count == 0) return 0;
   return std::max(visible.size_bytes, visible.reserved_bytes);
@@ -169,9 +179,10 @@ void DiskImage::Crash(const CrashPolicy& policy) {
   for (const auto& inode : LiveInodes()) {
     inode->Crash(survival);
     inode->is_linked = false;
+    inode->more_names = 0;
   }
   for (auto& [path, directory] : directories_) {
-    for (auto& [name, inode] : directory.visible) inode->is_linked = true;
+    for (auto& [name, inode] : directory.visible) inode->AddName();
   }
 }
 

@@ -74,6 +74,7 @@ struct Inode {
   Image durable;
   std::vector<Effect> pending;
   bool is_linked = false;   // Has a visible name.
+  uint64_t more_names = 0;  // Visible names beyond the first: hard links.
   uint64_t open_count = 0;  // Handles of this life of the machine.
 
   /// Applies `effect` to the visible image and keeps it as pending.
@@ -84,6 +85,9 @@ struct Inode {
   /// given, says that they had reached the disk.
   void FailSync(Survival* survival);
   void Crash(Survival& survival);
+  /// One more visible name, or one less.
+  void AddName();
+  void DropName();
   /// Disk space it takes while it is linked or open.
   uint64_t used_bytes() const;
 };
