@@ -13,9 +13,6 @@ namespace {
 
 using format::FileNumber;
 
-// A writer changes ROOT or removes a file a few times a second at most; one attempt takes far less.
-constexpr int kAttemptsMax = 20;
-
 // Opens a file that ROOT or the manifest names: its absence is damage.
 Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const std::string& name,
                                               base::OpenMode mode) {
@@ -155,15 +152,6 @@ Status OpenStoreFiles(base::Directory* directory, RecoveredFiles* files) {
   return Status();
 }
 
-Result<RecoveredFiles> RecoverForReadingOnce(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
-  RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
-  for (const wal::ReplaySegment& segment : files.segments) {
-    files.segment_files[segment.number] = segment.file;
-  }
-  return files;
-}
-
 }  // namespace
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
@@ -174,12 +162,12 @@ Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
 }
 
 Result<RecoveredFiles> RecoverForReading(base::Directory* directory) {
-  for (int attempt = 1;; ++attempt) {
-    Result<RecoveredFiles> files = RecoverForReadingOnce(directory);
-    if (files || files.error().code() != StatusCode::kCorruption || attempt == kAttemptsMax) {
-      return files;
-    }
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
+  RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
+  for (const wal::ReplaySegment& segment : files.segments) {
+    files.segment_files[segment.number] = segment.file;
   }
+  return files;
 }
 
 }  // namespace tandem::engine

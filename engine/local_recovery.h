@@ -31,8 +31,8 @@ struct RecoveredFiles {
 /// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
 /// kIoError.
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
-/// For a reader beside a writer: begins anew, a bounded number of times, when what it reads changes
-/// underneath. Every file is open afterwards. Errors: as above.
+/// For a reader beside a writer. Every file is open afterwards. Errors: as above; kCorruption also
+/// when what it reads changes underneath.
 Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
 
 }  // namespace tandem::engine

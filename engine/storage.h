@@ -95,9 +95,11 @@ struct OpenedStorage {
 };
 
 /// Opens the database at `path`: lock (unless read-only), ROOT, manifest, then replays the log into
-/// `visit`. `begin` is called once with the catalog before the first frame. Unless read-only, what
+/// `visit`. `begin` is called with the catalog before the first frame; a reader beside a writer may
+/// have to begin anew, and then what it was given before is void. Unless read-only, what
 /// was replayed is then synced, ROOT says open, files that nothing names are removed and a new
-/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid),
+/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid; a
+/// reader whose writer never paused),
 /// kCorruption, kUnsupported, kIoError.
 Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,

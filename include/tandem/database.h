@@ -209,7 +209,7 @@ class Database {
   /// Opens the database in the directory `path`; nothing else has to be known. What the log holds
   /// and files do not is read first. Errors: kNotFound (no database there and create_if_missing is
   /// off; nothing is created), kBusy (another process, or this one, has it open for writing: its
-  /// pid), kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
+  /// pid; with read_only only when a writer changed the files during each of many attempts), kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
   /// range), kIoError, kNoSpace.
   static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                 const Options& options = {});
