@@ -84,6 +84,10 @@ Result<BackupDirectory> BackupDirectory::Read(std::unique_ptr<base::Directory> d
                                               const std::string& path) {
   BackupDirectory backups(std::move(directory));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, backups.directory_->List());
+  if (std::find(names.begin(), names.end(), kRootName) != names.end()) {
+    return Status::InvalidArgument("'" + path +
+                                   "' holds a database; expected a directory of backups");
+  }
   for (const std::string& name : names) RETURN_IF_ERROR(backups.Note(name, path));
   for (const std::string& name : backups.names_) {
     const std::optional<uint64_t> number = NumberBehind(kRecordPrefix, name);
@@ -98,10 +102,6 @@ Status BackupDirectory::Note(const std::string& name, const std::string& path) {
   if (unfinished || NumberBehind(kRecordPrefix, name) || IsBackupFileName(name)) {
     names_.insert(name);
     return Status();
-  }
-  if (name == kRootName) {
-    return Status::InvalidArgument("'" + path +
-                                   "' holds a database; expected a directory of backups");
   }
   return Status::InvalidArgument("'" + path + "' holds '" + name +
                                  "', which is no part of a backup; name a directory of its own");

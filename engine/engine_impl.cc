@@ -59,6 +59,7 @@ Status EngineImpl::Start() {
     maintenance_->Start();
   }
   maintenance_->ScheduleOverlaps();
+  scrubber_->Start();
   return Status();
 }
 
@@ -114,6 +115,12 @@ void EngineImpl::Wire() {
                                                                   .health = &health_,
                                                                   .jobs = jobs_.get(),
                                                                   .tuning = tuning_});
+  scrubber_ = std::make_unique<Scrubber>(
+      Scrubber::Parts{.regions = regions,
+                      .monitor = &monitor_,
+                      .health = &health_,
+                      .jobs = jobs_.get(),
+                      .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
@@ -235,6 +242,7 @@ Status EngineImpl::EndLog() {
 }
 
 void EngineImpl::Dismantle() {
+  scrubber_.reset();
   maintenance_.reset();
   gate_.reset();
   overlaps_.reset();

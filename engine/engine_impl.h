@@ -46,6 +46,7 @@
 #include "engine/overlap_work.h"
 #include "engine/reader.h"
 #include "engine/recovery.h"
+#include "engine/scrub.h"
 #include "engine/snapshot_registry.h"
 #include "engine/time_source.h"
 #include "engine/write_gate.h"
@@ -134,6 +135,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteGate> gate_;
   std::unique_ptr<Maintenance> maintenance_;
+  std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;              // Changed by Start, and by Close when nobody is inside.
   std::atomic<bool> closing_{false};  // Somebody closes; acquire and release around all of it.
 };

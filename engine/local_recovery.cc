@@ -63,12 +63,41 @@ Status BindSegments(RecoveredFiles* files) {
   return Status();
 }
 
-Status OpenSegments(base::Directory* directory, base::OpenMode mode, RecoveredFiles* files) {
+// Opens all that the catalog names and is not held yet, as far as it is there.
+Status HoldFiles(base::Directory* directory, const format::Catalog& catalog, OpenFiles* held) {
+  std::map<FileNumber, std::string> named;
+  for (const format::SegmentRecord& segment : catalog.segments) {
+    named.emplace(segment.number, SegmentName(segment.number));
+  }
+  for (const auto& [number, record] : catalog.files) named.emplace(number, StoreFileName(number));
+  std::erase_if(*held, [&named](const auto& entry) { return !named.contains(entry.first); });
+  Status missing;
+  for (const auto& [number, name] : named) {
+    if (held->contains(number)) continue;
+    auto file = OpenNamed(directory, name, base::OpenMode::kReadOnly);
+    if (file) {
+      held->emplace(number, std::move(*file));
+    } else if (file.error().code() != StatusCode::kCorruption) {
+      return file.error();
+    } else if (missing.ok()) {
+      missing = file.error();
+    }
+  }
+  return missing;
+}
+
+// `held` is null for the owner.
+Status OpenSegments(base::Directory* directory, base::OpenMode mode, const OpenFiles* held,
+                    RecoveredFiles* files) {
   for (const format::SegmentRecord& record : files->manifest.catalog.segments) {
     wal::ReplaySegment segment;
     segment.number = record.number;
     segment.id = record.id;
-    ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
+    if (held != nullptr) {
+      segment.file = held->at(record.number);
+    } else {
+      ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
+    }
     if (files->manifest.log.segment == record.number) {
       segment.durable_bytes = files->manifest.log.length_bytes;
     }
@@ -95,13 +124,14 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
   return Status();
 }
 
-Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
+Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode, OpenFiles* held) {
   RecoveredFiles files;
   RETURN_IF_ERROR(ReadRootFile(directory, mode, &files));
   ASSIGN_OR_RETURN(files.manifest_file,
                    OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
-  RETURN_IF_ERROR(OpenSegments(directory, mode, &files));
+  if (held != nullptr) RETURN_IF_ERROR(HoldFiles(directory, files.manifest.catalog, held));
+  RETURN_IF_ERROR(OpenSegments(directory, mode, held, &files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
   if (files.root.record.closed) RETURN_IF_ERROR(CheckNothingNewer(files.listing, files));
   return files;
@@ -144,26 +174,20 @@ Status CheckStoreFilesExist(const RecoveredFiles& files) {
   return Status();
 }
 
-Status OpenStoreFiles(base::Directory* directory, RecoveredFiles* files) {
-  for (const auto& [number, record] : files->manifest.catalog.files) {
-    ASSIGN_OR_RETURN(files->store_files[number],
-                     OpenNamed(directory, StoreFileName(number), base::OpenMode::kReadOnly));
-  }
-  return Status();
-}
-
 }  // namespace
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite));
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite, nullptr));
   RETURN_IF_ERROR(CheckWritable(files));
   RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }
 
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
-  RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held) {
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly, held));
+  for (const auto& [number, record] : files.manifest.catalog.files) {
+    files.store_files[number] = held->at(number);
+  }
   for (const wal::ReplaySegment& segment : files.segments) {
     files.segment_files[segment.number] = segment.file;
   }

@@ -31,8 +31,12 @@ struct RecoveredFiles {
 /// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
 /// kIoError.
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
+/// Handles on segments and store files, by number: a number names one file for good.
+using OpenFiles = std::map<format::FileNumber, std::shared_ptr<base::File>>;
+
 /// For a reader beside a writer. Every file is open afterwards. Errors: as above; kCorruption also
-/// when what it reads changes underneath.
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
+/// when what it reads changes underneath. `held` keeps what could be opened for the next attempt,
+/// so that a writer that removes files as fast as they are opened does not stay ahead.
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held);
 
 }  // namespace tandem::engine

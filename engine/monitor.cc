@@ -70,6 +70,11 @@ void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   Tell([&event](EventListener& listener) { listener.OnOverlapsBuilt(event); });
 }
 
+void Monitor::ScrubFound(const ScrubFindingEvent& event) {
+  Add(scrub_findings_);
+  Tell([&event](EventListener& listener) { listener.OnScrubFinding(event); });
+}
+
 void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
   Add(batches_);
   Add(operations_, operations);
@@ -112,6 +117,8 @@ Statistics Monitor::Counters() const {
   statistics.stalls = value(stalls_);
   statistics.stall_micros = value(stall_micros_);
   statistics.delayed_writes = value(delayed_writes_);
+  statistics.scrubbed_bytes = value(scrubbed_bytes_);
+  statistics.scrub_findings = value(scrub_findings_);
   statistics.listener_failures = value(listener_failures_);
   return statistics;
 }

@@ -27,9 +27,9 @@ using Begin = std::function<Status(const format::Catalog&)>;
 using Visit = std::function<Status(const format::Frame&)>;
 
 Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, const Begin& begin,
-                                         const Visit& visit) {
+                                         const Visit& visit, OpenFiles* held) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::Directory> directory, OpenDirectory(options));
-  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(directory.get()));
+  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(directory.get(), held));
   RETURN_IF_ERROR(begin(files.manifest.catalog));
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
@@ -47,10 +47,11 @@ Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, cons
 // row is damage.
 Result<OpenedStorage> OpenForReading(const OpenStorageOptions& options, const Begin& begin,
                                      const Visit& visit) {
+  OpenFiles held;
   std::string found_before;
   int same = 0;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    Result<OpenedStorage> opened = OpenForReadingOnce(options, begin, visit);
+    Result<OpenedStorage> opened = OpenForReadingOnce(options, begin, visit, &held);
     if (opened || opened.error().code() != StatusCode::kCorruption) return opened;
     same = opened.error().message() == found_before ? same + 1 : 1;
     if (same == kSameToBelieve) return opened;

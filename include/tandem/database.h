@@ -183,9 +183,11 @@ struct DatabaseInfo {
   uint64_t log_bytes = 0, log_segments = 0;  ///< Still needed.
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
   MemoryInfo memory;
-  uint64_t recovered_operations = 0;  ///< Read from the log when it was opened.
-  uint64_t torn_bytes = 0;            ///< At the log's end, ignored then: never acknowledged.
-  std::vector<TableInfo> tables;      ///< In the order of their creation.
+  uint64_t recovered_operations = 0;    ///< Read from the log when it was opened.
+  uint64_t torn_bytes = 0;              ///< At the log's end, ignored then: never acknowledged.
+  uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.
+  uint64_t scrubbed_bytes = 0, scrub_findings = 0, oldest_unverified_micros = 0;
+  std::vector<TableInfo> tables;  ///< In the order of their creation.
 };
 
 /// What Verify found. `findings` is empty when all is well.
@@ -209,7 +211,8 @@ class Database {
   /// Opens the database in the directory `path`; nothing else has to be known. What the log holds
   /// and files do not is read first. Errors: kNotFound (no database there and create_if_missing is
   /// off; nothing is created), kBusy (another process, or this one, has it open for writing: its
-  /// pid; with read_only only when a writer changed the files during each of many attempts), kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
+  /// pid; with read_only only when a writer changed the files during each of many attempts),
+  /// kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
   /// range), kIoError, kNoSpace.
   static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                 const Options& options = {});

@@ -66,6 +66,13 @@ struct OverlapsEvent {
   uint64_t micros = 0;
 };
 
+/// The scrub found a store file that cannot be read or is not what was written. It goes on; the
+/// same damage is told once a round.
+struct ScrubFindingEvent {
+  std::string_view file = {};  ///< Its name in the database's directory.
+  Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.
+};
+
 /// Each Begin is followed by its End on the same thread, whatever happens between them.
 class EventListener {
  public:
@@ -77,6 +84,7 @@ class EventListener {
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);
+  virtual void OnScrubFinding(const ScrubFindingEvent& event);
   /// The database accepts no more writes until it is opened again; once, and not for one that was
   /// opened to read only. `reason` is what writes answer from now on.
   virtual void OnReadOnly(const Status& reason);
