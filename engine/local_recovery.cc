@@ -13,6 +13,9 @@ namespace {
 
 using format::FileNumber;
 
+// So often is the manifest read on before ROOT is read again.
+constexpr int kMoreMax = 100;
+
 // Opens a file that ROOT or the manifest names: its absence is damage.
 Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const std::string& name,
                                               base::OpenMode mode) {
@@ -86,6 +89,18 @@ Status HoldFiles(base::Directory* directory, const format::Catalog& catalog, Ope
   return missing;
 }
 
+// The same for a reader: what went since the manifest was read is unnamed by edits behind that.
+Status HoldNewest(base::Directory* directory, RecoveredFiles* files, OpenFiles* held) {
+  Status status = HoldFiles(directory, files->manifest.catalog, held);
+  for (int attempt = 0; attempt < kMoreMax && status.code() == StatusCode::kCorruption; ++attempt) {
+    const uint64_t last_edit = files->manifest.last_edit;
+    RETURN_IF_ERROR(format::ReadMoreOfManifest(files->manifest_file.get(), &files->manifest));
+    if (files->manifest.last_edit == last_edit) return status;
+    status = HoldFiles(directory, files->manifest.catalog, held);
+  }
+  return status;
+}
+
 // `held` is null for the owner.
 Status OpenSegments(base::Directory* directory, base::OpenMode mode, const OpenFiles* held,
                     RecoveredFiles* files) {
@@ -130,7 +145,7 @@ Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode, 
   ASSIGN_OR_RETURN(files.manifest_file,
                    OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
-  if (held != nullptr) RETURN_IF_ERROR(HoldFiles(directory, files.manifest.catalog, held));
+  if (held != nullptr) RETURN_IF_ERROR(HoldNewest(directory, &files, held));
   RETURN_IF_ERROR(OpenSegments(directory, mode, held, &files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
   if (files.root.record.closed) RETURN_IF_ERROR(CheckNothingNewer(files.listing, files));

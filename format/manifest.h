@@ -44,6 +44,10 @@ struct ManifestContents {
 /// naming file and offset, kUnsupported, kIoError.
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root);
 
+/// Takes in what was appended to the manifest since `contents` was read from it. Errors: as
+/// ReadManifest; `contents` is of no use then.
+Status ReadMoreOfManifest(base::File* file, ManifestContents* contents);
+
 /// Appends to one manifest. After any error it accepts nothing more: a new manifest has to follow.
 /// Threads: one at a time.
 class ManifestWriter {
