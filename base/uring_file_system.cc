@@ -82,6 +82,10 @@ class UringFileSystem final : public FileSystem {
   Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) override {
     return posix_->OpenDirectory(path, create);
   }
+  Result<std::unique_ptr<Directory>> CreateDirectory(const std::string& path) override {
+    return posix_->CreateDirectory(path);
+  }
+  Status RemoveDirectory(const std::string& path) override { return posix_->RemoveDirectory(path); }
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t depth) override {
     const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, kRingDepthMax);

@@ -73,6 +73,7 @@ Status EngineImpl::Start() {
     maintenance_->Start();
   }
   maintenance_->ScheduleOverlaps();
+  scrubber_->Start();
   return Status();
 }
 
@@ -132,6 +133,12 @@ void EngineImpl::Wire() {
                                                                   .health = &health_,
                                                                   .jobs = jobs_.get(),
                                                                   .tuning = tuning_});
+  scrubber_ = std::make_unique<Scrubber>(
+      Scrubber::Parts{.regions = regions,
+                      .monitor = &monitor_,
+                      .health = &health_,
+                      .jobs = jobs_.get(),
+                      .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
 // Reads go on without the section; a writer's database writes the file anew.
@@ -271,6 +278,7 @@ Status EngineImpl::EndLog() {
 }
 
 void EngineImpl::Dismantle() {
+  scrubber_.reset();
   maintenance_.reset();
   gate_.reset();
   overlaps_.reset();

@@ -75,6 +75,11 @@ void Monitor::SectionBroken(const BrokenSectionEvent& event) {
   Tell([&event](EventListener& listener) { listener.OnBrokenSection(event); });
 }
 
+void Monitor::ScrubFound(const ScrubFindingEvent& event) {
+  Add(scrub_findings_);
+  Tell([&event](EventListener& listener) { listener.OnScrubFinding(event); });
+}
+
 void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
   Add(batches_);
   Add(operations_, operations);
@@ -119,6 +124,8 @@ Statistics Monitor::Counters() const {
   statistics.stalls = value(stalls_);
   statistics.stall_micros = value(stall_micros_);
   statistics.delayed_writes = value(delayed_writes_);
+  statistics.scrubbed_bytes = value(scrubbed_bytes_);
+  statistics.scrub_findings = value(scrub_findings_);
   statistics.listener_failures = value(listener_failures_);
   return statistics;
 }

@@ -90,6 +90,26 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
   return Status();
 }
 
+// Applies the frames from the reader's offset on and moves the end behind the last good one.
+Status TakeFrames(FrameReader* reader, const std::string& name, FrameChain* chain,
+                  ManifestContents* contents) {
+  const auto apply = [&](const Frame& frame) {
+    const Status status = ApplyFrame(frame, contents);
+    const uint64_t offset = reader->offset() - FrameBytes(frame.payload.size());
+    if (!status.ok()) return InFile(status, name, offset);
+    if (contents->last_edit == 1) contents->first_frame_end = reader->offset();
+    return status;
+  };
+  ASSIGN_OR_RETURN(contents->end.length_bytes, FollowChain(reader, name, apply, chain));
+  contents->end.last_checksum = chain->last_checksum;
+  return Status();
+}
+
+Status CheckRead(const std::string& name, const ManifestContents& contents) {
+  const Status checked = CheckCatalog(contents.catalog);
+  return checked.ok() ? checked : InFile(checked, name, contents.end.length_bytes);
+}
+
 }  // namespace
 
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
@@ -101,21 +121,12 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
   FrameChain chain;
   chain.last_checksum = HeaderChecksum(header);
   FrameReader reader(file, root.record.manifest.id, kFileHeaderBytes, size);
-  const auto apply = [&](const Frame& frame) {
-    const Status status = ApplyFrame(frame, &contents);
-    const uint64_t offset = reader.offset() - FrameBytes(frame.payload.size());
-    if (!status.ok()) return InFile(status, file->name(), offset);
-    if (contents.last_edit == 1) contents.first_frame_end = reader.offset();
-    return status;
-  };
-  ASSIGN_OR_RETURN(contents.end.length_bytes, FollowChain(&reader, file->name(), apply, &chain));
-  contents.end.last_checksum = chain.last_checksum;
+  RETURN_IF_ERROR(TakeFrames(&reader, file->name(), &chain, &contents));
   RETURN_IF_ERROR(CheckBinding(reader, file->name(), root.record, contents.end));
   if (chain.frames == 0) {
     return CorruptionAt(file->name(), kFileHeaderBytes, "no catalog: " + reader.reason());
   }
-  const Status checked = CheckCatalog(contents.catalog);
-  if (!checked.ok()) return InFile(checked, file->name(), contents.end.length_bytes);
+  RETURN_IF_ERROR(CheckRead(file->name(), contents));
   return contents;
 }
 
@@ -206,6 +217,16 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
                    CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
   ASSIGN_OR_RETURN(prefix.is_torn, HasBytesBehind(file, contents.end.length_bytes, size));
   return prefix;
+}
+
+Status ReadMoreOfManifest(base::File* file, ManifestContents* contents) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  FrameChain chain;
+  chain.last_checksum = contents->end.last_checksum;
+  chain.last_sequence = contents->last_edit;
+  FrameReader reader(file, contents->end.id, contents->end.length_bytes, size);
+  RETURN_IF_ERROR(TakeFrames(&reader, file->name(), &chain, contents));
+  return CheckRead(file->name(), *contents);
 }
 
 ManifestWriter::ManifestWriter(std::unique_ptr<base::File> file, const BoundFile& end)

@@ -137,6 +137,13 @@ class StoreFile {
   /// them against zero. Returns the XXH3-128 of the file. Errors: kCorruption, kIoError.
   Result<Hash128> VerifyBytes() const;
 
+  /// Reads both copies of the section table and of the footer, of which Open is content with one.
+  /// Errors: kCorruption, kIoError.
+  Status VerifyEnd() const;
+  /// Reads the bytes between the last section, those and the end against zero. Errors: as
+  /// VerifyEnd.
+  Status VerifyEndPadding() const;
+
   /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
   /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
@@ -144,7 +151,6 @@ class StoreFile {
  private:
   static Status ReadSchema(Parts* parts);
   static Status ReadStatistics(Parts* parts);
-  Status VerifyEnd() const;
   /// nullptr when there are none.
   Result<DataSection*> LoadFamily(FamilyId owner) const;
   Result<DataSection> LoadBesideDamage(FamilyId owner) const;

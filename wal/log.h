@@ -118,7 +118,7 @@ struct ReplayReport {
 struct ReplaySegment {
   format::FileNumber number;
   format::FileId id;
-  std::unique_ptr<base::File> file;
+  std::shared_ptr<base::File> file;
   const format::BoundFile* bound = nullptr;
   uint64_t durable_bytes = 0;  ///< So many are known to have been durable: a log that ends before
                                ///< them is damaged.

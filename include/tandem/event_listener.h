@@ -76,6 +76,13 @@ struct BrokenSectionEvent {
   std::string_view reason = {};   ///< Names file and offset.
 };
 
+/// The scrub found a store file that cannot be read or is not what was written. It goes on; the
+/// same damage is told once a round.
+struct ScrubFindingEvent {
+  std::string_view file = {};  ///< Its name in the database's directory.
+  Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.
+};
+
 /// Each Begin is followed by its End on the same thread, whatever happens between them.
 class EventListener {
  public:
@@ -89,6 +96,7 @@ class EventListener {
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);
   /// Once for each section of an open file, on the thread that met the damage.
   virtual void OnBrokenSection(const BrokenSectionEvent& event);
+  virtual void OnScrubFinding(const ScrubFindingEvent& event);
   /// The database accepts no more writes until it is opened again; once, and not for one that was
   /// opened to read only. `reason` is what writes answer from now on.
   virtual void OnReadOnly(const Status& reason);

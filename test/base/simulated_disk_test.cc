@@ -310,6 +310,29 @@ BOOST_AUTO_TEST_CASE(VisibleAndDurableStatesAgreeWithAPlainModel) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ALinkSharesBytesAndEndsWithItsOwnName) {
+  SimulatedDisk disk;
+  const auto from = *disk.OpenDirectory("from", true);
+  const auto to = *disk.OpenDirectory("to", true);
+  {
+    const auto file = *from->Create("f");
+    BOOST_TEST(file->Write(0, "bytes").ok());
+    BOOST_TEST(file->DataSync().ok());
+  }
+  BOOST_TEST(from->Sync().ok());
+  BOOST_TEST(to->Link(*from, "f", "g").ok());
+  BOOST_TEST(disk.used_bytes() == 5u);
+  BOOST_TEST(from->Remove("f").ok());
+  BOOST_TEST(disk.used_bytes() == 5u);
+  BOOST_TEST(*disk.Content("to", "g") == "bytes");
+  // The name is durable by a sync of its directory alone.
+  BOOST_TEST(!disk.CrashedCopy({})->Content("to", "g").has_value());
+  BOOST_TEST(to->Sync().ok());
+  BOOST_TEST(*disk.CrashedCopy({})->Content("to", "g") == "bytes");
+  BOOST_TEST(to->Remove("g").ok());
+  BOOST_TEST(disk.used_bytes() == 0u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

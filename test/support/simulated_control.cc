@@ -39,6 +39,8 @@ std::string_view DiskOperationName(DiskOperation operation) {
       return "list";
     case DiskOperation::kDirectorySync:
       return "directory sync";
+    case DiskOperation::kLink:
+      return "link";
   }
   return "unknown";
 }

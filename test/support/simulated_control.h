@@ -26,6 +26,7 @@ enum class DiskOperation : uint8_t {
   kRemove,
   kList,
   kDirectorySync,
+  kLink,
 };
 
 /// "read", "sync", "directory sync", ...

@@ -19,6 +19,7 @@ class SimulatedDirectory final : public base::Directory {
   Result<std::unique_ptr<base::File>> Create(const std::string& name) override;
   Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override;
   Status Remove(const std::string& name) override;
+  Status Link(base::Directory& from, const std::string& name, const std::string& new_name) override;
   Result<std::vector<std::string>> List() override;
   Status Sync() override;
   Status Lock() override;
@@ -99,9 +100,33 @@ Status SimulatedDirectory::Remove(const std::string& name) {
     return Status::NotFound("cannot remove '" + name + "': it does not exist");
   }
   const std::shared_ptr<Inode> inode = found->second;
-  inode->is_linked = false;
+  inode->DropName();
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = nullptr});
   Observe(DiskOperation::kRemove, name, inode.get());
+  return Status();
+}
+
+Status SimulatedDirectory::Link(base::Directory& from, const std::string& name,
+                                const std::string& new_name) {
+  RETURN_IF_ERROR(base::CheckFileName(name));
+  RETURN_IF_ERROR(base::CheckFileName(new_name));
+  auto* const source = dynamic_cast<SimulatedDirectory*>(&from);
+  if (source == nullptr || source->state_ != state_) return Directory::Link(from, name, new_name);
+  RETURN_IF_ERROR(Admit(DiskOperation::kLink, new_name));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const DirectoryImage& source_image = *state_->image.Find(source->path_);
+  const auto found = source_image.visible.find(name);
+  if (found == source_image.visible.end()) {
+    return Status::NotFound("cannot link '" + name + "': it does not exist");
+  }
+  if (image().visible.count(new_name) != 0) {
+    return Status::AlreadyExists("cannot link '" + new_name + "': it exists");
+  }
+  const std::shared_ptr<Inode> inode = found->second;
+  inode->AddName();
+  image().Change({.id = state_->image.NextEffectId(), .name = new_name, .inode = inode});
+  Observe(DiskOperation::kLink, new_name, inode.get());
   return Status();
 }
 

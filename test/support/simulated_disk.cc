@@ -157,7 +157,7 @@ Status SimulatedDisk::RemoveDurably(const std::string& path, const std::string& 
   const auto found = directory->visible.find(file);
   if (found == directory->visible.end()) return NoSuchFile(path, file);
   if (state_->observer != nullptr) state_->observer->Tampered(WithoutTrailingSlashes(path));
-  found->second->is_linked = false;
+  found->second->DropName();
   directory->visible.erase(found);
   directory->durable.erase(file);
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });

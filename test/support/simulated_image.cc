@@ -147,9 +147,12 @@ void DiskImage::Crash(const CrashPolicy& policy) {
   DropHandles();
   std::vector<std::string> forgotten;
   for (auto& [path, directory] : directories_) directory.Crash(survival);
-  for (const auto& inode : LiveInodes()) inode->is_linked = false;
+  for (const auto& inode : LiveInodes()) {
+    inode->is_linked = false;
+    inode->more_names = 0;
+  }
   for (auto& [path, directory] : directories_) {
-    for (auto& [name, inode] : directory.visible) inode->is_linked = true;
+    for (auto& [name, inode] : directory.visible) inode->AddName();
   }
   for (const auto& inode : LiveInodes()) {
     if (!inode->is_linked) forgotten.push_back(inode->visible.bytes);

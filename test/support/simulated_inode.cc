@@ -170,6 +170,16 @@ void Inode::Close() {
   if (--open_count == 0) late_error.reset();
 }
 
+void Inode::AddName() {
+  if (is_linked) ++more_names;
+  is_linked = true;
+}
+
+void Inode::DropName() {
+  if (more_names == 0) is_linked = false;
+  if (more_names > 0) --more_names;
+}
+
 uint64_t Inode::used_bytes() const {
   if (!is_linked && open_count == 0) return 0;
   return std::max(visible.size_bytes, visible.reserved_bytes);

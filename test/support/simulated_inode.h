@@ -72,6 +72,7 @@ struct Inode {
   uint64_t error_count = 0;
   std::map<uint64_t, std::string> old_sectors;  // By number: as before their last change.
   bool is_linked = false;                       // Has a visible name.
+  uint64_t more_names = 0;                      // Visible names beyond the first: hard links.
   uint64_t open_count = 0;                      // Handles of this life of the machine.
 
   /// Applies `effect` to the visible image and keeps it as pending.
@@ -90,6 +91,9 @@ struct Inode {
   void Crash(Survival& survival, Filler& filler);
   /// A handle of this life is gone.
   void Close();
+  /// One more visible name, or one less.
+  void AddName();
+  void DropName();
   /// Disk space it takes while it is linked or open.
   uint64_t used_bytes() const;
 

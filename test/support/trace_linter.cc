@@ -124,6 +124,7 @@ std::string TraceLinter::Observe(const Observation& seen, DiskImage* image) {
     case DiskOperation::kDataSync:
       return CheckSync(seen, image);
     case DiskOperation::kCreate:
+    case DiskOperation::kLink:
       return CheckCreate(seen, image);
     case DiskOperation::kRemove:
       return CheckRemove(seen, image);

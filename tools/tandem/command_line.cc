@@ -36,6 +36,9 @@ struct Arguments {
   SalvageVerbOptions salvage;
   StressOptions stress;
   ReplayOptions replay;
+  CheckpointOptions checkpoint;
+  BackupOptions backup;
+  RestoreOptions restore;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -74,6 +77,7 @@ class Grammar {
   void AddFiles();
   void AddCare();
   void AddMeasure();
+  void AddCopies();
   // What several verbs share beyond that.
   void AddLimit(CLI::App* verb, uint64_t* limit);
   template <typename Options>
@@ -140,6 +144,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddQueries();
   AddFiles();
   AddCare();
+  AddCopies();
   AddMeasure();
 }
 
@@ -322,6 +327,32 @@ void Grammar::AddMeasure() {
   verb->add_option("FILE", replay.script, "The file 'operations' of a run")->required();
   verb->add_flag("--shrink", replay.shrink,
                  "Write the fewest steps that still fail to FILE.shrunk");
+}
+
+void Grammar::AddCopies() {
+  CheckpointOptions& checkpoint = arguments_.checkpoint;
+  CLI::App* verb = AddVerb("checkpoint", &checkpoint);
+  verb->add_option("DEST", checkpoint.destination, "A directory that does not exist")->required();
+
+  BackupOptions& backup = arguments_.backup;
+  verb = AddVerb("backup", &backup);
+  verb->add_option("BACKUPS", backup.directory, "Directory of backups; made where there is none")
+      ->required();
+  verb->add_option("--keep", backup.keep, "Then remove all backups but the newest this many")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
+
+  RestoreOptions& restore = arguments_.restore;
+  verb = AddVerb("restore", &restore);
+  verb->add_option("BACKUPS", restore.directory, "Directory of backups")->required();
+  CLI::Option* destination =
+      verb->add_option("DEST", restore.destination, "A directory that does not exist");
+  CLI::Option* at =
+      verb->add_option("--at", restore.number, "Number of the backup; default: newest")
+          ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+  CLI::Option* list = verb->add_flag("--list", restore.list, "Only list the backups");
+  CLI::Option* verify = verb->add_flag("--verify", restore.verify, "Only check every byte of all");
+  for (CLI::Option* only : {list, verify}) only->excludes(destination)->excludes(at);
+  list->excludes(verify);
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {

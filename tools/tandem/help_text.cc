@@ -121,6 +121,26 @@ Writes what is in memory and in the log to store files.
 
 Merges the files of each region of a table into one.
 )"},
+    {"checkpoint",
+     R"(Example: tandem checkpoint shop/ shop-friday/
+
+Makes a database of its own that is this one as of now, beside a live writer too. Files
+are shared by hard links where both lie on one file system, otherwise copied and
+verified. Neither disturbs the other. DEST must not exist.
+)"},
+    {"backup",
+     R"(Example: tandem backup shop/ /mnt/backups/shop --keep 14
+
+Adds a backup of this moment to a directory: only files that no backup there has yet
+are copied, each verified. Works beside a live writer and on a read-only file system.
+)"},
+    {"restore",
+     R"(Example: tandem restore /mnt/backups/shop shop/ --at 3
+         tandem restore /mnt/backups/shop --list
+
+Makes DEST the database as a backup has it, after every byte was verified. A backup
+that is damaged is refused (exit 4); --verify lists all damage (exit 8).
+)"},
     {"export",
      R"(Example: tandem export shop/ orders -o orders.jsonl
          tandem export shop/ orders | tandem import copy/ orders - --format jsonl
@@ -195,6 +215,9 @@ Files     dump      print what a file of a database holds
           verify    check every byte, and indexes against rows
 Care      flush     write memory to files
           compact   merge the files of each region into one
+          checkpoint  make a copy as of now that shares files
+          backup    add to a directory of backups what changed
+          restore   make a database from a backup; list and verify backups
           export    write rows so that import reads them back, byte for byte
           salvage   copy what is good out of a damaged database
 Measure   stress    random work from many threads, kills, crashes and faults, all compared

@@ -150,12 +150,29 @@ struct ReplayOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct CheckpointOptions {
+  std::string path, destination;
+};
+struct BackupOptions {
+  std::string path, directory;
+  uint64_t keep = 0;  ///< Backups that stay; 0: all.
+  OutputMode output = OutputMode::kTable;
+};
+struct RestoreOptions {
+  std::string directory;
+  std::string destination;  ///< Empty: none, with list and verify.
+  uint64_t number = 0;      ///< 0: the newest.
+  bool list = false, verify = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct VersionOptions {};
 
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
-                 SalvageVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -27,6 +27,9 @@ Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const BackupOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VersionOptions& options, const Context& context);
 
 }  // namespace tandem::tools
