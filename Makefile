@@ -302,7 +302,7 @@ $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJEC
 # Those of the proof link its suites.
 $(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJECTS) $(filter-out %/prove/main.o $(SUPPORT_OBJECTS),$(PROVE_OBJECTS)) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
 # What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 

@@ -77,6 +77,12 @@ class GuardedEngine final : public engine::Engine {
   Result<VerifyReport> Verify(bool deep) override {
     return Within(guard_, [&] { return engine_->Verify(deep); });
   }
+  Status Checkpoint(const std::string& path) override {
+    return Within(guard_, [&] { return engine_->Checkpoint(path); });
+  }
+  Result<BackupInfo> Backup(const std::string& directory) override {
+    return Within(guard_, [&] { return engine_->Backup(directory); });
+  }
   DatabaseInfo Info() override { return engine_->Info(); }
   Statistics GetStatistics() override { return engine_->GetStatistics(); }
 
