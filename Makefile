@@ -124,6 +124,7 @@ PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wild
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
+	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
 	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES))))

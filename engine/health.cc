@@ -19,15 +19,15 @@ Status Health::CheckWritable() const {
 // It turns read-only first, with or without memory to say why: what failed before may be that very
 // lack.
 void Health::TurnReadOnly(std::string_view what, const Status& cause) {
+  std::string words;
+  Guarded([&] {
+    words.assign(what).append(": ").append(cause.ToString());
+    return Status();
+  }).Ignore("read_only_reason has words for it");
   {
     base::MutexLock lock(mutex_);
     if (read_only_.load(std::memory_order_relaxed)) return;
-    Guarded([&] {
-      std::string reason(what);
-      reason.append(": ").append(cause.ToString());
-      reason_ = std::move(reason);
-      return Status();
-    }).Ignore("read_only_reason has words for it");
+    reason_ = std::move(words);
     read_only_.store(true, std::memory_order_release);
   }
   Guarded([&] {
