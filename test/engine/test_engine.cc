@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "test/support/trace_linter.h"
+
 namespace tandem::test {
 
 engine::Tuning SmallTuning() {
@@ -24,8 +26,10 @@ TableOptions SimpleTable(uint32_t max_versions, int64_t ttl_micros) {
   return options;
 }
 
-TestEngine::TestEngine(uint64_t seed)
-    : disk(seed), executor(clock), random_(base::NewSeededRandom(seed)) {
+TestEngine::TestEngine(uint64_t seed) : TestEngine(seed, std::make_unique<TraceLinter>()) {}
+
+TestEngine::TestEngine(uint64_t seed, std::unique_ptr<DiskObserver> observer)
+    : disk(seed, std::move(observer)), executor(clock), random_(base::NewSeededRandom(seed)) {
   options.create_if_missing = true;
   options.log = [this](std::string_view line) { log.emplace_back(line); };
 }

@@ -26,6 +26,8 @@ TableOptions SimpleTable(uint32_t max_versions = 1, int64_t ttl_micros = 0);
 class TestEngine {
  public:
   explicit TestEngine(uint64_t seed = 1);
+  /// `observer` watches the disk instead of the usual one; may be null.
+  TestEngine(uint64_t seed, std::unique_ptr<DiskObserver> observer);
 
   /// Opens the database "db", creating it. Requires: it is not open.
   Status Open();
