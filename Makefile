@@ -5,6 +5,7 @@
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
@@ -49,7 +50,9 @@ SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
-TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc))
+# The stress harness works on the disk that the tests simulate.
+TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/stress/*.cc)) \
+  $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
@@ -91,7 +94,8 @@ demo: all
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
 # thread-safety analysis comes with it.
-# The benchmark program is left out: its peers are not instrumented.
+# The benchmark program is left out: its peers are not instrumented. So is test_interleave from
+# `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts.
 FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
@@ -102,7 +106,8 @@ asan:
 	@$(MAKE) --no-print-directory $(ASAN) sanitized
 tsan:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized \
+	  RUNS='$(filter-out test_interleave%,$(RUNS))'
 .PHONY: sanitized
 sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
@@ -110,13 +115,25 @@ sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each.
 SUITES ?=
 MINUTES ?=
-PROVE_OBJECTS = $(call objects,$(wildcard test/prove/*.cc)) \
+# Other engines take the exam and answer for it where their libraries are.
+EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
+EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
+EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite,$(EXAM_PEERS)),-lsqlite3) \
+  $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
+PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
 	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES))))
+# The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
+exam:
+	$(INSTALL) $(PACKAGES_TEST)
+	@tools/house/dependencies.sh librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/exam_peers
+	@$(BUILD)/exam_peers
+.PHONY: exam
 
 # Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
@@ -141,7 +158,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/bench test/support,$(wildcard $(folder)/*.h))
+HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/stress tools/bench test/support,$(wildcard $(folder)/*.h))
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/house/tidy.py
@@ -212,7 +229,7 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: OPT = -O1
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
-PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc)) $(SUPPORT_OBJECTS)
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 # RapidJSON adds to a null pointer where its stack is empty.
@@ -248,7 +265,11 @@ $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) 
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 $(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+$(BUILD)/exam_peers: $(filter-out %/prove/main.o,$(PROVE_OBJECTS)) $(call objects,test/prove/peers/main.cc) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
 # The readers of input are the program's.
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
@@ -278,7 +299,11 @@ $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
-# What they run besides.
+# Those of the proof link its suites.
+$(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJECTS) $(filter-out %/prove/main.o $(SUPPORT_OBJECTS),$(PROVE_OBJECTS)) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
+# What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 -include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

@@ -1,6 +1,8 @@
 // What every FileSystem shares.
 #include "base/file_system.h"
 
+#include "base/status_macros.h"
+
 namespace tandem::base {
 
 Status CheckFileName(const std::string& name) {
@@ -8,6 +10,24 @@ Status CheckFileName(const std::string& name) {
                         name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
   if (is_plain) return Status();
   return Status::InvalidArgument("'" + name + "' is not the name of a file in a directory");
+}
+
+Status Directory::Link(Directory&, const std::string& name, const std::string&) {
+  return Status::Unsupported("cannot link '" + name + "': there are no hard links here");
+}
+
+// Where directories have no parents, none lies in another.
+Result<bool> Directory::IsWithin(Directory&) { return false; }
+
+Result<std::unique_ptr<Directory>> FileSystem::CreateDirectory(const std::string& path) {
+  const Result<std::unique_ptr<Directory>> present = OpenDirectory(path, /*create=*/false);
+  if (present) return Status::AlreadyExists("cannot create directory '" + path + "': it exists");
+  if (present.error().code() != StatusCode::kNotFound) return present.error();
+  return OpenDirectory(path, /*create=*/true);
+}
+
+Status FileSystem::RemoveDirectory(const std::string& path) {
+  return Status::Unsupported("cannot remove directory '" + path + "': this file system keeps them");
 }
 
 void RunRequest(IoRequest& request) {

@@ -87,6 +87,13 @@ class Directory {
   /// Errors: kNotFound; kIoError (also for a link, a directory or another special file).
   virtual Result<std::unique_ptr<File>> Open(const std::string& name, OpenMode mode) = 0;
   virtual Status Remove(const std::string& name) = 0;
+  /// Gives the regular file `name` of `from` a second name `new_name` here, a hard link: both stand
+  /// for the same bytes, each may be removed without the other. Links are not followed. Errors:
+  /// kAlreadyExists, kNotFound, kIoError; kUnsupported where the two cannot share a file (other
+  /// disks, a file system without hard links, one that forbids them): copy it instead.
+  virtual Status Link(Directory& from, const std::string& name, const std::string& new_name);
+  /// Whether this is `other` or lies in it, at any depth. Errors: kIoError.
+  virtual Result<bool> IsWithin(Directory& other);
   /// Names of the regular entries in it, in no order.
   virtual Result<std::vector<std::string>> List() = 0;
   /// Makes the names created and removed so far durable.
@@ -108,6 +115,12 @@ class FileSystem {
   /// must exist) and syncs its parent. Errors: kNotFound, kIoError.
   virtual Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path,
                                                            bool create) = 0;
+  /// Makes the directory `path`, mode 0700, and opens it; parents must exist, the parent is synced.
+  /// Errors: kAlreadyExists (whatever it is that stands there), kNotFound (no parent), kIoError.
+  virtual Result<std::unique_ptr<Directory>> CreateDirectory(const std::string& path);
+  /// Removes the empty directory `path`. Errors: kNotFound, kIoError (also when it is not empty),
+  /// kUnsupported.
+  virtual Status RemoveDirectory(const std::string& path);
   /// A queue for at most `depth` operations in flight.
   virtual std::unique_ptr<IoQueue> NewQueue(uint32_t depth) = 0;
   /// "posix", "io_uring", ...: for statistics and messages.

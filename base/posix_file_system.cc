@@ -47,6 +47,8 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<File>> Create(const std::string& name) override;
   Result<std::unique_ptr<File>> Open(const std::string& name, OpenMode mode) override;
   Status Remove(const std::string& name) override;
+  Status Link(Directory& from, const std::string& name, const std::string& new_name) override;
+  Result<bool> IsWithin(Directory& other) override;
   Result<std::vector<std::string>> List() override;
   Status Sync() override { return SyncDescriptor(fd(), path_); }
   Status Lock() override { return lock_.Acquire(fd(), path_); }
@@ -88,6 +90,53 @@ Result<std::unique_ptr<File>> PosixDirectory::Open(const std::string& name, Open
 Status PosixDirectory::Remove(const std::string& name) {
   RETURN_IF_ERROR(CheckFileName(name));
   return unlinkat(fd(), name.c_str(), 0) == 0 ? Status() : PosixError("remove", name, errno);
+}
+
+// Whether linkat refuses this pair of places rather than this file: a copy may do what it does not.
+bool IsNoPlaceForLinks(int error) {
+  return error == EXDEV || error == EPERM || error == EACCES || error == EMLINK ||
+         error == EOPNOTSUPP || error == ENOSYS || error == EROFS;
+}
+
+Status PosixDirectory::Link(Directory& from, const std::string& name, const std::string& new_name) {
+  RETURN_IF_ERROR(CheckFileName(name));
+  RETURN_IF_ERROR(CheckFileName(new_name));
+  const auto* source = dynamic_cast<const PosixDirectory*>(&from);
+  if (source == nullptr) return Directory::Link(from, name, new_name);
+  struct stat attributes {};
+  if (fstatat(source->fd(), name.c_str(), &attributes, AT_SYMLINK_NOFOLLOW) != 0) {
+    return PosixError("link", name, errno);
+  }
+  if (!S_ISREG(attributes.st_mode)) {
+    return Status::IoError("cannot link '" + name + "': it is not a regular file");
+  }
+  if (linkat(source->fd(), name.c_str(), fd(), new_name.c_str(), 0) == 0) return Status();
+  const int error = errno;
+  const Status status = PosixError("link", name, error);
+  return IsNoPlaceForLinks(error) ? Status::Unsupported(std::string(status.message())) : status;
+}
+
+// Goes up until it meets `other` or the root, which is its own parent.
+Result<bool> PosixDirectory::IsWithin(Directory& other) {
+  const auto* above = dynamic_cast<const PosixDirectory*>(&other);
+  if (above == nullptr) return false;
+  struct stat sought {
+  }, here{};
+  if (fstat(above->fd(), &sought) != 0) return PosixError("look at", above->path_, errno);
+  Descriptor at(OpenAt(fd(), ".", O_RDONLY | O_DIRECTORY));
+  while (true) {
+    if (!at.is_open() || fstat(at.fd(), &here) != 0) return PosixError("look above", path_, errno);
+    if (here.st_dev == sought.st_dev && here.st_ino == sought.st_ino) return true;
+    Descriptor parent(OpenAt(at.fd(), "..", O_RDONLY | O_DIRECTORY));
+    struct stat next {};
+    // Whose parents may not be looked at lies outside of what this process could open.
+    if (!parent.is_open() && errno == EACCES) return false;
+    if (!parent.is_open() || fstat(parent.fd(), &next) != 0) {
+      return PosixError("look above", path_, errno);
+    }
+    if (next.st_dev == here.st_dev && next.st_ino == here.st_ino) return false;
+    at = std::move(parent);
+  }
 }
 
 bool PosixDirectory::IsRegular(const dirent& entry) const {
@@ -163,6 +212,21 @@ class PosixFileSystem final : public FileSystem {
     if (!directory.is_open()) return PosixError("open directory", path, errno);
     if (create) RETURN_IF_ERROR(SyncParent(directory.fd(), path, is_new));
     return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(directory), path));
+  }
+
+  Result<std::unique_ptr<Directory>> CreateDirectory(const std::string& path) override {
+    if (mkdir(path.c_str(), kDirectoryMode) != 0) {
+      return PosixError("create directory", path, errno);
+    }
+    // A link that somebody put in its place meanwhile is not followed.
+    Descriptor directory(OpenAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    if (!directory.is_open()) return PosixError("open directory", path, errno);
+    RETURN_IF_ERROR(SyncParent(directory.fd(), path, true));
+    return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(directory), path));
+  }
+
+  Status RemoveDirectory(const std::string& path) override {
+    return rmdir(path.c_str()) == 0 ? Status() : PosixError("remove directory", path, errno);
   }
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t) override { return std::make_unique<PosixQueue>(); }

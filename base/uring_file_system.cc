@@ -1,247 +1,78 @@
-// Queues over io_uring rings; directories and files themselves are the POSIX ones. The only file
-// that knows liburing.
-//
-// A queue holds `depth` slots, each for one request in the kernel, so the completion ring, which
-// has at least as many entries, cannot overflow. Life of a request:
-// 1. Submit puts it into waiting_.
-// 2. Fill gives it a free slot and a submission entry: prepared_.
-// 3. Enter passes the entries to the kernel, which takes them in order: in_kernel_count_.
-// 4. Reap takes its completion: to done_, or, when it was short or interrupted, back to 2 in the
-// same
-//    slot with what is left.
-// A ring that stops accepting entries is broken: requests that are not in the kernel then run
-// through POSIX calls, so every request completes in any case.
+// Rings over io_uring, and the file system whose queues are over them; directories and files
+// themselves are the POSIX ones. The only file that knows liburing.
 #include <liburing.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <deque>
 #include <system_error>
-#include <vector>
 
 #include "base/file_system.h"
 #include "base/posix_file.h"
+#include "base/ring.h"
 
 namespace tandem::base {
 namespace {
 
-constexpr uint32_t kDepthMax = 4096;
-// An entry's length has 32 bits; longer requests are continued as short ones are.
-constexpr size_t kTransferMax = size_t{1} << 30;
-
-// Interrupted, refused for now, or cancelled because the thread that submitted it has ended.
-bool IsRepeatable(int error) { return IsTransient(error) || error == ECANCELED; }
-
-class UringQueue final : public IoQueue {
+class Uring final : public Ring {
  public:
-  UringQueue() = default;
-  ~UringQueue() override;
+  Uring() = default;
+  ~Uring() override;
 
-  // Returns 0 or the errno why there is no ring. Nothing else may be called after a failure.
-  int Init(uint32_t depth);
+  // Returns whether there is a ring now. Nothing else may be called after a failure.
+  bool Init(uint32_t entry_count);
 
-  void Submit(std::span<IoRequest* const> requests) override;
-  IoRequest* Wait() override;
+  bool Takes(const File& file) const override {
+    return dynamic_cast<const PosixFile*>(&file) != nullptr;
+  }
+  bool Push(const RingOperation& operation) override;
+  int Enter(unsigned wait_count) override { return io_uring_submit_and_wait(&ring_, wait_count); }
+  int Await() override;
+  bool Reap(RingCompletion* completion) override;
 
  private:
-  struct Slot {
-    IoRequest* request = nullptr;
-    int fd = -1;
-    int fruitless_attempts = 0;
-  };
-
-  void Start(IoRequest* request);
-  void Fill();
-  void Prepare(uint32_t slot_index);
-  void Enter(unsigned wait_count);
-  void WaitOnly();
-  void Reap();
-  void Complete(uint32_t slot_index, int result);
-  void Finish(uint32_t slot_index);
-  void FinishByPosix(uint32_t slot_index);
-  void Abandon();
-
   io_uring ring_{};
   bool has_ring_ = false;
-  bool is_broken_ = false;
-  std::vector<Slot> slots_;
-  std::vector<uint32_t> free_slots_;
-  std::deque<IoRequest*> waiting_;
-  std::deque<uint32_t> prepared_;  // Slots whose entry the kernel has not taken, in entry order.
-  uint32_t in_kernel_count_ = 0;
-  int fruitless_enters_ = 0;
-  std::deque<IoRequest*> done_;
 };
 
-int UringQueue::Init(uint32_t depth) {
-  const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, kDepthMax);
-  const int result = io_uring_queue_init(slot_count, &ring_, 0);
-  if (result < 0) return -result;
-  has_ring_ = true;
-  slots_.resize(slot_count);
-  for (uint32_t i = slot_count; i > 0; --i) free_slots_.push_back(i - 1);
-  return 0;
+bool Uring::Init(uint32_t entry_count) {
+  has_ring_ = io_uring_queue_init(entry_count, &ring_, 0) == 0;
+  return has_ring_;
 }
 
-UringQueue::~UringQueue() {
-  // The kernel must be done with the buffers before the caller frees them.
-  while (has_ring_ && Wait() != nullptr) {
-  }
+Uring::~Uring() {
   if (has_ring_) io_uring_queue_exit(&ring_);
 }
 
-void UringQueue::Submit(std::span<IoRequest* const> requests) {
-  for (IoRequest* request : requests) Start(request);
-  Fill();
-  if (!prepared_.empty()) Enter(0);
-}
-
-IoRequest* UringQueue::Wait() {
-  while (true) {
-    Fill();
-    if (done_.empty() && prepared_.empty() && in_kernel_count_ == 0) return nullptr;
-    // Slots that became free are put to work before the caller processes what is done.
-    if (done_.empty() || !prepared_.empty()) {
-      Enter(done_.empty() ? 1 : 0);
-      Reap();
-    }
-    if (!done_.empty()) break;
-  }
-  IoRequest* request = done_.front();
-  done_.pop_front();
-  return request;
-}
-
-// Requests that need no kernel, or whose file is not one of ours (a wrapper), run here and now.
-void UringQueue::Start(IoRequest* request) {
-  request->status = Status();
-  request->transferred = 0;
-  const bool is_empty = request->kind != IoRequest::Kind::kDataSync && request->buffer.empty();
-  if (is_empty || dynamic_cast<PosixFile*>(request->file) == nullptr) {
-    RunRequest(*request);
-    done_.push_back(request);
-    return;
-  }
-  waiting_.push_back(request);
-}
-
-void UringQueue::Fill() {
-  while (!waiting_.empty() && !free_slots_.empty()) {
-    IoRequest* request = waiting_.front();
-    waiting_.pop_front();
-    const uint32_t slot_index = free_slots_.back();
-    free_slots_.pop_back();
-    slots_[slot_index] = {.request = request, .fd = static_cast<PosixFile*>(request->file)->fd()};
-    Prepare(slot_index);
-  }
-}
-
-void UringQueue::Prepare(uint32_t slot_index) {
-  io_uring_sqe* entry = is_broken_ ? nullptr : io_uring_get_sqe(&ring_);
-  if (entry == nullptr) return FinishByPosix(slot_index);
-  const Slot& slot = slots_[slot_index];
-  const IoRequest& request = *slot.request;
-  const std::span<char> left = request.buffer.subspan(request.transferred);
-  const auto length = static_cast<unsigned>(std::min(left.size(), kTransferMax));
-  const uint64_t offset = request.offset + request.transferred;
-  switch (request.kind) {
+bool Uring::Push(const RingOperation& operation) {
+  io_uring_sqe* entry = io_uring_get_sqe(&ring_);
+  if (entry == nullptr) return false;
+  const int fd = static_cast<PosixFile*>(operation.file)->fd();
+  const auto length = static_cast<unsigned>(operation.buffer.size());
+  switch (operation.kind) {
     case IoRequest::Kind::kRead:
-      io_uring_prep_read(entry, slot.fd, left.data(), length, offset);
+      io_uring_prep_read(entry, fd, operation.buffer.data(), length, operation.offset);
       break;
     case IoRequest::Kind::kWrite:
-      io_uring_prep_write(entry, slot.fd, left.data(), length, offset);
+      io_uring_prep_write(entry, fd, operation.buffer.data(), length, operation.offset);
       break;
     case IoRequest::Kind::kDataSync:
-      io_uring_prep_fsync(entry, slot.fd, IORING_FSYNC_DATASYNC);
+      io_uring_prep_fsync(entry, fd, IORING_FSYNC_DATASYNC);
       break;
   }
-  entry->user_data = slot_index;
-  prepared_.push_back(slot_index);
+  entry->user_data = operation.user_data;
+  return true;
 }
 
-// Passes the prepared entries to the kernel and waits until `wait_count` completions are there, or
-// less long: the caller reaps and comes back.
-void UringQueue::Enter(unsigned wait_count) {
-  if (is_broken_) return WaitOnly();
-  const int result = io_uring_submit_and_wait(&ring_, wait_count);
-  for (int taken = 0; taken < result && !prepared_.empty(); ++taken) {
-    prepared_.pop_front();
-    ++in_kernel_count_;
-  }
-  if (result > 0 || prepared_.empty()) {
-    fruitless_enters_ = 0;
-    // Nothing was left to pass on, so an error concerns the wait alone.
-    if (result < 0 && result != -EINTR) sched_yield();
-    return;
-  }
-  // EBUSY: completions must be reaped first.
-  const bool is_passing = result == 0 || IsTransient(-result) || result == -EBUSY;
-  if (!is_passing || ++fruitless_enters_ > kFruitlessAttemptsMax) Abandon();
-}
-
-// The wait of a broken ring: passes nothing on.
-void UringQueue::WaitOnly() {
+int Uring::Await() {
   io_uring_cqe* completion = nullptr;
-  if (in_kernel_count_ > 0 && io_uring_wait_cqe(&ring_, &completion) < 0) sched_yield();
+  return io_uring_wait_cqe(&ring_, &completion);
 }
 
-void UringQueue::Reap() {
-  io_uring_cqe* completion = nullptr;
-  while (in_kernel_count_ > 0 && io_uring_peek_cqe(&ring_, &completion) == 0) {
-    const auto slot_index = static_cast<uint32_t>(completion->user_data);
-    const int result = completion->res;
-    io_uring_cqe_seen(&ring_, completion);
-    --in_kernel_count_;
-    Complete(slot_index, result);
-  }
-}
-
-void UringQueue::Complete(uint32_t slot_index, int result) {
-  Slot& slot = slots_[slot_index];
-  IoRequest& request = *slot.request;
-  if (result < 0 && IsRepeatable(-result)) {
-    // A ring may lack memory that a plain call does not need.
-    const bool is_hopeless = ++slot.fruitless_attempts > kFruitlessAttemptsMax;
-    return is_hopeless ? FinishByPosix(slot_index) : Prepare(slot_index);
-  }
-  if (request.kind == IoRequest::Kind::kDataSync) {
-    if (result < 0) request.status = PosixError("sync", request.file->name(), -result);
-    return Finish(slot_index);
-  }
-  const bool is_read = request.kind == IoRequest::Kind::kRead;
-  const bool is_stuck_write = result == 0 && !is_read;
-  if (result < 0 || is_stuck_write) {
-    const uint64_t offset = request.offset + request.transferred;
-    request.status = PosixError(ActionAt(is_read ? "read" : "write", offset), request.file->name(),
-                                is_stuck_write ? EIO : -result);
-    return Finish(slot_index);
-  }
-  request.transferred += static_cast<size_t>(result);
-  slot.fruitless_attempts = 0;
-  const bool is_at_end = result == 0 || request.transferred == request.buffer.size();
-  return is_at_end ? Finish(slot_index) : Prepare(slot_index);
-}
-
-void UringQueue::Finish(uint32_t slot_index) {
-  done_.push_back(slots_[slot_index].request);
-  slots_[slot_index] = {};
-  free_slots_.push_back(slot_index);
-}
-
-void UringQueue::FinishByPosix(uint32_t slot_index) {
-  RunRequest(*slots_[slot_index].request);
-  Finish(slot_index);
-}
-
-// Gives the ring up for new entries. What the kernel has taken is still awaited. The entries that
-// it has not taken stay in the submission ring, which nobody passes on any more.
-void UringQueue::Abandon() {
-  is_broken_ = true;
-  while (!prepared_.empty()) {
-    FinishByPosix(prepared_.front());
-    prepared_.pop_front();
-  }
+bool Uring::Reap(RingCompletion* completion) {
+  io_uring_cqe* entry = nullptr;
+  if (io_uring_peek_cqe(&ring_, &entry) != 0) return false;
+  *completion = {.user_data = entry->user_data, .result = entry->res};
+  io_uring_cqe_seen(&ring_, entry);
+  return true;
 }
 
 class UringFileSystem final : public FileSystem {
@@ -251,11 +82,16 @@ class UringFileSystem final : public FileSystem {
   Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) override {
     return posix_->OpenDirectory(path, create);
   }
+  Result<std::unique_ptr<Directory>> CreateDirectory(const std::string& path) override {
+    return posix_->CreateDirectory(path);
+  }
+  Status RemoveDirectory(const std::string& path) override { return posix_->RemoveDirectory(path); }
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t depth) override {
-    auto queue = std::make_unique<UringQueue>();
-    if (queue->Init(depth) == 0) return queue;
-    return posix_->NewQueue(depth);
+    const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, kRingDepthMax);
+    auto ring = std::make_unique<Uring>();
+    if (!ring->Init(slot_count)) return posix_->NewQueue(depth);
+    return NewRingQueue(std::move(ring), slot_count);
   }
 
   std::string_view name() const override { return "io_uring"; }

@@ -58,6 +58,23 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
   return path.nulls ? AddNulls(source, section, ordinals) : Status();
 }
 
+Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path,
+                           format::IndexSection* section) {
+  uint64_t entries = 0;
+  for (const format::KeyRange& range : path.ranges) {
+    ASSIGN_OR_RETURN(const uint64_t current, section->CountEntries(IndexPart::kCurrent, range));
+    entries += current;
+    if (source.visible) continue;
+    ASSIGN_OR_RETURN(const uint64_t older, section->CountEntries(IndexPart::kOlder, range));
+    entries += older;
+  }
+  if (!path.nulls) return entries;
+  const uint64_t rows = source.high - source.low;
+  ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
+  const uint64_t absent = present->size() - present->CountOnes();
+  return entries + (source.may_settle ? std::min(rows, absent) : rows);
+}
+
 // A row with the head of its key, which mostly decides a comparison without touching the row.
 struct HeadedRow {
   uint64_t head;
@@ -147,19 +164,33 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 
 }  // namespace
 
+bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status) {
+  if (status.code() != StatusCode::kCorruption) return false;
+  file->MarkIndexBroken(index, status);
+  const Result<format::IndexSection*> section = file->Index(index);
+  return section.has_value() && *section == nullptr;
+}
+
+Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::IndexId index) {
+  Result<format::IndexSection*> section = file->Index(index);
+  if (section.has_value() || !GoesOnWithoutIndex(file, index, section.error())) return section;
+  return static_cast<format::IndexSection*>(nullptr);
+}
+
 Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
   if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
   for (const IndexPath& path : access.paths) {
-    ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
-    if (section == nullptr) {
-      candidates.ordinals.clear();
-      candidates.decided = false;
-      candidates.index = nullptr;
+    const format::IndexId index = path.index->id;
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+    const Status status =
+        section == nullptr ? Status() : AddPath(source, path, section, &candidates.ordinals);
+    if (section == nullptr || GoesOnWithoutIndex(source.file, index, status)) {
+      candidates = {.ordinals = {}, .decided = false};
       AddAll(source, &candidates.ordinals);
       return candidates;
     }
-    RETURN_IF_ERROR(AddPath(source, path, section, &candidates.ordinals));
+    RETURN_IF_ERROR(status);
   }
   index::SortUnique(&candidates.ordinals, source.file->row_count());
   return candidates;
@@ -195,24 +226,19 @@ std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster) {
   return rows;
 }
 
+Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
+  const format::IndexId index = path.index->id;
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+  if (section == nullptr) return std::optional<uint64_t>();
+  const Result<uint64_t> entries = EntriesOf(source, path, section);
+  if (entries.has_value()) return std::optional(*entries);
+  if (!GoesOnWithoutIndex(source.file, index, entries.error())) return entries.error();
+  return std::optional<uint64_t>();
+}
+
 Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
-  ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
-  if (section == nullptr) return uint64_t{source.high - source.low};
-  uint64_t entries = 0;
-  for (const format::KeyRange& range : path.ranges) {
-    ASSIGN_OR_RETURN(const uint64_t current, section->CountEntries(IndexPart::kCurrent, range));
-    entries += current;
-    if (source.visible) continue;
-    ASSIGN_OR_RETURN(const uint64_t older, section->CountEntries(IndexPart::kOlder, range));
-    entries += older;
-  }
-  if (path.nulls) {
-    const uint64_t rows = source.high - source.low;
-    ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
-    entries +=
-        source.may_settle ? std::min<uint64_t>(rows, present->size() - present->CountOnes()) : rows;
-  }
-  return entries;
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, ExactEntries(source, path));
+  return entries.value_or(source.high - source.low);
 }
 
 }  // namespace tandem::engine

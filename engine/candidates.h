@@ -34,7 +34,15 @@ struct FileCandidates {
   const format::IndexRecord* index = nullptr;
 };
 
-/// Errors: kCorruption, kIoError.
+/// The section of an index in a file; nullptr when the file has none, or a broken one, which is
+/// marked so (StoreFile::GoOnWithout). Errors: kIoError.
+Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::IndexId index);
+/// Whether corruption that was met in the section of the index is no error any more: the file goes
+/// on without the section.
+bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status);
+
+/// Every row of a file without a usable section is a candidate. Errors: kIoError; kCorruption of a
+/// file that does not go on without broken sections.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access);
 
 /// One row of each key, by key, without those whose postings newer cells in memstores make dead.
@@ -45,8 +53,9 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
 /// Every row of the memstores.
 std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster);
 
-/// Entries of the access in the files of the cluster (exact); every row of a file without a section
-/// counts. Errors: kCorruption, kIoError.
+/// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
+Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
+/// The same, every row of a file without a usable section counts.
 Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path);
 
 }  // namespace tandem::engine

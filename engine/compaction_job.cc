@@ -80,32 +80,102 @@ Status Compactor::GiveUpUnlessItMayPass(const Region& region, const Status& stat
 }
 
 Status Compactor::CompactInTurn(Region& region, const Wish& cancelled) {
+  Inputs inputs{.version = FilesAlone(*region.version())};
+  inputs.end = inputs.version.files.size();
+  return CompactInputs(region, inputs, cancelled);
+}
+
+Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
-  const RegionVersion version = FilesAlone(*region.version());
-  if (version.files.empty()) return Status();
+  if (inputs.slices().empty()) return Status();
   CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
-  for (const FileSlice& slice : version.files) {
+  uint64_t broken = 0;
+  for (const FileSlice& slice : inputs.slices()) {
     event.input_files += 1;
     event.input_rows += slice.high - slice.low;
     event.input_bytes += slice.file->store().size_bytes();
   }
-  return work_.monitor->RunCompaction(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(const FinishedRun files, Merge(region, version, cancelled));
-    RETURN_IF_ERROR(Install(region, version, files));
-    for (const FileSlice& slice : version.files) StoreFiles::Retire(*slice.file);
+  RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
+    ASSIGN_OR_RETURN(const FinishedRun files, MergeBesideDamage(region, inputs, cancelled));
+    RETURN_IF_ERROR(Install(region, inputs, files));
+    for (const FileSlice& slice : inputs.slices()) {
+      broken += slice.file->store().has_broken_section();
+      StoreFiles::Retire(*slice.file);
+    }
     const RunSize size = SizeOf(files);
     event.files = size.files;
     event.rows = size.rows;
     event.bytes = size.bytes;
     return Status();
-  });
+  }));
+  work_.monitor->CountRewritten(broken);
+  return Status();
 }
 
-Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& version,
+Status Compactor::RewriteBroken(Region& region) {
+  if (!FindBroken(region).has_value()) return Status();
+  if (!region.TryBegin(Region::Work::kCompaction)) {
+    return Status::Busy(region.Describe() + " is being compacted");
+  }
+  const Status status = Guarded([&] { return RewriteInTurn(region); });
+  region.End(Region::Work::kCompaction);
+  return status;
+}
+
+Status Compactor::RewriteInTurn(Region& region) {
+  while (const std::optional<Inputs> inputs = FindBroken(region)) {
+    const Status status = CompactInputs(region, *inputs, cancelled_);
+    if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
+      base::MutexLock lock(mutex_);
+      for (const FileSlice& slice : inputs->slices()) {
+        not_rewritten_.insert(slice.file->store().number());
+      }
+    }
+    RETURN_IF_ERROR(status);
+  }
+  return Status();
+}
+
+// The oldest run with a broken section that was not tried in vain.
+std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
+  Inputs inputs{.version = FilesAlone(*region.version())};
+  std::optional<uint32_t> run;
+  {
+    base::MutexLock lock(mutex_);
+    for (const FileSlice& slice : inputs.version.files) {
+      const format::StoreFile& store = slice.file->store();
+      if (!store.has_broken_section() || not_rewritten_.contains(store.number())) continue;
+      run = slice.run;
+      break;
+    }
+  }
+  if (!run.has_value()) return std::nullopt;
+  const std::vector<FileSlice>& files = inputs.version.files;
+  const auto is_of_run = [&](const FileSlice& slice) { return slice.run == *run; };
+  const auto first = std::find_if(files.begin(), files.end(), is_of_run);
+  inputs.first = static_cast<size_t>(first - files.begin());
+  inputs.end = static_cast<size_t>(std::find_if_not(first, files.end(), is_of_run) - files.begin());
+  return inputs;
+}
+
+// A section of an index that the merge finds broken is made anew from the rows.
+Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inputs& inputs,
+                                                 const Wish& cancelled) {
+  Result<FinishedRun> files = Merge(region, inputs, cancelled);
+  if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
+  bool any = false;
+  for (const FileSlice& slice : inputs.slices()) {
+    ASSIGN_OR_RETURN(const bool broken, slice.file->store().FindBrokenIndexes());
+    any |= broken;
+  }
+  return any ? Merge(region, inputs, cancelled) : files;
+}
+
+Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
                                      const Wish& cancelled) {
-  std::vector<compaction::MergeInput> inputs;
-  for (const FileSlice& slice : version.files) {
-    inputs.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
+  std::vector<compaction::MergeInput> merged;
+  for (const FileSlice& slice : inputs.slices()) {
+    merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
   }
   const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
@@ -114,17 +184,26 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const RegionVersion& 
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled;
   options.limits = work_.limits;
-
+  if (inputs.first > 0) {
+    options.older_may_contain = [&inputs](uint64_t row_hash) -> Result<bool> {
+      for (size_t i = 0; i < inputs.first; ++i) {
+        format::StoreFile& older = inputs.version.files[i].file->store();
+        ASSIGN_OR_RETURN(const bool may_contain, older.MayContain(row_hash));
+        if (may_contain) return true;
+      }
+      return false;
+    };
+  }
   RunWriter run(work_, region);
-  RETURN_IF_ERROR(compaction::MergeFiles(inputs, options, &run).status());
+  RETURN_IF_ERROR(compaction::MergeFiles(merged, options, &run).status());
   return run.Take();
 }
 
-Status Compactor::Install(Region& region, const RegionVersion& before, const FinishedRun& files) {
+Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files) {
   const auto replace_inputs = [&](RegionVersion* version) {
-    const auto first = version->files.begin();
-    version->files.erase(first, first + static_cast<ptrdiff_t>(before.files.size()));
-    InsertRun(files, before.files.back().run, 0, version);
+    const auto first = version->files.begin() + static_cast<ptrdiff_t>(inputs.first);
+    version->files.erase(first, first + static_cast<ptrdiff_t>(inputs.end - inputs.first));
+    InsertRun(files, inputs.slices().back().run, inputs.first, version);
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
@@ -132,7 +211,7 @@ Status Compactor::Install(Region& region, const RegionVersion& before, const Fin
     replace_inputs(&after);
     AddFiles(files, edit);
     edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
-    for (const FileSlice& slice : before.files) {
+    for (const FileSlice& slice : inputs.slices()) {
       edit->remove_files.push_back(slice.file->store().number());
     }
     return Status();

@@ -8,7 +8,9 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "base/mutex.h"
 #include "engine/region.h"
@@ -34,6 +36,10 @@ class Compactor {
   /// again: no thread waits that a flush may need. A region where it fails for anything but space
   /// or memory is left alone from then on.
   Status CompactIfDue(Region& region) EXCLUDES(mutex_);
+  /// Writes every run anew that has a file with a broken section, each alone, from its rows.
+  /// Errors: kBusy when the region is being compacted, which may do it; as Compact. A file with
+  /// which it fails for good is left alone from then on.
+  Status RewriteBroken(Region& region) EXCLUDES(mutex_);
   /// Ends merges that run, and those that begin later, with kCancelled.
   void Cancel() EXCLUDES(mutex_);
 
@@ -49,10 +55,22 @@ class Compactor {
   Status GiveUpUnlessItMayPass(const Region& region, const Status& status) EXCLUDES(mutex_);
   const Wish& Wait(const Region& region, int change) EXCLUDES(mutex_);
   Status CompactDueInTurn(Region& region) EXCLUDES(mutex_);
+  // The files [first, end) of a version: whole runs that follow one another.
+  struct Inputs {
+    RegionVersion version;
+    size_t first = 0, end = 0;
+    std::span<const FileSlice> slices() const {
+      return std::span(version.files).subspan(first, end - first);
+    }
+  };
   Status CompactInTurn(Region& region, const Wish& cancelled);
-  Result<FinishedRun> Merge(const Region& region, const RegionVersion& version,
-                            const Wish& cancelled);
-  Status Install(Region& region, const RegionVersion& before, const FinishedRun& files);
+  Status CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled);
+  std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
+  Status RewriteInTurn(Region& region);
+  Result<FinishedRun> MergeBesideDamage(const Region& region, const Inputs& inputs,
+                                        const Wish& cancelled);
+  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Wish& cancelled);
+  Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
 
   const FileWork work_;
   const uint32_t runs_max_;
@@ -60,6 +78,7 @@ class Compactor {
   mutable base::Mutex mutex_;
   std::map<format::RegionId, Waiting> waiting_ GUARDED_BY(mutex_);  // Entries stay.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
+  std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

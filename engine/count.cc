@@ -58,14 +58,17 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
       !MeetsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
-  const IndexPath& path = access.paths[0];
-  ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
-  if (section == nullptr) return std::optional<uint64_t>();
-  ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
-  return std::optional(count);
+  return ExactEntries(source, access.paths[0]);
 }
 
+// The candidates of the memstores come first: rows without a column are all that a memstore holds,
+// and one that a writer adds after a file was settled would bring a row of that file a second time.
+// One that is added in between keeps its row from being settled.
 Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access& access) {
+  std::vector<const MemRow*> memstore_rows;
+  if (!cluster.has_one_file()) {
+    memstore_rows = MemstoreCandidates(cluster, access, job->view.point);
+  }
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   for (const FileSource& source : cluster.files) {
@@ -83,8 +86,7 @@ Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access&
   if (cluster.has_one_file()) {
     rest = NewFileProducer(job, cluster.files[0], std::move(files[0]));
   } else {
-    rest = NewWindowProducer(job, cluster, std::move(files),
-                             MemstoreCandidates(cluster, access, job->view.point));
+    rest = NewWindowProducer(job, cluster, std::move(files), std::move(memstore_rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;

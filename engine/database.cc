@@ -98,6 +98,14 @@ Result<VerifyReport> Database::Verify(bool deep) {
   return Guarded([&] { return engine_->Verify(deep); });
 }
 
+Status Database::Checkpoint(const std::string& path) {
+  return Guarded([&] { return engine_->Checkpoint(path); });
+}
+
+Result<BackupInfo> Database::Backup(const std::string& directory) {
+  return Guarded([&] { return engine_->Backup(directory); });
+}
+
 Result<DatabaseInfo> Database::Info() {
   return Guarded([&]() -> Result<DatabaseInfo> { return engine_->Info(); });
 }

@@ -33,6 +33,8 @@ class Engine {
   virtual Status Flush(std::string_view table) = 0;
   virtual Status Compact(std::string_view table) = 0;
   virtual Result<VerifyReport> Verify(bool deep) = 0;
+  virtual Status Checkpoint(const std::string& path) = 0;
+  virtual Result<BackupInfo> Backup(const std::string& directory) = 0;
   virtual DatabaseInfo Info() = 0;
   virtual Statistics GetStatistics() = 0;
 };

@@ -13,6 +13,20 @@
 namespace tandem::engine {
 namespace {
 
+std::string_view SectionText(const format::BrokenSection& broken) {
+  if (broken.index.has_value()) return "an index";
+  switch (broken.kind) {
+    case format::SectionKind::kFilter:
+      return "the filter";
+    case format::SectionKind::kKeyHashes:
+      return "the key hashes";
+    case format::SectionKind::kCleanRows:
+      return "the clean rows";
+    default:
+      return "the top of a block index";
+  }
+}
+
 Status Closed() { return Status::Closed("the database is closed"); }
 
 }  // namespace
@@ -59,6 +73,7 @@ Status EngineImpl::Start() {
     maintenance_->Start();
   }
   maintenance_->ScheduleOverlaps();
+  scrubber_->Start();
   return Status();
 }
 
@@ -101,6 +116,10 @@ void EngineImpl::Wire() {
                        .executor = environment_.executor,
                        .clock = environment_.clock,
                        .memstores_total_bytes = tuning_.memstores_total_bytes});
+  database_.files->set_broken_sink(
+      [this](const format::StoreFile& file, const format::BrokenSection& broken) {
+        SectionBroken(file, broken);
+      });
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Parts{.regions = regions,
                                                                   .applier = applier_.get(),
                                                                   .log = log_.get(),
@@ -114,6 +133,27 @@ void EngineImpl::Wire() {
                                                                   .health = &health_,
                                                                   .jobs = jobs_.get(),
                                                                   .tuning = tuning_});
+  scrubber_ = std::make_unique<Scrubber>(
+      Scrubber::Parts{.regions = regions,
+                      .monitor = &monitor_,
+                      .health = &health_,
+                      .jobs = jobs_.get(),
+                      .bytes_per_second = options_.scrub_bytes_per_second});
+}
+
+// Reads go on without the section; a writer's database writes the file anew.
+void EngineImpl::SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken) {
+  BrokenSectionEvent event{.table = file.table().name,
+                           .file_number = file.number().value,
+                           .section = SectionText(broken),
+                           .reason = broken.reason};
+  const format::IndexRecord* index =
+      broken.index.has_value() ? file.table().FindIndex(*broken.index) : nullptr;
+  if (index != nullptr) event.index = index->name;
+  health_.Log("damage in " + std::string(event.section) + " of table " + Quote(event.table) +
+              "; reads go on without it: " + broken.reason);
+  monitor_.SectionBroken(event);
+  if (!options_.read_only) maintenance_->ScheduleRewrites();
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
@@ -144,6 +184,8 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
     return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
   }
   std::vector<format::RegionRecord> regions;
+  // Once the edit is durable the table has to appear, whatever memory there is.
+  RegionSet::Addition addition;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
@@ -156,9 +198,10 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
     }
     edit->put_tables.push_back(record);
     edit->put_regions = regions;
+    addition = database_.regions->Prepare(record, std::move(regions));
     return Status();
   };
-  change.publish = [&] { database_.regions->Add(record, std::move(regions)); };
+  change.publish = [&] { database_.regions->Add(std::move(addition)); };
   return editor_->Commit(change);
 }
 
@@ -235,6 +278,7 @@ Status EngineImpl::EndLog() {
 }
 
 void EngineImpl::Dismantle() {
+  scrubber_.reset();
   maintenance_.reset();
   gate_.reset();
   overlaps_.reset();

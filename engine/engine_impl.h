@@ -46,6 +46,7 @@
 #include "engine/overlap_work.h"
 #include "engine/reader.h"
 #include "engine/recovery.h"
+#include "engine/scrub.h"
 #include "engine/snapshot_registry.h"
 #include "engine/time_source.h"
 #include "engine/write_gate.h"
@@ -77,18 +78,25 @@ class EngineImpl final : public Engine {
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
   Result<VerifyReport> Verify(bool deep) override;
+  Status Checkpoint(const std::string& path) override;
+  Result<BackupInfo> Backup(const std::string& directory) override;
   DatabaseInfo Info() override;
   Statistics GetStatistics() override;
 
  private:
   // engine_impl.cc
   void Wire();
+  void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();
   Status PrepareClose();
   Status EndLog();
   void Dismantle();
+
+  // engine_copies.cc
+  Result<StoreMoment> TakeMoment();
+  Result<StoreMoment> TakeMomentAlone();
 
   // engine_reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
@@ -128,6 +136,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteGate> gate_;
   std::unique_ptr<Maintenance> maintenance_;
+  std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;              // Changed by Start, and by Close when nobody is inside.
   std::atomic<bool> closing_{false};  // Somebody closes; acquire and release around all of it.
 };

@@ -113,6 +113,11 @@ DatabaseInfo EngineImpl::Info() {
   info.memstore_bytes = database_.regions->memstore_bytes();
   info.recovered_operations = database_.opened.replay.operations;
   info.torn_bytes = database_.opened.replay.torn_bytes;
+  const Statistics counters = monitor_.Counters();
+  info.scrub_bytes_per_second = options_.scrub_bytes_per_second;
+  info.scrubbed_bytes = counters.scrubbed_bytes;
+  info.scrub_findings = counters.scrub_findings;
+  info.oldest_unverified_micros = scrubber_->OldestMicros();
   // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
   info.memory = Describe(*database_.memory);
@@ -125,6 +130,7 @@ Statistics EngineImpl::GetStatistics() {
   if (!pass.inside()) return statistics;
   statistics.last_sequence = snapshots_->visible().value;
   statistics.log_bytes = log_->log_bytes();
+  statistics.oldest_unverified_micros = scrubber_->OldestMicros();
   statistics.memory_budget_bytes =
       tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
   statistics.memory = Describe(*database_.memory);

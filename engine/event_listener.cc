@@ -11,6 +11,8 @@ void EventListener::OnCompactionEnd(const CompactionEvent&) {}
 void EventListener::OnStallBegin(const StallEvent&) {}
 void EventListener::OnStallEnd(const StallEvent&) {}
 void EventListener::OnOverlapsBuilt(const OverlapsEvent&) {}
+void EventListener::OnBrokenSection(const BrokenSectionEvent&) {}
+void EventListener::OnScrubFinding(const ScrubFindingEvent&) {}
 void EventListener::OnReadOnly(const Status&) {}
 void EventListener::OnLogLine(std::string_view) {}
 

@@ -12,7 +12,7 @@ namespace {
 // Whether the file has a section of every index of the access.
 Result<bool> HasSections(const FileSource& source, const Access& access) {
   for (const IndexPath& path : access.paths) {
-    ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(path.index->id));
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, path.index->id));
     if (section == nullptr) return false;
   }
   return true;
@@ -99,7 +99,6 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.reason = plan.reason;
   explanation.rejected = plan.rejected;
   explanation.entries = plan.entries;
-  RETURN_IF_ERROR(AddSources(plan, &explanation));
   RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
 
   const std::unique_ptr<RowSource> rows = OpenQuery(query);
@@ -109,6 +108,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!is_row) break;
     if (!row.continues()) ++explanation.rows;
   }
+  RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
   const ReadFigures& figures = query.job->figures;
   explanation.candidate_rows = figures.rows;
   explanation.candidate_blocks = figures.blocks;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/candidates.h"
 #include "engine/overlap_rows.h"
 #include "format/file_window.h"
 #include "format/projection.h"
@@ -104,9 +105,16 @@ Status FileRows::OpenFamilies() {
 
 Status FileRows::AddColumn(size_t which) {
   Column column;
-  ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(index(which)));
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(file_, index(which)));
   if (section != nullptr) {
-    ASSIGN_OR_RETURN(column.present, section->Present());
+    const Result<const format::Bitmap*> present = section->Present();
+    if (present.has_value()) {
+      column.present = *present;
+    } else if (!GoesOnWithoutIndex(file_, index(which), present.error())) {
+      return present.error();
+    }
+  }
+  if (column.present != nullptr) {
     column.is_everywhere = column.present->all();
     column.is_nowhere = column.present->CountOnes() == 0;
   }

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "engine/guarded.h"
+
 namespace tandem::engine {
 
 void Health::Log(std::string_view line) const {
@@ -14,28 +16,38 @@ Status Health::CheckWritable() const {
   return Status::ReadOnly(read_only_reason());
 }
 
+// It turns read-only first, with or without memory to say why: what failed before may be that very
+// lack.
 void Health::TurnReadOnly(std::string_view what, const Status& cause) {
-  std::string reason(what);
-  reason.append(": ").append(cause.ToString());
-  if (!SetReason(reason)) return;
-  Log("the database is read-only from now on: " + reason);
-  if (monitor_ != nullptr) monitor_->TurnedReadOnly(Status::ReadOnly(std::move(reason)));
+  {
+    base::MutexLock lock(mutex_);
+    if (read_only_.load(std::memory_order_relaxed)) return;
+    Guarded([&] {
+      std::string reason(what);
+      reason.append(": ").append(cause.ToString());
+      reason_ = std::move(reason);
+      return Status();
+    }).Ignore("read_only_reason has words for it");
+    read_only_.store(true, std::memory_order_release);
+  }
+  Guarded([&] {
+    const std::string reason = read_only_reason();
+    Log("the database is read-only from now on: " + reason);
+    if (monitor_ != nullptr) monitor_->TurnedReadOnly(Status::ReadOnly(reason));
+    return Status();
+  }).Ignore("it is read-only, though nobody is told");
 }
 
-void Health::OpenReadOnly() { SetReason("the database was opened to read only"); }
-
-// False: another reason stands already.
-bool Health::SetReason(std::string reason) {
+void Health::OpenReadOnly() {
   base::MutexLock lock(mutex_);
-  if (read_only_.load(std::memory_order_relaxed)) return false;
-  reason_ = std::move(reason);
+  reason_ = "the database was opened to read only";
   read_only_.store(true, std::memory_order_release);
-  return true;
 }
 
 std::string Health::read_only_reason() const {
   base::MutexLock lock(mutex_);
-  return reason_;
+  const bool is_untold = reason_.empty() && read_only_.load(std::memory_order_relaxed);
+  return is_untold ? "a failure, and no memory to keep its story" : reason_;
 }
 
 void Health::SetDiskFull(const Status& status) {

@@ -36,8 +36,6 @@ class Health {
   Status disk_full() const EXCLUDES(mutex_);
 
  private:
-  bool SetReason(std::string reason) EXCLUDES(mutex_);
-
   Monitor* const monitor_;
   mutable base::Mutex mutex_;
   std::atomic<bool> read_only_{

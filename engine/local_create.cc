@@ -1,12 +1,13 @@
 // The birth of a database, in an order that any crash leaves a trace which tells itself apart from
 // a damaged database:
-// 1. ROOT is written with manifest number 0 ("being created") in both slots, synced, and its name
-//    synced. Until then the directory holds no other file of the engine.
+// 1. ROOT is given its space, written with manifest number 0 ("being created") in both slots,
+//    synced, and its name synced. Until then the directory holds no other file of the engine.
 // 2. manifest-1 with the empty catalog is written and synced, and its name synced.
 // 3. ROOT names manifest-1. The database exists.
-// A crash in 1 leaves no ROOT or an unreadable one, alone: it is removed. A crash in 2 or 3 leaves
-// ROOT "being created" beside at most a new manifest-1: it is removed and 2 follows again. Anything
-// else that is not a valid database is damage.
+// A crash in 1 leaves no ROOT or an unreadable one, alone. A crash in 2 or 3 leaves ROOT "being
+// created" beside at most a new manifest-1. Both are removed, the manifest first, and 1 follows
+// again: ROOT is not kept, because the sync in 1 may have failed in a process before, and then what
+// is seen of it is not on the disk. Anything else that is not a valid database is damage.
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/storage.h"
@@ -98,11 +99,11 @@ Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* ra
   if (root && root->record.manifest.number.value != 0) return Status();
   if (root) {
     RETURN_IF_ERROR(RemoveLeftovers(directory, files));
-    return FinishCreation(directory, random, file->get());
+  } else {
+    if (root.error().code() != StatusCode::kCorruption) return root.error();
+    ASSIGN_OR_RETURN(const bool half_made, IsHalfMadeRoot(directory, file->get()));
+    if (!half_made) return root.error();
   }
-  if (root.error().code() != StatusCode::kCorruption) return root.error();
-  ASSIGN_OR_RETURN(const bool half_made, IsHalfMadeRoot(directory, file->get()));
-  if (!half_made) return root.error();
   RETURN_IF_ERROR(directory->Remove(kRootName));
   RETURN_IF_ERROR(directory->Sync());
   return CreateDatabase(directory, random);

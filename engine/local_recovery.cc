@@ -13,8 +13,8 @@ namespace {
 
 using format::FileNumber;
 
-// A writer changes ROOT or removes a file a few times a second at most; one attempt takes far less.
-constexpr int kAttemptsMax = 20;
+// So often is the manifest read on before ROOT is read again.
+constexpr int kMoreMax = 100;
 
 // Opens a file that ROOT or the manifest names: its absence is damage.
 Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const std::string& name,
@@ -66,12 +66,53 @@ Status BindSegments(RecoveredFiles* files) {
   return Status();
 }
 
-Status OpenSegments(base::Directory* directory, base::OpenMode mode, RecoveredFiles* files) {
+// Opens all that the catalog names and is not held yet, as far as it is there.
+Status HoldFiles(base::Directory* directory, const format::Catalog& catalog, OpenFiles* held) {
+  std::map<FileNumber, std::string> named;
+  for (const format::SegmentRecord& segment : catalog.segments) {
+    named.emplace(segment.number, SegmentName(segment.number));
+  }
+  for (const auto& [number, record] : catalog.files) named.emplace(number, StoreFileName(number));
+  std::erase_if(*held, [&named](const auto& entry) { return !named.contains(entry.first); });
+  Status missing;
+  for (const auto& [number, name] : named) {
+    if (held->contains(number)) continue;
+    auto file = OpenNamed(directory, name, base::OpenMode::kReadOnly);
+    if (file) {
+      held->emplace(number, std::move(*file));
+    } else if (file.error().code() != StatusCode::kCorruption) {
+      return file.error();
+    } else if (missing.ok()) {
+      missing = file.error();
+    }
+  }
+  return missing;
+}
+
+// The same for a reader: what went since the manifest was read is unnamed by edits behind that.
+Status HoldNewest(base::Directory* directory, RecoveredFiles* files, OpenFiles* held) {
+  Status status = HoldFiles(directory, files->manifest.catalog, held);
+  for (int attempt = 0; attempt < kMoreMax && status.code() == StatusCode::kCorruption; ++attempt) {
+    const uint64_t last_edit = files->manifest.last_edit;
+    RETURN_IF_ERROR(format::ReadMoreOfManifest(files->manifest_file.get(), &files->manifest));
+    if (files->manifest.last_edit == last_edit) return status;
+    status = HoldFiles(directory, files->manifest.catalog, held);
+  }
+  return status;
+}
+
+// `held` is null for the owner.
+Status OpenSegments(base::Directory* directory, base::OpenMode mode, const OpenFiles* held,
+                    RecoveredFiles* files) {
   for (const format::SegmentRecord& record : files->manifest.catalog.segments) {
     wal::ReplaySegment segment;
     segment.number = record.number;
     segment.id = record.id;
-    ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
+    if (held != nullptr) {
+      segment.file = held->at(record.number);
+    } else {
+      ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
+    }
     if (files->manifest.log.segment == record.number) {
       segment.durable_bytes = files->manifest.log.length_bytes;
     }
@@ -98,15 +139,51 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
   return Status();
 }
 
-Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
+// Whether a frame follows the header of a segment of this database. A header that is only half
+// there belongs to a roll that a crash ended.
+Result<bool> HasFrames(base::Directory* directory, const std::string& name,
+                       const format::DatabaseId& database) {
+  Result<std::unique_ptr<base::File>> file = directory->Open(name, base::OpenMode::kReadOnly);
+  if (!file)
+    return file.error().code() == StatusCode::kNotFound ? Result<bool>(false) : file.error();
+  const Result<wal::SegmentHeader> header = wal::ReadSegmentHeader(file->get());
+  if (!header || header->spec.database != database) return false;
+  ASSIGN_OR_RETURN(const uint64_t size, (*file)->Size());
+  format::FrameReader frames(file->get(), header->spec.id, wal::kSegmentHeaderBytes, size);
+  ASSIGN_OR_RETURN(const auto first, frames.Next());
+  return first.has_value() && first->frame.previous == header->checksum;
+}
+
+// A segment takes frames once the manifest names it, durably. So a newer one with frames is the
+// witness that the manifest lost its end.
+Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& files) {
+  FileNumber newest(0);
+  for (const wal::ReplaySegment& segment : files.segments) {
+    newest = std::max(newest, segment.number);
+  }
+  for (const LocalFile& file : files.listing) {
+    if (file.kind != LocalFileKind::kSegment || file.number <= newest) continue;
+    ASSIGN_OR_RETURN(const bool has_frames,
+                     HasFrames(directory, file.name, files.manifest.catalog.database));
+    if (!has_frames) continue;
+    return Status::Corruption(ManifestName(files.root.record.manifest.number) +
+                              ": it does not name " + file.name +
+                              ", which holds frames: the manifest has lost its end");
+  }
+  return Status();
+}
+
+Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode, OpenFiles* held) {
   RecoveredFiles files;
   RETURN_IF_ERROR(ReadRootFile(directory, mode, &files));
   ASSIGN_OR_RETURN(files.manifest_file,
                    OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
-  RETURN_IF_ERROR(OpenSegments(directory, mode, &files));
+  if (held != nullptr) RETURN_IF_ERROR(HoldNewest(directory, &files, held));
+  RETURN_IF_ERROR(OpenSegments(directory, mode, held, &files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
-  if (files.root.record.closed) RETURN_IF_ERROR(CheckNothingNewer(files.listing, files));
+  RETURN_IF_ERROR(files.root.record.closed ? CheckNothingNewer(files.listing, files)
+                                           : CheckNoFramesUnnamed(directory, files));
   return files;
 }
 
@@ -147,36 +224,24 @@ Status CheckStoreFilesExist(const RecoveredFiles& files) {
   return Status();
 }
 
-Status OpenStoreFiles(base::Directory* directory, RecoveredFiles* files) {
-  for (const auto& [number, record] : files->manifest.catalog.files) {
-    ASSIGN_OR_RETURN(files->store_files[number],
-                     OpenNamed(directory, StoreFileName(number), base::OpenMode::kReadOnly));
-  }
-  return Status();
-}
-
-Result<RecoveredFiles> RecoverForReadingOnce(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
-  RETURN_IF_ERROR(OpenStoreFiles(directory, &files));
-  return files;
-}
-
 }  // namespace
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite));
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite, nullptr));
   RETURN_IF_ERROR(CheckWritable(files));
   RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }
 
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory) {
-  for (int attempt = 1;; ++attempt) {
-    Result<RecoveredFiles> files = RecoverForReadingOnce(directory);
-    if (files || files.error().code() != StatusCode::kCorruption || attempt == kAttemptsMax) {
-      return files;
-    }
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held) {
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly, held));
+  for (const auto& [number, record] : files.manifest.catalog.files) {
+    files.store_files[number] = held->at(number);
   }
+  for (const wal::ReplaySegment& segment : files.segments) {
+    files.segment_files[segment.number] = segment.file;
+  }
+  return files;
 }
 
 }  // namespace tandem::engine

@@ -24,15 +24,19 @@ struct RecoveredFiles {
   format::ManifestContents manifest;
   std::vector<wal::ReplaySegment> segments;
   /// Only for a reader beside a writer: handles outlive the names.
-  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files;
+  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files, segment_files;
   std::vector<LocalFile> listing;  ///< Only for the writer.
 };
 
 /// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
 /// kIoError.
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
-/// For a reader beside a writer: begins anew, a bounded number of times, when what it reads changes
-/// underneath. Every file is open afterwards. Errors: as above.
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
+/// Handles on segments and store files, by number: a number names one file for good.
+using OpenFiles = std::map<format::FileNumber, std::shared_ptr<base::File>>;
+
+/// For a reader beside a writer. Every file is open afterwards. Errors: as above; kCorruption also
+/// when what it reads changes underneath. `held` keeps what could be opened for the next attempt,
+/// so that a writer that removes files as fast as they are opened does not stay ahead.
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held);
 
 }  // namespace tandem::engine

@@ -217,10 +217,8 @@ Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mar
   const Status status = keeper_.Commit(edit, mark);
   Publish();
   RETURN_IF_ERROR(status);
-  for (FileNumber number : empty_segments_) {
-    RemoveFile(number).Ignore("nothing names it; the next open removes it");
-  }
-  empty_segments_.clear();
+  for (FileNumber number : std::exchange(empty_segments_, {})) pending_deletes_.push_back(number);
+  RemovePending();
   return Status();
 }
 
@@ -236,11 +234,16 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
   Publish();
   RETURN_IF_ERROR(status);
   for (FileNumber number : edit.remove_segments) pending_deletes_.push_back(number);
-  // What was waiting for a settled manifest goes now.
+  RemovePending();
+  return Status();
+}
+
+// What was waiting for a settled manifest, or for the end of a hold, goes now.
+void LocalStorage::RemovePending() {
+  if (holds_ > 0 || !keeper_.settled()) return;
   for (FileNumber number : std::exchange(pending_deletes_, {})) {
     RemoveFile(number).Ignore("nothing names it; the next open removes it");
   }
-  return Status();
 }
 
 // Makes the keeper's catalog the one that everybody sees.
@@ -270,8 +273,8 @@ Status LocalStorage::DeleteFile(FileNumber number) {
     return Status::InvalidArgument("file " + std::to_string(number.value) +
                                    " is still part of the database");
   }
-  if (keeper_.settled()) return RemoveFile(number);
-  // A crash may show an edit that failed and names the file.
+  if (keeper_.settled() && holds_ == 0) return RemoveFile(number);
+  // A crash may show an edit that failed and names the file; or a copy of it is being made.
   pending_deletes_.push_back(number);
   return Status();
 }

@@ -39,9 +39,11 @@ class LocalStorage : public Storage {
   Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
   format::Catalog catalog() const override;
   Status DeleteFile(format::FileNumber number) override;
+  Result<StoreMoment> TakeMoment() override;
   Status CloseCleanly() override;
 
  private:
+  class Hold;
   /// The right to use keeper_ and pending_deletes_, which is held across I/O; mutex_ is not.
   class Turn {
    public:
@@ -61,6 +63,8 @@ class LocalStorage : public Storage {
   Status CheckOwner() const;
   void Publish();
   Status RemoveFile(format::FileNumber number);
+  void RemovePending();
+  void EndHold();
   Status FinishLogCall(Status status);
   std::shared_ptr<const format::Catalog> shared_catalog() const;
   format::LogMark log_mark() const;
@@ -69,8 +73,9 @@ class LocalStorage : public Storage {
   base::RandomSource* const random_;
   CatalogKeeper keeper_;                             // By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;  // By the holder of the turn.
-  std::vector<format::FileNumber> empty_segments_;   // Until the first segment of our own.
-  LocalLog log_;                                     // By the one who calls the log.
+  uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.
+  std::vector<format::FileNumber> empty_segments_;  // Until the first segment of our own.
+  LocalLog log_;                                    // By the one who calls the log.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_free_;
@@ -82,8 +87,11 @@ class LocalStorage : public Storage {
 /// A storage that only reads. The files of the catalog are open already.
 class ReadOnlyStorage : public Storage {
  public:
-  ReadOnlyStorage(std::unique_ptr<base::Directory> directory, RecoveredFiles files)
-      : directory_(std::move(directory)), files_(std::move(files)) {}
+  ReadOnlyStorage(std::unique_ptr<base::Directory> directory, RecoveredFiles files,
+                  std::vector<format::BoundFile> segments)
+      : directory_(std::move(directory)),
+        files_(std::move(files)),
+        segments_(std::move(segments)) {}
 
   Result<NewFile> CreateFile() override;
   Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) override;
@@ -97,11 +105,16 @@ class ReadOnlyStorage : public Storage {
   Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
   format::Catalog catalog() const override { return files_.manifest.catalog; }
   Status DeleteFile(format::FileNumber number) override;
+  /// As it was opened: what the log held then is part of it.
+  Result<StoreMoment> TakeMoment() override;
   Status CloseCleanly() override { return Status(); }
 
  private:
+  class Held;
+
   const std::unique_ptr<base::Directory> directory_;
   const RecoveredFiles files_;
+  const std::vector<format::BoundFile> segments_;  // With the ends that replay found.
 };
 
 }  // namespace tandem::engine

@@ -149,6 +149,26 @@ void Maintenance::CompactInBackground(Region* region) {
   parts_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
 }
 
+void Maintenance::ScheduleRewrites() {
+  for (const auto& region : parts_.regions->regions()) {
+    parts_.jobs->Schedule(BackgroundJobs::Priority::kLow,
+                          [this, one = region.get()] { RewriteInBackground(one); });
+  }
+}
+
+void Maintenance::RewriteInBackground(Region* region) {
+  if (!parts_.health->CheckWritable().ok()) return;
+  const Status status = Guarded([&] { return parts_.compactor->RewriteBroken(*region); });
+  if (status.ok()) return ScheduleOverlaps(region);
+  if (status.code() == StatusCode::kCancelled) return;
+  if (status.code() == StatusCode::kBusy || IsWorthRetrying(status)) {
+    parts_.jobs->ScheduleAfter(kRetryMicros, [this, region] { RewriteInBackground(region); });
+    return;
+  }
+  parts_.health->Log("rewriting a damaged file of " + region->Describe() +
+                     " failed: " + status.ToString());
+}
+
 void Maintenance::ScheduleOverlaps() {
   for (const auto& region : parts_.regions->regions()) ScheduleOverlaps(region.get());
 }

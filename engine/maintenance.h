@@ -66,6 +66,8 @@ class Maintenance {
   /// After each group: switches what is full, rolls the log, schedules what follows from it.
   /// Threads: the commit leader.
   void AfterGroup();
+  /// Schedules the rewriting of every file that has a broken section. Threads: any.
+  void ScheduleRewrites();
   /// Schedules the building of every overlap that is missing.
   void ScheduleOverlaps();
 
@@ -87,6 +89,7 @@ class Maintenance {
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
   void CompactInBackground(Region* region);
+  void RewriteInBackground(Region* region);
   void ScheduleOverlaps(Region* region);
   void ScheduleDrop();
 

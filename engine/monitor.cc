@@ -70,6 +70,16 @@ void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   Tell([&event](EventListener& listener) { listener.OnOverlapsBuilt(event); });
 }
 
+void Monitor::SectionBroken(const BrokenSectionEvent& event) {
+  Add(broken_sections_);
+  Tell([&event](EventListener& listener) { listener.OnBrokenSection(event); });
+}
+
+void Monitor::ScrubFound(const ScrubFindingEvent& event) {
+  Add(scrub_findings_);
+  Tell([&event](EventListener& listener) { listener.OnScrubFinding(event); });
+}
+
 void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
   Add(batches_);
   Add(operations_, operations);
@@ -109,9 +119,13 @@ Statistics Monitor::Counters() const {
   statistics.compaction_input_bytes = value(compaction_input_bytes_);
   statistics.failed_compactions = value(failed_compactions_);
   statistics.overlap_pairs = value(overlap_pairs_);
+  statistics.broken_sections = value(broken_sections_);
+  statistics.rewritten_files = value(rewritten_files_);
   statistics.stalls = value(stalls_);
   statistics.stall_micros = value(stall_micros_);
   statistics.delayed_writes = value(delayed_writes_);
+  statistics.scrubbed_bytes = value(scrubbed_bytes_);
+  statistics.scrub_findings = value(scrub_findings_);
   statistics.listener_failures = value(listener_failures_);
   return statistics;
 }

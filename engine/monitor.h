@@ -36,6 +36,11 @@ class Monitor {
   /// `began_micros`: NowMicros() when the building began.
   void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
 
+  void SectionBroken(const BrokenSectionEvent& event);
+  void CountRewritten(uint64_t files) { Add(rewritten_files_, files); }
+  void ScrubFound(const ScrubFindingEvent& event);
+  void CountScrubbed(uint64_t bytes) { Add(scrubbed_bytes_, bytes); }
+
   enum class Call : uint8_t { kGet, kScan, kQuery, kCount };
   void CountCall(Call call) { Add(calls_[static_cast<size_t>(call)]); }
   void CountWrite(uint64_t operations, uint64_t bytes);
@@ -66,6 +71,8 @@ class Monitor {
   Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
+  Counter broken_sections_{0}, rewritten_files_{0};
+  Counter scrubbed_bytes_{0}, scrub_findings_{0};
   Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
 };
 

@@ -96,12 +96,18 @@ Status OrderedSource::Begin() {
     return Collect(
         RowChain(query_.job.get(), query_.plan.clusters, access.has_value() ? &*access : nullptr));
   }
-  std::vector<std::unique_ptr<format::IndexValueCursor>> cursors;
+  std::vector<RangeStepper::Part> cursors;
   for (const Cluster& cluster : query_.plan.clusters) {
     for (const FileSource& source : cluster.files) {
-      ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(ordering.index->id));
-      cursors.push_back(section->NewCursor(format::IndexPart::kCurrent));
-      if (!source.visible) cursors.push_back(section->NewCursor(format::IndexPart::kOlder));
+      const format::IndexId index = ordering.index->id;
+      ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+      if (section == nullptr) continue;  // Its rows are scanned for every range.
+      const auto can_go = [file = source.file, index](const Status& status) {
+        return GoesOnWithoutIndex(file, index, status);
+      };
+      cursors.push_back({section->NewCursor(format::IndexPart::kCurrent), can_go});
+      if (source.visible) continue;
+      cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
     }
   }
   stepper_ = std::make_unique<RangeStepper>(std::move(cursors), ordering.ranges, ordering.backward);

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "engine/candidates.h"
 #include "engine/overlap_rows.h"
 #include "format/key_hash_window.h"
 
@@ -97,7 +98,7 @@ Status OlderFile::Open() {
   ASSIGN_OR_RETURN(filter_, file_->Filter());
   ASSIGN_OR_RETURN(rows_, file_->Carrier());
   for (size_t i = 0; i < newer_->index_count(); ++i) {
-    ASSIGN_OR_RETURN(format::IndexSection * section, file_->Index(newer_->index(i)));
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(file_, newer_->index(i)));
     const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
     if (section == nullptr || !newest.has_value()) continue;
     const NewerRows::Share share = newer_->ShareOfFile(i, *newest);

@@ -44,10 +44,9 @@ Result<std::optional<uint64_t>> CountOrdered(const Ordering& ordering, const Que
   uint64_t entries = 0;
   for (const Cluster& cluster : plan.clusters) {
     for (const FileSource& source : cluster.files) {
-      ASSIGN_OR_RETURN(format::IndexSection * section, source.file->Index(ordering.index->id));
-      if (section == nullptr) return std::optional<uint64_t>();
-      ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
-      entries += count;
+      ASSIGN_OR_RETURN(const std::optional<uint64_t> count, ExactEntries(source, path));
+      if (!count.has_value()) return std::optional<uint64_t>();
+      entries += *count;
     }
   }
   return std::optional(entries);

@@ -16,9 +16,9 @@ std::string After(const std::string& value) { return *format::EqualRange(value).
 
 }  // namespace
 
-RangeStepper::RangeStepper(std::vector<std::unique_ptr<format::IndexValueCursor>> cursors,
-                           std::vector<format::KeyRange> ranges, bool backward)
-    : cursors_(std::move(cursors)), ranges_(std::move(ranges)), backward_(backward) {
+RangeStepper::RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges,
+                           bool backward)
+    : parts_(std::move(parts)), ranges_(std::move(ranges)), backward_(backward) {
   if (!backward_) std::reverse(ranges_.begin(), ranges_.end());
 }
 
@@ -51,8 +51,23 @@ Result<std::optional<SteppedRange>> RangeStepper::Next(uint64_t entries) {
 Status RangeStepper::OpenRange() {
   open_ = std::move(ranges_.back());
   ranges_.pop_back();
-  for (const auto& cursor : cursors_) {
-    RETURN_IF_ERROR(backward_ ? cursor->SeekBefore(open_->high) : cursor->Seek(open_->low));
+  return MoveEach([this](format::IndexValueCursor& cursor) {
+    return backward_ ? cursor.SeekBefore(open_->high) : cursor.Seek(open_->low);
+  });
+}
+
+// Applies `move` to every cursor; one that fails goes where that is no error.
+template <typename Move>
+Status RangeStepper::MoveEach(const Move& move) {
+  for (size_t i = 0; i < parts_.size();) {
+    const Status status = move(*parts_[i].cursor);
+    if (status.ok()) {
+      ++i;
+    } else if (parts_[i].can_go(status)) {
+      parts_.erase(parts_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      return status;
+    }
   }
   return {};
 }
@@ -60,7 +75,7 @@ Status RangeStepper::OpenRange() {
 // The value that any cursor stands on which comes first, within the open range.
 std::optional<std::string> RangeStepper::NextValue() const {
   std::optional<std::string> next;
-  for (const auto& cursor : cursors_) {
+  for (const auto& [cursor, can_go] : parts_) {
     if (!cursor->valid() || !open_->Contains(cursor->key())) continue;
     const std::string_view key = cursor->key();
     if (!next.has_value() || (backward_ ? key > *next : key < *next)) next = key;
@@ -70,7 +85,7 @@ std::optional<std::string> RangeStepper::NextValue() const {
 
 uint64_t RangeStepper::CountOf(const std::string& value) const {
   uint64_t count = 0;
-  for (const auto& cursor : cursors_) {
+  for (const auto& [cursor, can_go] : parts_) {
     if (cursor->valid() && cursor->key() == value) count += cursor->count();
   }
   return count;
@@ -78,11 +93,10 @@ uint64_t RangeStepper::CountOf(const std::string& value) const {
 
 // Moves every cursor that stands on `value`.
 Status RangeStepper::Pass(const std::string& value) {
-  for (const auto& cursor : cursors_) {
-    if (!cursor->valid() || cursor->key() != value) continue;
-    RETURN_IF_ERROR(backward_ ? cursor->Previous() : cursor->Next());
-  }
-  return {};
+  return MoveEach([&](format::IndexValueCursor& cursor) {
+    if (!cursor.valid() || cursor.key() != value) return Status();
+    return backward_ ? cursor.Previous() : cursor.Next();
+  });
 }
 
 // Whether no key of the open range comes before `value`.

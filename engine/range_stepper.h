@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,10 +24,14 @@ class RangeStepper {
   /// A value with more entries than this is a range of its own.
   static constexpr uint64_t kLargeMin = 4096;
 
-  /// `cursors` stand over every part of every section that counts; `ranges` are ascending. Values
-  /// that no cursor has may exist between them: the ranges leave no gap.
-  RangeStepper(std::vector<std::unique_ptr<format::IndexValueCursor>> cursors,
-               std::vector<format::KeyRange> ranges, bool backward);
+  /// A cursor, and whether the ranges may be cut without it after that error.
+  struct Part {
+    std::unique_ptr<format::IndexValueCursor> cursor;
+    std::function<bool(const Status&)> can_go;
+  };
+  /// `parts` stand over every part of every section that counts; `ranges` are ascending. Values
+  /// that no cursor has may exist between them: the ranges leave no gap, also when a cursor goes.
+  RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
   /// kIoError.
@@ -41,7 +46,10 @@ class RangeStepper {
   format::KeyRange CutBefore(const std::string& value);
   format::KeyRange CutOff(const std::string& value);
 
-  std::vector<std::unique_ptr<format::IndexValueCursor>> cursors_;
+  template <typename Move>
+  Status MoveEach(const Move& move);
+
+  std::vector<Part> parts_;
   std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
   bool backward_;
   std::optional<format::KeyRange> open_;  // What is left of the present one.

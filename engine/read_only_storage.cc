@@ -1,4 +1,7 @@
 // The reader's storage: a catalog and open files, nothing that writes.
+#include <algorithm>
+
+#include "base/status_macros.h"
 #include "engine/local_storage.h"
 
 namespace tandem::engine {
@@ -39,6 +42,44 @@ Result<std::unique_ptr<base::File>> ReadOnlyStorage::OpenFile(format::FileNumber
       directory_->Open(StoreFileName(number), base::OpenMode::kReadOnly);
   if (file) return file;
   return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
+}
+
+// A writer may have removed names meanwhile; the handles taken at the start still lead to the
+// bytes.
+class ReadOnlyStorage::Held final : public HeldFiles {
+ public:
+  explicit Held(ReadOnlyStorage* storage) : storage_(storage) {}
+
+  Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
+    return storage_->OpenFile(number);
+  }
+  Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) override {
+    const auto found = storage_->files_.segment_files.find(number);
+    if (found == storage_->files_.segment_files.end()) {
+      return Status::NotFound(SegmentName(number) + " is not part of the database");
+    }
+    return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
+  }
+  Status LinkStoreFile(format::FileNumber number, base::Directory* to) override {
+    const std::string name = StoreFileName(number);
+    return to->Link(*storage_->directory_, name, name);
+  }
+  Result<bool> Contain(base::Directory* directory) override {
+    return directory->IsWithin(*storage_->directory_);
+  }
+
+ private:
+  ReadOnlyStorage* const storage_;
+};
+
+Result<StoreMoment> ReadOnlyStorage::TakeMoment() {
+  StoreMoment moment;
+  moment.catalog = files_.manifest.catalog;
+  uint64_t& next_number = moment.catalog.counters.next_file_number;
+  next_number = std::max(next_number, files_.root.record.next_file_number);
+  moment.segments = segments_;
+  moment.files = std::make_unique<Held>(this);
+  return moment;
 }
 
 Result<NewFile> ReadOnlyStorage::CreateFile() { return Refused(); }

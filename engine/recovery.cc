@@ -63,6 +63,7 @@ Result<RecoveredDatabase> Recovery::Run() {
 Status Recovery::AddTables(const format::Catalog& catalog) {
   database_.regions = std::make_unique<RegionSet>(database_.memory.get());
   applier_ = std::make_unique<GroupApplier>(database_.regions.get());
+  last_timestamp_ = 0;
   for (const auto& [id, table] : catalog.tables) {
     std::vector<format::RegionRecord> regions;
     for (const auto& [region_id, region] : catalog.regions) {

@@ -22,7 +22,8 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(
   return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
 }
 
-void RegionSet::Add(const format::TableRecord& record, std::vector<format::RegionRecord> regions) {
+RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
+                                       std::vector<format::RegionRecord> regions) const {
   std::sort(regions.begin(), regions.end(),
             [](const auto& a, const auto& b) { return a.start_key < b.start_key; });
   auto table = std::make_shared<Table>();
@@ -30,9 +31,16 @@ void RegionSet::Add(const format::TableRecord& record, std::vector<format::Regio
   for (const format::RegionRecord& region : regions) {
     table->regions.push_back(std::make_shared<Region>(region, table->record, account_));
   }
+  Addition addition;
+  addition.by_name[record.name] = table;
+  addition.by_id[record.id] = std::move(table);
+  return addition;
+}
+
+void RegionSet::Add(Addition addition) {
   base::MutexLock lock(mutex_);
-  by_name_[record.name] = table;
-  by_id_[record.id] = std::move(table);
+  by_name_.merge(addition.by_name);
+  by_id_.merge(addition.by_id);
 }
 
 std::shared_ptr<const Table> RegionSet::Find(std::string_view name) const {

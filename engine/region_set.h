@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -38,9 +39,20 @@ class RegionSet {
   /// `account` (may be null) counts the memstores and outlives them.
   explicit RegionSet(base::MemoryAccount* account = nullptr) : account_(account) {}
 
-  /// Adds a table with empty regions. Requires: `regions` tile the key space.
+  /// A table that is ready to be added: nothing of it can fail any more.
+  struct Addition {
+    std::map<format::TableId, std::shared_ptr<const Table>> by_id;
+    std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name;
+  };
+  /// Makes a table with empty regions. Requires: `regions` tile the key space.
+  Addition Prepare(const format::TableRecord& table,
+                   std::vector<format::RegionRecord> regions) const;
+  /// Allocates nothing.
+  void Add(Addition addition) EXCLUDES(mutex_);
   void Add(const format::TableRecord& table, std::vector<format::RegionRecord> regions)
-      EXCLUDES(mutex_);
+      EXCLUDES(mutex_) {
+    Add(Prepare(table, std::move(regions)));
+  }
 
   /// nullptr when there is none.
   std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);

@@ -11,6 +11,7 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
+#include "engine/store_moment.h"
 #include "format/catalog.h"
 #include "format/frame.h"
 #include "format/types.h"
@@ -67,6 +68,13 @@ class Storage {
   // sync has to come first, at the next commit; a file that is gone already is fine.
   virtual Status DeleteFile(format::FileNumber number) = 0;
 
+  /// The store as of now, to be copied: until its files are let go, what is deleted stays on disk.
+  /// Requires of one that can write: the caller leads the commit queue, and the log was written.
+  /// Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
+  virtual Result<StoreMoment> TakeMoment() {
+    return Status::Unsupported("this storage cannot be copied");
+  }
+
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;
 };
@@ -87,9 +95,11 @@ struct OpenedStorage {
 };
 
 /// Opens the database at `path`: lock (unless read-only), ROOT, manifest, then replays the log into
-/// `visit`. `begin` is called once with the catalog before the first frame. Unless read-only, what
+/// `visit`. `begin` is called with the catalog before the first frame; a reader beside a writer may
+/// have to begin anew, and then what it was given before is void. Unless read-only, what
 /// was replayed is then synced, ROOT says open, files that nothing names are removed and a new
-/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid),
+/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid; a
+/// reader whose writer never paused),
 /// kCorruption, kUnsupported, kIoError.
 Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,

@@ -78,6 +78,9 @@ Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& rec
                               std::to_string(record.rows) + ", found " +
                               std::to_string(store->row_count()));
   }
+  store->GoOnWithout([this](const format::StoreFile& file, const format::BrokenSection& broken) {
+    if (broken_sink_ != nullptr) broken_sink_(file, broken);
+  });
   return std::shared_ptr<LiveFile>(std::make_shared<StoredFile>(std::move(store), this, &cache_));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "engine/health.h"
 #include "engine/storage.h"
@@ -30,6 +31,10 @@ class StoreFiles {
         database_(storage->catalog().database),
         cache_(cache_bytes, account) {}
 
+  /// Who hears of sections that are found broken. Requires: no file is read yet, and `sink`
+  /// outlives every read.
+  void set_broken_sink(format::StoreFile::BrokenSink sink) { broken_sink_ = std::move(sink); }
+
   Result<NewFile> Create() { return storage_->CreateFile(); }
   /// Errors: kCorruption when the file is not what the record says.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
@@ -45,6 +50,7 @@ class StoreFiles {
   Health* health_;
   const format::DatabaseId database_;
   format::BlockCache cache_;
+  format::StoreFile::BrokenSink broken_sink_;
 };
 
 }  // namespace tandem::engine

@@ -13,15 +13,6 @@
 namespace tandem::format {
 namespace {
 
-std::string Hex(const Hash128& hash) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const uint64_t half : {hash.high, hash.low}) {
-    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(half >> shift) & 15];
-  }
-  return text;
-}
-
 Result<Hash128> HashFile(base::File* file, uint64_t size_bytes) {
   FileWindow window(file, size_bytes);
   StreamingHash128 hash;
@@ -48,8 +39,8 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
   const Result<Hash128> found = HashFile(file, size_bytes);
   if (!found.has_value()) return findings.AddError(found.error());
   if (*found != expected) {
-    findings.Add("hash of the whole file, by the catalog: expected " + Hex(expected) + ", found " +
-                 Hex(*found));
+    findings.Add("hash of the whole file, by the catalog: expected " + HashText(expected) +
+                 ", found " + HashText(*found));
   }
   return Status();
 }

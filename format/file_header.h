@@ -35,7 +35,14 @@ inline constexpr size_t kFileHeaderBytes = 128;
 inline constexpr uint16_t kFormatVersion = 1;
 
 /// Numbers are on disk.
-enum class FileKind : uint8_t { kRoot = 1, kManifest = 2, kLog = 3, kStore = 4, kDead = 5 };
+enum class FileKind : uint8_t {
+  kRoot = 1,
+  kManifest = 2,
+  kLog = 3,
+  kStore = 4,
+  kDead = 5,
+  kBackup = 6
+};
 
 /// Feature of `compatible`: a store file's block indexes have tops (block_index_writer.h).
 inline constexpr uint64_t kCompatibleBlockIndexTops = 1;

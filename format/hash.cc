@@ -42,6 +42,15 @@ uint64_t RowHash(std::string_view row_key, std::span<const char> secret) {
   return XXH3_64bits_withSecret(row_key.data(), row_key.size(), secret.data(), secret.size());
 }
 
+std::string HashText(const Hash128& hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const uint64_t half : {hash.high, hash.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(half >> shift) & 15];
+  }
+  return text;
+}
+
 uint64_t ChecksumSeed(const FileId& file, uint64_t offset) {
   return XXH3_64bits(file.bytes.data(), file.bytes.size()) ^ (offset * 0x9E3779B97F4A7C15u);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "format/types.h"
@@ -15,6 +16,8 @@ namespace tandem::format {
 uint64_t Hash64(std::string_view bytes, uint64_t seed = 0);
 /// XXH3-128 without a seed.
 Hash128 HashOf128(std::string_view bytes);
+/// 32 hex digits, the high half first.
+std::string HashText(const Hash128& hash);
 /// XXH3-64 of a row key, keyed with the table's secret (kHashSecretBytes).
 uint64_t RowHash(std::string_view row_key, std::span<const char> secret);
 

@@ -28,13 +28,19 @@ Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t c
   if (!all_.empty()) return all_.subspan(first, count);
   if (joined_.Holds(first, count)) return joined_.From(first).first(count);
   const uint32_t block = first / kKeyHashesPerBlock;
-  if (!block_.Holds(first, 1)) RETURN_IF_ERROR(Load(block));
+  if (!block_.Holds(first, 1)) {
+    const Status status = Load(block);
+    if (status.code() == StatusCode::kCorruption) return ReadAll(first, count);
+    RETURN_IF_ERROR(status);
+  }
   if (block_.Holds(first, count)) return block_.From(first).first(count);
   joined_ = {};
   const std::span<const uint64_t> begin = block_.From(first);
   joined_hashes_.assign(begin.begin(), begin.end());
   for (uint32_t next = block + 1; joined_hashes_.size() < count; ++next) {
-    RETURN_IF_ERROR(Load(next));
+    const Status status = Load(next);
+    if (status.code() == StatusCode::kCorruption) return ReadAll(first, count);
+    RETURN_IF_ERROR(status);
     const size_t wanted = std::min(block_.hashes.size(), count - joined_hashes_.size());
     joined_hashes_.insert(joined_hashes_.end(), block_.hashes.begin(),
                           block_.hashes.begin() + static_cast<ptrdiff_t>(wanted));
@@ -44,6 +50,12 @@ Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t c
 }
 
 // A block that was read is in the processor's caches.
+// The file may make its hashes anew; otherwise this meets the same corruption.
+Result<std::span<const uint64_t>> KeyHashWindow::ReadAll(uint32_t first, uint32_t count) {
+  ASSIGN_OR_RETURN(all_, file_->KeyHashes());
+  return all_.subspan(first, count);
+}
+
 void KeyHashWindow::Prefetch(uint32_t first, uint32_t count) const {
   constexpr size_t kLineHashes = 64 / sizeof(uint64_t);
   if (all_.empty()) return;

@@ -35,6 +35,7 @@ class KeyHashWindow {
     std::span<const uint64_t> From(uint32_t row) const { return hashes.subspan(row - first); }
   };
   Status Load(uint32_t block);
+  Result<std::span<const uint64_t>> ReadAll(uint32_t first, uint32_t count);
 
   StoreFile* file_;
   std::span<const uint64_t> all_;  // Not empty: of every row.

@@ -90,6 +90,26 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
   return Status();
 }
 
+// Applies the frames from the reader's offset on and moves the end behind the last good one.
+Status TakeFrames(FrameReader* reader, const std::string& name, FrameChain* chain,
+                  ManifestContents* contents) {
+  const auto apply = [&](const Frame& frame) {
+    const Status status = ApplyFrame(frame, contents);
+    const uint64_t offset = reader->offset() - FrameBytes(frame.payload.size());
+    if (!status.ok()) return InFile(status, name, offset);
+    if (contents->last_edit == 1) contents->first_frame_end = reader->offset();
+    return status;
+  };
+  ASSIGN_OR_RETURN(contents->end.length_bytes, FollowChain(reader, name, apply, chain));
+  contents->end.last_checksum = chain->last_checksum;
+  return Status();
+}
+
+Status CheckRead(const std::string& name, const ManifestContents& contents) {
+  const Status checked = CheckCatalog(contents.catalog);
+  return checked.ok() ? checked : InFile(checked, name, contents.end.length_bytes);
+}
+
 }  // namespace
 
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
@@ -101,22 +121,112 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
   FrameChain chain;
   chain.last_checksum = HeaderChecksum(header);
   FrameReader reader(file, root.record.manifest.id, kFileHeaderBytes, size);
-  const auto apply = [&](const Frame& frame) {
-    const Status status = ApplyFrame(frame, &contents);
-    const uint64_t offset = reader.offset() - FrameBytes(frame.payload.size());
-    if (!status.ok()) return InFile(status, file->name(), offset);
-    if (contents.last_edit == 1) contents.first_frame_end = reader.offset();
-    return status;
-  };
-  ASSIGN_OR_RETURN(contents.end.length_bytes, FollowChain(&reader, file->name(), apply, &chain));
-  contents.end.last_checksum = chain.last_checksum;
+  RETURN_IF_ERROR(TakeFrames(&reader, file->name(), &chain, &contents));
   RETURN_IF_ERROR(CheckBinding(reader, file->name(), root.record, contents.end));
   if (chain.frames == 0) {
     return CorruptionAt(file->name(), kFileHeaderBytes, "no catalog: " + reader.reason());
   }
-  const Status checked = CheckCatalog(contents.catalog);
-  if (!checked.ok()) return InFile(checked, file->name(), contents.end.length_bytes);
+  RETURN_IF_ERROR(CheckRead(file->name(), contents));
   return contents;
+}
+
+namespace {
+
+// The frames behind the end of a chain that are good by themselves.
+Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t end,
+                                   uint64_t size) {
+  uint64_t frames = 0;
+  FrameReader reader(file, id, end, size);
+  while (reader.offset() < reader.limit()) {
+    ASSIGN_OR_RETURN(const std::optional<DecodedFrame> found, reader.FindNext());
+    if (!found) break;
+    ++frames;
+  }
+  return frames;
+}
+
+Result<bool> HasBytesBehind(base::File* file, uint64_t end, uint64_t size) {
+  char piece[4096];
+  for (uint64_t at = end; at < size; at += sizeof(piece)) {
+    ASSIGN_OR_RETURN(const size_t count, file->Read(at, piece));
+    const std::string_view bytes(piece, count);
+    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
+    if (count < sizeof(piece)) break;
+  }
+  return false;
+}
+
+// What the first frame says of the bytes before it; 0 when it is broken.
+Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t size) {
+  FrameReader reader(file, id, kFileHeaderBytes, size);
+  ASSIGN_OR_RETURN(const std::optional<DecodedFrame> first, reader.Next());
+  return first ? first->frame.previous : 0;
+}
+
+// Takes in one frame, or leaves the contents as they are.
+Status ApplyWhole(const Frame& frame, ManifestContents* contents) {
+  ManifestContents after = *contents;
+  RETURN_IF_ERROR(ApplyFrame(frame, &after));
+  RETURN_IF_ERROR(CheckCatalog(after.catalog));
+  *contents = std::move(after);
+  return {};
+}
+
+}  // namespace
+
+Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* identity,
+                                          const DatabaseId& database) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  std::string bytes(kFileHeaderBytes, '\0');
+  ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
+  bytes.resize(count);
+  const Result<FileHeader> header = DecodeFileHeader(bytes, FileKind::kManifest, file->name());
+  ManifestPrefix prefix;
+  ManifestContents& contents = prefix.contents;
+  FrameChain chain;
+  if (header) {
+    if (identity != nullptr && (header->id != identity->id || header->number != identity->number)) {
+      return CorruptionAt(file->name(), 56, "number or file id is not as ROOT says");
+    }
+    prefix.database = header->database;
+    contents.end.number = header->number;
+    contents.end.id = header->id;
+    chain.last_checksum = HeaderChecksum(bytes);
+  } else {
+    if (identity == nullptr || header.error().code() != StatusCode::kCorruption) {
+      return header.error();
+    }
+    prefix.header_is_good = false;
+    prefix.database = database;
+    contents.end = *identity;
+    ASSIGN_OR_RETURN(chain.last_checksum, PreviousOfFirst(file, identity->id, size));
+  }
+  contents.catalog.database = prefix.database;
+  contents.end.length_bytes = kFileHeaderBytes;
+  FrameReader reader(file, contents.end.id, kFileHeaderBytes, size);
+  const auto apply = [&](const Frame& frame) {
+    RETURN_IF_ERROR(ApplyWhole(frame, &contents));
+    contents.end.length_bytes = reader.offset();
+    return Status();
+  };
+  const Result<uint64_t> end = FollowChain(&reader, file->name(), apply, &chain);
+  if (!end && end.error().code() != StatusCode::kCorruption) return end.error();
+  contents.end.last_checksum = chain.last_checksum;
+  prefix.reason = end ? reader.reason() : std::string(end.error().message());
+  ASSIGN_OR_RETURN(prefix.edits_behind,
+                   CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
+  ASSIGN_OR_RETURN(prefix.is_torn, HasBytesBehind(file, contents.end.length_bytes, size));
+  return prefix;
+}
+
+Status ReadMoreOfManifest(base::File* file, ManifestContents* contents) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  FrameChain chain;
+  chain.last_checksum = contents->end.last_checksum;
+  chain.last_sequence = contents->last_edit;
+  FrameReader reader(file, contents->end.id, contents->end.length_bytes, size);
+  RETURN_IF_ERROR(TakeFrames(&reader, file->name(), &chain, contents));
+  return CheckRead(file->name(), *contents);
 }
 
 ManifestWriter::ManifestWriter(std::unique_ptr<base::File> file, const BoundFile& end)

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/file_system.h"
 #include "format/catalog.h"
@@ -43,6 +44,25 @@ struct ManifestContents {
 /// length and checksum must agree. Threads: a writer may append meanwhile. Errors: kCorruption
 /// naming file and offset, kUnsupported, kIoError.
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root);
+
+/// What can be proved of a manifest.
+struct ManifestPrefix {
+  ManifestContents contents;  ///< After the last good edit; last_edit 0: there is none.
+  DatabaseId database;
+  std::string reason;         ///< Why it ends there.
+  uint64_t edits_behind = 0;  ///< Good frames behind the first bytes that are none.
+  bool is_torn = false;       ///< Bytes that are not zero follow: an edit was there, or begun.
+  bool header_is_good = true;
+};
+
+/// Reads a manifest, whatever ROOT says, up to its first edit that is broken or does not fit.
+/// `identity`, of which number and id count, is used when the header is broken: null, that is an
+/// error. Errors: kCorruption (the header; it is not `identity`), kUnsupported, kIoError.
+Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* identity,
+                                          const DatabaseId& database);
+/// Takes in what was appended to the manifest since `contents` was read from it. Errors: as
+/// ReadManifest; `contents` is of no use then.
+Status ReadMoreOfManifest(base::File* file, ManifestContents* contents);
 
 /// Appends to one manifest. After any error it accepts nothing more: a new manifest has to follow.
 /// Threads: one at a time.

@@ -192,6 +192,8 @@ Status CreateRoot(base::File* file, const RootFile& root) {
     bytes.resize(offset, '\0');
     bytes.append(EncodeSlot(root, offset));
   }
+  RETURN_IF_ERROR(file->Preallocate(kRootFileBytes));
+  RETURN_IF_ERROR(SyncRoot(file));
   RETURN_IF_ERROR(file->Write(0, bytes));
   return SyncRoot(file);
 }

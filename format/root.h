@@ -49,7 +49,9 @@ Result<RootFile> ReadRoot(base::File* file);
 /// Both slots as they stand, for tools that look at files; nullopt: its checksum does not agree, as
 /// a crash while it was written leaves it. Errors: as ReadRoot, but not that no slot is valid.
 Result<std::array<std::optional<RootRecord>, 2>> ReadRootSlots(base::File* file);
-/// Writes a new ROOT with both slots, synced. Requires: the file is empty.
+/// Writes a new ROOT with both slots, synced. Its space is reserved and synced before, so that a
+/// crash leaves zeros where its bytes are missing and not what stood on the disk. Requires: the
+/// file is empty.
 Status CreateRoot(base::File* file, const RootFile& root);
 /// Writes root->record into the slot that is not current, syncs and makes it current; with `both`,
 /// then the other one too. Requires: a generation above all before. Errors: kNoSpace (the record

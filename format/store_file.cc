@@ -62,10 +62,11 @@ Result<const BloomFilter*> StoreFile::Filter() {
   using Loaded = base::Charged<BloomFilter>;
   const BlockFile& blocks = parts_->blocks;
   ASSIGN_OR_RETURN(const Loaded* loaded, parts_->filter.Get([&]() -> Result<Loaded> {
-    ASSIGN_OR_RETURN(BloomFilter filter,
-                     BloomFilter::Read(blocks, parts_->Section(SectionKind::kFilter)));
-    const uint64_t bytes = filter.size_bytes();
-    return Loaded{std::move(filter), blocks.Charge(base::MemoryPart::kFilters, bytes)};
+    Result<BloomFilter> filter = BloomFilter::Read(blocks, parts_->Section(SectionKind::kFilter));
+    if (!filter && GoesOnWithout(SectionKind::kFilter, {}, filter.error())) filter = MakeFilter();
+    if (!filter) return filter.error();
+    const uint64_t bytes = filter->size_bytes();
+    return Loaded{*std::move(filter), blocks.Charge(base::MemoryPart::kFilters, bytes)};
   }));
   return &loaded->value;
 }
@@ -74,10 +75,14 @@ Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
   using Loaded = base::Charged<std::vector<uint64_t>>;
   const BlockFile& blocks = parts_->blocks;
   ASSIGN_OR_RETURN(const Loaded* loaded, parts_->key_hashes.Get([&]() -> Result<Loaded> {
-    ASSIGN_OR_RETURN(std::vector<uint64_t> hashes,
-                     ReadKeyHashes(blocks, parts_->Section(SectionKind::kKeyHashes)));
-    const uint64_t bytes = hashes.capacity() * sizeof(uint64_t);
-    return Loaded{std::move(hashes), blocks.Charge(base::MemoryPart::kKeyHashes, bytes)};
+    Result<std::vector<uint64_t>> hashes =
+        ReadKeyHashes(blocks, parts_->Section(SectionKind::kKeyHashes));
+    if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
+      hashes = MakeKeyHashes();
+    }
+    if (!hashes) return hashes.error();
+    const uint64_t bytes = hashes->capacity() * sizeof(uint64_t);
+    return Loaded{*std::move(hashes), blocks.Charge(base::MemoryPart::kKeyHashes, bytes)};
   }));
   return std::span<const uint64_t>(loaded->value);
 }
@@ -91,18 +96,24 @@ Result<const Bitmap*> StoreFile::CleanRows() {
   using Loaded = base::Charged<Bitmap>;
   const BlockFile& blocks = parts_->blocks;
   ASSIGN_OR_RETURN(const Loaded* loaded, parts_->clean_rows.Get([&]() -> Result<Loaded> {
-    ASSIGN_OR_RETURN(
-        Bitmap clean,
-        ReadBitmapSection(blocks, parts_->Section(SectionKind::kCleanRows), row_count()));
-    const uint64_t bytes = clean.memory_bytes();
-    return Loaded{std::move(clean), blocks.Charge(base::MemoryPart::kBitmaps, bytes)};
+    Result<Bitmap> clean =
+        ReadBitmapSection(blocks, parts_->Section(SectionKind::kCleanRows), row_count());
+    if (!clean && GoesOnWithout(SectionKind::kCleanRows, {}, clean.error())) {
+      clean = Bitmap(row_count());
+    }
+    if (!clean) return clean.error();
+    const uint64_t bytes = clean->memory_bytes();
+    return Loaded{*std::move(clean), blocks.Charge(base::MemoryPart::kBitmaps, bytes)};
   }));
   return &loaded->value;
 }
 
 Result<IndexSection*> StoreFile::Index(IndexId index) {
   const auto found = parts_->indexes.find(index);
-  if (found == parts_->indexes.end()) return static_cast<IndexSection*>(nullptr);
+  if (found == parts_->indexes.end() ||
+      parts_->broken_indexes.at(index).load(std::memory_order_relaxed)) {
+    return static_cast<IndexSection*>(nullptr);
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
                    found->second.Get([&] { return parts_->OpenIndex(index); }));
   return section->get();

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,14 @@ struct ExpectedFile {
   uint64_t size_bytes = 0;
   std::optional<FileId> id = {};
   std::optional<DatabaseId> database = {};
+};
+
+/// A section of an open file that a reader found broken. What is derived from the rows can be done
+/// without, or made anew: all sections but data, block index, presence and dictionary.
+struct BrokenSection {
+  SectionKind kind{};
+  std::optional<IndexId> index;  ///< Of the sections of an index: all of them count as broken.
+  std::string reason;
 };
 
 /// A row key and its keyed hash.
@@ -110,9 +119,30 @@ class StoreFile {
   /// nullptr when the file has no section for that index. Opened on first use.
   Result<IndexSection*> Index(IndexId index);
 
+  /// From now on the file is used without what is broken of its derived sections, and `tell` hears
+  /// of each once, on the thread that met it. Key hashes and filter are then made from the rows, no
+  /// row counts as clean, a block index is read without its top. Requires: nobody uses it yet.
+  using BrokenSink = std::function<void(const StoreFile&, const BrokenSection&)>;
+  void GoOnWithout(BrokenSink tell);
+  /// The file has no section of the index any more: Index answers nullptr. For who met corruption
+  /// in it. Requires: GoOnWithout was called; otherwise nothing happens.
+  void MarkIndexBroken(IndexId index, const Status& why);
+  /// Some section was found broken: the file should be written anew.
+  bool has_broken_section() const;
+  /// Reads the sections of every index against their checksums and marks what is broken; whether
+  /// any is. Errors: kIoError.
+  Result<bool> FindBrokenIndexes();
+
   /// Reads the whole file past the cache: every section against its checksum, the bytes between
   /// them against zero. Returns the XXH3-128 of the file. Errors: kCorruption, kIoError.
   Result<Hash128> VerifyBytes() const;
+
+  /// Reads both copies of the section table and of the footer, of which Open is content with one.
+  /// Errors: kCorruption, kIoError.
+  Status VerifyEnd() const;
+  /// Reads the bytes between the last section, those and the end against zero. Errors: as
+  /// VerifyEnd.
+  Status VerifyEndPadding() const;
 
   /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
   /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
@@ -121,7 +151,13 @@ class StoreFile {
  private:
   static Status ReadSchema(Parts* parts);
   static Status ReadStatistics(Parts* parts);
-  Status VerifyEnd() const;
+  /// nullptr when there are none.
+  Result<DataSection*> LoadFamily(FamilyId owner) const;
+  Result<DataSection> LoadBesideDamage(FamilyId owner) const;
+  Result<bool> IsSectionSound(const SectionEntry& section) const;
+  bool GoesOnWithout(SectionKind kind, std::optional<IndexId> index, const Status& why) const;
+  Result<std::vector<uint64_t>> MakeKeyHashes() const;
+  Result<BloomFilter> MakeFilter();
   std::unique_ptr<Parts> parts_;
 };
 

@@ -11,13 +11,12 @@
 
 #include "base/status_macros.h"
 #include "format/block_run.h"
-#include "format/byte_reader.h"
 #include "format/corruption.h"
 #include "format/file_header.h"
 #include "format/footer.h"
 #include "format/section_table.h"
 #include "format/store_file_parts.h"
-#include "tandem/limits.h"
+#include "format/stored_schema.h"
 
 namespace tandem::format {
 namespace {
@@ -123,16 +122,13 @@ Status StoreFile::ReadSchema(Parts* parts) {
   if (section == nullptr) return parts->blocks.Corrupt(0, "the schema section is missing");
   ASSIGN_OR_RETURN(const BlockRef block,
                    ReadOnlyBlock(parts->blocks, *section, BlockKind::kSchema));
-  ByteReader reader(block->raw());
-  parts->region_start = reader.Bytes(reader.VarintUpTo(kRowKeyBytesMax));
-  if (!reader.ok()) return block->Corrupt("start key of the region is malformed");
-  Result<TableRecord> table = DecodeTable(reader.Bytes(reader.remaining()));
-  if (!table) {
-    return Status(table.error().code(),
-                  std::string(block->Corrupt(table.error().message()).message()));
+  ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
+  parts->region_start = std::move(schema.region_start);
+  parts->table = std::move(schema.table);
+  for (const IndexRecord& index : parts->table.indexes) {
+    parts->indexes[index.id];
+    parts->broken_indexes[index.id];
   }
-  parts->table = *std::move(table);
-  for (const IndexRecord& index : parts->table.indexes) parts->indexes[index.id];
   return {};
 }
 

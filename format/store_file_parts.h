@@ -1,6 +1,8 @@
 // What a StoreFile consists of. Only the store_file*.cc files include this.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,9 +43,16 @@ struct StoreFile::Parts {
   /// One for each index of the table; the map itself never changes after Open.
   std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
 
+  /// Null: what is broken is an error.
+  BrokenSink tell_broken;
+  /// Set once each, before tell_broken is called; relaxed, they guard nothing.
+  std::map<IndexId, std::atomic<bool>> broken_indexes;
+  std::array<std::atomic<bool>, 32> broken_kinds{};
+  std::atomic<bool> has_broken{false};
+
   Status FindFamilies();
-  /// nullptr when there are none.
-  Result<DataSection*> LoadData(FamilyId owner);
+  /// The cells of an owner in `data`, with the top of the block index or without.
+  Result<DataSection> LoadData(FamilyId owner, bool with_top) const;
   Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
   /// The section of that kind, which Open found to be there.
   const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;

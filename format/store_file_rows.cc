@@ -34,23 +34,35 @@ size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
 
 }  // namespace
 
-Result<DataSection*> StoreFile::Parts::LoadData(FamilyId owner) {
-  const auto found = data.find(owner);
-  if (found == data.end()) return static_cast<DataSection*>(nullptr);
-  return found->second.Get([&] {
-    DataPlaces places;
-    places.data = &Section(SectionKind::kData);
-    places.index = &Section(SectionKind::kBlockIndex, owner.value);
-    places.top = FindSection(sections, SectionKind::kBlockIndexTop, owner.value);
-    places.names = FindSection(sections, SectionKind::kDictionary, owner.value);
-    places.presence = FindSection(sections, SectionKind::kPresence, owner.value);
-    return DataSection::Load(blocks, places, owner, statistics.rows);
-  });
+Result<DataSection> StoreFile::Parts::LoadData(FamilyId owner, bool with_top) const {
+  DataPlaces places;
+  places.data = &Section(SectionKind::kData);
+  places.index = &Section(SectionKind::kBlockIndex, owner.value);
+  if (with_top) places.top = FindSection(sections, SectionKind::kBlockIndexTop, owner.value);
+  places.names = FindSection(sections, SectionKind::kDictionary, owner.value);
+  places.presence = FindSection(sections, SectionKind::kPresence, owner.value);
+  return DataSection::Load(blocks, places, owner, statistics.rows);
 }
 
-Result<DataSection*> StoreFile::Family(FamilyId family) const { return parts_->LoadData(family); }
+// Without the top of its block index when that is broken: it says nothing that its pieces do not.
+Result<DataSection> StoreFile::LoadBesideDamage(FamilyId owner) const {
+  Result<DataSection> loaded = parts_->LoadData(owner, /*with_top=*/true);
+  const SectionEntry* top = FindSection(parts_->sections, SectionKind::kBlockIndexTop, owner.value);
+  if (loaded || top == nullptr || loaded.error().code() != StatusCode::kCorruption) return loaded;
+  ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(*top));
+  if (is_sound || !GoesOnWithout(SectionKind::kBlockIndexTop, {}, loaded.error())) return loaded;
+  return parts_->LoadData(owner, /*with_top=*/false);
+}
 
-Result<DataSection*> StoreFile::Carrier() const { return parts_->LoadData(parts_->carrier); }
+Result<DataSection*> StoreFile::LoadFamily(FamilyId owner) const {
+  const auto found = parts_->data.find(owner);
+  if (found == parts_->data.end()) return static_cast<DataSection*>(nullptr);
+  return found->second.Get([&] { return LoadBesideDamage(owner); });
+}
+
+Result<DataSection*> StoreFile::Family(FamilyId family) const { return LoadFamily(family); }
+
+Result<DataSection*> StoreFile::Carrier() const { return LoadFamily(parts_->carrier); }
 
 Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());

@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "format/corruption.h"
 #include "format/file_header.h"
+#include "format/file_window.h"
 #include "format/footer.h"
 #include "format/section_table.h"
 #include "format/store_file_parts.h"
@@ -18,8 +19,8 @@ constexpr size_t kReadBytes = 1024 * 1024;
 // Hands out the bytes of a file front to back and hashes them as they pass.
 class Sweep {
  public:
-  explicit Sweep(const BlockFile& file)
-      : file_(file), buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
+  explicit Sweep(const BlockFile& file, uint64_t begin = 0)
+      : file_(file), buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)), offset_(begin) {}
 
   uint64_t offset() const { return offset_; }
   Hash128 hash() const { return hash_.Finish(); }
@@ -51,11 +52,21 @@ class Sweep {
  private:
   const BlockFile& file_;
   std::unique_ptr<char[]> buffer_;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
   StreamingHash128 hash_;
 };
 
 }  // namespace
+
+Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
+  Sweep sweep(parts_->blocks, section.offset);
+  StreamingHash64 hash;
+  RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
+    hash.Add(bytes);
+    return Status();
+  }));
+  return hash.Finish() == section.checksum;
+}
 
 Result<Hash128> StoreFile::VerifyBytes() const {
   const BlockFile& file = parts_->blocks;
@@ -82,6 +93,30 @@ Result<Hash128> StoreFile::VerifyBytes() const {
   RETURN_IF_ERROR(sweep.Zeros(parts_->size_bytes - kFooterBytes));
   RETURN_IF_ERROR(sweep.Any(parts_->size_bytes));
   return sweep.hash();
+}
+
+// The padding between what VerifyEnd reads.
+Status StoreFile::VerifyEndPadding() const {
+  const BlockFile& file = parts_->blocks;
+  uint64_t from = kFileHeaderBytes;
+  if (!parts_->sections.empty()) {
+    from = parts_->sections.back().offset + parts_->sections.back().size_bytes;
+  }
+  FileWindow window(&file.file(), parts_->size_bytes);
+  const auto zeros = [&](uint64_t end) -> Status {
+    for (; from < end; from += std::min(FileWindow::kReadBytes, end - from)) {
+      const uint64_t piece = std::min(FileWindow::kReadBytes, end - from);
+      ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(from, piece));
+      const size_t bad = bytes.find_first_not_of('\0');
+      if (bad != bytes.npos) return file.Corrupt(from + bad, "padding is not zero");
+    }
+    return Status();
+  };
+  for (const uint64_t offset : parts_->footer.table_offsets) {
+    RETURN_IF_ERROR(zeros(offset));
+    from = offset + parts_->footer.table_bytes;
+  }
+  return zeros(parts_->size_bytes - kFooterBytes);
 }
 
 // Both copies of the section table and of the footer; Open is content with one.

@@ -21,6 +21,8 @@
 //   frames written, an earlier one lost      ends the log before the lost one
 //   a frame damaged that had been synced     says corruption, if a later frame survived
 //   a new segment without its catalog entry  never sees it; the file is removed
+// A segment that holds frames without a catalog entry is left by no crash: the manifest lost its
+// end.
 #pragma once
 
 #include <cstdint>
@@ -116,7 +118,7 @@ struct ReplayReport {
 struct ReplaySegment {
   format::FileNumber number;
   format::FileId id;
-  std::unique_ptr<base::File> file;
+  std::shared_ptr<base::File> file;
   const format::BoundFile* bound = nullptr;
   uint64_t durable_bytes = 0;  ///< So many are known to have been durable: a log that ends before
                                ///< them is damaged.

@@ -127,7 +127,12 @@ Status ReplayOne(const Opened& opened, const Visit& visit, ReplayReport* report)
                              limit);
   const auto count_and_visit = [&](const format::Frame& frame) {
     report->operations += frame.count;
-    return visit(frame);
+    const Status status = visit(frame);
+    if (status.code() != StatusCode::kCorruption) return status;
+    // Who visits knows what is wrong, and only the reader knows where.
+    return format::CorruptionAt(opened.name(),
+                                reader.offset() - format::FrameBytes(frame.payload.size()),
+                                status.message());
   };
   ASSIGN_OR_RETURN(const uint64_t end,
                    format::FollowChain(&reader, opened.name(), count_and_visit, &chain));

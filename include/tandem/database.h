@@ -183,9 +183,11 @@ struct DatabaseInfo {
   uint64_t log_bytes = 0, log_segments = 0;  ///< Still needed.
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
   MemoryInfo memory;
-  uint64_t recovered_operations = 0;  ///< Read from the log when it was opened.
-  uint64_t torn_bytes = 0;            ///< At the log's end, ignored then: never acknowledged.
-  std::vector<TableInfo> tables;      ///< In the order of their creation.
+  uint64_t recovered_operations = 0;    ///< Read from the log when it was opened.
+  uint64_t torn_bytes = 0;              ///< At the log's end, ignored then: never acknowledged.
+  uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.
+  uint64_t scrubbed_bytes = 0, scrub_findings = 0, oldest_unverified_micros = 0;
+  std::vector<TableInfo> tables;  ///< In the order of their creation.
 };
 
 /// What Verify found. `findings` is empty when all is well.
@@ -194,13 +196,23 @@ struct VerifyReport {
   std::vector<std::string> findings;
 };
 
+/// A backup (tandem/backup.h).
+struct BackupInfo {
+  uint64_t number = 0;            ///< From 1, grows with each.
+  int64_t created_micros = 0;     ///< Since 1970.
+  uint64_t last_sequence = 0;     ///< The last operation in it, as far as its store files tell.
+  uint64_t files = 0, bytes = 0;  ///< Store files and log segments.
+  uint64_t copied_files = 0, copied_bytes = 0;  ///< Of these, not there before. 0 in a list.
+};
+
 /// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
   /// Opens the database in the directory `path`; nothing else has to be known. What the log holds
   /// and files do not is read first. Errors: kNotFound (no database there and create_if_missing is
   /// off; nothing is created), kBusy (another process, or this one, has it open for writing: its
-  /// pid), kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
+  /// pid; with read_only only when a writer changed the files during each of many attempts),
+  /// kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
   /// range), kIoError, kNoSpace.
   static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                 const Options& options = {});
@@ -262,6 +274,25 @@ class Database {
   /// each index equals its rows, both ways, and that forward, reverse and point reads agree. What
   /// is wrong is a finding, not an error. Threads: runs beside readers and writers.
   Result<VerifyReport> Verify(bool deep);
+
+  /// Makes `path`, which must not exist, a database of its own that is this one as of one moment:
+  /// every write that was acknowledged before the call is in it. Store files are shared by hard
+  /// links where the file system allows it and copied otherwise; neither database disturbs the
+  /// other from then on. Memstores are flushed first; of a database that was opened to read only
+  /// the copy is as of its opening. Writers wait for a moment (a switch of the log), files that are
+  /// deleted meanwhile stay on disk until it returns. It keeps the database's id: checks do not
+  /// tell the two apart. Whatever fails, what was made is removed; a crash leaves a directory that
+  /// does not open. Errors: those of Flush; kAlreadyExists (what to remove, if it is an unfinished
+  /// copy), kInvalidArgument (`path` lies in the database's directory), kNotFound (no parent),
+  /// kCorruption, kNoSpace. Threads: runs beside readers and writers.
+  Status Checkpoint(const std::string& path);
+  /// Adds a backup of this moment to the directory `directory`, which is made where it does not
+  /// exist: only files that no backup there has yet are copied, each compared with the catalog's
+  /// hash. What is said of Checkpoint's moment holds here. Errors: those of Flush; kBusy (somebody
+  /// works on the directory), kInvalidArgument (it lies in the database's directory, or holds
+  /// something else), kCorruption naming a file of the database, kNoSpace (nothing is left behind),
+  /// kIoError.
+  Result<BackupInfo> Backup(const std::string& directory);
 
   /// Describes tables, regions, files and indexes; reads the directories of indexes that are not in
   /// memory yet. After Close: path, backend and budget alone. Errors: kOutOfMemory alone.

@@ -66,6 +66,23 @@ struct OverlapsEvent {
   uint64_t micros = 0;
 };
 
+/// A part of a store file that is made from its rows is damaged. Reads go on without it and stay
+/// right; the file is written anew in the background, which makes the part again.
+struct BrokenSectionEvent {
+  std::string_view table = {};
+  uint64_t file_number = 0;
+  std::string_view section = {};  ///< "an index", "the filter", ...
+  std::string_view index = {};    ///< The index's name; empty for other sections.
+  std::string_view reason = {};   ///< Names file and offset.
+};
+
+/// The scrub found a store file that cannot be read or is not what was written. It goes on; the
+/// same damage is told once a round.
+struct ScrubFindingEvent {
+  std::string_view file = {};  ///< Its name in the database's directory.
+  Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.
+};
+
 /// Each Begin is followed by its End on the same thread, whatever happens between them.
 class EventListener {
  public:
@@ -77,6 +94,9 @@ class EventListener {
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);
+  /// Once for each section of an open file, on the thread that met the damage.
+  virtual void OnBrokenSection(const BrokenSectionEvent& event);
+  virtual void OnScrubFinding(const ScrubFindingEvent& event);
   /// The database accepts no more writes until it is opened again; once, and not for one that was
   /// opened to read only. `reason` is what writes answer from now on.
   virtual void OnReadOnly(const Status& reason);

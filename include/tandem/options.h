@@ -32,6 +32,11 @@ struct Options {
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   IoBackend io = IoBackend::kAuto;
+  /// Store files are read and verified over and over in the background, at this rate, so that decay
+  /// of the disk is found early; 0: they are not. An option, because a server with idle disks wants
+  /// megabytes a second, and a program on a battery or on flash that is paid for by the read wants
+  /// none. Findings go to the log and the listener, figures to Statistics.
+  uint64_t scrub_bytes_per_second = 0;
   /// Receives one line per event worth telling (recovery, fallback, failed background work); keys
   /// and values never appear in it. May be empty. Threads, errors and what it may call: as an
   /// EventListener.

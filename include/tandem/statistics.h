@@ -35,15 +35,21 @@ struct Statistics {
   uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;
   uint64_t compaction_input_bytes = 0;
   uint64_t failed_flushes = 0, failed_compactions = 0;
-  uint64_t overlap_pairs = 0;  ///< Of files whose shared rows were found.
+  uint64_t overlap_pairs = 0;    ///< Of files whose shared rows were found.
+  uint64_t broken_sections = 0;  ///< Of files, that reads go on without.
+  uint64_t rewritten_files = 0;  ///< Because of such sections.
 
   uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes.
   uint64_t delayed_writes = 0;            ///< Held up for a millisecond, so that flushes keep up.
-  uint64_t listener_failures = 0;         ///< Exceptions that a listener or the log threw.
+  uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
+  uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
 
   // Sizes of this moment; 0 after Close.
   uint64_t last_sequence = 0;  ///< Of the last operation that is visible.
   uint64_t log_bytes = 0;      ///< In log segments that are still needed.
+  /// How long ago the store file was verified, written or opened, whichever came last, for which
+  /// that is the longest; 0 without a scrub.
+  uint64_t oldest_unverified_micros = 0;
   uint64_t memory_budget_bytes = 0;
   MemoryInfo memory;
 };

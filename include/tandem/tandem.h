@@ -2,6 +2,7 @@
 // exports: each stands between `#pragma GCC visibility push(default)` and its end.
 #pragma once
 
+#include "tandem/backup.h"
 #include "tandem/database.h"
 #include "tandem/event_listener.h"
 #include "tandem/limits.h"

@@ -14,6 +14,11 @@ namespace {
 std::unique_ptr<base::FileSystem> NewBackEnd(const std::string& name) {
   if (name == "posix") return base::NewPosixFileSystem();
   if (name == "simulated") return std::make_unique<SimulatedDisk>();
+  if (name == "emulated_ring") {
+    auto disk = std::make_unique<SimulatedDisk>();
+    disk->UseRings();
+    return disk;
+  }
   std::string reason;
   auto file_system = base::NewUringFileSystem(&reason);
   if (reason.empty()) return file_system;

@@ -12,9 +12,9 @@
 namespace tandem::test {
 
 inline const char* const kRealBackEnds[] = {"posix", "io_uring"};
-inline const char* const kBackEnds[] = {"posix", "io_uring", "simulated"};
+inline const char* const kBackEnds[] = {"posix", "io_uring", "simulated", "emulated_ring"};
 
-/// A back end over an empty directory of its own, in memory for the simulated one. `skipped` where
+/// A back end over an empty directory of its own, in memory for the simulated ones. `skipped` where
 /// rings are refused; the reason is printed once.
 struct TestDisk {
   explicit TestDisk(const std::string& back_end);

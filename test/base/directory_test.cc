@@ -49,6 +49,47 @@ BOOST_DATA_TEST_CASE(ListHasTheFilesThatExist, kRealBackEnds) {
   BOOST_TEST((SortedNames(*disk.directory) == expected));
 }
 
+BOOST_DATA_TEST_CASE(ALinkIsASecondNameOfTheFile, kRealBackEnds) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  const auto other = disk.file_system->CreateDirectory(disk.temporary.Path("other"));
+  BOOST_REQUIRE(other.has_value());
+  BOOST_TEST(ModeOf(disk.temporary.Path("other")) == 0700u);
+  BOOST_TEST((*disk.directory->Create("f"))->Write(0, "bytes").ok());
+  BOOST_TEST((*other)->Link(*disk.directory, "f", "g").ToString() == "OK");
+  BOOST_TEST((*other)->Link(*disk.directory, "f", "g").code() == StatusCode::kAlreadyExists);
+  BOOST_TEST((*other)->Link(*disk.directory, "h", "h").code() == StatusCode::kNotFound);
+  BOOST_TEST((*other)->Link(*disk.directory, "../f", "h").code() == StatusCode::kInvalidArgument);
+  BOOST_TEST((*other)->Link(*disk.directory, "f", "../h").code() == StatusCode::kInvalidArgument);
+  BOOST_TEST(disk.directory->Remove("f").ok());
+  BOOST_TEST(ReadAll(**(*other)->Open("g", OpenMode::kReadOnly)) == "bytes");
+  // A link is neither followed nor passed on.
+  BOOST_REQUIRE(symlink("g", disk.temporary.Path("other/soft").c_str()) == 0);
+  BOOST_TEST(disk.directory->Link(**other, "soft", "s").code() == StatusCode::kIoError);
+}
+
+BOOST_DATA_TEST_CASE(ADirectoryIsMadeOnceAndKnowsWhereItLies, kRealBackEnds) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  base::FileSystem& files = *disk.file_system;
+  const std::string path = disk.temporary.Path("outer");
+  const auto outer = files.CreateDirectory(path);
+  const auto inner = files.CreateDirectory(path + "/inner");
+  BOOST_REQUIRE((outer.has_value() && inner.has_value()));
+  BOOST_TEST(files.CreateDirectory(path).error().code() == StatusCode::kAlreadyExists);
+  BOOST_TEST(files.CreateDirectory(path + "/a/b").error().code() == StatusCode::kNotFound);
+  BOOST_REQUIRE(symlink("nowhere", disk.temporary.Path("soft").c_str()) == 0);
+  BOOST_TEST(files.CreateDirectory(disk.temporary.Path("soft")).error().code() ==
+             StatusCode::kAlreadyExists);
+  BOOST_TEST(*(*inner)->IsWithin(**outer));
+  BOOST_TEST(*(*inner)->IsWithin(**inner));
+  BOOST_TEST(!*(*outer)->IsWithin(**inner));
+  BOOST_TEST(files.RemoveDirectory(path).code() == StatusCode::kIoError);
+  BOOST_TEST(files.RemoveDirectory(path + "/inner").ok());
+  BOOST_TEST(files.RemoveDirectory(path).ok());
+  BOOST_TEST(files.RemoveDirectory(path).code() == StatusCode::kNotFound);
+}
+
 BOOST_DATA_TEST_CASE(ErrorsNameWhatIsMissingOrThere, kRealBackEnds) {
   TestDisk disk(sample);
   if (disk.skipped) return;

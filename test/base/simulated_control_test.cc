@@ -273,9 +273,11 @@ BOOST_AUTO_TEST_CASE(AQueuedSyncCoversWhatWasWrittenWhenItWasSubmitted) {
 
 BOOST_AUTO_TEST_CASE(ThreadsMayShareTheDisk) {
   SimulatedDisk disk;
-  const auto work = [&](const std::string& name) {
-    const auto directory = *disk.OpenDirectory("/db", true);
-    const auto file = *directory->Create(name);
+  // Both are there before the crash, which may come before a thread has run at all.
+  const auto directory = *disk.OpenDirectory("/db", true);
+  const auto a = *directory->Create("a");
+  const auto b = *directory->Create("b");
+  const auto work = [&](base::File* file) {
     std::string buffer(100, ' ');
     for (int i = 0; i < 500; ++i) {
       file->Write(i, "x").Ignore("the crash may come first");
@@ -284,7 +286,7 @@ BOOST_AUTO_TEST_CASE(ThreadsMayShareTheDisk) {
       directory->Sync().Ignore("the crash may come first");
     }
   };
-  std::thread first(work, "a"), second(work, "b");
+  std::thread first(work, a.get()), second(work, b.get());
   std::thread observer([&] {
     for (uint64_t seed = 0; seed < 50; ++seed) {
       disk.CrashedCopy({.kept = CrashPolicy::Kept::kRandom, .seed = seed});

@@ -111,7 +111,9 @@ BOOST_AUTO_TEST_CASE(EffectsSurviveIndependentlyAndOneSeedRepeats) {
       BOOST_REQUIRE(file->Write(0, "a").ok());
       BOOST_REQUIRE(file->Write(1, "b").ok());
       BOOST_REQUIRE(machine.directory->Create("new").has_value());
-      machine.Crash(Random(seed));
+      CrashPolicy policy = Random(seed);
+      policy.unwritten = CrashPolicy::Unwritten::kZeros;
+      machine.Crash(policy);
       outcome = machine.Content("f") + (machine.Exists("new") ? "+" : "-");
     }
     BOOST_TEST(twice[0] == twice[1]);
@@ -306,6 +308,29 @@ BOOST_AUTO_TEST_CASE(VisibleAndDurableStatesAgreeWithAPlainModel) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(ALinkSharesBytesAndEndsWithItsOwnName) {
+  SimulatedDisk disk;
+  const auto from = *disk.OpenDirectory("from", true);
+  const auto to = *disk.OpenDirectory("to", true);
+  {
+    const auto file = *from->Create("f");
+    BOOST_TEST(file->Write(0, "bytes").ok());
+    BOOST_TEST(file->DataSync().ok());
+  }
+  BOOST_TEST(from->Sync().ok());
+  BOOST_TEST(to->Link(*from, "f", "g").ok());
+  BOOST_TEST(disk.used_bytes() == 5u);
+  BOOST_TEST(from->Remove("f").ok());
+  BOOST_TEST(disk.used_bytes() == 5u);
+  BOOST_TEST(*disk.Content("to", "g") == "bytes");
+  // The name is durable by a sync of its directory alone.
+  BOOST_TEST(!disk.CrashedCopy({})->Content("to", "g").has_value());
+  BOOST_TEST(to->Sync().ok());
+  BOOST_TEST(*disk.CrashedCopy({})->Content("to", "g") == "bytes");
+  BOOST_TEST(to->Remove("g").ok());
+  BOOST_TEST(disk.used_bytes() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,7 +20,12 @@ std::vector<CrashPolicy> Policies(uint64_t seed) {
           {.kept = CrashPolicy::Kept::kAll},
           {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed},
           {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 1},
-          {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 2, .torn = false}};
+          {.kept = CrashPolicy::Kept::kRandom, .seed = 3 * seed + 2, .torn = false},
+          // Sizes without their data show what removed files left, in reserved space too.
+          {.kept = CrashPolicy::Kept::kRandom,
+           .seed = 3 * seed,
+           .unwritten = CrashPolicy::Unwritten::kStale,
+           .fills_reserved = true}};
 }
 
 // What must hold of a disk after a crash: it opens, agrees with the model, works, closes, and opens
@@ -79,14 +84,14 @@ BOOST_AUTO_TEST_CASE(ACrashInsideRecoveryIsOneMoreCrash) {
   uint64_t crashes = 0, nested = 0;
   RunWithCrashes([&](SimulatedDisk* disk, const StorageModel& model) {
     ++crashes;
-    const CrashPolicy policy = Policies(crashes)[2 + crashes % 2];
+    const CrashPolicy policy = Policies(crashes)[2 + crashes % 4];
     const auto crashed = disk->CrashedCopy(policy);
     uint64_t inner = 0;
     crashed->control().SetHook([&](const DiskEvent& event) {
       if (event.operation == DiskOperation::kRead) return;
       ++nested;
       ++inner;
-      const auto twice = crashed->CrashedCopy(Policies(crashes * 100 + inner)[inner % 4]);
+      const auto twice = crashed->CrashedCopy(Policies(crashes * 100 + inner)[inner % 6]);
       const std::string reason = Examine(twice.get(), model, {.seed = 5000 + inner});
       BOOST_TEST(reason == "", "crash " << crashes << " then " << inner << ": " << reason);
     });
@@ -160,6 +165,24 @@ BOOST_AUTO_TEST_CASE(ACrashedCreationLeavesNothingOrAnEmptyDatabase) {
       BOOST_TEST(made.catalog.tables.empty());
       StorageModel model;
       BOOST_TEST(StorageWorkload(made.storage.get(), &model).RunOnce().ToString() == "OK");
+    }
+  });
+  { BOOST_TEST(OpenStorage(&disk, kDatabasePath).status.ToString() == "OK"); }
+  disk.control().SetHook(nullptr);
+  BOOST_TEST(crashes > 15u);
+}
+
+BOOST_AUTO_TEST_CASE(AFileThatGrewWithoutItsBytesIsNoDatabaseOfSomebodyElse) {
+  SimulatedDisk disk;
+  uint64_t crashes = 0;
+  disk.control().SetHook([&](const DiskEvent&) {
+    for (uint64_t at = 0; at < disk.pending_count(); ++at) {
+      const auto crashed = disk.CrashedCopy({.kept = CrashPolicy::Kept::kAllBut,
+                                             .at = at,
+                                             .unwritten = CrashPolicy::Unwritten::kGarbage});
+      const OpenedForTest made = OpenStorage(crashed.get(), kDatabasePath, {.seed = 77});
+      ++crashes;
+      BOOST_TEST(made.status.ToString() == "OK", "crash " << crashes);
     }
   });
   { BOOST_TEST(OpenStorage(&disk, kDatabasePath).status.ToString() == "OK"); }

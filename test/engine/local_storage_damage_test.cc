@@ -182,6 +182,36 @@ BOOST_AUTO_TEST_CASE(ClosedBesideSomethingNewerIsToldAndKept) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AnOpenManifestThatLostItsSegmentsIsTold) {
+  StorageModel model;
+  SimulatedDisk disk;
+  OpenedForTest opened = OpenStorage(&disk, kDatabasePath, {});
+  BOOST_TEST_REQUIRE(opened.status.ToString() == "OK");
+  StorageWorkload workload(opened.storage.get(), &model);
+  BOOST_TEST(workload.CommitTable().ToString() == "OK");
+  BOOST_TEST(workload.RunOnce().ToString() == "OK");
+  disk.KillProcess();
+  opened.storage.reset();
+  const Files files = TakeFiles(&disk);
+  // The header and the first frame, which names neither a table nor a segment.
+  constexpr size_t kCreationBytes = 224;
+  size_t manifests = 0;
+  for (const auto& [name, bytes] : files) {
+    if (!name.starts_with("manifest-")) continue;
+    ++manifests;
+    BOOST_TEST_REQUIRE(bytes.size() > kCreationBytes);
+    for (const bool read_only : {true, false}) {
+      SimulatedDisk cut;
+      for (const auto& [n, b] : files) cut.SetContent(kDatabasePath, n, b);
+      cut.SetContent(kDatabasePath, name, std::string_view(bytes).substr(0, kCreationBytes));
+      const Status status = OpenStorage(&cut, kDatabasePath, {.read_only = read_only}).status;
+      BOOST_TEST((status.code() == StatusCode::kCorruption), status.ToString());
+      BOOST_TEST(status.message().find("the manifest has lost its end") != std::string::npos);
+    }
+  }
+  BOOST_TEST(manifests == 1u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

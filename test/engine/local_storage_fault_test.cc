@@ -75,13 +75,15 @@ BOOST_AUTO_TEST_CASE(AnErrorAnywhereLosesNothingAcknowledged) {
 }
 
 // As a caller sees it who goes on after the error: what it is told then must hold as well.
-BOOST_AUTO_TEST_CASE(WhatIsAcknowledgedAfterAnErrorHoldsToo) {
+void GoOnAfterAnError(SyncFailure sync_failure) {
   for (uint64_t at = 1;; ++at) {
     Scene scene;
     scene.Open();
-    scene.disk.control().InjectFault({.operations = kChanges, .at = at, .partly = at % 2 == 0});
+    scene.disk.control().InjectFault(
+        {.operations = kChanges, .at = at, .partly = at % 2 == 0, .sync_failure = sync_failure});
     scene.Work().Run();
     if (!scene.disk.control().has_struck()) break;
+    if (at % 3 != 0) scene.disk.Evict(at);
     scene.Work().Run();
     {
       const std::string reason = ExamineCrashes(scene.disk, scene.model, at);
@@ -92,6 +94,13 @@ BOOST_AUTO_TEST_CASE(WhatIsAcknowledgedAfterAnErrorHoldsToo) {
     scene.opened = OpenStorage(&scene.disk, kDatabasePath);
     BOOST_TEST(scene.model.Contradiction(scene.opened, closed.ok()) == "", "operation " << at);
     BOOST_TEST(scene.opened.was_closed == closed.ok());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsAcknowledgedAfterAnErrorHoldsToo) {
+  for (const SyncFailure failure :
+       {SyncFailure::kCleanButLost, SyncFailure::kReverted, SyncFailure::kOncePerHandle}) {
+    GoOnAfterAnError(failure);
   }
 }
 
@@ -238,6 +247,23 @@ BOOST_AUTO_TEST_CASE(AnErrorWhileOpeningIsOnlyThat) {
       reason = ExamineCrashes(scene.disk, scene.model, at);
       BOOST_TEST(reason == "", "operation " << at << ": " << reason);
     }
+  }
+}
+
+// What a failed creation left is seen and may be nowhere on the disk: the next open relies on none
+// of it.
+BOOST_AUTO_TEST_CASE(AnErrorWhileCreatingIsOnlyThat) {
+  for (uint64_t at = 1;; ++at) {
+    Scene scene;
+    scene.disk.control().InjectFault({.at = at});
+    const Status failed = OpenStorage(&scene.disk, kDatabasePath).status;
+    if (!scene.disk.control().has_struck()) break;
+    BOOST_TEST((failed.ok() || failed.code() == StatusCode::kIoError), failed.ToString());
+    scene.disk.control().ClearFaults();
+    scene.Open();
+    BOOST_TEST(scene.Work().RunOnce().ToString() == "OK", "operation " << at);
+    const std::string reason = ExamineCrashes(scene.disk, scene.model, at);
+    BOOST_TEST(reason == "", "operation " << at << ": " << reason);
   }
 }
 

@@ -49,6 +49,7 @@ OpenedForTest OpenStorage(base::FileSystem* disk, const std::string& path, const
       options,
       [&](const Catalog& catalog) {
         opened.catalog = catalog;
+        opened.sequences.clear();
         return Status();
       },
       [&](const format::Frame& frame) {

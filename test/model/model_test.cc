@@ -15,11 +15,13 @@
 
 #include "test/model/run.h"
 #include "test/model/session.h"
+#include "test/model/session_shrink.h"
 
 namespace tandem::test {
 namespace {
 
 constexpr uint64_t kOperationsOfSession = 10'000;
+constexpr size_t kLinesMax = 40;  // Of a record that was cut down.
 
 struct PrintSeed {
   PrintSeed() { std::cout << "seed: " << Seed() << std::endl; }
@@ -46,6 +48,17 @@ SessionPlan PlanOf(const Case& test, uint64_t seed) {
           .operations = std::min({kOperationsOfSession, Operations(), test.session_operations})};
 }
 
+/// What is left of a failing session on the simulated disk, where runs are fast and the same each
+/// time.
+std::string CutDown(const SessionPlan& plan, const std::vector<SessionAction>& record) {
+  if (plan.disk != DiskKind::kSimulated) return {};
+  if (!ReplaySession(plan, record).has_value()) return "\n  its record does not fail again";
+  const std::vector<SessionAction> left = ShrinkSession(plan, record);
+  return "\n  cut down from " + std::to_string(OperationCount(record)) + " operations to " +
+         std::to_string(OperationCount(left)) + ": " +
+         ReplaySession(plan, left).value_or("passes") + Describe(left, kLinesMax);
+}
+
 /// Runs databases of consecutive seeds until the operations of the case have been made.
 void RunSessions(const Case& test) {
   Counters counters;
@@ -61,7 +74,8 @@ void RunSessions(const Case& test) {
     } catch (const Failure& failure) {
       BOOST_FAIL(failure.what() << "\n  at step " << session.step() << "; again with: TANDEM_SEED="
                                 << seed << " TANDEM_OPERATIONS=" << plan.operations
-                                << " build/test_model --run_test=model/" << test.name);
+                                << " build/test_model --run_test=model/" << test.name
+                                << CutDown(plan, session.record()));
     }
   }
   std::cout << "counters: " << test.name << ": " << counters.Describe() << std::endl;

@@ -1,6 +1,6 @@
 // The random life of one database: writes of every kind, flushes, compactions, snapshots and
 // cursors that outlive them, clean reopens, kills and power cuts, and between them comparisons with
-// the model.
+// the model. What it does is recorded as it goes, and a record is run again by the same code.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "test/model/counters.h"
 #include "test/model/generator.h"
 #include "test/model/journal.h"
+#include "test/model/run_trace.h"
+#include "test/model/session_action.h"
 #include "test/model/store.h"
 #include "test/support/model.h"
 
@@ -23,6 +25,7 @@ struct SessionPlan {
   uint64_t seed = 1;
   uint64_t rows = 500;          ///< Keys of each table.
   uint64_t operations = 10000;  ///< After which it ends.
+  RunTrace* trace = nullptr;    ///< Of everything that happens; may be null.
 };
 
 class Session {
@@ -32,6 +35,10 @@ class Session {
 
   /// Throws Failure when the engine and the model disagree; step() says where.
   void Run();
+  /// Does what another session of the same plan did, or some of it, in place of Run.
+  void Replay(const std::vector<SessionAction>& actions);
+  /// What was done so far, the action that failed included.
+  const std::vector<SessionAction>& record() const { return record_; }
   uint64_t step() const { return step_; }
   /// Why the disk is not of the kind that was asked for; empty when it is.
   const std::string& fallback_reason() const { return store_.fallback_reason(); }
@@ -49,55 +56,67 @@ class Session {
     size_t next = 0;
     std::string context;
   };
-  struct Batch {
-    std::vector<ModelOperation> operations;
-    WriteOptions options;
-    bool unlogged = false;
-  };
 
-  // What a step may do.
+  // Choosing what to do. `dice_` decides, and what the database is like by then.
   void Step();
   void Work();
   void Maintain();
   void Hold();
-  void AdvanceCursor();
   void Check();
-  void EndLife();
-
-  // Writing. An error is a failure of the disk, or of the engine.
-  Batch NewBatch();
-  Status Write(const Batch& batch);
-  void Acknowledge(const Batch& batch, JournalBatch entry);
-  void WriteBad();
-  void WriteFiller(const TablePlan& plan);
-  Status Flush(const std::string& table);
-
-  // Checking.
   void Deepen(const TablePlan& plan);
+  void Crash();
+  void WriteFiller(const TablePlan& plan);
+  void WriteBad();
+  SessionAction NewBatch();
+  std::vector<SessionAction> NewWorkUntilPowerFails();
+
+  // Doing it; see session_actions.cc. `own_dice_` decides, which begins anew with each action.
+  void Do(SessionAction action);
+  void Perform(const SessionAction& action);
+  void PerformMore(const SessionAction& action);
+  void NoteIn(RunTrace* trace);
+  /// An error is a failure of the disk, or of the engine.
+  Status Write(const SessionAction& action);
+  void Acknowledge(const SessionAction& action, JournalBatch entry);
+  void RefuseBad(const SessionAction& action);
+  Status Flush(const std::string& table);
+  void TakeSnapshot();
+  void OpenCursor(const TablePlan& plan);
+  void AdvanceCursor();
+  void CheckTable(const TablePlan& plan);
+  void CheckSnapshot(const TablePlan& plan);
   bool IsDeep(const TablePlan& plan);
   void CheckEverything();
   void Verify();
+  /// The checks after the last action.
+  void Finish();
 
   // Lives.
   void Create();
   void LearnTime();
   void Reopen();
-  void CrashRepeatedly();
-  void Crash();
-  void RunUntilPowerFails();
+  void EndByCrash(const SessionAction& action);
+  void RunUntilPowerFails(const std::vector<SessionAction>& actions);
   void OpenAfterCrash(bool* killed);
   void Recover(bool killed);
   void LetGo();
 
   Moment Now();
   int64_t now();
-  Journal& JournalOf(const Batch& batch) { return batch.unlogged ? *unlogged_ : *logged_; }
+  const TablePlan& PlanOf(const std::string& table) const;
+  bool IsUnlogged(const SessionAction& action) const {
+    return action.durability == Durability::kMemory;
+  }
+  Journal& JournalOf(const SessionAction& action) {
+    return IsUnlogged(action) ? *unlogged_ : *logged_;
+  }
 
   const SessionPlan plan_;
   Counters& counters_;
-  Dice dice_;
+  Dice dice_, own_dice_;
   Store store_;
   Checker checker_;
+  std::vector<SessionAction> record_;
   std::vector<TablePlan> tables_;
   Model model_;
   std::unique_ptr<Journal> logged_, unlogged_;
@@ -106,8 +125,9 @@ class Session {
   int64_t now_micros_ = 0;      ///< The engine's time, which never goes back.
   int64_t last_timestamp_ = 0;  ///< The last one that the engine assigned.
   uint64_t step_ = 0;
-  uint64_t written_ = 0;     ///< Operations.
-  uint64_t next_check_ = 0;  ///< By written_.
+  uint64_t written_ = 0;             ///< Operations.
+  uint64_t next_check_ = 0;          ///< By written_.
+  int64_t next_advance_micros_ = 0;  ///< Before the next action.
 };
 
 }  // namespace tandem::test

@@ -40,8 +40,8 @@ void Session::LearnTime() {
   }
   store_.clock().Advance(std::max<int64_t>(0, assigned - store_.clock().WallMicros()));
   last_timestamp_ = assigned;
-  Batch acknowledged;
-  acknowledged.operations.push_back(put);
+  SessionAction acknowledged;
+  acknowledged.batch.push_back(put);
   JournalBatch entry;
   entry.operations.push_back(put);
   entry.now_micros = now();
@@ -52,11 +52,6 @@ void Session::LearnTime() {
 void Session::LetGo() {
   cursors_.clear();
   snapshots_.clear();
-}
-
-void Session::EndLife() {
-  if (store_.simulated() == nullptr || dice_.Chance(30)) return Reopen();
-  CrashRepeatedly();
 }
 
 void Session::Reopen() {
@@ -70,8 +65,8 @@ void Session::Reopen() {
   RequireOk(store_.Close(), "close");
   logged_->MarkDurable();
   unlogged_->MarkDurable();
-  store_.clock().Advance(static_cast<int64_t>(dice_.Below(50'000)));
-  if (store_.simulated() != nullptr && dice_.Chance(50)) {
+  store_.clock().Advance(static_cast<int64_t>(own_dice_.Below(50'000)));
+  if (store_.simulated() != nullptr && own_dice_.Chance(50)) {
     store_.simulated()->Crash({.kept = CrashPolicy::Kept::kNone});  // Nothing is left to lose.
   }
   RequireOk(store_.Open(), "reopen");
@@ -85,38 +80,26 @@ void Session::Reopen() {
   for (const TablePlan& plan : tables_) checker_.CheckTable(Now(), plan, 0);
 }
 
-void Session::Crash() {
-  bool killed = dice_.Chance(25);
-  if (!killed && dice_.Chance(80)) {
-    store_.simulated()->control().PowerOffAt(1 + dice_.Below(dice_.Chance(50) ? 30 : 300));
-    RunUntilPowerFails();
+void Session::EndByCrash(const SessionAction& action) {
+  if (action.power_off_at != 0) {
+    store_.simulated()->control().PowerOffAt(action.power_off_at);
+    RunUntilPowerFails(action.until);
   }
   LetGo();
+  bool killed = action.kind == SessionAction::Kind::kKill;
   OpenAfterCrash(&killed);
   Recover(killed);
 }
 
-/// Crashes come in storms: what a recovery left is put to the test before anything else made it
-/// durable.
-void Session::CrashRepeatedly() {
-  Crash();
-  while (dice_.Chance(35)) Crash();
-}
-
 /// Goes on as if nothing had happened until something fails.
-void Session::RunUntilPowerFails() {
-  for (int i = 0; i < 80; ++i) {
-    store_.clock().Advance(static_cast<int64_t>(dice_.Below(60)));
-    const uint64_t choice = dice_.Below(10);
-    if (choice < 8) {
-      if (!Write(NewBatch()).ok()) return;
-    } else if (choice < 9) {
-      if (!Flush(dice_.Pick(tables_).options.name).ok()) return;
-    } else if (dice_.Chance(50)) {
-      if (!store_.engine().Compact(dice_.Pick(tables_).options.name).ok()) return;
-    } else {
-      store_.executor().Drain();
-    }
+void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
+  using Kind = SessionAction::Kind;
+  for (const SessionAction& action : actions) {
+    store_.clock().Advance(action.advance_micros);
+    if (action.kind == Kind::kWrite && !Write(action).ok()) return;
+    if (action.kind == Kind::kFlush && !Flush(action.table).ok()) return;
+    if (action.kind == Kind::kCompact && !store_.engine().Compact(action.table).ok()) return;
+    if (action.kind == Kind::kDrain) store_.executor().Drain();
   }
 }
 
@@ -131,16 +114,20 @@ void Session::OpenAfterCrash(bool* killed) {
       constexpr auto kRandom = CrashPolicy::Kept::kRandom;
       constexpr CrashPolicy::Kept kKept[] = {
           CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll, kRandom, kRandom, kRandom, kRandom};
-      disk.Crash({.kept = kKept[dice_.Below(6)], .seed = dice_.Next(), .torn = dice_.Chance(70)});
+      CrashPolicy policy{.kept = kKept[own_dice_.Below(6)],
+                         .seed = own_dice_.Next(),
+                         .torn = own_dice_.Chance(70)};
+      policy.fills_reserved = policy.seed % 4 == 0;
+      disk.Crash(policy);
       ++counters_.power_cuts;
     }
     // Only now: an engine that is let go closes itself, as far as its files still answer.
     store_.Abandon();
     // Ahead of every time and timestamp so far: the first reads come before LearnTime.
     store_.clock().SetWall(std::max(now(), last_timestamp_ + 1) +
-                           static_cast<int64_t>(dice_.Below(50'000)));
-    const bool fails_again = attempt < 3 && dice_.Chance(30);
-    if (fails_again) disk.control().PowerOffAt(1 + dice_.Below(60));
+                           static_cast<int64_t>(own_dice_.Below(50'000)));
+    const bool fails_again = attempt < 3 && own_dice_.Chance(30);
+    if (fails_again) disk.control().PowerOffAt(1 + own_dice_.Below(60));
     const Status status = store_.Open();
     disk.control().PowerOn();
     if (status.ok()) return;

@@ -98,7 +98,10 @@ std::vector<Predicate> SmallPredicates(bool two_families) {
 
 class SmallRun {
  public:
-  SmallRun(const SmallWorld& world, Counters* counters);
+  SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace);
+  ~SmallRun() {
+    if (trace_ != nullptr) trace_->StopWatching();
+  }
   void Run();
 
  private:
@@ -108,6 +111,7 @@ class SmallRun {
     int64_t now_micros;
   };
 
+  void NoteIn(RunTrace* trace, const SmallStep& step);
   void Live(const SmallStep& step);
   void Write(const SmallStep& step);
   void Crash(const SmallStep& step);
@@ -118,6 +122,7 @@ class SmallRun {
 
   const SmallWorld& world_;
   Counters& counters_;
+  RunTrace* const trace_;
   Dice dice_;
   Store store_;
   Checker checker_;
@@ -137,12 +142,14 @@ Store::Setup SetupOf(const SmallWorld& world) {
   return setup;
 }
 
-SmallRun::SmallRun(const SmallWorld& world, Counters* counters)
+SmallRun::SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace)
     : world_(world),
       counters_(*counters),
+      trace_(trace),
       dice_(world.seed),
       store_(SetupOf(world)),
       checker_(&dice_, counters) {
+  if (trace_ != nullptr) trace_->Watch(store_.simulated(), store_.path());
   plan_.options.name = "w";
   for (const char* family : {"d", "m"}) {
     plan_.options.families.push_back({.name = family,
@@ -171,10 +178,19 @@ void SmallRun::Run() {
     dice_ = Dice(step.argument);
     Live(step);
     Check(false);
+    if (trace_ != nullptr) NoteIn(trace_, step);
   }
   dice_ = Dice(world_.seed);
   Check(true);
   Verify();
+}
+
+// What was answered equals the model's answers, so their counts say it all.
+void SmallRun::NoteIn(RunTrace* trace, const SmallStep& step) {
+  trace->Add(step.Describe());
+  trace->Add(counters_.Describe());
+  trace->Add(store_.executor().due_count());
+  trace->Add(store_.engine().Info().last_sequence);
 }
 
 void SmallRun::Live(const SmallStep& step) {
@@ -344,9 +360,10 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   return world;
 }
 
-std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters) {
+std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters,
+                                         RunTrace* trace) {
   try {
-    SmallRun(world, counters).Run();
+    SmallRun(world, counters, trace).Run();
   } catch (const Failure& failure) {
     return failure.what();
   }

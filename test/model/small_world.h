@@ -11,6 +11,7 @@
 
 #include "test/model/counters.h"
 #include "test/model/generator.h"
+#include "test/model/run_trace.h"
 
 namespace tandem::test {
 
@@ -49,7 +50,9 @@ struct SmallWorld {
 
 SmallWorld NewSmallWorld(uint64_t seed);
 /// Lives through the world, comparing with the model after each step; what went wrong, if anything.
-std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters);
+/// `trace` is given everything that happens; may be null.
+std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* counters,
+                                         RunTrace* trace = nullptr);
 /// The same world without the steps that it does not need to fail. Requires: it fails.
 SmallWorld Shrink(SmallWorld world);
 

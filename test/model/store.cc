@@ -9,6 +9,7 @@ Store::Store(const Setup& setup)
     : setup_(setup), clock_(setup.wall_micros), random_(base::NewSeededRandom(setup.seed)) {
   if (setup_.disk == DiskKind::kSimulated) {
     simulated_ = std::make_unique<SimulatedDisk>(setup_.seed);
+    if (setup_.seed % 2 == 0) simulated_->UseRings();
     file_system_ = simulated_.get();
     path_ = "database";
     return;

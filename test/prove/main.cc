@@ -1,7 +1,7 @@
 // prove: runs suites of the proof of durability and prints a JSON line for each. Exits 8 when a
 // suite found something, 2 for a wrong argument.
 //
-//   prove [SUITE...] [--seconds N] [--seed N] [--directory DIR] [--list]
+//   prove [SUITE...] [--seconds N] [--seed N] [--directory DIR] [--only WORKLOAD] [--list]
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -57,8 +57,8 @@ std::optional<std::string> TakeOption(int argc, char** argv, int* at, Arguments*
   if (*at + 1 == argc) return "option '" + name + "' needs a value";
   const char* value = argv[++*at];
   Plan& plan = arguments->plan;
-  if (name == "--directory") {
-    plan.directory = value;
+  if (name == "--directory" || name == "--only") {
+    (name == "--only" ? plan.only : plan.directory) = value;
     return std::nullopt;
   }
   if (name == "--seed") arguments->has_seed = true;

@@ -18,6 +18,8 @@ struct Plan {
   double seconds = 0;
   /// Where real files go: an existing directory.
   std::string directory = "/tmp";
+  /// Of a suite of several workloads, the one to run; empty: all.
+  std::string only = {};
 };
 
 /// What a run of a suite found. A failure is a few lines: what broke, the seed, and the command

@@ -2,6 +2,8 @@
 #include "test/support/simulated_control.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace tandem::test {
@@ -37,6 +39,8 @@ std::string_view DiskOperationName(DiskOperation operation) {
       return "list";
     case DiskOperation::kDirectorySync:
       return "directory sync";
+    case DiskOperation::kLink:
+      return "link";
   }
   return "unknown";
 }
@@ -59,6 +63,7 @@ DiskControl::Verdict DiskControl::Admit(const DiskEvent& event) {
   }
   if (hook) hook(event);
   base::MutexLock lock(mutex_);
+  last_events_[operation_count_ % last_events_.size()] = event;
   ++operation_count_;
   if (is_tracing_) trace_.push_back(event);
   return Judge(event.operation);
@@ -83,7 +88,8 @@ DiskControl::Verdict DiskControl::Judge(DiskOperation operation) {
       continue;
     }
     has_struck_ = true;
-    verdict = {.status = fault->status, .partly = fault->partly};
+    verdict = {
+        .status = fault->status, .partly = fault->partly, .sync_failure = fault->sync_failure};
     fault = fault->sticky ? fault + 1 : faults_.erase(fault);
   }
   return verdict;
@@ -133,6 +139,23 @@ std::vector<DiskEvent> DiskControl::TakeTrace() {
 void DiskControl::SetHook(std::function<void(const DiskEvent&)> hook) {
   base::MutexLock lock(mutex_);
   hook_ = std::move(hook);
+}
+
+void DiskControl::Report(const std::string& violation) {
+  base::MutexLock lock(mutex_);
+  if (violation_handler_) return violation_handler_(violation);
+  const uint64_t count = std::min<uint64_t>(operation_count_, last_events_.size());
+  std::fprintf(stderr, "the simulated disk: %s\nthe last %llu operations:\n", violation.c_str(),
+               static_cast<unsigned long long>(count));
+  for (uint64_t i = operation_count_ - count; i < operation_count_; ++i) {
+    std::fprintf(stderr, "  %s\n", Describe(last_events_[i % last_events_.size()]).c_str());
+  }
+  std::abort();
+}
+
+void DiskControl::SetViolationHandler(std::function<void(const std::string&)> handler) {
+  base::MutexLock lock(mutex_);
+  violation_handler_ = std::move(handler);
 }
 
 void DiskControl::SetSpaceBudget(std::optional<uint64_t> size_bytes) {

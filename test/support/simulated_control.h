@@ -2,6 +2,7 @@
 // ones fail, switches the power off, limits the space, and has a hook called.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "tandem/status.h"
+#include "test/support/simulated_inode.h"
 
 namespace tandem::test {
 
@@ -24,6 +26,7 @@ enum class DiskOperation : uint8_t {
   kRemove,
   kList,
   kDirectorySync,
+  kLink,
 };
 
 /// "read", "sync", "directory sync", ...
@@ -51,6 +54,9 @@ struct DiskFault {
   /// Without it a failing write leaves nothing, and what a failing sync covered is lost.
   bool partly = false;
   Status status = Status::IoError("injected: the disk answers with an error");
+  /// What a failing sync of a file does. A failing sync of a directory says OK where that of a file
+  /// does and leaves the names pending, which a later one may make durable.
+  SyncFailure sync_failure = SyncFailure::kCleanButLost;
 };
 
 /// Threads: any.
@@ -60,6 +66,7 @@ class DiskControl {
     Status status{};
     bool partly = false;
     bool is_power_off = false;
+    SyncFailure sync_failure = SyncFailure::kCleanButLost;
   };
 
   /// Counts, traces and announces an operation that is about to happen, and says whether it fails.
@@ -80,6 +87,12 @@ class DiskControl {
   /// Called before each operation, without a lock, on the thread that performs it.
   void SetHook(std::function<void(const DiskEvent&)> hook);
 
+  /// Something was done with the disk that no program may do: prints it with the last operations
+  /// and aborts, unless there is a handler.
+  void Report(const std::string& violation);
+  /// Called by Report instead. For tests of what reports.
+  void SetViolationHandler(std::function<void(const std::string&)> handler);
+
   void SetSpaceBudget(std::optional<uint64_t> size_bytes);
   std::optional<uint64_t> space_budget() const;
 
@@ -94,6 +107,8 @@ class DiskControl {
   bool is_tracing_ GUARDED_BY(mutex_) = false;
   std::vector<DiskEvent> trace_ GUARDED_BY(mutex_);
   std::function<void(const DiskEvent&)> hook_ GUARDED_BY(mutex_);
+  std::function<void(const std::string&)> violation_handler_ GUARDED_BY(mutex_);
+  std::array<DiskEvent, 48> last_events_ GUARDED_BY(mutex_);  // A circle.
   std::optional<uint64_t> space_budget_ GUARDED_BY(mutex_);
 };
 

@@ -19,6 +19,7 @@ class SimulatedDirectory final : public base::Directory {
   Result<std::unique_ptr<base::File>> Create(const std::string& name) override;
   Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override;
   Status Remove(const std::string& name) override;
+  Status Link(base::Directory& from, const std::string& name, const std::string& new_name) override;
   Result<std::vector<std::string>> List() override;
   Status Sync() override;
   Status Lock() override;
@@ -28,6 +29,10 @@ class SimulatedDirectory final : public base::Directory {
  private:
   // Counts the operation. Errors: injected ones; kIoError after a crash.
   Status Admit(DiskOperation operation, const std::string& name);
+  void Observe(DiskOperation operation, const std::string& name, const Inode* inode)
+      REQUIRES(state_->mutex) {
+    state_->Observe({.operation = operation, .directory = path_, .name = name, .inode = inode});
+  }
   Status CheckAlive() const REQUIRES(state_->mutex);
   DirectoryImage& image() const REQUIRES(state_->mutex) { return *state_->image.Find(path_); }
 
@@ -62,9 +67,10 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Create(const std::string
   if (image().visible.count(name) != 0) {
     return Status::AlreadyExists("cannot create '" + name + "': it exists");
   }
-  std::shared_ptr<Inode> inode = state_->image.NewInode();
+  std::shared_ptr<Inode> inode = state_->image.NewInode(path_);
   inode->is_linked = true;
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = inode});
+  Observe(DiskOperation::kCreate, name, inode.get());
   return std::unique_ptr<base::File>(
       std::make_unique<SimulatedFile>(state_, std::move(inode), name, base::OpenMode::kReadWrite));
 }
@@ -79,6 +85,7 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Open(const std::string& 
   if (found == image().visible.end()) {
     return Status::NotFound("cannot open '" + name + "': it does not exist");
   }
+  Observe(DiskOperation::kOpen, name, found->second.get());
   return std::unique_ptr<base::File>(
       std::make_unique<SimulatedFile>(state_, found->second, name, mode));
 }
@@ -92,8 +99,34 @@ Status SimulatedDirectory::Remove(const std::string& name) {
   if (found == image().visible.end()) {
     return Status::NotFound("cannot remove '" + name + "': it does not exist");
   }
-  found->second->is_linked = false;
+  const std::shared_ptr<Inode> inode = found->second;
+  inode->DropName();
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = nullptr});
+  Observe(DiskOperation::kRemove, name, inode.get());
+  return Status();
+}
+
+Status SimulatedDirectory::Link(base::Directory& from, const std::string& name,
+                                const std::string& new_name) {
+  RETURN_IF_ERROR(base::CheckFileName(name));
+  RETURN_IF_ERROR(base::CheckFileName(new_name));
+  auto* const source = dynamic_cast<SimulatedDirectory*>(&from);
+  if (source == nullptr || source->state_ != state_) return Directory::Link(from, name, new_name);
+  RETURN_IF_ERROR(Admit(DiskOperation::kLink, new_name));
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  const DirectoryImage& source_image = *state_->image.Find(source->path_);
+  const auto found = source_image.visible.find(name);
+  if (found == source_image.visible.end()) {
+    return Status::NotFound("cannot link '" + name + "': it does not exist");
+  }
+  if (image().visible.count(new_name) != 0) {
+    return Status::AlreadyExists("cannot link '" + new_name + "': it exists");
+  }
+  const std::shared_ptr<Inode> inode = found->second;
+  inode->AddName();
+  image().Change({.id = state_->image.NextEffectId(), .name = new_name, .inode = inode});
+  Observe(DiskOperation::kLink, new_name, inode.get());
   return Status();
 }
 
@@ -113,10 +146,21 @@ Status SimulatedDirectory::Sync() {
     base::MutexLock lock(state_->mutex);
     last_effect = state_->image.last_effect_id();
   }
-  RETURN_IF_ERROR(Admit(DiskOperation::kDirectorySync, path_));
+  {
+    base::MutexLock lock(state_->mutex);
+    RETURN_IF_ERROR(CheckAlive());
+  }
+  const DiskControl::Verdict verdict =
+      state_->control.Admit({.operation = DiskOperation::kDirectorySync, .name = path_});
+  if (!verdict.status.ok()) {
+    if (verdict.is_power_off || !IsSilent(verdict.sync_failure)) return verdict.status;
+    base::MutexLock lock(state_->mutex);
+    if (state_->observer != nullptr) state_->observer->Distrust();
+    return Status();
+  }
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());
-  image().Sync(last_effect);
+  state_->image.SyncNames(&image(), last_effect);
   return Status();
 }
 

@@ -1,8 +1,12 @@
 // See simulated_disk.h.
 #include "test/support/simulated_disk.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/mutex.h"
 #include "test/support/simulated_handles.h"
+#include "test/support/trace_linter.h"
 
 namespace tandem::test {
 namespace {
@@ -18,7 +22,16 @@ Status NoSuchFile(const std::string& path, const std::string& file) {
 
 }  // namespace
 
-SimulatedDisk::SimulatedDisk(uint64_t seed) : state_(std::make_shared<SimulatedState>(seed)) {}
+void SimulatedState::Observe(const Observation& seen) {
+  if (observer == nullptr) return;
+  const std::string violation = observer->Observe(seen, &image);
+  if (!violation.empty()) control.Report(violation);
+}
+
+SimulatedDisk::SimulatedDisk(uint64_t seed)
+    : SimulatedDisk(seed, std::make_unique<TraceLinter>()) {}
+SimulatedDisk::SimulatedDisk(uint64_t seed, std::unique_ptr<DiskObserver> observer)
+    : state_(std::make_shared<SimulatedState>(seed, std::move(observer))) {}
 SimulatedDisk::~SimulatedDisk() = default;
 
 DiskControl& SimulatedDisk::control() { return state_->control; }
@@ -35,7 +48,19 @@ Result<std::unique_ptr<base::Directory>> SimulatedDisk::OpenDirectory(const std:
 }
 
 std::unique_ptr<base::IoQueue> SimulatedDisk::NewQueue(uint32_t depth) {
-  return NewSimulatedQueue(state_, depth);
+  std::optional<RingHabits> rings;
+  {
+    base::MutexLock lock(state_->mutex);
+    rings = state_->rings;
+  }
+  if (!rings.has_value()) return NewSimulatedQueue(state_, depth);
+  const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, base::kRingDepthMax);
+  return base::NewRingQueue(NewEmulatedRing(state_, slot_count, *rings), slot_count);
+}
+
+void SimulatedDisk::UseRings(const RingHabits& habits) {
+  base::MutexLock lock(state_->mutex);
+  state_->rings = habits;
 }
 
 void SimulatedDisk::Crash(const CrashPolicy& policy) {
@@ -53,13 +78,34 @@ void SimulatedDisk::KillProcess() {
   state_->image.DropHandles();
 }
 
+void SimulatedDisk::Evict(uint64_t seed) {
+  base::MutexLock lock(state_->mutex);
+  state_->image.Evict(seed);
+}
+
 std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& policy) const {
   auto copy = std::make_unique<SimulatedDisk>(policy.seed);
   base::MutexLock lock(state_->mutex);
   base::MutexLock copy_lock(copy->state_->mutex);
   copy->state_->image.CopyFrom(state_->image);
+  copy->state_->rings = state_->rings;
   copy->state_->image.Crash(policy);
   return copy;
+}
+
+std::vector<PendingEffect> SimulatedDisk::PendingEffects() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.PendingEffects();
+}
+
+size_t SimulatedDisk::pending_count() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.pending_count();
+}
+
+uint64_t SimulatedDisk::ImageHash() const {
+  base::MutexLock lock(state_->mutex);
+  return state_->image.VisibleHash();
 }
 
 Result<std::string> SimulatedDisk::Content(const std::string& path, const std::string& file) const {
@@ -71,15 +117,34 @@ Result<std::string> SimulatedDisk::Content(const std::string& path, const std::s
   return found->second->visible.bytes;
 }
 
+Status SimulatedDisk::InjectReadFault(const std::string& path, const std::string& file,
+                                      const ReadFault& fault) {
+  base::MutexLock lock(state_->mutex);
+  const DirectoryImage* directory = state_->image.Find(WithoutTrailingSlashes(path));
+  if (directory == nullptr) return NoSuchFile(path, file);
+  const auto found = directory->visible.find(file);
+  if (found == directory->visible.end()) return NoSuchFile(path, file);
+  state_->read_faults[found->second->id].push_back(fault);
+  return Status();
+}
+
+void SimulatedDisk::HealReads() {
+  base::MutexLock lock(state_->mutex);
+  state_->read_faults.clear();
+}
+
 void SimulatedDisk::SetContent(const std::string& path, const std::string& file,
                                std::string_view content) {
   base::MutexLock lock(state_->mutex);
-  DirectoryImage* directory = state_->image.Make(WithoutTrailingSlashes(path));
+  const std::string plain = WithoutTrailingSlashes(path);
+  DirectoryImage* directory = state_->image.Make(plain);
   std::shared_ptr<Inode>& inode = directory->visible[file];
-  if (inode == nullptr) inode = state_->image.NewInode();
+  if (inode == nullptr) inode = state_->image.NewInode(plain);
+  if (state_->observer != nullptr) state_->observer->Tampered(plain);
   inode->is_linked = true;
   inode->pending.clear();
-  inode->durable = {.bytes = std::string(content), .size_bytes = content.size()};
+  inode->lost.Clear();
+  inode->durable = Image::Of(content);
   inode->visible = inode->durable;
   directory->durable[file] = inode;
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });
@@ -91,7 +156,8 @@ Status SimulatedDisk::RemoveDurably(const std::string& path, const std::string& 
   if (directory == nullptr) return NoSuchFile(path, file);
   const auto found = directory->visible.find(file);
   if (found == directory->visible.end()) return NoSuchFile(path, file);
-  found->second->is_linked = false;
+  if (state_->observer != nullptr) state_->observer->Tampered(WithoutTrailingSlashes(path));
+  found->second->DropName();
   directory->visible.erase(found);
   directory->durable.erase(file);
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });

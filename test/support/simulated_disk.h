@@ -8,6 +8,8 @@
 //   ... the engine sees errors and stops ...
 //   disk.Crash({.kept = CrashPolicy::Kept::kRandom, .seed = seed});
 //   ... reopen the engine on it and compare ...
+//
+// A TraceLinter watches every operation and stops the test at a mistake.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,9 @@
 #include <string_view>
 
 #include "base/file_system.h"
+#include "test/support/disk_observer.h"
+#include "test/support/emulated_ring.h"
+#include "test/support/read_fault.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -29,12 +34,17 @@ class SimulatedDisk final : public base::FileSystem {
   /// `seed` decides the order in which queues complete requests and which half a partly failed sync
   /// leaves.
   explicit SimulatedDisk(uint64_t seed = 1);
+  /// `observer` watches instead of a TraceLinter; may be null.
+  SimulatedDisk(uint64_t seed, std::unique_ptr<DiskObserver> observer);
   ~SimulatedDisk() override;
 
   Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
                                                          bool create) override;
   std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override;
   std::string_view name() const override { return "simulated"; }
+
+  /// From now on new queues are the production ones over emulated rings.
+  void UseRings(const RingHabits& habits = {});
 
   /// Faults, power, space budget, trace and hook.
   DiskControl& control();
@@ -45,9 +55,24 @@ class SimulatedDisk final : public base::FileSystem {
   void Crash(const CrashPolicy& policy);
   /// The end of the process alone: handles are dead, locks are gone, pending effects stay pending.
   void KillProcess();
+  /// Memory runs short: of the pages that failed syncs lost, a random half goes, and reads of them
+  /// show what the disk has.
+  void Evict(uint64_t seed);
   /// A disk as Crash would leave this one, which goes on as it is. The copy has no faults, budget,
   /// trace or hook. May be called from the hook.
   std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;
+
+  /// What is not durable yet, by place: what CrashPolicy::at counts.
+  std::vector<PendingEffect> PendingEffects() const;
+  size_t pending_count() const;
+  /// A hash of all visible names and contents. Of a crashed copy: equal states of the disk have
+  /// equal hashes, so that a state need not be examined twice.
+  uint64_t ImageHash() const;
+
+  /// Reads of a file show `fault` from now on, over crashes too. Errors: kNotFound.
+  Status InjectReadFault(const std::string& path, const std::string& file, const ReadFault& fault);
+  /// All reads show again what is there.
+  void HealReads();
 
   /// The visible content of a file, without counting as an operation. Errors: kNotFound.
   Result<std::string> Content(const std::string& path, const std::string& file) const;

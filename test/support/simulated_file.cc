@@ -3,6 +3,7 @@
 #include "test/support/simulated_file.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 
@@ -25,13 +26,14 @@ SimulatedFile::SimulatedFile(std::shared_ptr<SimulatedState> state, std::shared_
       inode_(std::move(inode)),
       name_(std::move(name)),
       mode_(mode),
-      life_(state_->life) {
+      life_(state_->life),
+      seen_errors_(inode_->error_count) {
   ++inode_->open_count;
 }
 
 SimulatedFile::~SimulatedFile() {
   base::MutexLock lock(state_->mutex);
-  if (CheckAliveLocked().ok()) --inode_->open_count;
+  if (CheckAliveLocked().ok()) inode_->Close();
 }
 
 Status SimulatedFile::CheckAliveLocked() const {
@@ -64,7 +66,14 @@ Result<size_t> SimulatedFile::Read(uint64_t offset, std::span<char> buffer) {
   if (offset >= bytes.size()) return size_t{0};
   const size_t count = std::min<uint64_t>(buffer.size(), bytes.size() - offset);
   std::copy_n(bytes.data() + offset, count, buffer.data());
-  return count;
+  Observe({.operation = DiskOperation::kRead,
+           .directory = inode_->home,
+           .name = name_,
+           .offset = offset,
+           .size = count});
+  const auto faults = state_->read_faults.find(inode_->id);
+  if (faults == state_->read_faults.end()) return count;
+  return ReadThroughFaults(faults->second, *inode_, offset, buffer.first(count));
 }
 
 Status SimulatedFile::Write(uint64_t offset, std::string_view data) {
@@ -100,8 +109,15 @@ Status SimulatedFile::WriteWhatFits(uint64_t offset, std::string_view data) {
 
 void SimulatedFile::WriteVisible(uint64_t offset, std::string_view data) {
   if (data.empty()) return;
+  Observe({.operation = DiskOperation::kWrite,
+           .directory = inode_->home,
+           .name = name_,
+           .offset = offset,
+           .data = data});
   const uint64_t end = offset + data.size();
-  if (end > inode_->visible.size_bytes) {
+  // As file systems do, which learn of a file's size when its pages are written: a growth that a
+  // failed sync lost comes back with a write that reaches so far.
+  if (end > inode_->KeptSize()) {
     inode_->Change({.kind = Effect::Kind::kGrow, .id = state_->image.NextEffectId(), .size = end});
   }
   inode_->Change({.kind = Effect::Kind::kBytes,
@@ -126,11 +142,30 @@ Status SimulatedFile::SyncUpTo(uint64_t last_effect) {
   if (verdict.is_power_off) return verdict.status;
   if (verdict.status.ok()) {
     inode_->Sync(last_effect);
-    return Status();
+    const Status past = PastError();
+    if (past.ok()) {
+      Observe({.operation = DiskOperation::kDataSync, .directory = inode_->home, .name = name_});
+    }
+    return past;
   }
+  if (IsSilent(verdict.sync_failure) && state_->observer != nullptr) state_->observer->Distrust();
   Survival survival({.kept = CrashPolicy::Kept::kRandom, .seed = state_->random->Next64()});
-  inode_->FailSync(verdict.partly ? &survival : nullptr);
-  return verdict.status;
+  inode_->FailSync(verdict.sync_failure, verdict.status, verdict.partly ? &survival : nullptr);
+  seen_errors_ = inode_->error_count;
+  return IsSilent(verdict.sync_failure) ? Status() : verdict.status;
+}
+
+void SimulatedFile::Observe(Observation seen) {
+  seen.inode = inode_.get();
+  state_->Observe(seen);
+}
+
+// The error of an earlier sync that this handle learns of now.
+Status SimulatedFile::PastError() {
+  if (inode_->late_error.has_value()) return *std::exchange(inode_->late_error, std::nullopt);
+  if (seen_errors_ == inode_->error_count) return Status();
+  seen_errors_ = inode_->error_count;
+  return inode_->handle_error.value_or(Status());
 }
 
 Result<uint64_t> SimulatedFile::Size() {
@@ -150,6 +185,10 @@ Status SimulatedFile::Truncate(uint64_t size_bytes) {
   RETURN_IF_ERROR(CheckAliveLocked());
   inode_->Change(
       {.kind = Effect::Kind::kResize, .id = state_->image.NextEffectId(), .size = size_bytes});
+  Observe({.operation = DiskOperation::kTruncate,
+           .directory = inode_->home,
+           .name = name_,
+           .size = size_bytes});
   return Status();
 }
 

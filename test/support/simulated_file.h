@@ -34,6 +34,8 @@ class SimulatedFile final : public base::File {
   Status CheckWritable() const;
   size_t Fitting(uint64_t offset, size_t size) const REQUIRES(state_->mutex);
   void WriteVisible(uint64_t offset, std::string_view data) REQUIRES(state_->mutex);
+  void Observe(Observation seen) REQUIRES(state_->mutex);
+  Status PastError() REQUIRES(state_->mutex);
   Status WriteWhatFits(uint64_t offset, std::string_view data) REQUIRES(state_->mutex);
 
   const std::shared_ptr<SimulatedState> state_;
@@ -41,6 +43,7 @@ class SimulatedFile final : public base::File {
   const std::string name_;
   const base::OpenMode mode_;
   uint64_t life_;
+  uint64_t seen_errors_;  // Of the inode's error_count. Guarded by the state's mutex.
 };
 
 }  // namespace tandem::test

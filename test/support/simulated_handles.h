@@ -2,12 +2,19 @@
 // simulated_disk.cc.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file_system.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "test/support/disk_observer.h"
+#include "test/support/emulated_ring.h"
+#include "test/support/read_fault.h"
 #include "test/support/simulated_control.h"
 #include "test/support/simulated_image.h"
 
@@ -17,13 +24,20 @@ namespace tandem::test {
 /// with `mutex` held, because its hook may come back to the disk; reading the budget is the
 /// exception.
 struct SimulatedState {
-  explicit SimulatedState(uint64_t seed) : random(base::NewSeededRandom(seed)) {}
+  SimulatedState(uint64_t seed, std::unique_ptr<DiskObserver> watching)
+      : random(base::NewSeededRandom(seed)), observer(std::move(watching)) {}
+
+  /// Shows an operation to the observer, if there is one.
+  void Observe(const Observation& seen) REQUIRES(mutex);
 
   DiskControl control;
   const std::unique_ptr<base::RandomSource> random;
   base::Mutex mutex;
   DiskImage image GUARDED_BY(mutex);
-  uint64_t life GUARDED_BY(mutex) = 1;  // Handles of earlier lives are dead.
+  std::unique_ptr<DiskObserver> observer GUARDED_BY(mutex);                  // May be null.
+  std::map<uint64_t, std::vector<ReadFault>> read_faults GUARDED_BY(mutex);  // By inode.
+  uint64_t life GUARDED_BY(mutex) = 1;                // Handles of earlier lives are dead.
+  std::optional<RingHabits> rings GUARDED_BY(mutex);  // Of new queues; plain ones without.
 };
 
 std::unique_ptr<base::Directory> NewSimulatedDirectory(std::shared_ptr<SimulatedState> state,

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/hash.h"
+
 namespace tandem::test {
 namespace {
-
-constexpr uint64_t kSectorBytes = 512;
 
 void ApplyName(const NameEffect& effect, std::map<std::string, std::shared_ptr<Inode>>& names) {
   if (effect.inode == nullptr) {
@@ -19,118 +19,26 @@ void ApplyName(const NameEffect& effect, std::map<std::string, std::shared_ptr<I
 
 }  // namespace
 
-Survival::Survival(const CrashPolicy& policy)
-    : policy_(policy), random_(base::NewSeededRandom(policy.seed)) {
-  // A few survivors, half of them or nearly all: each finds other bugs.
-  constexpr uint64_t kShares[] = {1, 4, 7};
-  kept_of_eight_ = kShares[random_->Next64() % 3];
-}
-
-bool Survival::Keeps() {
-  if (policy_.kept != CrashPolicy::Kept::kRandom) return policy_.kept == CrashPolicy::Kept::kAll;
-  return random_->Next64() % 8 < kept_of_eight_;
-}
-
-std::vector<Effect> Survival::Survivors(const Effect& effect) {
-  if (!Keeps()) return {};
-  const bool is_random = policy_.kept == CrashPolicy::Kept::kRandom;
-  const bool may_tear = is_random && policy_.torn && effect.kind == Effect::Kind::kBytes;
-  if (may_tear && random_->Next64() % 4 == 0) return Torn(effect);
-  return {effect};
-}
-
-std::vector<Effect> Survival::Torn(const Effect& effect) {
-  const bool is_prefix = random_->Next64() % 2 == 0;
-  bool is_cut = false;
-  std::vector<Effect> survivors;
-  for (uint64_t at = 0; at < effect.bytes.size();) {
-    const uint64_t sector_left = kSectorBytes - (effect.offset + at) % kSectorBytes;
-    const uint64_t count = std::min<uint64_t>(sector_left, effect.bytes.size() - at);
-    const bool is_kept = random_->Next64() % 2 == 0;
-    is_cut = is_cut || (is_prefix && !is_kept);
-    if (is_kept && !is_cut) {
-      survivors.push_back({.kind = Effect::Kind::kBytes,
-                           .id = effect.id,
-                           .offset = effect.offset + at,
-                           .bytes = effect.bytes.substr(at, count)});
-    }
-    at += count;
-  }
-  return survivors;
-}
-
-void Image::Apply(const Effect& effect) {
-  switch (effect.kind) {
-    case Effect::Kind::kBytes:
-      if (bytes.size() < effect.offset + effect.bytes.size()) {
-        bytes.resize(effect.offset + effect.bytes.size());
-      }
-      bytes.replace(effect.offset, effect.bytes.size(), effect.bytes);
-      break;
-    case Effect::Kind::kGrow:
-      size_bytes = std::max(size_bytes, effect.size);
-      break;
-    case Effect::Kind::kResize:
-      size_bytes = effect.size;
-      bytes.resize(std::min<uint64_t>(bytes.size(), size_bytes));
-      reserved_bytes = std::min(reserved_bytes, size_bytes);
-      break;
-    case Effect::Kind::kReserve:
-      reserved_bytes = std::max(reserved_bytes, effect.size);
-      break;
-  }
-}
-
-void Image::Settle() { bytes.resize(size_bytes); }
-
-void Inode::Change(Effect effect) {
-  visible.Apply(effect);
-  visible.Settle();
-  pending.push_back(std::move(effect));
-}
-
-void Inode::Sync(uint64_t last_id) {
-  auto effect = pending.begin();
-  for (; effect != pending.end() && effect->id <= last_id; ++effect) durable.Apply(*effect);
-  pending.erase(pending.begin(), effect);
-}
-
-void Inode::FailSync(Survival* survival) {
-  for (const Effect& effect : pending) {
-    if (survival == nullptr) break;
-    for (const Effect& part : survival->Survivors(effect)) durable.Apply(part);
-  }
-  pending.clear();
-}
-
-void Inode::Crash(Survival& survival) {
-  for (const Effect& effect : pending) {
-    for (const Effect& part : survival.Survivors(effect)) durable.Apply(part);
-  }
-  pending.clear();
-  durable.Settle();
-  visible = durable;
-}
-
-uint64_t Inode::used_bytes() const {
-  if (!is_linked && open_count == 0) return 0;
-  return std::max(visible.size_bytes, visible.reserved_bytes);
-}
-
 void DirectoryImage::Change(NameEffect effect) {
   ApplyName(effect, visible);
   pending.push_back(std::move(effect));
 }
 
-void DirectoryImage::Sync(uint64_t last_id) {
+std::vector<std::shared_ptr<Inode>> DirectoryImage::Sync(uint64_t last_id) {
+  std::vector<std::shared_ptr<Inode>> removed;
   auto effect = pending.begin();
-  for (; effect != pending.end() && effect->id <= last_id; ++effect) ApplyName(*effect, durable);
+  for (; effect != pending.end() && effect->id <= last_id; ++effect) {
+    const auto found = durable.find(effect->name);
+    if (effect->inode == nullptr && found != durable.end()) removed.push_back(found->second);
+    ApplyName(*effect, durable);
+  }
   pending.erase(pending.begin(), effect);
+  return removed;
 }
 
 void DirectoryImage::Crash(Survival& survival) {
   for (const NameEffect& effect : pending) {
-    if (survival.Keeps()) ApplyName(effect, durable);
+    if (survival.Keeps(effect.id)) ApplyName(effect, durable);
   }
   pending.clear();
   visible = durable;
@@ -141,9 +49,10 @@ DirectoryImage* DiskImage::Find(const std::string& path) {
   return found == directories_.end() ? nullptr : &found->second;
 }
 
-std::shared_ptr<Inode> DiskImage::NewInode() {
+std::shared_ptr<Inode> DiskImage::NewInode(const std::string& home) {
   auto inode = std::make_shared<Inode>();
   inode->id = ++last_inode_id_;
+  inode->home = home;
   inodes_[inode->id] = inode;
   return inode;
 }
@@ -162,17 +71,106 @@ uint64_t DiskImage::used_bytes() const {
   return used;
 }
 
+auto DiskImage::NamedInodes() const -> std::map<uint64_t, std::pair<const Inode*, Place>> {
+  std::map<uint64_t, std::pair<const Inode*, Place>> named;
+  const auto add = [&](const std::string& path, const std::string& name, const Inode* inode) {
+    if (inode != nullptr) named.try_emplace(inode->id, inode, Place{path, name});
+  };
+  for (const auto& [path, directory] : directories_) {
+    for (const auto& [name, inode] : directory.visible) add(path, name, inode.get());
+    for (const auto& [name, inode] : directory.durable) add(path, name, inode.get());
+    for (const NameEffect& effect : directory.pending) add(path, effect.name, effect.inode.get());
+  }
+  return named;
+}
+
+std::vector<uint64_t> DiskImage::PendingIds() const {
+  std::vector<uint64_t> ids;
+  for (const auto& [id, named] : NamedInodes()) {
+    for (const Effect& effect : named.first->pending) ids.push_back(effect.id);
+  }
+  for (const auto& [path, directory] : directories_) {
+    for (const NameEffect& effect : directory.pending) ids.push_back(effect.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<PendingEffect> DiskImage::PendingEffects() const {
+  std::vector<PendingEffect> effects;
+  for (const auto& [id, named] : NamedInodes()) {
+    const auto& [inode, place] = named;
+    for (const Effect& effect : inode->pending) {
+      const bool is_write = effect.kind == Effect::Kind::kBytes;
+      effects.push_back({.kind = static_cast<PendingEffect::Kind>(effect.kind),
+                         .id = effect.id,
+                         .directory = place.directory,
+                         .name = place.name,
+                         .offset = effect.offset,
+                         .size = is_write ? effect.bytes.size() : effect.size});
+    }
+  }
+  for (const auto& [path, directory] : directories_) {
+    for (const NameEffect& effect : directory.pending) {
+      const auto kind =
+          effect.inode == nullptr ? PendingEffect::Kind::kRemove : PendingEffect::Kind::kCreate;
+      effects.push_back({.kind = kind, .id = effect.id, .directory = path, .name = effect.name});
+    }
+  }
+  std::sort(effects.begin(), effects.end(),
+            [](const PendingEffect& a, const PendingEffect& b) { return a.id < b.id; });
+  return effects;
+}
+
+uint64_t DiskImage::VisibleHash() const {
+  uint64_t hash = 0;
+  const auto add = [&](std::string_view part) { hash = format::Hash64(part, hash + part.size()); };
+  for (const auto& [path, directory] : directories_) {
+    add("directory");
+    add(path);
+    for (const auto& [name, inode] : directory.visible) {
+      add(name);
+      add(inode->visible.bytes);
+    }
+  }
+  return hash;
+}
+
 void DiskImage::Crash(const CrashPolicy& policy) {
-  Survival survival(policy);
+  uint64_t id_at = Survival::kNoEffect;
+  if (policy.names_a_place()) {
+    const std::vector<uint64_t> ids = PendingIds();
+    if (policy.at < ids.size()) id_at = ids[policy.at];
+  }
+  Survival survival(policy, id_at);
+  Filler filler(policy, &freed_);
   DropHandles();
+  std::vector<std::string> forgotten;
   for (auto& [path, directory] : directories_) directory.Crash(survival);
   for (const auto& inode : LiveInodes()) {
-    inode->Crash(survival);
     inode->is_linked = false;
+    inode->more_names = 0;
   }
   for (auto& [path, directory] : directories_) {
-    for (auto& [name, inode] : directory.visible) inode->is_linked = true;
+    for (auto& [name, inode] : directory.visible) inode->AddName();
   }
+  for (const auto& inode : LiveInodes()) {
+    if (!inode->is_linked) forgotten.push_back(inode->visible.bytes);
+    inode->Crash(survival, filler);
+  }
+  // Not before: the blocks of two files that this crash leaves differ.
+  for (const std::string& content : forgotten) freed_.Free(content);
+}
+
+void DiskImage::SyncNames(DirectoryImage* directory, uint64_t last_id) {
+  for (const auto& inode : directory->Sync(last_id)) {
+    if (!inode->is_linked) freed_.Free(inode->visible.bytes);
+  }
+}
+
+void DiskImage::Evict(uint64_t seed) {
+  const auto random = base::NewSeededRandom(seed);
+  for (const auto& inode : LiveInodes()) inode->Evict(random.get());
 }
 
 void DiskImage::DropHandles() {
@@ -184,6 +182,7 @@ void DiskImage::DropHandles() {
 void DiskImage::CopyFrom(const DiskImage& other) {
   last_inode_id_ = other.last_inode_id_;
   last_effect_id_ = other.last_effect_id_;
+  freed_ = other.freed_;
   std::map<uint64_t, std::shared_ptr<Inode>> copies;
   for (const auto& inode : other.LiveInodes()) {
     auto copy = std::make_shared<Inode>(*inode);

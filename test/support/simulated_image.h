@@ -1,13 +1,7 @@
-// What a simulated disk holds: for every file and directory a visible state, as the running system
-// sees it, and a durable one, as a power cut leaves it, with the effects that lie between them.
-//
-// Life of an effect: a write, a change of size, a reservation or a name's creation or removal
-// 1. is applied to the visible state at once and becomes pending;
-// 2. is applied to the durable state by a sync that starts after it, or
-// 3. is lost by a failed sync: it stays visible, and no later sync makes it durable, or
-// 4. meets a crash while pending, where the policy decides whether it survives.
-// Effects survive independently of one another, so a file's size may survive without the bytes that
-// made it grow (they read as zeros), and the bytes without the size.
+// What a simulated disk holds: directories with a visible and a durable state each, and their
+// files; see simulated_inode.h. A name that is created or removed is visible at once and pending
+// until a sync of the directory makes it durable, or a crash decides about it. A sync of the file
+// does not make its name durable.
 //
 // No locking and no handles here; the owner does both.
 #pragma once
@@ -19,74 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "test/support/crash_policy.h"
+#include "test/support/simulated_inode.h"
+#include "test/support/unwritten.h"
 
 namespace tandem::test {
-
-/// What becomes of the pending effects in a power cut.
-struct CrashPolicy {
-  enum class Kept : uint8_t { kNone, kAll, kRandom };
-  Kept kept = Kept::kNone;
-  uint64_t seed = 0;  ///< kRandom: decides everything.
-  bool torn = true;   ///< kRandom: some writes survive in part, at borders of 512-byte sectors.
-};
-
-/// One change of a file's state.
-struct Effect {
-  enum class Kind : uint8_t { kBytes, kGrow, kResize, kReserve };
-  Kind kind = Kind::kBytes;
-  uint64_t id = 0;  // In the order in which effects happened, over the whole disk.
-  uint64_t offset = 0;
-  std::string bytes{};
-  uint64_t size = 0;  // kGrow: at least this size. kResize: exactly. kReserve: reserved bytes.
-};
-
-/// Decides in a crash what survives.
-class Survival {
- public:
-  explicit Survival(const CrashPolicy& policy);
-  bool Keeps();
-  /// The parts of `effect` that survive, in no order.
-  std::vector<Effect> Survivors(const Effect& effect);
-
- private:
-  std::vector<Effect> Torn(const Effect& effect);
-
-  CrashPolicy policy_;
-  std::unique_ptr<base::RandomSource> random_;
-  uint64_t kept_of_eight_;
-};
-
-/// The state of a file's content.
-struct Image {
-  std::string bytes;  // May differ in length from size_bytes between Apply and Settle.
-  uint64_t size_bytes = 0;
-  uint64_t reserved_bytes = 0;
-
-  void Apply(const Effect& effect);
-  /// Cuts or fills with zeros to the size.
-  void Settle();
-};
-
-struct Inode {
-  uint64_t id = 0;
-  Image visible;
-  Image durable;
-  std::vector<Effect> pending;
-  bool is_linked = false;   // Has a visible name.
-  uint64_t open_count = 0;  // Handles of this life of the machine.
-
-  /// Applies `effect` to the visible image and keeps it as pending.
-  void Change(Effect effect);
-  /// Makes the pending effects up to `last_id` durable.
-  void Sync(uint64_t last_id);
-  /// A failed sync: the pending effects are lost for good, save those of which `survival`, where
-  /// given, says that they had reached the disk.
-  void FailSync(Survival* survival);
-  void Crash(Survival& survival);
-  /// Disk space it takes while it is linked or open.
-  uint64_t used_bytes() const;
-};
 
 struct NameEffect {
   uint64_t id = 0;
@@ -101,8 +32,9 @@ struct DirectoryImage {
   const void* lock_holder = nullptr;  // The handle that holds the lock.
 
   void Change(NameEffect effect);
-  /// Makes the pending effects up to `last_id` durable.
-  void Sync(uint64_t last_id);
+  /// Makes the pending effects up to `last_id` durable and returns the files that have thereby lost
+  /// a name for good.
+  std::vector<std::shared_ptr<Inode>> Sync(uint64_t last_id);
   void Crash(Survival& survival);
 };
 
@@ -117,10 +49,20 @@ class DiskImage {
   DirectoryImage* Find(const std::string& path);
   /// A directory is durable from its creation on.
   DirectoryImage* Make(const std::string& path) { return &directories_[path]; }
-  std::shared_ptr<Inode> NewInode();
+  /// A file that is created in the directory `home`.
+  std::shared_ptr<Inode> NewInode(const std::string& home);
   uint64_t NextEffectId() { return ++last_effect_id_; }
   uint64_t last_effect_id() const { return last_effect_id_; }
   uint64_t used_bytes() const;
+  /// The pending effects by place. Files that no crash can leave a name to are left out.
+  std::vector<PendingEffect> PendingEffects() const;
+  size_t pending_count() const { return PendingIds().size(); }
+  /// Of the paths, names, sizes and contents that are visible: equal states have equal hashes.
+  uint64_t VisibleHash() const;
+  /// Makes the names of `directory` durable up to the effect `last_id`.
+  void SyncNames(DirectoryImage* directory, uint64_t last_id);
+  /// Memory runs short: see Inode::Evict.
+  void Evict(uint64_t seed);
   /// A power cut: pending effects survive by `policy`, locks and handles do not.
   void Crash(const CrashPolicy& policy);
   /// The end of all processes: locks and handles go, effects stay pending.
@@ -129,10 +71,19 @@ class DiskImage {
   void CopyFrom(const DiskImage& other);
 
  private:
+  struct Place {
+    std::string directory;
+    std::string name;
+  };
+
   std::vector<std::shared_ptr<Inode>> LiveInodes() const;
+  // The files that have a visible, durable or pending name, by id, with one of these names.
+  std::map<uint64_t, std::pair<const Inode*, Place>> NamedInodes() const;
+  std::vector<uint64_t> PendingIds() const;
 
   std::map<std::string, DirectoryImage> directories_;
   std::map<uint64_t, std::weak_ptr<Inode>> inodes_;  // By id, so that a seed repeats a crash.
+  FreedBlocks freed_;
   uint64_t last_inode_id_ = 0;
   uint64_t last_effect_id_ = 0;
 };

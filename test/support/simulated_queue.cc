@@ -1,9 +1,11 @@
 // Queues of a simulated disk. A request takes effect some time between Submit and its completion,
 // and requests complete in an order that the disk's seed decides. A sync covers only what was
-// written when it was submitted. Buffers of reads hold garbage until their completion.
+// written when it was submitted. Buffers of reads hold garbage until their completion, and those of
+// writes must not change.
 #include <algorithm>
 #include <vector>
 
+#include "format/hash.h"
 #include "test/support/simulated_file.h"
 #include "test/support/simulated_handles.h"
 
@@ -11,6 +13,11 @@ namespace tandem::test {
 namespace {
 
 constexpr char kGarbage = '\xdb';
+
+uint64_t WriteHash(const base::IoRequest& request) {
+  if (request.kind != base::IoRequest::Kind::kWrite) return 0;
+  return format::Hash64({request.buffer.data(), request.buffer.size()});
+}
 
 class SimulatedQueue final : public base::IoQueue {
  public:
@@ -28,9 +35,10 @@ class SimulatedQueue final : public base::IoQueue {
   struct Outstanding {
     base::IoRequest* request;
     uint64_t last_effect;  // At the time of Submit.
+    uint64_t hash;         // Of what a write was given at Submit.
   };
 
-  static void Complete(const Outstanding& outstanding);
+  void Complete(const Outstanding& outstanding);
 
   const std::shared_ptr<SimulatedState> state_;
   const size_t depth_;
@@ -46,7 +54,7 @@ void SimulatedQueue::Submit(std::span<base::IoRequest* const> requests) {
   for (base::IoRequest* request : requests) {
     const bool is_read = request->kind == base::IoRequest::Kind::kRead;
     if (is_read) std::fill(request->buffer.begin(), request->buffer.end(), kGarbage);
-    outstanding_.push_back({request, last_effect});
+    outstanding_.push_back({request, last_effect, WriteHash(*request)});
   }
 }
 
@@ -63,6 +71,10 @@ base::IoRequest* SimulatedQueue::Wait() {
 void SimulatedQueue::Complete(const Outstanding& outstanding) {
   base::IoRequest& request = *outstanding.request;
   auto* file = dynamic_cast<SimulatedFile*>(request.file);
+  if (WriteHash(request) != outstanding.hash) {
+    state_->control.Report("the buffer of a write to '" + request.file->name() + "' at " +
+                           std::to_string(request.offset) + " changed while it was in flight");
+  }
   if (request.kind != base::IoRequest::Kind::kDataSync || file == nullptr) {
     return base::RunRequest(request);
   }

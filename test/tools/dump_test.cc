@@ -170,11 +170,13 @@ BOOST_AUTO_TEST_SUITE(help)
 
 BOOST_AUTO_TEST_CASE(EveryHelpOpensWithAnExampleAndFitsAScreen) {
   const std::vector<std::vector<std::string>> calls = {
-      {"--help"},           {"demo", "--help"},  {"version", "-h"},     {"create", "--help"},
-      {"import", "--help"}, {"put", "--help"},   {"delete", "--help"},  {"get", "--help"},
-      {"scan", "--help"},   {"query", "--help"}, {"explain", "--help"}, {"count", "--help"},
-      {"info", "--help"},   {"dump", "--help"},  {"verify", "--help"},  {"flush", "--help"},
-      {"compact", "--help"}};
+      {"--help"},           {"demo", "--help"},    {"version", "-h"},
+      {"create", "--help"}, {"import", "--help"},  {"put", "--help"},
+      {"delete", "--help"}, {"get", "--help"},     {"scan", "--help"},
+      {"query", "--help"},  {"explain", "--help"}, {"count", "--help"},
+      {"info", "--help"},   {"dump", "--help"},    {"verify", "--help"},
+      {"flush", "--help"},  {"compact", "--help"}, {"stress", "--help"},
+      {"replay", "--help"}};
   for (const auto& call : calls) {
     const ProgramRun run = RunProgram(call);
     BOOST_CHECK_EQUAL(run.exit_code, 0);

@@ -145,6 +145,7 @@ BOOST_AUTO_TEST_CASE(DebiansFilesAreImported) { Run("debian"); }
 BOOST_AUTO_TEST_CASE(FamiliesAndThePastAreRead) { Run("families"); }
 BOOST_AUTO_TEST_CASE(RegionsAreMadeAndShown) { Run("regions"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }
+BOOST_AUTO_TEST_CASE(CopiesAreMadeAndBroughtBack) { Run("copies"); }
 BOOST_AUTO_TEST_CASE(DamageIsFoundAndNamed) { Run("damage"); }
 BOOST_AUTO_TEST_CASE(DatabasesAreMadeLockedAndKeptAlone) { Run("database"); }
 

@@ -35,9 +35,9 @@ BANS = [
     (r"\bs?rand\(|\bgetrandom\b", "randomness", ["base/random.cc"]),
     (r"std::random_device|std::mt19937", "randomness", ["test/"]),
     (r"(?<![\w.>:])::open\(|\bopenat2?\(|\bfopen\(|std::[io]?fstream|std::filesystem|\bmkstemp\b",
-     "opening files", ["base/posix_", "tools/tandem/input", "tools/tandem/output", "tools/bench/", "test/"]),
+     "opening files", ["base/posix_", "tools/tandem/input", "tools/tandem/output", "tools/bench/", "tools/stress/", "test/"]),
     (r"std::j?thread\b|\bpthread_create\b|std::async\b", "threads",
-     ["engine/background.cc", "engine/background.h", "tools/bench/", "tools/examples/", "test/"]),
+     ["engine/background.cc", "engine/background.h", "tools/bench/", "tools/stress/", "tools/examples/", "test/"]),
     (r"\bFIXME\b|\bTODO\b|\bXXX\b", "unfinished work", []),
     (r"using namespace", "using namespace", []),
 ]

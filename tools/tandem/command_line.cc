@@ -33,6 +33,12 @@ struct Arguments {
   FlushOptions flush;
   CompactOptions compact;
   ExportOptions exported;
+  SalvageVerbOptions salvage;
+  StressOptions stress;
+  ReplayOptions replay;
+  CheckpointOptions checkpoint;
+  BackupOptions backup;
+  RestoreOptions restore;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -70,6 +76,8 @@ class Grammar {
   void AddQueries();
   void AddFiles();
   void AddCare();
+  void AddMeasure();
+  void AddCopies();
   // What several verbs share beyond that.
   void AddLimit(CLI::App* verb, uint64_t* limit);
   template <typename Options>
@@ -113,6 +121,9 @@ template <typename Options>
 void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, VerifyOptions>) {
     verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
+  } else if constexpr (std::same_as<Options, StressOptions>) {
+    verb->add_option("DIR", options->path, "Where to work: a directory that is new or empty")
+        ->required();
   } else if constexpr (requires { options->path; }) {
     verb->add_option("DB", options->path, "Directory of the database")->required();
   }
@@ -133,6 +144,8 @@ Grammar::Grammar() : app_("", "tandem") {
   AddQueries();
   AddFiles();
   AddCare();
+  AddCopies();
+  AddMeasure();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -280,6 +293,66 @@ void Grammar::AddCare() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+
+  SalvageVerbOptions& salvage = arguments_.salvage;
+  verb = AddVerb("salvage", &salvage);
+  verb->add_option("DEST", salvage.destination, "Directory of the copy; must not exist")
+      ->required();
+  verb->add_flag("--include-orphans", salvage.include_orphans,
+                 "Also good files that the catalog does not name");
+  verb->add_flag("--past-holes", salvage.past_holes, "Also writes in the log behind a hole in it");
+}
+
+void Grammar::AddMeasure() {
+  StressOptions& stress = arguments_.stress;
+  CLI::App* verb = AddVerb("stress", &stress);
+  CLI::Option* kill = verb->add_flag("--kill", stress.kill, "A child process, killed and reopened");
+  CLI::Option* crash =
+      verb->add_flag("--crash", stress.crash, "Power cuts on a simulated disk")->excludes(kill);
+  verb->add_flag("--faults", stress.faults, "Errors and full disks, simulated")
+      ->excludes(kill)
+      ->excludes(crash);
+  verb->add_option("--threads", stress.threads, "Default 4; with 1 the run can be replayed");
+  verb->add_option("--duration", stress.duration, "Such as 90s or 10m; default 60s");
+  verb->add_option("--operations", stress.operations,
+                   "Ends it too, after so many; with --kill: kills")
+      ->check(CheckCount);
+  verb->add_option("--seed", stress.seed, "Default: chosen and printed")->check(CheckCount);
+  verb->add_option("--rows", stress.rows, "Rows of a table")->check(CheckCount);
+  verb->add_flag("--keep-going", stress.keep_going, "Go on with what an earlier run left in DIR");
+  verb->add_flag("--child", stress.child, "")->group("");
+
+  ReplayOptions& replay = arguments_.replay;
+  verb = AddVerb("replay", &replay);
+  verb->add_option("FILE", replay.script, "The file 'operations' of a run")->required();
+  verb->add_flag("--shrink", replay.shrink,
+                 "Write the fewest steps that still fail to FILE.shrunk");
+}
+
+void Grammar::AddCopies() {
+  CheckpointOptions& checkpoint = arguments_.checkpoint;
+  CLI::App* verb = AddVerb("checkpoint", &checkpoint);
+  verb->add_option("DEST", checkpoint.destination, "A directory that does not exist")->required();
+
+  BackupOptions& backup = arguments_.backup;
+  verb = AddVerb("backup", &backup);
+  verb->add_option("BACKUPS", backup.directory, "Directory of backups; made where there is none")
+      ->required();
+  verb->add_option("--keep", backup.keep, "Then remove all backups but the newest this many")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
+
+  RestoreOptions& restore = arguments_.restore;
+  verb = AddVerb("restore", &restore);
+  verb->add_option("BACKUPS", restore.directory, "Directory of backups")->required();
+  CLI::Option* destination =
+      verb->add_option("DEST", restore.destination, "A directory that does not exist");
+  CLI::Option* at =
+      verb->add_option("--at", restore.number, "Number of the backup; default: newest")
+          ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+  CLI::Option* list = verb->add_flag("--list", restore.list, "Only list the backups");
+  CLI::Option* verify = verb->add_flag("--verify", restore.verify, "Only check every byte of all");
+  for (CLI::Option* only : {list, verify}) only->excludes(destination)->excludes(at);
+  list->excludes(verify);
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "format/backup_record.h"
 #include "format/findings.h"
 #include "format/frame_chain.h"
 #include "format/manifest.h"
@@ -107,6 +108,9 @@ Status CheckFile(ProbedFile* probed, bool deep, VerifyReport* report) {
       return findings.AddError(CheckManifest(probed));
     case format::FileKind::kRoot:
       return findings.AddError(CheckRoot(probed));
+    case format::FileKind::kBackup:
+      return findings.AddError(
+          format::ReadBackupRecord(probed->file.get(), probed->header.number.value).status());
     case format::FileKind::kStore:
     case format::FileKind::kDead:
       break;

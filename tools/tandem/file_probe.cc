@@ -62,6 +62,8 @@ std::string_view FileKindName(format::FileKind kind) {
       return "store file";
     case format::FileKind::kDead:
       return "dead bitmaps";
+    case format::FileKind::kBackup:
+      return "record of a backup";
   }
   return "unknown";
 }

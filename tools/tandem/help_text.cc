@@ -121,6 +121,26 @@ Writes what is in memory and in the log to store files.
 
 Merges the files of each region of a table into one.
 )"},
+    {"checkpoint",
+     R"(Example: tandem checkpoint shop/ shop-friday/
+
+Makes a database of its own that is this one as of now, beside a live writer too. Files
+are shared by hard links where both lie on one file system, otherwise copied and
+verified. Neither disturbs the other. DEST must not exist.
+)"},
+    {"backup",
+     R"(Example: tandem backup shop/ /mnt/backups/shop --keep 14
+
+Adds a backup of this moment to a directory: only files that no backup there has yet
+are copied, each verified. Works beside a live writer and on a read-only file system.
+)"},
+    {"restore",
+     R"(Example: tandem restore /mnt/backups/shop shop/ --at 3
+         tandem restore /mnt/backups/shop --list
+
+Makes DEST the database as a backup has it, after every byte was verified. A backup
+that is damaged is refused (exit 4); --verify lists all damage (exit 8).
+)"},
     {"export",
      R"(Example: tandem export shop/ orders -o orders.jsonl
          tandem export shop/ orders | tandem import copy/ orders - --format jsonl
@@ -132,6 +152,40 @@ that import into a table of the same families reads them back, byte for byte.
          all but the last with "continues":true
   csv    row,family,column,timestamp,value: a line a cell, bytes that are no plain text
   tsv    and backslashes as \xNN
+)"},
+    {"salvage",
+     R"(Example: tandem salvage shop/ rescued/ --output jsonl > lost.jsonl
+
+Copies all that can be proved good out of a damaged database into a new one, and
+lists the rest. Works without ROOT and without a manifest; never writes to DB.
+  lost       rows by file, table, region, family, ordinals and keys; lost-row tells
+             what indexes, key hashes and other families still know of each
+  uncertain  keys where newer rows are lost, a deletion may be among them: the copy
+             shows older data there
+  log-hole   where the log breaks off, and how much lies behind; also a last group that
+             a crash may have torn
+  orphan     a file that the catalog does not name
+  repaired   damage that cost nothing: indexes, filters, second copies
+Exit 0 when nothing was lost, 8 when something was.
+)"},
+    {"stress",
+     R"(Example: tandem stress /tmp/stress --kill --threads 8 --duration 10m
+
+Reads and writes a database of its own at random and compares every answer with what
+it has to be. Prints the seed and the command that repeats the run first, what was
+done last; when an answer is wrong: exit 8, and the database stays in DIR/db.
+  threads (the default)  each writes rows of its own and reads all; mirrored tables,
+                         indexes against scans, held snapshots, flushes, verify
+  --kill     the same in a child process that is killed and started again
+  --crash    on a simulated disk that loses power and keeps a part of what was not
+             synced; one thread, repeated exactly by its seed
+  --faults   on a simulated disk that fails, fills up and is well again
+DIR/operations says what was done; 'tandem replay' runs it again, but for threads.
+)"},
+    {"replay",
+     R"(Example: tandem replay /tmp/stress/operations --shrink
+
+Runs recorded operations again, step by step the same. Exit 8 when an answer is wrong.
 )"},
 };
 
@@ -161,7 +215,13 @@ Files     dump      print what a file of a database holds
           verify    check every byte, and indexes against rows
 Care      flush     write memory to files
           compact   merge the files of each region into one
+          checkpoint  make a copy as of now that shares files
+          backup    add to a directory of backups what changed
+          restore   make a database from a backup; list and verify backups
           export    write rows so that import reads them back, byte for byte
+          salvage   copy what is good out of a damaged database
+Measure   stress    random work from many threads, kills, crashes and faults, all compared
+          replay    run recorded operations again, or shrink them
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

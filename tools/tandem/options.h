@@ -125,12 +125,54 @@ struct CompactOptions {
   std::string table;  ///< Empty: all.
 };
 
+struct SalvageVerbOptions {
+  std::string path, destination;
+  bool include_orphans = false;
+  bool past_holes = false;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct StressOptions {
+  std::string path;
+  uint32_t threads = 4;
+  std::string duration = "60s";
+  uint64_t operations = 0;  ///< 0: the time alone ends it.
+  std::optional<uint64_t> seed;
+  uint64_t rows = 0;  ///< 0: what suits the kind of run.
+  bool kill = false, crash = false, faults = false, keep_going = false;
+  bool child = false;  ///< For a process that the verb starts itself.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct ReplayOptions {
+  std::string script;
+  bool shrink = false;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct CheckpointOptions {
+  std::string path, destination;
+};
+struct BackupOptions {
+  std::string path, directory;
+  uint64_t keep = 0;  ///< Backups that stay; 0: all.
+  OutputMode output = OutputMode::kTable;
+};
+struct RestoreOptions {
+  std::string directory;
+  std::string destination;  ///< Empty: none, with list and verify.
+  uint64_t number = 0;      ///< 0: the newest.
+  bool list = false, verify = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct VersionOptions {};
 
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
-                 VersionOptions>;
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -54,6 +54,9 @@ Status DumpParts(Dump& dump) {
       return DumpManifest(dump);
     case format::FileKind::kRoot:
       return DumpRoot(dump);
+    case format::FileKind::kBackup:
+      return Status::Unsupported(Format(
+          "{}: the record of a backup; 'tandem restore DIR --list' reads it", dump.options.file));
     case format::FileKind::kDead:
       break;
   }

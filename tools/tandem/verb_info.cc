@@ -25,6 +25,17 @@ void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
   writer->AddProperties("database", properties);
 }
 
+void WriteScrub(const DatabaseInfo& info, RecordWriter* writer) {
+  if (info.scrub_bytes_per_second == 0) return;
+  const Property properties[] = {
+      {"bytes_per_second", info.scrub_bytes_per_second},
+      {"scrubbed_bytes", info.scrubbed_bytes},
+      {"findings", info.scrub_findings},
+      {"oldest_unverified_micros", info.oldest_unverified_micros},
+  };
+  writer->AddProperties("scrub", properties);
+}
+
 void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
   const Property properties[] = {
       {"block_cache_bytes", memory.block_cache_bytes},
@@ -137,6 +148,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
   WriteDatabase(info, writer.get());
   WriteMemory(info.memory, writer.get());
+  WriteScrub(info, writer.get());
   if (info.tables.empty()) return ExitCode::kDone;
   WriteTables(info, writer.get());
   for (const TableInfo& table : info.tables) {

@@ -24,6 +24,12 @@ Result<ExitCode> RunVerb(const DumpOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FlushOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const BackupOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VersionOptions& options, const Context& context);
 
 }  // namespace tandem::tools

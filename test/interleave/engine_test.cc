@@ -1,0 +1,41 @@
+// Every scenario under many schedules; see explorer.h for how to run more of them, or one again.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "test/interleave/scenarios.h"
+
+namespace tandem::test {
+namespace {
+
+void ExploreNamed(const std::string& name) {
+  for (const EngineScenario& scenario : EngineScenarios()) {
+    if (scenario.name != name) continue;
+    const Exploration found = Explore(ScenarioOf(scenario), scenario.budget);
+    BOOST_TEST(found.failure.empty(), found.failure);
+    return;
+  }
+  BOOST_FAIL("there is no scenario of this name");
+}
+
+BOOST_AUTO_TEST_SUITE(interleave)
+
+BOOST_AUTO_TEST_CASE(WritersReaderAndFlush) { ExploreNamed("WritersReaderAndFlush"); }
+BOOST_AUTO_TEST_CASE(ReadsBesideAFlush) { ExploreNamed("ReadsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(ReadsBesideACompaction) { ExploreNamed("ReadsBesideACompaction"); }
+BOOST_AUTO_TEST_CASE(ReadsBesideAMemstoreSwitch) { ExploreNamed("ReadsBesideAMemstoreSwitch"); }
+BOOST_AUTO_TEST_CASE(WritersAndLogRoll) { ExploreNamed("WritersAndLogRoll"); }
+BOOST_AUTO_TEST_CASE(CloseBesideCalls) { ExploreNamed("CloseBesideCalls"); }
+BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
+  ExploreNamed("SnapshotGoesWhileACompactionBegins");
+}
+BOOST_AUTO_TEST_CASE(OverlapsBesideAMerge) { ExploreNamed("OverlapsBesideAMerge"); }
+BOOST_AUTO_TEST_CASE(CreateTableBesideWrites) { ExploreNamed("CreateTableBesideWrites"); }
+BOOST_AUTO_TEST_CASE(BatchesOverTables) { ExploreNamed("BatchesOverTables"); }
+BOOST_AUTO_TEST_CASE(ChangesOfTheCatalog) { ExploreNamed("ChangesOfTheCatalog"); }
+BOOST_AUTO_TEST_CASE(ASyncFails) { ExploreNamed("ASyncFails"); }
+BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

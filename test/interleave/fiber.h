@@ -1,0 +1,51 @@
+// A stack of its own that runs a function and is left and entered by hand: what a scheduled thread
+// of a test is made of. All fibers run on the one thread that enters them.
+#pragma once
+
+#include <ucontext.h>
+
+#include <functional>
+#include <memory>
+
+namespace tandem::test {
+
+class Fiber {
+ public:
+  /// `body` must return, and throw nothing.
+  explicit Fiber(std::function<void()> body);
+  /// Requires: the body has not begun or has returned; otherwise its stack, and what stands on it,
+  /// is left as it is.
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  /// Runs the body until it leaves or returns.
+  void Enter();
+  /// Goes back to whoever entered. Requires: called on this fiber.
+  void Leave();
+  bool is_done() const { return state_ == State::kDone; }
+
+ private:
+  enum class State : uint8_t { kNew, kBegun, kDone };
+  /// What the C++ runtime keeps of a thread: the exceptions that are being handled.
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned uncaught = 0;
+  };
+
+  static void Begin(unsigned high, unsigned low);
+  void SwapExceptions();
+
+  std::function<void()> body_;
+  State state_ = State::kNew;
+  char* stack_ = nullptr;
+  ucontext_t inside_ = {}, outside_ = {};
+  Exceptions exceptions_;
+  // For the address sanitizer, which has to be told of stacks.
+  void* own_fake_stack_ = nullptr;
+  void* entered_fake_stack_ = nullptr;
+  const void* outside_stack_ = nullptr;
+  size_t outside_size_ = 0;
+};
+
+}  // namespace tandem::test

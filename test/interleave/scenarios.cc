@@ -1,0 +1,303 @@
+// See scenarios.h. Row keys below "m" lie in the first region where there are two.
+#include "test/interleave/scenarios.h"
+
+#include <utility>
+
+namespace tandem::test {
+namespace {
+
+using Thread = World::Thread;
+using Threads = std::vector<Thread>;
+
+// Schedules of a scenario in a usual run of the tests.
+constexpr Budget kUsual{.systematic = 2400, .random = 1000};
+
+engine::Tuning TinyTuning() {
+  engine::Tuning tuning;
+  tuning.memstore_bytes = 64 << 10;
+  tuning.memstores_total_bytes = 1 << 20;
+  tuning.block_cache_bytes = 1 << 20;
+  tuning.log_segment_bytes = 64 << 10;
+  tuning.section_alignment = 64;
+  tuning.compaction_runs = 100;
+  return tuning;
+}
+
+/// Every batch fills a memstore.
+engine::Tuning SwitchingTuning() {
+  engine::Tuning tuning = TinyTuning();
+  tuning.memstore_bytes = 1;
+  return tuning;
+}
+
+// Two rows in two regions that are always written together: who sees one without the other, or an
+// old with a new one, sees half a batch.
+World::Rows Pair(const std::string& value) { return {{"a", value}, {"z", value}}; }
+
+EngineScenario WritersReaderAndFlush() {
+  EngineScenario scenario{.name = "WritersReaderAndFlush",
+                          .plan = {.tuning = TinyTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2")); }},
+            {[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ReadsBesideAFlush() {
+  EngineScenario scenario{.name = "ReadsBesideAFlush", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}, {"c", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Get("c"); }, [&] { world.Query("1"); }, [&] { world.Scan(); }},
+            {[&] { world.Flush(); }},
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Count("1"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ReadsBesideACompaction() {
+  EngineScenario scenario{.name = "ReadsBesideACompaction", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}, {"c", "1"}});
+    world.Flush();
+    world.Write({{"a", "1"}, {"b", ""}});
+    world.Flush();
+    world.executor().Drain();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Query("0"); }, [&] { world.Scan(); }, [&] { world.Count("1"); }},
+            {[&] { world.Compact(); }},
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ReadsBesideAMemstoreSwitch() {
+  EngineScenario scenario{.name = "ReadsBesideAMemstoreSwitch",
+                          .plan = {.tuning = SwitchingTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2")); }},
+            {[&] { world.Scan(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// Segments of a few hundred bytes: both writers' batches roll the log, synced ones and others.
+EngineScenario WritersAndLogRoll() {
+  EngineScenario scenario{.name = "WritersAndLogRoll", .plan = {.tuning = TinyTuning()}};
+  scenario.plan.tuning.log_segment_bytes = 1;
+  scenario.plan.tuning.memstore_bytes = 1500;
+  scenario.prepare = [](World&) {};
+  scenario.threads = [](World& world) -> Threads {
+    const std::string large(200, 'x');
+    return {{[&world, large] {
+               world.Write({{"a", "1" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"b", "2" + large}}, Durability::kBuffered);
+             }},
+            {[&world, large] {
+               world.Write({{"a", "3" + large}});
+             },
+             [&world, large] {
+               world.Write({{"b", ""}}, Durability::kSynced);
+             }},
+            {[&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario CloseBesideCalls() {
+  EngineScenario scenario{.name = "CloseBesideCalls", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kBuffered); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Close(); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Scan(); }},
+            {[&] { world.Flush(); }, [&] { world.Get("a"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario SnapshotGoesWhileACompactionBegins() {
+  EngineScenario scenario{.name = "SnapshotGoesWhileACompactionBegins",
+                          .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}});
+    world.Flush();
+    world.executor().Drain();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("0"); },
+             [&] { world.ReadSnapshot("0"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.Compact(); }},
+            {[&] {
+              world.Write({{"a", "0"}, {"b", ""}});
+            }}};
+  };
+  return scenario;
+}
+
+// A flush brings the job that finds the rows which files share; a merge takes these files away.
+EngineScenario OverlapsBesideAMerge() {
+  EngineScenario scenario{.name = "OverlapsBesideAMerge", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Flush(); }, [&] { world.Query("0"); }},
+            {[&] { world.Compact(); }},
+            {[&] { world.Query("0"); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario CreateTableBesideWrites() {
+  EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateTable("u"); },
+             [&] {
+               world.Write({{"u/a", "1"}});
+             }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/b", "2"}});
+             }},
+            {[&] { world.Flush(); }, [&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
+// Batches over two tables, read at a snapshot of both.
+EngineScenario BatchesOverTables() {
+  EngineScenario scenario{.name = "BatchesOverTables",
+                          .plan = {.tuning = TinyTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"u/a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}, {"u/a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/a", "2"}, {"a", "2"}});
+             }},
+            {[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.Flush(); }, [&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
+// Log, files and catalog are synced by several threads; one of these syncs fails.
+EngineScenario ASyncFails() {
+  EngineScenario scenario{.name = "ASyncFails",
+                          .plan = {.tuning = TinyTuning(), .failing_syncs = 12}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}}, Durability::kSynced);
+             },
+             [&] { world.Flush(); }},
+            {[&] {
+               world.Write({{"b", "2"}}, Durability::kSynced);
+             },
+             [&] { world.Flush(); }},
+            {[&] { world.Scan(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// Each change of the catalog is made from what the one before left: a table, a run, and a merge.
+EngineScenario ChangesOfTheCatalog() {
+  EngineScenario scenario{.name = "ChangesOfTheCatalog",
+                          .plan = {.tuning = TinyTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}, {"u/a", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateTable("v"); },
+             [&] {
+               world.Write({{"v/a", "1"}});
+             }},
+            {[&] { world.Flush("u"); }},
+            {[&] { world.Compact(); }},
+            {[&] { world.CreateTable("w"); }}};
+  };
+  return scenario;
+}
+
+// A writer waits because flushes fell behind, and has to be woken.
+EngineScenario WritersWaitForFlushes() {
+  EngineScenario scenario{.name = "WritersWaitForFlushes", .plan = {.tuning = SwitchingTuning()}};
+  scenario.plan.tuning.memstores_total_bytes = 1;
+  scenario.prepare = [](World&) {};
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"a", "2"}});
+             }},
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Get("a"); }},
+            {[&] { world.Count("1"); }}};
+  };
+  return scenario;
+}
+
+}  // namespace
+
+std::vector<EngineScenario> EngineScenarios() {
+  std::vector<EngineScenario> scenarios = {WritersReaderAndFlush(),
+                                           ReadsBesideAFlush(),
+                                           ReadsBesideACompaction(),
+                                           ReadsBesideAMemstoreSwitch(),
+                                           WritersAndLogRoll(),
+                                           CloseBesideCalls(),
+                                           SnapshotGoesWhileACompactionBegins(),
+                                           OverlapsBesideAMerge(),
+                                           CreateTableBesideWrites(),
+                                           BatchesOverTables(),
+                                           ChangesOfTheCatalog(),
+                                           ASyncFails(),
+                                           WritersWaitForFlushes()};
+  for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
+  return scenarios;
+}
+
+Scenario ScenarioOf(const EngineScenario& scenario) {
+  return {.name = "interleave/" + scenario.name, .body = [&scenario](Scheduler* scheduler) {
+            World world(scenario.plan, scheduler);
+            scenario.prepare(world);
+            world.Run(scenario.threads(world));
+            return world.Finish();
+          }};
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,27 @@
+// The situations in which threads of the engine meet: what is prepared, and which threads of up to
+// four calls each then run side by side, with the background jobs that they cause.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "test/interleave/explorer.h"
+#include "test/interleave/world.h"
+
+namespace tandem::test {
+
+struct EngineScenario {
+  std::string name;
+  WorldPlan plan;
+  std::function<void(World&)> prepare{};
+  std::function<std::vector<World::Thread>(World&)> threads{};
+  Budget budget{};
+};
+
+/// All of them.
+std::vector<EngineScenario> EngineScenarios();
+/// As the explorer runs it: a new world each time, checked at its end.
+Scenario ScenarioOf(const EngineScenario& scenario);
+
+}  // namespace tandem::test

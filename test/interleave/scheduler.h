@@ -1,0 +1,171 @@
+// Threads of a test that run one at a time and hand over only where they synchronize: a run is
+// decided by the list of choices made there, and the same list makes the same run.
+//
+// A scheduled thread is a fiber. In this test program the POSIX calls behind std::mutex and
+// std::condition_variable are defined by interpose.cc: on a scheduled thread they come here, on any
+// other they go on to the C library. Production code knows nothing of it.
+//
+// States of a thread: ready -> (chosen) running -> ready at a yield point, or waiting for a mutex,
+// a condition, other threads -> ready -> ... -> done. What a thread does between two yield points
+// happens at once. Atomics are sequentially consistent here, and no yield points unless the program
+// is instrumented (instrumented.cc).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "test/interleave/fiber.h"
+
+namespace tandem::test {
+
+using ThreadId = uint32_t;
+constexpr ThreadId kNoThread = ~ThreadId{0};
+
+/// Where threads hand over.
+enum class Point : uint8_t { kLock, kUnlock, kWait, kNotify, kDisk, kSpawn, kAtomic, kPick, kEnd };
+std::string_view PointName(Point point);
+
+/// A moment at which more than one thread could go on.
+struct Decision {
+  uint64_t index = 0;                            ///< Of the run's decisions.
+  const std::vector<ThreadId>* ready = nullptr;  ///< The usual choice first, then by id.
+  ThreadId current = kNoThread;                  ///< Who runs, when it could go on.
+  Point point = Point::kEnd;
+};
+
+/// Decides which of the ready threads goes on. The usual choice is the running thread, and where
+/// that cannot go on the one with the lowest id.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// An index into `decision.ready`.
+  virtual size_t Choose(const Decision& decision) = 0;
+};
+
+/// The choices that were not the usual ones, by index of their decision: a whole run.
+using Schedule = std::vector<std::pair<uint64_t, ThreadId>>;
+std::string Describe(const Schedule& schedule);
+/// Of such text. Returns false when it is none.
+bool ParseSchedule(std::string_view text, Schedule* schedule);
+
+struct Outcome {
+  std::string failure;  ///< Why the run did not end: a deadlock, too many steps. Empty: it did.
+  Schedule schedule;
+  uint64_t decisions = 0;
+  uint64_t preemptions = 0;  ///< Choices of another thread while the running one could go on.
+  uint64_t steps = 0;        ///< Yield points.
+  uint64_t trace = 0;        ///< A hash of everything that was decided and of all points.
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(Chooser* chooser) : chooser_(*chooser) {}
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Runs `main` as thread 0, and every thread that comes from it, to their ends. After a failure
+  /// the threads stay where they were, and what they held is lost.
+  Outcome Run(std::function<void()> main);
+  /// The one whose thread this is; nullptr on other threads.
+  static Scheduler* Current();
+
+  // For scheduled threads.
+  ThreadId Spawn(std::string name, std::function<void()> body);
+  /// As Spawn, without a yield point: for what is called when no thread can go on.
+  ThreadId SpawnWhenIdle(std::string name, std::function<void()> body);
+  /// Waits until they are done.
+  void Join(const std::vector<ThreadId>& threads);
+  /// Whether choices are the chooser's; otherwise they are the usual ones, and do not count.
+  void SetExploring(bool exploring) { exploring_ = exploring; }
+  /// A place where another thread may go on.
+  void Yield(Point point);
+  /// A choice of the test's own among 0 to count - 1, of which 0 is the usual one: part of the
+  /// schedule as all others, and no preemption.
+  uint32_t Pick(uint32_t count);
+  /// Whether a thread runs that explores, and nothing of the scheduler's own: where an atomic
+  /// operation may be a yield point.
+  bool IsAtRest() const { return exploring_ && on_thread_ && !deciding_ && quiet_held_ == 0; }
+  /// Adds to the trace of the run.
+  void Note(uint64_t hash);
+  uint64_t steps() const { return outcome_.steps; }
+  /// The choices so far.
+  const Schedule& schedule() const { return outcome_.schedule; }
+  ThreadId running() const { return running_; }
+  /// What the running thread is about to do, for reports.
+  void Label(std::string label) { threads_[running_]->label = std::move(label); }
+  /// Called when no thread can go on; true when that has changed. Time passes there.
+  void SetWhenIdle(std::function<bool()> when_idle) { when_idle_ = std::move(when_idle); }
+  /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held.
+  void Quiet(const void* begin, size_t size_bytes);
+  /// The same for arrays of at least so many mutexes, known by their being locked one after the
+  /// other before exploring begins: the shards of a cache, say, which are walked so often that
+  /// little else would be explored. 0: none are.
+  void QuietArraysOf(size_t count) { array_count_ = count; }
+
+  // The primitives; see interpose.cc.
+  void Lock(const void* mutex);
+  bool TryLock(const void* mutex);
+  void Unlock(const void* mutex);
+  /// False: the wait is `timed`, nobody else could go on, and the time passed.
+  bool Wait(const void* condition, const void* mutex, bool timed);
+  void Notify(const void* condition, bool all);
+
+ private:
+  enum class State : uint8_t { kReady, kLocking, kWaiting, kJoining, kDone };
+  struct Thread {
+    std::string name, label;
+    std::unique_ptr<Fiber> fiber;
+    State state = State::kReady;
+    const void* object = nullptr;  // What it waits for.
+    bool timed = false, timed_out = false;
+    std::vector<ThreadId> joined;
+  };
+
+  bool IsQuiet(const void* mutex) const;
+  void NoteWalk(const void* mutex);
+  void Acquire(const void* mutex);
+  void Release(const void* mutex);
+  /// Lets the chosen thread go on in place of this one.
+  void Suspend();
+  void Block(State state, const void* object);
+  void WakeJoining();
+  uint32_t Decide(Point point, ThreadId current);
+  /// Who goes on; kNoThread when nobody can.
+  ThreadId Choose(Point point);
+  ThreadId ChooseReady(Point point);
+  bool TimeOutOne();
+  void NoteStep(Point point);
+  uint32_t NumberOf(const void* object);
+  std::string Waits() const;
+  void Fail(std::string failure);
+
+  Chooser& chooser_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  ThreadId running_ = kNoThread;
+  ThreadId next_ = kNoThread;  // Chosen at a yield point of another thread.
+  bool exploring_ = false;
+  bool deciding_ = false;
+  bool on_thread_ = false;  // And not on the way to one.
+  uint32_t quiet_held_ = 0;
+  uint32_t atomics_in_a_row_ = 0;
+  ThreadId last_running_ = kNoThread;
+  uint32_t idle_rounds_ = 0;
+  std::vector<std::pair<uintptr_t, uintptr_t>> quiet_;
+  size_t array_count_ = 0;
+  std::vector<uintptr_t> walk_;  // Mutexes locked one after the other, at equal distances.
+  std::unordered_map<const void*, ThreadId> owners_;
+  std::unordered_map<const void*, std::vector<ThreadId>>
+      waiting_;                                        // By condition, first come first.
+  std::unordered_map<const void*, uint32_t> numbers_;  // Of objects, in order of their use.
+  std::vector<ThreadId> ready_;
+  std::function<bool()> when_idle_;
+  Outcome outcome_;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,441 @@
+// See world.h. Each call takes the scheduler's step count before and after as its begin and end.
+#include "test/interleave/world.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "test/support/simulated_handles.h"
+
+namespace tandem::test {
+namespace {
+
+// Randomness without a mutex: its callers take turns.
+class PlainRandom final : public base::RandomSource {
+ public:
+  explicit PlainRandom(uint64_t seed) : state_(seed) {}
+  void Fill(std::span<char> bytes) override {
+    for (char& byte : bytes) {
+      state_ = state_ * 6364136223846793005 + 1442695040888963407;
+      byte = static_cast<char>(state_ >> 56);
+    }
+  }
+
+ private:
+  uint64_t state_;
+};
+
+uint64_t HashOf(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : text) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+  return hash;
+}
+
+TableOptions TableNamed(const std::string& name, bool two_regions) {
+  TableOptions options;
+  options.name = name;
+  options.families.push_back({.name = "d"});
+  options.indexes.push_back({.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}});
+  if (two_regions) options.split_keys = {"m"};
+  return options;
+}
+
+ModelOperation OperationOf(const std::pair<std::string, std::string>& row) {
+  ModelOperation operation;
+  const size_t slash = row.first.find('/');
+  operation.table = slash == std::string::npos ? "t" : row.first.substr(0, slash);
+  operation.row = slash == std::string::npos ? row.first : row.first.substr(slash + 1);
+  if (row.second.empty()) {
+    operation.kind = ModelOperation::Kind::kDeleteRow;
+    return operation;
+  }
+  operation.family = "d";
+  operation.columns = {{"c", row.second}};
+  return operation;
+}
+
+std::string TextOf(const World::Rows& rows) {
+  std::string text;
+  for (const auto& [row, value] : rows) {
+    text += " " + row + (value.empty() ? " deleted" : "=" + value.substr(0, 12));
+  }
+  return text;
+}
+
+constexpr size_t kCacheShards = 16;  // Of the block cache.
+constexpr int64_t kNow = 1'700'000'000'000'000;
+
+std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std::string>& value,
+                               const std::string& table = "t") {
+  const ModelRead read{.now_micros = kNow, .columns = {}};
+  if (!value.has_value()) return WithoutTimes(state.model.Scan(table, {}, read));
+  return WithoutTimes(state.model.Query(table, Predicate::Equal("c", *value), {}, read));
+}
+
+}  // namespace
+
+void ScheduledExecutor::Schedule(Priority priority, std::function<void()> job) {
+  const std::string name =
+      (priority == Priority::kHigh ? "high job " : "low job ") + std::to_string(++job_count_);
+  jobs_.push_back(scheduler_.Spawn(name, std::move(job)));
+}
+
+void ScheduledExecutor::ScheduleAfter(int64_t delay_micros, std::function<void()> job) {
+  delayed_.emplace(clock_.MonotonicMicros() + delay_micros, std::move(job));
+}
+
+void ScheduledExecutor::Drain() {
+  while (!jobs_.empty()) scheduler_.Join(std::exchange(jobs_, {}));
+}
+
+bool ScheduledExecutor::PassTime() {
+  if (delayed_.empty()) return false;
+  clock_.Advance(std::max<int64_t>(0, delayed_.begin()->first - clock_.MonotonicMicros()));
+  std::function<void()> job = std::move(delayed_.begin()->second);
+  delayed_.erase(delayed_.begin());
+  jobs_.push_back(scheduler_.SpawnWhenIdle("delayed job", std::move(job)));
+  return true;
+}
+
+class World::Call {
+ public:
+  Call(World* world, std::string text)
+      : world_(*world),
+        text_("thread " + std::to_string(world->scheduler_.running()) + ": " + std::move(text)),
+        begin_(world->scheduler_.steps()) {
+    world_.scheduler_.Label(text_);
+  }
+
+  /// The call has returned.
+  void End() { end_ = world_.scheduler_.steps(); }
+  /// Writes it down with what it was told.
+  void Record(const std::string& answer, std::function<bool(ModelState*)> apply) {
+    if (end_ == 0) End();
+    world_.scheduler_.Label({});
+    world_.scheduler_.Note(HashOf(answer));
+    if (!world_.recording_) return;
+    world_.history_.Add(
+        {.text = text_ + " -> " + answer, .begin = begin_, .end = end_, .apply = std::move(apply)});
+  }
+  /// As Record for a call whose only answer is a status: `apply` is for success, and a refusal
+  /// because of a Close is good while one goes on or after it.
+  void RecordStatus(const Status& status, std::function<bool(ModelState*)> apply) {
+    if (end_ == 0) End();
+    if (status.code() != StatusCode::kClosed) {
+      if (world_.IsExcused(status)) return RecordFailure(status, std::move(apply));
+      if (!status.ok()) world_.Problem(text_ + ": " + status.ToString());
+      return Record(status.ToString(), [apply = std::move(apply)](ModelState* state) {
+        return !state->closed && apply(state);
+      });
+    }
+    const bool is_allowed = std::any_of(world_.closes_.begin(), world_.closes_.end(),
+                                        [this](const auto& close) { return close.first <= end_; });
+    if (!is_allowed) world_.Problem(text_ + ": closed, but nobody closes");
+    Record("closed", [](ModelState*) { return true; });
+  }
+  uint64_t begin() const { return begin_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  // It may still have its effect at any later time.
+  void RecordFailure(const Status& status, std::function<bool(ModelState*)> apply) {
+    if (apply == nullptr) apply = [](ModelState*) { return true; };
+    end_ = ~uint64_t{0};
+    Record(status.ToString(), std::move(apply));
+    if (!world_.recording_) return;
+    world_.history_.LetLastBeLeftOut();
+  }
+
+  World& world_;
+  const std::string text_;
+  const uint64_t begin_;
+  uint64_t end_ = 0;
+};
+
+World::World(const WorldPlan& plan, Scheduler* scheduler)
+    : plan_(plan),
+      scheduler_(*scheduler),
+      disk_(plan.seed),
+      clock_(kNow),
+      random_(std::make_unique<PlainRandom>(plan.seed)),
+      executor_(scheduler, &clock_) {
+  scheduler_.Quiet(&disk_.control(), sizeof(SimulatedState));
+  scheduler_.QuietArraysOf(kCacheShards);
+  scheduler_.SetWhenIdle([this] { return executor_.PassTime(); });
+  disk_.control().SetHook([this](const DiskEvent& event) {
+    scheduler_.Note(HashOf(Describe(event)));
+    scheduler_.Yield(Point::kDisk);
+  });
+  Open();
+  for (const std::string table : {"t", "u"}) {
+    if (table == "u" && !plan_.two_tables) break;
+    Expect(engine_->CreateTable(TableNamed(table, plan_.two_regions)), "create table " + table);
+    start_.model.CreateTable(TableNamed(table, plan_.two_regions));
+    start_.tables.insert(table);
+  }
+}
+
+World::~World() {
+  held_.clear();
+  engine_.reset();
+  executor_.Drop();
+  executor_.Drain();
+  disk_.control().SetHook(nullptr);
+}
+
+void World::Open() {
+  Options options;
+  options.create_if_missing = true;
+  auto opened = engine::Engine::Open(
+      "db", options, plan_.tuning,
+      {.file_system = &disk_, .clock = &clock_, .random = random_.get(), .executor = &executor_});
+  Expect(opened.status(), "open");
+  if (opened.has_value()) engine_ = std::move(*opened);
+}
+
+void World::InjectFault() {
+  const uint32_t at = plan_.failing_syncs == 0 ? 0 : scheduler_.Pick(plan_.failing_syncs + 1);
+  if (at == 0) return;
+  disk_.control().InjectFault({.operations = {DiskOperation::kDataSync}, .at = at});
+}
+
+bool World::IsExcused(const Status& status) {
+  return plan_.failing_syncs > 0 && disk_.control().has_struck() &&
+         (status.code() == StatusCode::kIoError || status.code() == StatusCode::kReadOnly);
+}
+
+// What was acknowledged as synced is there afterwards, whatever failed.
+void World::EndWithPowerCut() {
+  executor_.Drain();
+  disk_.control().ClearFaults();
+  disk_.Crash({.kept = CrashPolicy::Kept::kNone});
+  engine_.reset();
+  executor_.Drop();
+  executor_.Drain();
+  Open();
+}
+
+void World::Run(const std::vector<Thread>& threads) {
+  recording_ = true;
+  InjectFault();
+  std::vector<ThreadId> ids;
+  scheduler_.SetExploring(false);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    ids.push_back(scheduler_.Spawn("caller " + std::to_string(i), [&threads, i] {
+      for (const auto& operation : threads[i]) operation();
+    }));
+  }
+  scheduler_.SetExploring(true);
+  scheduler_.Join(ids);
+  scheduler_.SetExploring(false);
+}
+
+std::string World::Finish() {
+  if (!closes_.empty()) {  // The scenario closed it, or tried.
+    engine_.reset();
+    executor_.Drain();
+    history_.Add({.text = "the end of the database",
+                  .begin = scheduler_.steps(),
+                  .end = scheduler_.steps() + 1,
+                  .apply = [](ModelState* state) {
+                    state->closed = false;
+                    return true;
+                  }});
+    scheduler_.Yield(Point::kEnd);
+    scheduler_.Yield(Point::kEnd);
+    Open();
+  }
+  held_.clear();
+  executor_.Drain();
+  if (plan_.failing_syncs > 0) EndWithPowerCut();
+  if (engine_ == nullptr) return problems_;  // It does not open.
+  Scan();
+  const auto report = engine_->Verify(true);
+  Expect(report.status(), "verify");
+  if (report.has_value()) {
+    for (const std::string& finding : report->findings) Problem("verify found: " + finding);
+  }
+  Expect(engine_->Close(), "close");
+  engine_.reset();
+  Open();
+  if (engine_ == nullptr) return problems_;
+  Scan();
+  const std::string order = history_.Check(start_);
+  if (!order.empty()) Problem(order);
+  return problems_;
+}
+
+void World::Problem(const std::string& what) {
+  if (!problems_.empty()) problems_ += "\n  ";
+  problems_ += what;
+}
+
+void World::Expect(const Status& status, const std::string& context) {
+  if (!status.ok()) Problem(context + ": " + status.ToString());
+}
+
+std::vector<ModelRow> World::Collect(Result<Cursor> cursor, const std::string& context) {
+  std::vector<ModelRow> rows;
+  while (cursor->Next()) rows.emplace_back(cursor->row());
+  Expect(cursor->status(), context);
+  return WithoutTimes(std::move(rows));
+}
+
+void World::Write(const Rows& rows, Durability durability) {
+  WriteBatch batch;
+  std::vector<ModelOperation> operations;
+  for (const auto& row : rows) {
+    operations.push_back(OperationOf(row));
+    operations.back().AddTo(&batch);
+  }
+  Call call(this, "write" + TextOf(rows));
+  const Status status = engine_->Write({.durability = durability}, batch);
+  call.End();
+  const auto has_tables = [operations](const ModelState& state) {
+    return std::all_of(operations.begin(), operations.end(), [&state](const auto& operation) {
+      return state.tables.contains(operation.table);
+    });
+  };
+  if (status.code() == StatusCode::kNotFound) {
+    return call.Record("no such table",
+                       [has_tables](ModelState* state) { return !has_tables(*state); });
+  }
+  const auto apply = [has_tables, operations](ModelState* state) {
+    if (!has_tables(*state)) return false;
+    ++state->last_timestamp;
+    for (const ModelOperation& operation : operations) {
+      state->model.Apply(operation, state->last_timestamp, kNow);
+    }
+    return true;
+  };
+  if (!recording_) {
+    Expect(status, call.text());
+    apply(&start_);
+  }
+  call.RecordStatus(status, apply);
+}
+
+void World::Get(const std::string& row) {
+  Call call(this, "get " + row);
+  const auto found = engine_->Get({}, "t", row);
+  call.End();
+  if (!found.has_value()) return call.RecordStatus(found.status(), nullptr);
+  std::optional<ModelRow> told;
+  if (found->has_value()) told = WithoutTimes(ModelRow((*found)->view()));
+  const std::string answer =
+      told.has_value() ? Describe(std::vector<ModelRow>{*told}) : std::string("nothing");
+  call.Record(answer, [row, told](ModelState* state) {
+    std::optional<ModelRow> expected =
+        state->model.Get("t", row, {.now_micros = kNow, .columns = {}});
+    if (expected.has_value()) expected = WithoutTimes(*std::move(expected));
+    return !state->closed && expected == told;
+  });
+}
+
+void World::Scan() {
+  Call call(this, "scan");
+  auto cursor = engine_->Scan({}, "t", {});
+  call.End();
+  if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
+  const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
+  call.Record(Describe(rows), [rows](ModelState* state) {
+    return !state->closed && rows == Expected(*state, std::nullopt);
+  });
+}
+
+void World::Query(const std::string& value) {
+  Call call(this, "query c=" + value);
+  auto cursor = engine_->Query({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+  call.End();
+  if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
+  const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
+  call.Record(Describe(rows), [rows, value](ModelState* state) {
+    return !state->closed && rows == Expected(*state, value);
+  });
+}
+
+void World::Count(const std::string& value) {
+  Call call(this, "count c=" + value);
+  const auto count = engine_->Count({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+  call.End();
+  if (!count.has_value()) return call.RecordStatus(count.status(), nullptr);
+  call.Record(std::to_string(*count), [count = *count, value](ModelState* state) {
+    return !state->closed && count == Expected(*state, value).size();
+  });
+}
+
+// One operation of the history at the moment when the snapshot is taken: all that is read at it
+// later must be what the model holds then.
+void World::TakeSnapshot() {
+  Call call(this, "take a snapshot");
+  auto snapshot = engine_->TakeSnapshot();
+  call.End();
+  if (!snapshot.has_value()) return call.RecordStatus(snapshot.status(), nullptr);
+  Held held{std::move(*snapshot), std::make_shared<std::vector<Seen>>()};
+  call.Record("taken", [seen = held.seen](ModelState* state) {
+    return !state->closed && std::all_of(seen->begin(), seen->end(), [state](const Seen& read) {
+      return read.rows == Expected(*state, read.value, read.table);
+    });
+  });
+  held_[scheduler_.running()] = std::move(held);
+}
+
+void World::ReadSnapshot(const std::string& value) {
+  const auto found = held_.find(scheduler_.running());
+  if (found == held_.end()) return;  // The database was closed before.
+  ReadOptions read;
+  read.snapshot = &*found->second.snapshot;
+  for (const std::string table : {"t", "u"}) {
+    if (table == "u" && !plan_.two_tables) break;
+    for (const auto& asked : {std::optional<std::string>(), std::optional<std::string>(value)}) {
+      Call call(this, (asked.has_value() ? "query " : "scan ") + table + " at the snapshot");
+      auto cursor = asked.has_value() ? engine_->Query(read, table, Predicate::Equal("c", *asked),
+                                                       {.use_index = "by_c"})
+                                      : engine_->Scan(read, table, {});
+      if (!cursor.has_value()) {
+        call.RecordStatus(cursor.status(), nullptr);
+        continue;
+      }
+      const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
+      found->second.seen->push_back({table, asked, rows});
+      call.Record(Describe(rows), [](ModelState*) { return true; });
+    }
+  }
+}
+
+void World::ReleaseSnapshot() { held_.erase(scheduler_.running()); }
+
+void World::Flush(const std::string& table) {
+  Call call(this, "flush " + table);
+  const Status status = engine_->Flush(table);
+  call.RecordStatus(status, [](ModelState*) { return true; });
+}
+
+void World::Compact() {
+  Call call(this, "compact");
+  const Status status = engine_->Compact("t");
+  call.RecordStatus(status, [](ModelState*) { return true; });
+}
+
+void World::CreateTable(const std::string& name) {
+  Call call(this, "create table " + name);
+  const Status status = engine_->CreateTable(TableNamed(name, plan_.two_regions));
+  call.RecordStatus(status, [name, options = TableNamed(name, false)](ModelState* state) {
+    state->model.CreateTable(options);
+    return state->tables.insert(name).second;
+  });
+}
+
+void World::Close() {
+  Call call(this, "close");
+  const size_t at = closes_.size();
+  closes_.emplace_back(call.begin(), ~uint64_t{0});
+  const Status status = engine_->Close();
+  call.End();
+  closes_[at].second = scheduler_.steps();
+  if (status.code() == StatusCode::kBusy) {
+    return call.Record("busy", [](ModelState* state) { return !state->closed; });
+  }
+  call.RecordStatus(status, [](ModelState* state) { return state->closed = true; });
+}
+
+}  // namespace tandem::test

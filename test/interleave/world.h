@@ -1,0 +1,130 @@
+// A database on the simulated disk whose callers and background jobs are scheduled threads, and
+// calls on it that write down what they were told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "test/interleave/history.h"
+#include "test/interleave/scheduler.h"
+#include "test/support/manual_clock.h"
+#include "test/support/model.h"
+#include "test/support/simulated_disk.h"
+
+namespace tandem::test {
+
+/// Every job is a scheduled thread of its own. Time passes when nobody can go on.
+class ScheduledExecutor final : public base::Executor {
+ public:
+  ScheduledExecutor(Scheduler* scheduler, ManualClock* clock)
+      : scheduler_(*scheduler), clock_(*clock) {}
+  void Schedule(Priority priority, std::function<void()> job) override;
+  void ScheduleAfter(int64_t delay_micros, std::function<void()> job) override;
+  /// Waits for the jobs so far and those that they bring.
+  void Drain() override;
+  /// Lets time pass until the next job with a delay is due. False: there is none.
+  bool PassTime();
+  /// Jobs whose time has not come are not run any more.
+  void Drop() { delayed_.clear(); }
+
+ private:
+  Scheduler& scheduler_;
+  ManualClock& clock_;
+  std::vector<ThreadId> jobs_;
+  uint64_t job_count_ = 0;
+  std::multimap<int64_t, std::function<void()>> delayed_;  // By the time when they are due.
+};
+
+/// What a scenario starts from and how it is checked.
+struct WorldPlan {
+  engine::Tuning tuning{};
+  bool two_regions = false;  ///< Keys up to "m", and from "m" on.
+  bool two_tables = false;   ///< "t" and "u".
+  /// One of the first so many syncs fails, or none: the scheduler picks. Calls may fail then, and
+  /// the world ends with a power cut that takes what is not synced.
+  uint32_t failing_syncs = 0;
+  uint64_t seed = 1;
+};
+
+/// Tables have a family "d" and the index "by_c" over d:c; values are short texts. Reads are of the
+/// table "t", those at snapshots of all. A row "u/a" is the row "a" of the table "u".
+class World {
+ public:
+  World(const WorldPlan& plan, Scheduler* scheduler);
+  ~World();
+
+  using Thread = std::vector<std::function<void()>>;
+  /// Runs threads of operations side by side with each other and with background jobs, exploring;
+  /// returns when all are done.
+  void Run(const std::vector<Thread>& threads);
+  /// The end: waits for background jobs, reads everything, verifies, closes, opens again, reads
+  /// again, and searches the order of all that was answered. What is wrong; empty: nothing.
+  std::string Finish();
+
+  // Calls, for scheduled threads. `rows`: row and value of the column "c" (empty: the row is
+  // deleted).
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+  void Write(const Rows& rows, Durability durability = Durability::kWritten);
+  void Get(const std::string& row);
+  void Scan();
+  /// Rows whose "c" is `value`, by the index.
+  void Query(const std::string& value);
+  void Count(const std::string& value);
+  /// Takes a snapshot and reads at it: a scan, the index, and what other threads do between them.
+  void TakeSnapshot();
+  void ReadSnapshot(const std::string& value);
+  void ReleaseSnapshot();
+  void Flush(const std::string& table = "t");
+  void Compact();
+  void CreateTable(const std::string& name);
+  void Close();
+
+  engine::Engine& engine() { return *engine_; }
+  ScheduledExecutor& executor() { return executor_; }
+
+ private:
+  /// The observations at one snapshot: what a scan, or a query for a value, gave.
+  struct Seen {
+    std::string table;
+    std::optional<std::string> value;
+    std::vector<ModelRow> rows;
+  };
+  struct Held {
+    std::optional<Snapshot> snapshot;
+    std::shared_ptr<std::vector<Seen>> seen;
+  };
+  /// Notes begin and end of a call.
+  class Call;
+
+  void Open();
+  void InjectFault();
+  void EndWithPowerCut();
+  /// Whether a call may answer so because of the fault.
+  bool IsExcused(const Status& status);
+  std::vector<ModelRow> Collect(Result<Cursor> cursor, const std::string& context);
+  void Expect(const Status& status, const std::string& context);
+  void Problem(const std::string& what);
+
+  WorldPlan plan_;
+  Scheduler& scheduler_;
+  SimulatedDisk disk_;
+  ManualClock clock_;
+  std::unique_ptr<base::RandomSource> random_;
+  ScheduledExecutor executor_;
+  std::unique_ptr<engine::Engine> engine_;
+  ModelState start_;  // Before the threads run.
+  bool recording_ = false;
+  History history_;
+  std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Steps at which Close began and ended.
+  std::map<ThreadId, Held> held_;                      // By the thread that took the snapshot.
+  std::string problems_;
+};
+
+}  // namespace tandem::test

@@ -1,0 +1,249 @@
+// Doing what a session chose, or what a record says: each action with dice of its own, so that it
+// does the same whatever other actions were cut away.
+#include <algorithm>
+
+#include "test/model/paths.h"
+#include "test/model/session.h"
+
+namespace tandem::test {
+
+const TablePlan& Session::PlanOf(const std::string& table) const {
+  const auto found = std::find_if(tables_.begin(), tables_.end(), [&table](const TablePlan& plan) {
+    return plan.options.name == table;
+  });
+  if (found == tables_.end()) throw Failure("there is no table " + table);
+  return *found;
+}
+
+void Session::Do(SessionAction action) {
+  if (action.seed == 0) {  // It is a new one.
+    action.seed = dice_.Next() | 1;
+    action.advance_micros += std::exchange(next_advance_micros_, 0);
+  }
+  record_.push_back(action);
+  own_dice_ = Dice(action.seed);
+  store_.clock().Advance(action.advance_micros);
+  Perform(action);
+  if (plan_.trace != nullptr) NoteIn(plan_.trace);
+}
+
+// What was answered equals the model's answers, so their counts say it all.
+void Session::NoteIn(RunTrace* trace) {
+  trace->Add(record_.back().Describe());
+  trace->Add(counters_.Describe());
+  trace->Add(store_.executor().due_count());
+  trace->Add(store_.executor().delayed_count());
+  trace->Add(store_.engine().Info().last_sequence);
+  trace->Add(static_cast<uint64_t>(now()));
+}
+
+void Session::Perform(const SessionAction& action) {
+  using Kind = SessionAction::Kind;
+  switch (action.kind) {
+    case Kind::kWrite:
+      return RequireOk(Write(action), "write");
+    case Kind::kWriteBad:
+      return RefuseBad(action);
+    case Kind::kFlush:
+      return RequireOk(Flush(action.table), "flush");
+    case Kind::kCompact:
+      RequireOk(store_.engine().Compact(action.table), "compact " + action.table);
+      ++counters_.compactions;
+      return;
+    case Kind::kRunOne:
+      store_.executor().RunOne();
+      return;
+    case Kind::kDrain:
+      return store_.executor().Drain();
+    case Kind::kTakeSnapshot:
+      return TakeSnapshot();
+    case Kind::kReleaseSnapshot:
+      if (snapshots_.empty()) return;
+      snapshots_.erase(snapshots_.begin() +
+                       static_cast<std::ptrdiff_t>(own_dice_.Below(snapshots_.size())));
+      return;
+    default:
+      return PerformMore(action);
+  }
+}
+
+void Session::PerformMore(const SessionAction& action) {
+  using Kind = SessionAction::Kind;
+  switch (action.kind) {
+    case Kind::kOpenCursor:
+      return OpenCursor(PlanOf(action.table));
+    case Kind::kAdvanceCursor:
+      return AdvanceCursor();
+    case Kind::kCheckRows:
+      return checker_.CheckRows(Now(), PlanOf(action.table), 3);
+    case Kind::kCheckTable:
+      return CheckTable(PlanOf(action.table));
+    case Kind::kCheckSnapshot:
+      return CheckSnapshot(PlanOf(action.table));
+    case Kind::kVerify:
+      return Verify();
+    case Kind::kSetClockBack:  // The wall clock steps back; the engine's time does not.
+      checker_.CheckRows(Now(), tables_[0], 1);  // It has seen the time from which it steps back.
+      store_.clock().SetWall(now_micros_ - static_cast<int64_t>(own_dice_.Below(100'000)));
+      return;
+    case Kind::kReopen:
+      return Reopen();
+    case Kind::kCrash:
+    case Kind::kKill:
+      return EndByCrash(action);
+    default:
+      throw Failure("an action of no kind");
+  }
+}
+
+Status Session::Write(const SessionAction& action) {
+  WriteBatch encoded;
+  for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
+  Status status = store_.engine().Write({.durability = action.durability}, encoded);
+  if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
+    store_.executor().Drain();
+    status = store_.engine().Write({.durability = action.durability}, encoded);
+  }
+  JournalBatch entry;
+  entry.operations = action.batch;
+  entry.now_micros = now();
+  entry.timestamp = std::max(now_micros_, last_timestamp_ + 1);
+  written_ += action.batch.size();
+  counters_.operations += action.batch.size();
+  if (!status.ok()) {
+    JournalOf(action).Append(std::move(entry));
+    return status;
+  }
+  Acknowledge(action, std::move(entry));
+  return status;
+}
+
+void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
+  last_timestamp_ = entry.timestamp;
+  for (const ModelOperation& operation : action.batch) {
+    model_.Apply(operation, entry.timestamp, entry.now_micros);
+  }
+  if (store_.simulated() == nullptr) return;
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  Journal& journal = JournalOf(action);
+  const bool surely_writes = entry.surely_writes();
+  journal.Append(std::move(entry));
+  if (!surely_writes) return;
+  if (action.durability == Durability::kWritten) journal.MarkWritten();
+  if (action.durability == Durability::kSynced) journal.MarkDurable();
+}
+
+void Session::RefuseBad(const SessionAction& action) {
+  WriteBatch encoded;
+  for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
+  const Status status = store_.engine().Write({.durability = action.durability}, encoded);
+  const bool is_bad = std::any_of(action.batch.begin(), action.batch.end(),
+                                  [this](const auto& o) { return model_.Refuses(o); });
+  if (is_bad && status.code() != StatusCode::kInvalidArgument) {
+    throw Failure("expected InvalidArgument, found " + status.ToString());
+  }
+  ++counters_.refused;
+}
+
+Status Session::Flush(const std::string& table) {
+  if (Status status = store_.engine().Flush(table); !status.ok()) return status;
+  ++counters_.flushes;
+  for (const TablePlan& plan : tables_) {
+    if (!table.empty() && plan.options.name != table) continue;
+    (plan.unlogged ? unlogged_ : logged_)->MarkDurableThrough(plan.options.name);
+  }
+  return Status();
+}
+
+void Session::TakeSnapshot() {
+  auto snapshot = store_.engine().TakeSnapshot();
+  RequireOk(snapshot.status(), "take a snapshot");
+  snapshots_.push_back({*std::move(snapshot), model_, now()});
+}
+
+void Session::OpenCursor(const TablePlan& plan) {
+  Generator generator(&own_dice_, &plan);
+  const ScanOptions scan = generator.NewScan();
+  const ModelRead read{now(), 1, {}};
+  if (own_dice_.Chance(50)) {
+    auto cursor = store_.engine().Scan({}, plan.options.name, scan);
+    RequireOk(cursor.status(), "open a cursor");
+    cursors_.push_back({*std::move(cursor), model_.Scan(plan.options.name, scan, read), 0,
+                        plan.options.name + ": a scan held since step " + std::to_string(step_)});
+    return;
+  }
+  const Predicate predicate = generator.NewPredicate();
+  auto cursor = store_.engine().Query({}, plan.options.name, predicate, {});
+  RequireOk(cursor.status(), predicate.ToString());
+  cursors_.push_back({*std::move(cursor), model_.Query(plan.options.name, predicate, {}, read), 0,
+                      plan.options.name + ": query " + predicate.ToString() + " held since step " +
+                          std::to_string(step_)});
+}
+
+void Session::AdvanceCursor() {
+  if (cursors_.empty()) return;
+  const size_t at = own_dice_.Below(cursors_.size());
+  HeldCursor& held = cursors_[at];
+  for (uint64_t count = own_dice_.Chance(30) ? held.rows.size() + 1 : own_dice_.Below(20);
+       count > 0; --count) {
+    std::vector<ModelRow> expected, found;
+    if (held.next < held.rows.size()) expected.push_back(held.rows[held.next++]);
+    if (held.cursor.Next()) found.emplace_back(held.cursor.row());
+    RequireOk(held.cursor.status(), held.context);
+    RequireSameRows(expected, found, held.context + ", at row " + std::to_string(held.next));
+    if (!expected.empty()) continue;
+    ++counters_.cursors_finished;
+    cursors_.erase(cursors_.begin() + static_cast<std::ptrdiff_t>(at));
+    return;
+  }
+}
+
+bool Session::IsDeep(const TablePlan& plan) {
+  for (const TableInfo& table : store_.engine().Info().tables) {
+    if (table.options.name != plan.options.name) continue;
+    return std::any_of(table.regions.begin(), table.regions.end(), [](const RegionInfo& region) {
+      return region.files.size() >= 3 && region.memstores >= 2;
+    });
+  }
+  throw Failure("the table " + plan.options.name + " is not listed");
+}
+
+void Session::CheckTable(const TablePlan& plan) {
+  ++counters_.checks;
+  counters_.deep_checks += IsDeep(plan) ? 1 : 0;
+  checker_.CheckTable(Now(), plan, plan.large ? 3 : 6);
+  if (own_dice_.Chance(25)) CountPaths(&store_, plan, model_, now(), &counters_);
+}
+
+void Session::CheckSnapshot(const TablePlan& plan) {
+  if (snapshots_.empty()) return;
+  const HeldSnapshot& held = snapshots_[own_dice_.Below(snapshots_.size())];
+  checker_.CheckTable({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, plan, 3);
+  ++counters_.snapshot_checks;
+}
+
+void Session::CheckEverything() {
+  for (const TablePlan& plan : tables_) checker_.CheckTable(Now(), plan, 2);
+}
+
+void Session::Verify() {
+  const auto report = store_.engine().Verify(true);
+  RequireOk(report.status(), "verify");
+  ++counters_.verifications;
+  if (!report->findings.empty()) {
+    throw Failure("verify found " + std::to_string(report->findings.size()) +
+                  " things, first: " + report->findings[0]);
+  }
+}
+
+void Session::Finish() {
+  own_dice_ = Dice(plan_.seed);
+  CheckEverything();
+  Verify();
+  Reopen();
+  CheckEverything();
+  Verify();
+  if (plan_.trace != nullptr) NoteIn(plan_.trace);
+}
+
+}  // namespace tandem::test

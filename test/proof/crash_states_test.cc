@@ -1,0 +1,136 @@
+// The enumerator of crash states: it takes every choice there is, and what it finds becomes small.
+#define BOOST_TEST_DYN_LINK
+#include "test/prove/crash_states.h"
+
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "test/prove/shrink.h"
+#include "test/support/print.h"
+
+namespace tandem::prove {
+namespace {
+
+using test::CrashPolicy;
+using test::SimulatedDisk;
+
+/// The log's files say that they are synced and are not.
+class LyingFile final : public base::File {
+ public:
+  explicit LyingFile(std::unique_ptr<base::File> beneath) : beneath_(std::move(beneath)) {}
+  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
+    return beneath_->Read(offset, buffer);
+  }
+  Status Write(uint64_t offset, std::string_view data) override {
+    return beneath_->Write(offset, data);
+  }
+  Status DataSync() override {
+    return name().starts_with("log-") ? Status() : beneath_->DataSync();
+  }
+  Result<uint64_t> Size() override { return beneath_->Size(); }
+  Status Truncate(uint64_t size_bytes) override { return beneath_->Truncate(size_bytes); }
+  Status Preallocate(uint64_t size_bytes) override { return beneath_->Preallocate(size_bytes); }
+  const std::string& name() const override { return beneath_->name(); }
+
+ private:
+  const std::unique_ptr<base::File> beneath_;
+};
+
+class LyingDirectory final : public base::Directory {
+ public:
+  explicit LyingDirectory(std::unique_ptr<base::Directory> beneath)
+      : beneath_(std::move(beneath)) {}
+  Result<std::unique_ptr<base::File>> Create(const std::string& name) override {
+    return Over(beneath_->Create(name));
+  }
+  Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override {
+    return Over(beneath_->Open(name, mode));
+  }
+  Status Remove(const std::string& name) override { return beneath_->Remove(name); }
+  Result<std::vector<std::string>> List() override { return beneath_->List(); }
+  Status Sync() override { return beneath_->Sync(); }
+  Status Lock() override { return beneath_->Lock(); }
+  bool HoldsLock() const override { return beneath_->HoldsLock(); }
+  Result<uint64_t> FreeSpace() override { return beneath_->FreeSpace(); }
+
+ private:
+  static Result<std::unique_ptr<base::File>> Over(Result<std::unique_ptr<base::File>> file) {
+    if (!file.has_value()) return file;
+    return std::unique_ptr<base::File>(std::make_unique<LyingFile>(*std::move(file)));
+  }
+  const std::unique_ptr<base::Directory> beneath_;
+};
+
+class LyingFileSystem final : public base::FileSystem {
+ public:
+  explicit LyingFileSystem(SimulatedDisk* disk) : disk_(disk) {}
+  Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
+                                                         bool create) override {
+    auto directory = disk_->OpenDirectory(path, create);
+    if (!directory.has_value()) return directory;
+    return std::unique_ptr<base::Directory>(
+        std::make_unique<LyingDirectory>(*std::move(directory)));
+  }
+  // Its requests run through the files' own calls.
+  std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override {
+    return disk_->NewQueue(depth);
+  }
+  std::string_view name() const override { return "lying"; }
+
+ private:
+  SimulatedDisk* const disk_;
+};
+
+BOOST_AUTO_TEST_SUITE(crash_states)
+
+BOOST_AUTO_TEST_CASE(EveryPendingEffectIsMissingOnceAndAloneOnce) {
+  SimulatedDisk disk;
+  const auto directory = *disk.OpenDirectory("db", true);
+  const auto file = *directory->Create("f");
+  BOOST_TEST(file->Write(0, std::string(1000, 'x')).ok());
+  BOOST_TEST(file->Write(1000, "end").ok());
+  BOOST_REQUIRE_EQUAL(disk.pending_count(), 5u);  // The name, and twice a growth and bytes.
+  std::map<CrashPolicy::Kept, int> counts;
+  for (const CrashPolicy& policy : CrashPolicies(disk, 1)) ++counts[policy.kept];
+  BOOST_TEST(counts[CrashPolicy::Kept::kNone] == 1);
+  BOOST_TEST(counts[CrashPolicy::Kept::kAll] == 1);
+  BOOST_TEST(counts[CrashPolicy::Kept::kPrefix] == 4);
+  BOOST_TEST(counts[CrashPolicy::Kept::kOnly] == 5);
+  BOOST_TEST(counts[CrashPolicy::Kept::kAllBut] == 5);
+  BOOST_TEST(counts[CrashPolicy::Kept::kTorn] == 4);
+  BOOST_TEST(counts[CrashPolicy::Kept::kTornAmongAll] == 1);
+  BOOST_TEST(counts[CrashPolicy::Kept::kRandom] == 8);
+  BOOST_TEST(file->DataSync().ok());
+  BOOST_TEST(directory->Sync().ok());
+  BOOST_TEST(CrashPolicies(disk, 1).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(AWorkloadIsCrashedEverywhereAndInsideRecovery) {
+  const Workload workload = FixedWorkloads(1)[0];
+  const CrashSettings settings;
+  CrashEnumerator enumerator(workload, settings);
+  const auto finding = enumerator.Run();
+  BOOST_TEST(!finding.has_value(), (finding ? finding->Describe(workload) : ""));
+  BOOST_TEST(enumerator.counts().operations > 30u);
+  BOOST_TEST(enumerator.counts().distinct - enumerator.counts().nested > 60u);
+  BOOST_TEST(enumerator.counts().nested > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(ALogThatIsNeverSyncedIsFoundAndShrunkToOneWrite) {
+  const Workload workload = FixedWorkloads(1)[0];
+  CrashSettings settings;
+  settings.over = [](SimulatedDisk* disk) { return std::make_unique<LyingFileSystem>(disk); };
+  const auto find = [&](const Workload& smaller) { return FindByCrash(smaller, settings); };
+  const auto finding = find(workload);
+  BOOST_TEST_REQUIRE(finding.has_value());
+  const Shrunk shrunk = Shrink(workload, *finding, {.find = find});
+  BOOST_TEST(shrunk.workload.steps.size() <= 2u, shrunk.finding.Describe(shrunk.workload));
+  BOOST_TEST(shrunk.finding.blows.size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::prove

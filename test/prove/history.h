@@ -1,0 +1,83 @@
+// What was asked of a database and what it acknowledged, and from that what a crash may leave.
+//
+// Batches form two lanes, those that are logged and those at Durability::kMemory, which touch other
+// tables. Of each lane a crash leaves a prefix of the acknowledged batches, not shorter than what
+// was made durable, and behind all of them perhaps batches that were attempted and never
+// acknowledged, each as a whole. Tables whose creation was acknowledged exist.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "test/prove/content.h"
+#include "test/prove/workload.h"
+#include "test/support/model.h"
+
+namespace tandem::prove {
+
+/// Threads: one; const calls from any while nobody writes.
+class History {
+ public:
+  explicit History(const Workload& workload);
+
+  // What happens, in order. A write is announced first; one that is never acknowledged may show
+  // after the next crash or not.
+  void Created(const std::string& table) { created_.push_back(table); }
+  void Writing(const Step& step, int64_t now_micros);
+  /// The write that was announced last ended at that time.
+  void Wrote(int64_t now_micros) { lanes_[current_].open.back().micros = now_micros; }
+  void Acknowledged();
+  /// Everything that changed `table` is durable; an empty name: any table.
+  void Flushed(const std::string& table);
+  void Closed();
+
+  /// The reason why a database opened after a crash cannot hold `content`; empty when it can.
+  /// `killed`: only the process ended, so that what was handed to the system survived.
+  std::string Contradiction(const Content& content, bool killed) const;
+  /// The same for a database that goes on without a crash: it holds what it acknowledged.
+  std::string LiveContradiction(const Content& content) const;
+  /// Takes what was found after a crash for durable. Requires: no contradiction.
+  void Recovered(const Content& content);
+
+  /// Equal as long as the same must survive.
+  uint64_t demand() const;
+  /// Batches acknowledged so far.
+  uint64_t acknowledged_count() const;
+
+ private:
+  struct Batch {
+    std::vector<test::ModelOperation> operations;
+    Durability durability = Durability::kWritten;
+    int64_t micros = 0;
+    /// Whether anything is surely written, so that its durability says something of those before.
+    bool surely_writes() const;
+    bool SurelyChanges(const std::string& table) const;
+  };
+  struct State {
+    test::Model model;
+    std::string text;
+    Batch last;  ///< That led to it.
+  };
+  struct Lane {
+    std::vector<std::string> tables;
+    std::vector<State> states;       ///< After each acknowledged batch; the first before all.
+    size_t synced = 0, written = 0;  ///< States that survive a power cut, and a kill, at least.
+    std::vector<Batch> open;         ///< Attempted after the last acknowledged one.
+
+    std::string TextOfModel(const test::Model& model) const;
+    std::string TextOf(const Content& content) const;
+    State After(const State& state, const Batch& batch) const;
+    /// The state that `text` shows, among those that may be there.
+    std::optional<State> Find(const std::string& text, bool killed) const;
+    std::optional<State> FindOpen(const std::string& text) const;
+  };
+  std::string MissingTable(const Content& content) const;
+
+  std::vector<Lane> lanes_;  // Logged, not logged.
+  size_t current_ = 0;       // The lane of the write that was announced last.
+  std::vector<std::string> created_;
+};
+
+}  // namespace tandem::prove

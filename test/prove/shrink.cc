@@ -1,0 +1,83 @@
+// See shrink.h.
+#include "test/prove/shrink.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "test/prove/work_sharing.h"
+
+namespace tandem::prove {
+namespace {
+
+class Shrinker {
+ public:
+  explicit Shrinker(const ShrinkPlan& plan) : find_(plan.find), timer_(plan.seconds) {}
+
+  Shrunk Run(const Workload& workload, const Finding& finding) {
+    shrunk_.workload = workload;
+    shrunk_.finding = finding;
+    // A step that fails although nothing was done is no matter of what can be left out.
+    if (finding.blows.empty()) return std::move(shrunk_);
+    CutBehind();
+    while (!timer_.is_over() && (CutStep() || CutOperation())) {
+    }
+    return std::move(shrunk_);
+  }
+
+ private:
+  // What comes behind the failure is not needed.
+  void CutBehind() {
+    Workload shorter = shrunk_.workload;
+    const uint64_t taken = std::max<uint64_t>(1, shrunk_.finding.steps_taken);
+    shorter.steps.resize(std::min<size_t>(shorter.steps.size(), taken));
+    Fails(shorter);
+  }
+
+  bool CutStep() {
+    for (size_t i = shrunk_.workload.steps.size(); i-- > 0;) {
+      // Without its table a write says nothing.
+      if (shrunk_.workload.steps[i].kind == Step::Kind::kCreateTable) continue;
+      Workload without = shrunk_.workload;
+      without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(i));
+      if (Fails(without)) return true;
+    }
+    return false;
+  }
+
+  bool CutOperation() {
+    for (size_t i = 0; i < shrunk_.workload.steps.size(); ++i) {
+      const size_t count = shrunk_.workload.steps[i].batch.size();
+      for (size_t j = 0; count > 1 && j < count; ++j) {
+        Workload without = shrunk_.workload;
+        auto& batch = without.steps[i].batch;
+        batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(j));
+        if (Fails(without)) return true;
+      }
+    }
+    return false;
+  }
+
+  // Takes it over if it does.
+  bool Fails(const Workload& workload) {
+    if (timer_.is_over()) return false;
+    ++shrunk_.attempts;
+    std::optional<Finding> finding = find_(workload);
+    // A step that fails because another one was left out is another matter.
+    if (!finding.has_value() || finding->blows.empty()) return false;
+    shrunk_.workload = workload;
+    shrunk_.finding = *std::move(finding);
+    return true;
+  }
+
+  const std::function<std::optional<Finding>(const Workload&)> find_;
+  const Timer timer_;
+  Shrunk shrunk_;
+};
+
+}  // namespace
+
+Shrunk Shrink(const Workload& workload, const Finding& finding, const ShrinkPlan& plan) {
+  return Shrinker(plan).Run(workload, finding);
+}
+
+}  // namespace tandem::prove

@@ -1,0 +1,29 @@
+// Cutting a workload that fails down to what it needs to fail.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "test/prove/finding.h"
+#include "test/prove/workload.h"
+
+namespace tandem::prove {
+
+struct Shrunk {
+  Workload workload;
+  Finding finding;
+  uint64_t attempts = 0;
+};
+
+struct ShrinkPlan {
+  /// What is wrong with a workload, if anything; the simplest case of it.
+  std::function<std::optional<Finding>(const Workload& workload)> find;
+  double seconds = 60;  ///< About so many at most.
+};
+
+/// Leaves out steps, then operations of batches, as long as something is found. Requires: `finding`
+/// is what is wrong with `workload`.
+Shrunk Shrink(const Workload& workload, const Finding& finding, const ShrinkPlan& plan);
+
+}  // namespace tandem::prove

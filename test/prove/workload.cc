@@ -1,0 +1,150 @@
+// See workload.h.
+#include "test/prove/workload.h"
+
+#include "base/random.h"
+
+namespace tandem::prove {
+namespace {
+
+using test::ModelOperation;
+using Kind = ModelOperation::Kind;
+
+const char* DurabilityName(Durability durability) {
+  switch (durability) {
+    case Durability::kMemory:
+      return "memory";
+    case Durability::kBuffered:
+      return "buffered";
+    case Durability::kWritten:
+      return "written";
+    case Durability::kSynced:
+      return "synced";
+  }
+  return "unknown";
+}
+
+/// Random choices of one workload.
+class Choices {
+ public:
+  explicit Choices(uint64_t seed) : random_(base::NewSeededRandom(seed)) {}
+  uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+
+ private:
+  std::unique_ptr<base::RandomSource> random_;
+};
+
+TableOptions RandomTable(const std::string& name, Choices* choices) {
+  TableOptions table;
+  table.name = name;
+  table.families = {{.name = "d", .max_versions = 1 + static_cast<uint32_t>(choices->Below(3))}};
+  if (choices->OneIn(2)) table.families.push_back({.name = "m", .block_size_bytes = 512});
+  table.indexes = {{.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}}};
+  if (choices->OneIn(2)) {
+    table.indexes.push_back(
+        {.name = "by_n",
+         .columns = {{.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
+  }
+  if (choices->OneIn(2)) table.split_keys = {"r3"};
+  return table;
+}
+
+ModelOperation RandomPut(const TableOptions& table, Choices* choices) {
+  ModelOperation put{Kind::kPut, table.name, "r" + std::to_string(choices->Below(6)), "d", {}, {}};
+  if (table.families.size() > 1 && choices->OneIn(3)) {
+    put.family = "m";
+    put.columns = {{"x", std::string(choices->Below(40), 'x')}};
+    return put;
+  }
+  put.columns.emplace_back("c", std::string(1, static_cast<char>('a' + choices->Below(3))));
+  if (choices->OneIn(2)) put.columns.emplace_back("n", std::to_string(choices->Below(20)));
+  if (choices->OneIn(6)) put.columns.emplace_back("v", std::string(choices->Below(9000), 'v'));
+  return put;
+}
+
+ModelOperation RandomOperation(const TableOptions& table, Choices* choices) {
+  ModelOperation operation = RandomPut(table, choices);
+  const uint64_t kind = choices->Below(10);
+  if (kind < 6) return operation;
+  constexpr Kind kDeletes[] = {Kind::kDeleteCell, Kind::kDeleteColumn, Kind::kDeleteFamily,
+                               Kind::kDeleteRow};
+  operation.kind = kDeletes[kind - 6];
+  operation.columns.resize(kind < 8 ? 1 : 0);
+  if (kind < 8) operation.columns[0].second.clear();
+  return operation;
+}
+
+Step RandomStep(const Workload& workload, Choices* choices) {
+  Step step;
+  const uint64_t choice = choices->Below(20);
+  const TableOptions& table = workload.tables[choices->Below(workload.tables.size())];
+  if (choice < 12) {
+    constexpr Durability kDurabilities[] = {Durability::kBuffered, Durability::kWritten,
+                                            Durability::kWritten, Durability::kSynced};
+    step.durability = kDurabilities[choices->Below(4)];
+    for (uint64_t count = choices->OneIn(2) ? 1 : 1 + choices->Below(4); count > 0; --count) {
+      const TableOptions& other = workload.tables[choices->Below(workload.tables.size())];
+      step.batch.push_back(RandomOperation(choices->OneIn(3) ? other : table, choices));
+    }
+    return step;
+  }
+  step.kind = choice < 15   ? Step::Kind::kFlush
+              : choice < 16 ? Step::Kind::kCompact
+              : choice < 18 ? Step::Kind::kRunJob
+                            : Step::Kind::kReopen;
+  if (choices->OneIn(2) || step.kind == Step::Kind::kCompact) step.table = table.name;
+  return step;
+}
+
+}  // namespace
+
+std::string Step::Describe() const {
+  constexpr const char* kNames[] = {"write",   "create table", "flush",
+                                    "compact", "run one job",  "close and reopen"};
+  std::string text = kNames[static_cast<int>(kind)];
+  if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
+  for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";
+  return table.empty() ? text : text + " " + table;
+}
+
+std::string Workload::Describe() const {
+  std::string text = "workload '" + name + "', seed " + std::to_string(seed);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    text += "\n  step " + std::to_string(i + 1) + ": " + steps[i].Describe();
+  }
+  return text;
+}
+
+engine::Tuning TinyTuning() {
+  engine::Tuning tuning;
+  tuning.memstore_bytes = 64 << 10;
+  tuning.memstores_total_bytes = 1 << 20;
+  tuning.block_cache_bytes = 256 << 10;
+  tuning.overlap_bytes = 256 << 10;
+  tuning.log_segment_bytes = 16 << 10;
+  tuning.section_alignment = 64;
+  tuning.compaction_runs = 4;
+  return tuning;
+}
+
+Workload RandomWorkload(uint64_t seed) {
+  Choices choices(seed);
+  Workload workload;
+  workload.name = "random-" + std::to_string(seed);
+  workload.seed = seed;
+  workload.tuning = TinyTuning();
+  if (choices.OneIn(2)) {
+    workload.tuning.memstore_bytes = 8 << 10;
+    workload.tuning.log_segment_bytes = 1 << 10;
+  }
+  for (const char* name : {"t", "u"}) {
+    workload.tables.push_back(RandomTable(name, &choices));
+    workload.steps.push_back({.kind = Step::Kind::kCreateTable, .table = name});
+  }
+  for (uint64_t count = 4 + choices.Below(6); count > 0; --count) {
+    workload.steps.push_back(RandomStep(workload, &choices));
+  }
+  return workload;
+}
+
+}  // namespace tandem::prove

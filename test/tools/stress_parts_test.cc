@@ -1,0 +1,227 @@
+// The parts of the stress harness: what it expects has to be right, and it has to notice what is
+// wrong.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <limits>
+
+#include "test/support/print.h"
+#include "test/support/temporary_directory.h"
+#include "test/tools/require_ok.h"
+#include "tools/stress/expected.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/generator.h"
+#include "tools/stress/journal.h"
+#include "tools/stress/schema.h"
+#include "tools/stress/shrink.h"
+#include "tools/stress/workload.h"
+
+namespace tandem::test {
+namespace {
+
+using stress::Journal;
+using stress::Mode;
+using stress::Script;
+
+constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
+
+BOOST_AUTO_TEST_SUITE(stress_parts)
+
+BOOST_AUTO_TEST_CASE(AScriptIsReadBackAsItWas) {
+  for (const Mode mode : {Mode::kPlain, Mode::kCrash, Mode::kFaults}) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      const std::string text = Print(stress::NewScript(mode, seed, 30, 400));
+      const auto read = stress::ParseScript(text);
+      RequireOk(read.status());
+      BOOST_TEST(Print(*read) == text);
+      BOOST_TEST(read->steps.size() > 400u);
+      BOOST_TEST(read->steps[10].line == 15u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AStepOfEachKindIsReadBackAsItWas) {
+  const std::string text =
+      "tandem-operations 1\nmode faults\nseed 7\nrows 4\n"
+      "write synced put north a\\x20\\xff d - gen 5 note 100*x ; delete-row south b 7\n"
+      "lie memory put loose r d 1 '' ''\nflush\nflush north\ncompact south\nwork 0\nadvance 9\n"
+      "snapshot\nrelease\ncheck loose 3\nverify\nreopen\nkill\npower-off-at 2\n"
+      "crash random 9 torn 4\nfault directory-sync 3 sticky io\nheal\nspace 100\n";
+  const auto read = stress::ParseScript(text);
+  RequireOk(read.status());
+  BOOST_TEST(Print(*read) == text);
+  BOOST_TEST(read->steps[0].operations[0].row == "a \xff");
+  BOOST_TEST(read->steps[0].operations[0].columns[1].second == std::string(100, 'x'));
+  BOOST_TEST(read->steps[1].operations[0].columns[0].first == "");
+}
+
+BOOST_AUTO_TEST_CASE(BadScriptsAreRefusedWithTheirLine) {
+  const std::string head = "tandem-operations 1\nmode crash\nseed 1\nrows 9\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "line 0: expected the head"},
+      {"tandem-operations 2\n", "line 1: expected version 1"},
+      {"tandem-operations 1\nmode slow\n", "line 2: expected a mode: plain, crash, faults"},
+      {"tandem-operations 1\nmode crash\nseed x\n", "line 3: expected a number"},
+      {"tandem-operations 1\nmode crash\nseed 1\nrows 3\n", "line 4: expected 4 to 1000000 rows"},
+      {head + "\n# fine\njump\n", "line 7: expected a step: write, lie"},
+      {head + "work\n", "line 5: expected a number from 0, found 'the end of the line'"},
+      {head + "work 1 2\n", "line 5: expected the end of the line, found '2'"},
+      {head + "check east 1\n", "line 5: expected a table"},
+      {head + "write loud put north a d 1 x y\n", "line 5: expected a level: memory"},
+      {head + "write synced put loose a d 1 x y\n", "line 5: expected the level memory"},
+      {head + "write memory put north a d 1 x y\n", "line 5: expected the level memory"},
+      {head + "write synced put north a q 1 x y\n", "line 5: expected a family"},
+      {head + "write synced put north '' d 1 x y\n", "line 5: expected a row key"},
+      {head + "write synced put north a d 1 x y x z\n", "line 5: expected different columns"},
+      {head + "write synced put north a d then x y\n", "line 5: expected a time or -"},
+      {head + "write synced put north a d 1 x\n", "line 5: expected a word"},
+      {head + "write synced put north a d 1 x 9999999*y\n", "line 5: expected COUNT*WORD"},
+      {head + "write synced delete-row north a 1 extra\n", "line 5: expected the end of the line"},
+      {head + "crash some 1 torn 0\n", "line 5: expected one of: none, all, random"},
+      {head + "fault write 1 twice io\n", "line 5: expected one of: once, sticky, partly"}};
+  for (const auto& [text, message] : cases) {
+    const auto read = stress::ParseScript(text);
+    BOOST_REQUIRE_MESSAGE(!read.has_value(), text);
+    BOOST_TEST(read.error().code() == StatusCode::kInvalidArgument);
+    BOOST_TEST(std::string(read.error().message()).starts_with(message), read.error().message()
+                                                                             << " for " << text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ShrinkingLeavesWhatTheFailureNeeds) {
+  const std::vector<size_t> needed = {3, 17, 40, 99};
+  size_t tries = 0;
+  const auto fails = [&](const std::vector<size_t>& kept) {
+    ++tries;
+    return std::ranges::includes(kept, needed);
+  };
+  BOOST_TEST(stress::Shrink(100, fails, 10'000) == needed);
+  BOOST_TEST(tries < 200u);
+  // Either of two is enough: one goes, whichever.
+  const auto either = [](const std::vector<size_t>& kept) {
+    return std::ranges::count(kept, 5u) + std::ranges::count(kept, 60u) >= 1;
+  };
+  BOOST_TEST(stress::Shrink(64, either, 10'000).size() == 1u);
+  // Without tries enough what is left fails all the same.
+  BOOST_TEST(fails(stress::Shrink(100, fails, 12)));
+  BOOST_TEST(stress::Shrink(
+                 1, [](const auto&) { return true; }, 10)
+                 .empty());
+}
+
+// The state of a generation is worked out from eight operations at most; it has to be that of the
+// whole history.
+BOOST_AUTO_TEST_CASE(AGenerationIsTheSumOfAllBefore) {
+  const stress::Workload workload(5, 130, 2);
+  for (const uint32_t slot : {0u, 1u, 33u, 64u, 100u, 131u, 140u}) {
+    for (const TableOptions& table : workload.tables()) {
+      if (workload.is_loose(slot) != (table.name == stress::kLoose)) continue;
+      const ModelRead all{0, kAllVersions, {}};
+      Model whole;
+      for (const TableOptions& each : workload.tables()) whole.CreateTable(each);
+      for (uint64_t generation = 1; generation <= 40; ++generation) {
+        WriteBatch batch;
+        workload.AddTo(slot, generation, &batch);
+        BOOST_TEST(batch.operation_count() > 0u);
+        for (const ModelOperation& operation :
+             workload.OperationsOf(slot, generation, table.name)) {
+          whole.Apply(operation, 0, 0);
+        }
+        const auto state = workload.StateAt(slot, generation, table.name, all);
+        BOOST_REQUIRE(state == whole.Get(table.name, workload.key(slot), all));
+        BOOST_TEST(*workload.Find(workload.key(slot)) == slot);
+      }
+    }
+  }
+}
+
+struct JournalWorld {
+  JournalWorld() {
+    for (const TableOptions& table : stress::NewTables(1, stress::NewKeys(1, 8))) {
+      model.CreateTable(table);
+    }
+    journal.emplace(std::vector<std::string>{stress::kNorth, stress::kSouth}, model);
+  }
+  /// Batch `number` puts its own row and a shared one.
+  stress::JournalBatch Batch(int number) {
+    stress::JournalBatch batch;
+    for (const auto& row : {"own" + std::to_string(number), std::string("shared")}) {
+      batch.operations.push_back({ModelOperation::Kind::kPut,
+                                  stress::kNorth,
+                                  row,
+                                  "d",
+                                  {{"note", std::to_string(number)}},
+                                  number});
+    }
+    return batch;
+  }
+  void Append(int number) { journal->Append(Batch(number)); }
+  std::vector<std::vector<ModelRow>> Content(const std::vector<int>& numbers) {
+    Model found = model;
+    for (const int number : numbers) {
+      for (const ModelOperation& operation : Batch(number).operations) {
+        found.Apply(operation, 0, 0);
+      }
+    }
+    const ModelRead all{0, kAllVersions, {}};
+    return {found.Scan(stress::kNorth, {}, all), found.Scan(stress::kSouth, {}, all)};
+  }
+  Status Recover(const std::vector<std::vector<ModelRow>>& content, bool killed) {
+    return Journal(*journal).Recover(content, killed).status();
+  }
+  Model model;
+  std::optional<Journal> journal;
+};
+
+BOOST_AUTO_TEST_CASE(AJournalTakesPrefixesAndNothingElse) {
+  JournalWorld world;
+  for (int number = 1; number <= 4; ++number) {
+    world.Append(number);
+    if (number == 1) world.journal->MarkDurable();
+    if (number == 3) world.journal->MarkWritten();
+  }
+  RequireOk(world.Recover(world.Content({1}), false));
+  RequireOk(world.Recover(world.Content({1, 2}), false));
+  RequireOk(world.Recover(world.Content({1, 2, 3, 4}), false));
+  RequireOk(world.Recover(world.Content({1, 2, 3}), true));
+  const auto is_noticed = [&](const std::vector<std::vector<ModelRow>>& content, bool killed) {
+    const Status status = world.Recover(content, killed);
+    BOOST_TEST(stress::IsMismatch(status), status.ToString());
+  };
+  is_noticed(world.Content({}), false);               // What was durable is gone.
+  is_noticed(world.Content({1, 3}), false);           // A hole.
+  is_noticed(world.Content({1, 2}), true);            // What survives a process is gone.
+  is_noticed(world.Content({1, 2, 3, 4, 5}), false);  // Nobody wrote that.
+  auto half = world.Content({1, 2});
+  std::erase_if(half[0], [](const ModelRow& row) { return row.key == "own2"; });
+  is_noticed(half, false);
+}
+
+BOOST_AUTO_TEST_CASE(TheExpectedStateSurvivesItsOwner) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("expected");
+  {
+    auto expected =
+        stress::Expected::Create(path, {.seed = 9, .rows = 8, .threads = 2, .slots = 10});
+    RequireOk(expected.status());
+    (*expected)->slot(9).acked = 77;
+    (*expected)->thread(1).entries[63].touched[11].generation = 78;
+  }
+  {
+    auto expected = stress::Expected::Open(path);
+    RequireOk(expected.status());
+    BOOST_TEST((*expected)->slot(9).acked == 77u);
+    BOOST_TEST((*expected)->thread(1).entries[63].touched[11].generation == 78u);
+    BOOST_TEST((*expected)->header().seed == 9u);
+  }
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  BOOST_TEST(stress::Expected::Open(path).error().code() == StatusCode::kInvalidArgument);
+  std::filesystem::resize_file(path, 10);
+  BOOST_TEST(stress::Expected::Open(path).error().code() == StatusCode::kInvalidArgument);
+  BOOST_TEST(stress::Expected::Open(path + "s").error().code() == StatusCode::kNotFound);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

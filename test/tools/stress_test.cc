@@ -1,0 +1,254 @@
+// The verbs stress and replay: what they print and return, that runs repeat, and that a wrong
+// answer, planted in the database or in what is expected of it, is found in each kind of run.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "tandem/tandem.h"
+#include "test/support/temporary_directory.h"
+#include "test/tools/program.h"
+#include "test/tools/require_ok.h"
+#include "test/tools/shell.h"
+#include "tools/stress/expected.h"
+#include "tools/stress/workload.h"
+
+namespace tandem::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The value behind `name` in the summary of a run.
+std::string Figure(const ProgramRun& run, const std::string& name) {
+  std::istringstream lines(run.out);
+  for (std::string word, value; lines >> word >> value;) {
+    if (word == name) return value;
+  }
+  return "none";
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void CheckFinding(const ProgramRun& run, const std::string& part) {
+  BOOST_TEST(run.exit_code == 8, run.err);
+  BOOST_TEST(run.err.find("tandem: a mismatch") != std::string::npos, run.err);
+  BOOST_TEST(run.err.find(part) != std::string::npos, run.err);
+  BOOST_TEST(std::ranges::count(run.err, '\n') <= 42);
+}
+
+BOOST_AUTO_TEST_SUITE(stress_verb)
+
+BOOST_AUTO_TEST_CASE(SeedAndCommandComeFirstAndRunsRepeat) {
+  const TemporaryDirectory directory;
+  for (const std::string mode : {"--crash", "--faults"}) {
+    std::string trace;
+    for (const char* const name : {"a", "b"}) {
+      const std::string path = directory.Path(name + mode);
+      const ProgramRun run = RunProgram(
+          {"stress", path, mode, "--seed", "3", "--operations", "900", "--duration", "10m"});
+      BOOST_TEST(run.exit_code == 0, run.err);
+      BOOST_TEST(run.err.starts_with("tandem: stress: seed 3\ntandem: again with: tandem stress " +
+                                     path + " --seed 3 " + mode));
+      if (trace.empty()) trace = Figure(run, "trace");
+      BOOST_TEST(Figure(run, "trace") == trace);
+      const ProgramRun again = RunProgram({"replay", path + "/operations"});
+      BOOST_TEST(again.exit_code == 0, again.err);
+      BOOST_TEST(Figure(again, "trace") == trace);
+    }
+    const ProgramRun other = RunProgram({"stress", directory.Path("c" + mode), mode, "--seed", "4",
+                                         "--operations", "900", "--duration", "10m"});
+    BOOST_TEST(other.exit_code == 0, other.err);
+    BOOST_TEST(Figure(other, "trace") != trace);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ARecordedLieIsFoundAndShrunk) {
+  const TemporaryDirectory directory;
+  const std::string run_path = directory.Path("run");
+  BOOST_TEST(RunProgram({"stress", run_path, "--crash", "--seed", "5", "--operations", "400",
+                         "--duration", "10m"})
+                 .exit_code == 0);
+  std::string text = ReadFile(run_path + "/operations");
+  const size_t at = text.find('\n', text.size() / 2) + 1;
+  text.insert(at, "lie written put south told d 5 note lies\n");
+  std::ofstream(directory.Path("lie")) << text;
+  const ProgramRun found = RunProgram({"replay", directory.Path("lie"), "--shrink"});
+  CheckFinding(found, "told");
+  const size_t kept = found.err.find("database: ");
+  BOOST_REQUIRE(kept != std::string::npos);
+  const std::string database = found.err.substr(kept + 10, found.err.find('\n', kept) - kept - 10);
+  BOOST_TEST(RunProgram({"get", database, "south", "told"}).exit_code == 0);
+  fs::remove_all(fs::path(database).parent_path());
+
+  const std::string shrunk = ReadFile(directory.Path("lie.shrunk"));
+  BOOST_TEST(std::ranges::count(shrunk, '\n') <= 4 + 2, shrunk);
+  BOOST_TEST(shrunk.find("lie written put south told") != std::string::npos);
+  const ProgramRun again = RunProgram({"replay", directory.Path("lie.shrunk")});
+  CheckFinding(again, "told");
+  const size_t scratch = again.err.find("/db\n");
+  const size_t begin = again.err.rfind(' ', scratch) + 1;
+  fs::remove_all(again.err.substr(begin, scratch - begin));
+}
+
+/// A finished run of threads in the directory, and what a run that goes on says after `damage`.
+ProgramRun GoOnAfter(const std::string& path, const std::function<void()>& damage) {
+  const ProgramRun first = RunProgram({"stress", path, "--threads", "2", "--rows", "60",
+                                       "--operations", "600", "--seed", "8", "--duration", "10m"});
+  BOOST_TEST(first.exit_code == 0, first.err);
+  damage();
+  return RunProgram({"stress", path, "--threads", "2", "--keep-going", "--operations", "200",
+                     "--seed", "9", "--duration", "10m"});
+}
+
+void WriteTo(const std::string& path, const std::function<void(WriteBatch*)>& fill) {
+  auto database = Database::Open(path + "/db");
+  RequireOk(database.status());
+  WriteBatch batch;
+  fill(&batch);
+  RequireOk((*database)->Write({}, batch));
+  RequireOk((*database)->Close());
+}
+
+BOOST_AUTO_TEST_CASE(ThreadsGoOnWhereTheyLeft) {
+  const TemporaryDirectory directory;
+  const ProgramRun run = GoOnAfter(directory.Path("run"), [] {});
+  BOOST_TEST(run.exit_code == 0, run.err);
+  BOOST_TEST(std::stoul(Figure(run, "writes")) > 100u);
+  BOOST_TEST(std::stoul(Figure(run, "verifications")) >= 2u);
+  BOOST_TEST(Figure(run, "recoveries") == "1");
+  BOOST_TEST(Figure(run, "batches_lost_unkept") == "0");
+}
+
+BOOST_AUTO_TEST_CASE(ALostWriteIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  // What is expected is one generation more than what is there.
+  const ProgramRun run = GoOnAfter(path, [&] {
+    const auto expected = stress::Expected::Open(path + "/expected");
+    RequireOk(expected.status());
+    ++(*expected)->slot(7).acked;
+    ++(*expected)->slot(7).begun;
+  });
+  CheckFinding(run, "slot 7 of thread 1");
+  BOOST_TEST(run.err.find("expected: ") != std::string::npos);
+  BOOST_TEST(run.err.find("found: ") != std::string::npos);
+  BOOST_TEST(run.err.find(path + "/db") != std::string::npos);
+  BOOST_TEST(fs::exists(path + "/db/ROOT"));
+}
+
+BOOST_AUTO_TEST_CASE(ARowThatNobodyWroteIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  CheckFinding(GoOnAfter(path,
+                         [&] {
+                           WriteTo(path, [](WriteBatch* batch) {
+                             batch->Put("loose", "nobody", "d", "note", "x");
+                           });
+                         }),
+               "nobody");
+}
+
+BOOST_AUTO_TEST_CASE(AChangeOfOneMirrorIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const stress::Workload workload(8, 60, 2);
+  CheckFinding(GoOnAfter(path,
+                         [&] {
+                           WriteTo(path, [&](WriteBatch* batch) {
+                             batch->Put("south", workload.key(11), "h", "more", "x", 1);
+                           });
+                         }),
+               "south");
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsAskedWronglyIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string used = directory.Path("used");
+  fs::create_directory(used);
+  std::ofstream(used + "/file") << "x";
+  const std::string fresh = directory.Path("fresh");
+  const std::pair<std::vector<std::string>, int> cases[] = {
+      {{"stress", used}, 5},
+      {{"stress", used, "--crash"}, 5},
+      {{"stress", used, "--kill"}, 5},
+      {{"stress", fresh, "--kill", "--crash"}, 2},
+      {{"stress", fresh, "--faults", "--crash"}, 2},
+      {{"stress", fresh, "--duration", "soon"}, 2},
+      {{"stress", fresh, "--rows", "3"}, 2},
+      {{"stress", fresh, "--threads", "0"}, 2},
+      {{"stress", fresh, "--threads", "65"}, 2},
+      {{"stress", fresh, "--keep-going"}, 3},
+      {{"stress", fresh, "--keep-going", "--crash"}, 2},
+      {{"replay", fresh}, 3},
+      {{"replay", used + "/file"}, 2}};
+  for (const auto& [words, code] : cases) {
+    const ProgramRun run = RunProgram(words);
+    BOOST_TEST(run.exit_code == code, run.err);
+    BOOST_TEST(!fs::exists(fresh));
+  }
+  // The harness that cannot work is no finding.
+  BOOST_TEST(RunProgram({"stress", used + "/file/below", "--crash"}).exit_code == 1);
+}
+
+BOOST_AUTO_TEST_CASE(GoingOnKeepsTheShapeOfTheRun) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  BOOST_TEST(GoOnAfter(path, [] {}).exit_code == 0);
+  const ProgramRun run = RunProgram({"stress", path, "--threads", "3", "--keep-going"});
+  BOOST_TEST(run.exit_code == 2);
+  BOOST_TEST(run.err.find("--rows 60 --threads 2") != std::string::npos, run.err);
+  std::ofstream(path + "/expected") << "no state";
+  BOOST_TEST(RunProgram({"stress", path, "--threads", "2", "--keep-going"}).exit_code == 2);
+}
+
+BOOST_AUTO_TEST_CASE(AnInterruptEndsARunCleanly) {
+  const TemporaryDirectory directory;
+  const std::atomic<bool> interrupted{true};
+  for (const char* const mode : {"--crash", "--threads=2", "--threads=1"}) {
+    const std::string path = directory.Path(mode);
+    const ProgramRun run = RunProgram({"stress", path, mode, "--rows", "20"}, "", &interrupted);
+    BOOST_TEST(run.exit_code == 130, run.err);
+    BOOST_TEST(run.err.find("interrupted; no mismatch so far") != std::string::npos, run.err);
+    BOOST_TEST(!run.out.empty());
+  }
+  BOOST_TEST(RunProgram({"verify", directory.Path("--threads=2/db"), "--deep"}).exit_code == 0);
+}
+
+BOOST_AUTO_TEST_CASE(OneThreadIsRecordedOnRealFilesToo) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = RunProgram({"stress", path, "--threads", "1", "--seed", "2",
+                                     "--operations", "150", "--duration", "10m"});
+  BOOST_TEST(run.exit_code == 0, run.err);
+  BOOST_TEST(fs::exists(path + "/db/ROOT"));
+  const ProgramRun again = RunProgram({"replay", path + "/operations"});
+  BOOST_TEST(again.exit_code == 0, again.err);
+  BOOST_TEST(Figure(again, "trace") == Figure(run, "trace"));
+}
+
+// The program itself, since it starts itself again.
+BOOST_AUTO_TEST_CASE(KilledChildrenLoseNothing) {
+  const char* const program = std::getenv("TANDEM");
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const std::string output =
+      OutputOf(std::string(program == nullptr ? "build/tandem" : program) + " stress " + path +
+               " --kill --threads 3 --rows 120 --operations 8 --duration 60s --seed 6 2>&1; "
+               "echo exit $?");
+  const ProgramRun run{.exit_code = 0, .out = output, .err = {}};
+  BOOST_TEST(output.ends_with("exit 0\n"), output);
+  BOOST_TEST(output.find("kills                8") != std::string::npos, output);
+  BOOST_TEST(fs::exists(path + "/expected"));
+  BOOST_TEST(RunProgram({"verify", path + "/db", "--deep"}).exit_code == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,169 @@
+// See comparison.h.
+#include "tools/stress/comparison.h"
+
+#include <limits>
+
+#include "base/status_macros.h"
+#include "tools/stress/finding.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelRead;
+using test::ModelRow;
+using tools::Format;
+
+constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
+
+ModelRead ModelReadOf(const ReadOptions& read) {
+  // Nothing here has a time to live, so that the present does not matter.
+  return {0, read.versions, read.columns, read.families, read.as_of, read.since};
+}
+
+/// The reads of one table at one moment.
+class Reads {
+ public:
+  Reads(const Moment& moment, const TableOptions& table, const std::vector<std::string>& keys,
+        uint64_t seed)
+      : moment_(moment), table_(table), keys_(keys), dice_(seed) {}
+
+  Status CompareGet();
+  Status CompareRange();
+  Status CompareQuery();
+  Status CompareOrder(const IndexOptions& index);
+
+ private:
+  ReadOptions NewRead();
+  QueryOptions NewQuery();
+  Status CompareCounts(const Predicate& predicate, const QueryOptions& query,
+                       const std::string& where);
+  std::string Where(std::string_view what) const {
+    return Format("{}: {}{}", table_.name, what,
+                  moment_.snapshot != nullptr ? " at a snapshot" : "");
+  }
+
+  const Moment& moment_;
+  const TableOptions& table_;
+  const std::vector<std::string>& keys_;
+  Dice dice_;
+};
+
+ReadOptions Reads::NewRead() {
+  ReadOptions read;
+  read.snapshot = moment_.snapshot;
+  read.pieces = dice_.Chance(50);
+  if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
+  if (dice_.Chance(20)) read.families = {dice_.Pick(table_.families).name};
+  if (dice_.Chance(20)) read.columns = {{"d", dice_.Chance(50) ? "gen" : "word"}};
+  if (dice_.Chance(15)) read.as_of = static_cast<int64_t>(dice_.Below(3000));
+  if (dice_.Chance(15)) read.since = static_cast<int64_t>(dice_.Below(3000));
+  return read;
+}
+
+QueryOptions Reads::NewQuery() {
+  QueryOptions query;
+  if (dice_.Chance(30)) query.order_by = dice_.Pick(table_.indexes).name;
+  query.descending = !query.order_by.empty() && dice_.Chance(50);
+  if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
+  query.no_index = query.order_by.empty() && dice_.Chance(20);
+  return query;
+}
+
+Status Reads::CompareGet() {
+  const ReadOptions read = NewRead();
+  const std::string& key = dice_.Pick(keys_);
+  const std::string where = Where("get " + test::Shown(key));
+  const auto row = moment_.engine->Get(read, table_.name, key);
+  if (!row.has_value()) return In(where, row.error());
+  const auto expected = moment_.model->Get(table_.name, key, ModelReadOf(read));
+  std::optional<ModelRow> found;
+  if (row->has_value()) found.emplace((*row)->view());
+  return expected == found ? Status() : Mismatch(where, Describe(expected), Describe(found));
+}
+
+Status Reads::CompareRange() {
+  ScanOptions scan;
+  if (dice_.Chance(50)) scan.start = dice_.Pick(keys_);
+  if (dice_.Chance(50)) scan.end = dice_.Pick(keys_);
+  if (dice_.Chance(20)) scan.prefix = dice_.Pick(keys_).substr(0, dice_.Below(4));
+  if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
+  scan.reverse = dice_.Chance(50);
+  const ReadOptions read = NewRead();
+  const std::string where = Where(Format(
+      "scan from {} to {} prefix {} limit {}{}", test::Shown(scan.start), test::Shown(scan.end),
+      test::Shown(scan.prefix), scan.limit, scan.reverse ? " reverse" : ""));
+  const auto found = ReadAll(moment_.engine->Scan(read, table_.name, scan));
+  if (!found.has_value()) return In(where, found.error());
+  return SameRows(where, moment_.model->Scan(table_.name, scan, ModelReadOf(read)), *found);
+}
+
+Status Reads::CompareQuery() {
+  const Predicate predicate = RandomPredicate(&dice_, table_, keys_);
+  const QueryOptions query = NewQuery();
+  const ReadOptions read = NewRead();
+  const std::string where = Where("query " + predicate.ToString() +
+                                  (query.order_by.empty() ? "" : " order by " + query.order_by));
+  const auto found = ReadAll(moment_.engine->Query(read, table_.name, predicate, query));
+  if (!found.has_value()) return In(where, found.error());
+  RETURN_IF_ERROR(SameRows(
+      where, moment_.model->Query(table_.name, predicate, query, ModelReadOf(read)), *found));
+  return CompareCounts(predicate, query, where);
+}
+
+Status Reads::CompareCounts(const Predicate& predicate, const QueryOptions& query,
+                            const std::string& where) {
+  ReadOptions read;
+  read.snapshot = moment_.snapshot;
+  QueryOptions counted;
+  counted.no_index = query.no_index;
+  const uint64_t expected = moment_.model->Count(table_.name, predicate, 0);
+  const auto count = moment_.engine->Count(read, table_.name, predicate, counted);
+  if (!count.has_value()) return In(where, count.error());
+  if (*count != expected) {
+    return Mismatch(where + ", counted", std::to_string(expected), std::to_string(*count));
+  }
+  const auto explained = moment_.engine->Explain(read, table_.name, predicate, counted);
+  if (!explained.has_value()) return In(where, explained.error());
+  if (explained->rows == expected) return {};
+  return Mismatch(where + ", explained", std::to_string(expected) + " rows",
+                  std::to_string(explained->rows));
+}
+
+Status Reads::CompareOrder(const IndexOptions& index) {
+  QueryOptions query;
+  query.order_by = index.name;
+  query.descending = dice_.Chance(50);
+  ReadOptions read;
+  read.snapshot = moment_.snapshot;
+  const std::string where = Where("all rows by index " + index.name);
+  const auto found = ReadAll(moment_.engine->Query(read, table_.name, {}, query));
+  if (!found.has_value()) return In(where, found.error());
+  return SameRows(where, moment_.model->Query(table_.name, {}, query, ModelReadOf(read)), *found);
+}
+
+}  // namespace
+
+Status CompareTable(const Moment& moment, const TableOptions& table, bool reverse) {
+  ScanOptions scan;
+  scan.reverse = reverse;
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  read.versions = kAllVersions;
+  const std::string where = Format("{}: scan{}{}", table.name, reverse ? " in reverse" : "",
+                                   moment.snapshot != nullptr ? " at a snapshot" : "");
+  const auto found = ReadAll(moment.engine->Scan(read, table.name, scan));
+  if (!found.has_value()) return In(where, found.error());
+  return SameRows(where, moment.model->Scan(table.name, scan, ModelReadOf(read)), *found);
+}
+
+Status CompareReads(const Moment& moment, const TableOptions& table,
+                    const std::vector<std::string>& keys, uint64_t seed) {
+  Reads reads(moment, table, keys, seed);
+  for (int i = 0; i < 6; ++i) RETURN_IF_ERROR(reads.CompareGet());
+  for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(reads.CompareRange());
+  for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(reads.CompareQuery());
+  return reads.CompareOrder(table.indexes[seed % table.indexes.size()]);
+}
+
+}  // namespace tandem::stress

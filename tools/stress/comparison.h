@@ -1,0 +1,32 @@
+// Reads of every kind from an engine, compared with what the model says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "test/support/model.h"
+#include "tools/stress/dice.h"
+
+namespace tandem::stress {
+
+/// What is compared: an engine, perhaps at a snapshot, with the model as it was then.
+struct Moment {
+  engine::Engine* engine = nullptr;
+  const test::Model* model = nullptr;
+  const Snapshot* snapshot = nullptr;
+};
+
+/// All versions of the whole table, forward or reverse.
+Status CompareTable(const Moment& moment, const TableOptions& table, bool reverse);
+/// Single rows, ranges, queries through each index and without, counts and explanations; `seed`
+/// chooses them, over `keys`. Errors: a Mismatch, or that of the database.
+Status CompareReads(const Moment& moment, const TableOptions& table,
+                    const std::vector<std::string>& keys, uint64_t seed);
+
+/// A predicate over the columns that the harness writes. `keys` are those of rows.
+Predicate RandomPredicate(Dice* dice, const TableOptions& table,
+                          const std::vector<std::string>& keys, int depth = 2);
+
+}  // namespace tandem::stress

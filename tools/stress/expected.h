@@ -1,0 +1,114 @@
+// The expected state: a file, mapped into memory, that says of each row which generation it has.
+// What is stored in it survives the end of the process at any instruction; it is not meant to
+// survive that of the machine.
+//
+// Protocol of a write, by the thread that owns the rows:
+// 1. the batch is entered: rows with their generations, the level, a stamp; then it counts as
+// begun;
+// 2. the rows' `begun` rise; 3. the engine writes;
+// 4. the batch gets its stamp of acknowledgement, the rows' `acked` rise, and where the level
+//    survives the process, the batch and all of the thread before it count as kept.
+// Rows at Durability::kMemory are entered nowhere: their `kept` rises when their table was flushed.
+//
+// Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
+// only the machine that wrote it reads it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tandem/status.h"
+
+namespace tandem::stress {
+
+inline constexpr uint32_t kEntries = 64;
+inline constexpr uint32_t kTouchedMax = 12;
+
+enum class Count : uint8_t {
+  kWrites,
+  kGets,
+  kScans,
+  kMirrored,
+  kQueries,
+  kSnapshots,
+  kPasts,
+  kFlushes,
+  kCompactions,
+  kVerifications,
+  kReopens,
+  kRecoveries,
+  kLost,
+  kRowsChecked,
+  kCounts,
+};
+
+struct Header {
+  uint64_t magic;
+  uint64_t seed, rows, threads, slots;
+  std::atomic<uint64_t> stamp;  // Orders beginnings and acknowledgements over all threads.
+  std::atomic<uint64_t> lives;
+  std::atomic<uint64_t> counts[static_cast<size_t>(Count::kCounts)];
+};
+
+struct Touched {
+  uint32_t slot;
+  uint64_t previous, generation;
+};
+
+struct Entry {
+  uint64_t begin_stamp;
+  std::atomic<uint64_t> ack_stamp;  // 0: not acknowledged.
+  uint64_t touched_count;
+  Touched touched[kTouchedMax];
+};
+
+/// Batches are numbered from 0; begun and kept are counts. Entry n % kEntries is that of batch n.
+struct ThreadState {
+  std::atomic<uint64_t> begun, kept;
+  Entry entries[kEntries];
+};
+
+/// Generations; begun >= acked >= kept.
+struct SlotState {
+  std::atomic<uint64_t> begun, acked, kept;
+};
+
+/// Threads: any; the states of a thread and its slots are changed by that thread alone.
+class Expected {
+ public:
+  struct Shape {
+    uint64_t seed = 0, rows = 0;
+    uint32_t threads = 0, slots = 0;
+  };
+  /// A new file. Errors: kIoError.
+  static Result<std::unique_ptr<Expected>> Create(const std::string& path, const Shape& shape);
+  /// Errors: kNotFound, kIoError, kInvalidArgument (it is no such file, or cut).
+  static Result<std::unique_ptr<Expected>> Open(const std::string& path);
+  Expected(const Expected&) = delete;
+  Expected& operator=(const Expected&) = delete;
+  ~Expected();
+
+  Header& header() { return *static_cast<Header*>(memory_); }
+  ThreadState& thread(uint32_t number) { return threads_[number]; }
+  SlotState& slot(uint32_t number) { return slots_[number]; }
+  uint64_t NextStamp() { return header().stamp.fetch_add(1) + 1; }
+  void Add(Count what, uint64_t count = 1) {
+    header().counts[static_cast<size_t>(what)].fetch_add(count, std::memory_order_relaxed);
+  }
+  uint64_t count(Count what) {
+    return header().counts[static_cast<size_t>(what)].load(std::memory_order_relaxed);
+  }
+
+ private:
+  Expected(void* memory, size_t size_bytes);
+  static Result<void*> Map(const std::string& path, bool create, size_t* size_bytes);
+
+  void* memory_;
+  size_t size_bytes_;
+  ThreadState* threads_ = nullptr;
+  SlotState* slots_ = nullptr;
+};
+
+}  // namespace tandem::stress

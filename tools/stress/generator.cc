@@ -1,0 +1,238 @@
+// See generator.h.
+#include "tools/stress/generator.h"
+
+#include <algorithm>
+
+#include "tools/stress/schema.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelOperation;
+using OperationKind = ModelOperation::Kind;
+
+class Generator {
+ public:
+  explicit Generator(Script* script)
+      : script_(*script), dice_(script->seed), keys_(NewKeys(script->seed, script->rows)) {}
+
+  void Add(uint64_t steps);
+
+ private:
+  void AddUsual();
+  void AddCare();
+  void AddCrash();
+  void AddFault();
+  Step Simple(Step::Kind kind, uint64_t number = 0) {
+    Step step;
+    step.kind = kind;
+    step.number = number;
+    return step;
+  }
+  Step Write();
+  void AddMirrored(Step* step);
+  ModelOperation Operation(bool loose);
+  ModelOperation Put(bool loose);
+  std::string Value(const std::string& column);
+  std::string Family(bool loose);
+  std::string Column(const std::string& family);
+  std::optional<int64_t> Time();
+  std::string Table() { return dice_.Chance(45) ? kNorth : dice_.Chance(80) ? kSouth : kLoose; }
+  void Push(Step step) { script_.steps.push_back(std::move(step)); }
+
+  Script& script_;
+  Dice dice_;
+  std::vector<std::string> keys_;
+  int64_t time_ = 1000;
+};
+
+void Generator::Add(uint64_t steps) {
+  while (script_.steps.size() < steps) {
+    const uint64_t choice = dice_.Below(1000);
+    const bool may_fail = script_.mode != Mode::kPlain;
+    if (choice < 940 || !may_fail) {
+      AddUsual();
+    } else if (choice < 980) {
+      if (dice_.Chance(40)) script_.mode == Mode::kCrash ? AddCrash() : AddFault();
+    } else if (dice_.Chance(10)) {
+      Push(Simple(Step::Kind::kReopen));
+    }
+  }
+  for (const char* table : {kNorth, kSouth, kLoose}) {
+    Step check = Simple(Step::Kind::kCheck, dice_.Below(1'000'000));
+    check.name = table;
+    Push(check);
+  }
+  Push(Simple(Step::Kind::kVerify));
+  Push(Simple(Step::Kind::kReopen));
+}
+
+void Generator::AddUsual() {
+  const uint64_t choice = dice_.Below(1000);
+  if (choice < 720) return Push(Write());
+  if (choice < 800) return Push(Simple(Step::Kind::kAdvance, dice_.Below(5000)));
+  if (choice < 930) return AddCare();
+  Step check = Simple(Step::Kind::kCheck, dice_.Below(1'000'000));
+  check.name = Table();
+  Push(check);
+}
+
+void Generator::AddCare() {
+  const uint64_t choice = dice_.Below(100);
+  if (choice < 40) return Push(Simple(Step::Kind::kWork, 1 + dice_.Below(2)));
+  if (choice < 55) return Push(Simple(Step::Kind::kWork));
+  if (choice < 66) return Push(Simple(Step::Kind::kSnapshot));
+  if (choice < 76) return Push(Simple(Step::Kind::kRelease));
+  if (choice < 78) return Push(Simple(Step::Kind::kVerify));
+  if (choice < 80 && script_.mode == Mode::kPlain) return Push(Simple(Step::Kind::kReopen));
+  Step care = Simple(choice < 95 ? Step::Kind::kFlush : Step::Kind::kCompact);
+  if (care.kind == Step::Kind::kCompact || dice_.Chance(80)) care.name = Table();
+  Push(care);
+}
+
+/// Work that the cut interrupts, then the cut; what one recovery left is put to the test of the
+/// next before anything else made it durable.
+void Generator::AddCrash() {
+  if (dice_.Chance(20)) return Push(Simple(Step::Kind::kKill));
+  if (dice_.Chance(75)) {
+    Push(Simple(Step::Kind::kPowerOffAt, 1 + dice_.Below(dice_.Chance(50) ? 30 : 300)));
+    for (uint64_t count = dice_.Below(40); count > 0; --count) AddUsual();
+  }
+  do {
+    Step crash = Simple(Step::Kind::kCrash, dice_.Below(1'000'000'000));
+    const uint64_t kept = dice_.Below(6);
+    crash.name = kept == 0 ? "none" : kept == 1 ? "all" : "random";
+    crash.how = dice_.Chance(70) ? "torn" : "whole";
+    crash.again = dice_.Chance(30) ? 1 + dice_.Below(60) : 0;
+    Push(crash);
+  } while (dice_.Chance(35));
+}
+
+void Generator::AddFault() {
+  if (dice_.Chance(45)) {
+    Push(Simple(Step::Kind::kSpace, dice_.Below(dice_.Chance(50) ? 2'000 : 60'000)));
+  } else {
+    static const std::vector<std::string> kFaulted = {
+        "any",    "read", "read",   "write", "write",          "write",    "sync",       "sync",
+        "create", "open", "remove", "list",  "directory-sync", "truncate", "preallocate"};
+    Step fault = Simple(Step::Kind::kFault, 1 + dice_.Below(20));
+    fault.name = dice_.Pick(kFaulted);
+    fault.how = dice_.Chance(50) ? "once" : dice_.Chance(50) ? "sticky" : "partly";
+    const bool takes_space = fault.name == "write" || fault.name == "preallocate";
+    fault.error = takes_space && dice_.Chance(30) ? "space" : "io";
+    Push(fault);
+  }
+  for (uint64_t count = 1 + dice_.Below(60); count > 0; --count) AddUsual();
+  Push(Simple(Step::Kind::kHeal));
+  if (!dice_.Chance(30)) return;
+  Step crash = Simple(Step::Kind::kCrash, dice_.Below(1'000'000'000));
+  crash.name = "random";
+  crash.how = "torn";
+  Push(crash);
+}
+
+Step Generator::Write() {
+  Step step;
+  const bool loose = dice_.Chance(6);
+  const uint64_t level = dice_.Below(20);
+  step.durability = loose        ? Durability::kMemory
+                    : level == 0 ? Durability::kSynced
+                    : level < 6  ? Durability::kBuffered
+                                 : Durability::kWritten;
+  for (uint64_t count = dice_.Chance(50) ? 1 : 1 + dice_.Below(6); count > 0; --count) {
+    step.operations.push_back(Operation(loose));
+    if (!loose && dice_.Chance(30)) AddMirrored(&step);
+  }
+  return step;
+}
+
+/// The last operation on the other table too, so that a batch spans tables.
+void Generator::AddMirrored(Step* step) {
+  ModelOperation mirrored = step->operations.back();
+  mirrored.table = mirrored.table == kNorth ? kSouth : kNorth;
+  step->operations.push_back(std::move(mirrored));
+}
+
+std::optional<int64_t> Generator::Time() {
+  if (script_.mode == Mode::kCrash && dice_.Chance(60)) return std::nullopt;
+  if (dice_.Chance(80)) return ++time_;
+  return static_cast<int64_t>(dice_.Below(static_cast<uint64_t>(time_)));
+}
+
+std::string Generator::Family(bool loose) {
+  const uint64_t choice = dice_.Below(10);
+  return loose || choice < 5 ? "d" : choice < 8 ? "h" : "w";
+}
+
+std::string Generator::Column(const std::string& family) {
+  if (dice_.Chance(15)) return "note";
+  if (family == "d") return dice_.Chance(50) ? "gen" : "word";
+  return family == "h" ? "tag" : "size";
+}
+
+std::string Generator::Value(const std::string& column) {
+  if (column == "gen" || column == "size") {
+    return std::to_string(static_cast<int64_t>(dice_.Below(100)) - 20);
+  }
+  if (column == "word") return RandomWord(&dice_);
+  if (column == "tag") return RandomTag(&dice_);
+  return std::string(dice_.Below(dice_.Chance(5) ? 3000 : 40),
+                     static_cast<char>('a' + dice_.Below(26)));
+}
+
+ModelOperation Generator::Put(bool loose) {
+  ModelOperation put;
+  put.table = loose ? kLoose : dice_.Chance(55) ? kNorth : kSouth;
+  put.row = dice_.Pick(keys_);
+  put.family = Family(loose);
+  put.timestamp = Time();
+  if (!loose && dice_.Chance(1)) {
+    put.family = "w";
+    put.columns = {{"far", std::string(65'537 + dice_.Below(20'000), 'f')}};
+    return put;
+  }
+  const uint64_t wide = !loose && dice_.Chance(1) ? 50 + dice_.Below(150) : 0;
+  for (uint64_t i = 0; i < wide; ++i) {
+    put.columns.emplace_back("wide-" + std::to_string(i), std::string(dice_.Below(400), 'l'));
+  }
+  const uint64_t count = 1 + dice_.Below(3);
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string column = Column(put.family);
+    const auto has = [&](const auto& pair) { return pair.first == column; };
+    if (std::ranges::any_of(put.columns, has)) continue;
+    put.columns.emplace_back(column, Value(column));
+  }
+  return put;
+}
+
+ModelOperation Generator::Operation(bool loose) {
+  ModelOperation operation = Put(loose);
+  if (dice_.Chance(72)) return operation;
+  const uint64_t kind = dice_.Below(10);
+  operation.kind = kind < 4   ? OperationKind::kDeleteCell
+                   : kind < 7 ? OperationKind::kDeleteColumn
+                   : kind < 8 ? OperationKind::kDeleteFamily
+                              : OperationKind::kDeleteRow;
+  operation.columns.clear();
+  if (kind < 7) operation.columns = {{Column(operation.family), ""}};
+  if (operation.kind == OperationKind::kDeleteRow) operation.family.clear();
+  if (operation.kind == OperationKind::kDeleteCell && dice_.Chance(60)) {
+    operation.timestamp.reset();
+  }
+  return operation;
+}
+
+}  // namespace
+
+Script NewScript(Mode mode, uint64_t seed, uint64_t rows, uint64_t steps) {
+  Script script;
+  script.mode = mode;
+  script.seed = seed;
+  script.rows = rows;
+  Generator(&script).Add(steps);
+  uint64_t line = 4;
+  for (Step& step : script.steps) step.line = ++line;
+  return script;
+}
+
+}  // namespace tandem::stress

@@ -1,0 +1,169 @@
+// A run with kills: this process makes the database, then starts itself again and again as a child
+// that works on it, and kills each child at a random moment. A child begins with the comparison of
+// what the one before left; this process ends with it.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/status_macros.h"
+#include "tools/stress/dice.h"
+#include "tools/stress/kept_files.h"
+#include "tools/stress/threads_run.h"
+#include "tools/tandem/format_text.h"
+
+extern "C" char** environ;
+
+namespace tandem::stress {
+namespace {
+
+using tools::Format;
+
+constexpr int64_t kMillisecond = 1000;
+constexpr int64_t kPollMicros = 5 * kMillisecond;
+constexpr int kExitFinding = 8;
+
+/// How a child ended by itself.
+struct ChildEnd {
+  bool ended = false;
+  int status = 0;
+};
+
+class KillRun {
+ public:
+  KillRun(const Setup& setup, const Surroundings& surroundings)
+      : setup_(setup),
+        surroundings_(surroundings),
+        dice_(setup.seed),
+        report_(setup.directory + "/report") {}
+
+  Result<Outcome> Run();
+
+ private:
+  Result<pid_t> Start();
+  /// Waits until `micros` have passed or the child has ended.
+  ChildEnd Watch(pid_t child, int64_t micros);
+  /// What a child that ended by itself says about the database. Errors: the child failed otherwise.
+  Result<std::string> FindingOf(int status);
+  /// How long the next child lives: short enough, now and then, to die while it recovers.
+  int64_t NextLife();
+  Result<Outcome> Finish(const std::string& finding);
+
+  const Setup& setup_;
+  const Surroundings& surroundings_;
+  Dice dice_;
+  const std::string report_;
+  uint64_t kills_ = 0;
+};
+
+Result<pid_t> KillRun::Start() {
+  std::vector<std::string> words = {"tandem",         "stress",
+                                    setup_.directory, "--child",
+                                    "--duration",     "1h",
+                                    "--seed",         std::to_string(dice_.Below(1'000'000'000)),
+                                    "--threads",      std::to_string(setup_.threads)};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, report_.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own: Ctrl-C is for this process, which ends the child in its way.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t child = -1;
+  const int error =
+      posix_spawn(&child, "/proc/self/exe", &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) return child;
+  return Status::IoError(Format("starting a child: {}", std::strerror(error)));
+}
+
+ChildEnd KillRun::Watch(pid_t child, int64_t micros) {
+  const int64_t end = surroundings_.clock->MonotonicMicros() + micros;
+  ChildEnd result;
+  while (!surroundings_.is_interrupted()) {
+    if (waitpid(child, &result.status, WNOHANG) == child) {
+      result.ended = true;
+      return result;
+    }
+    const int64_t left = end - surroundings_.clock->MonotonicMicros();
+    if (left <= 0) break;
+    surroundings_.clock->SleepMicros(std::min(left, kPollMicros));
+  }
+  return result;
+}
+
+Result<std::string> KillRun::FindingOf(int status) {
+  if (WIFSIGNALED(status)) {
+    return Format("the process of the database ended by itself: {}\n", strsignal(WTERMSIG(status)));
+  }
+  if (WEXITSTATUS(status) == kExitFinding) return ReadText(report_);
+  return Status::IoError(
+      Format("the child ended by itself with exit code {}", WEXITSTATUS(status)));
+}
+
+int64_t KillRun::NextLife() {
+  const uint64_t choice = dice_.Below(10);
+  const uint64_t most = choice < 3 ? 60 : choice < 8 ? 600 : 3000;
+  return (5 + static_cast<int64_t>(dice_.Below(most))) * kMillisecond;
+}
+
+Result<Outcome> KillRun::Run() {
+  {
+    ASSIGN_OR_RETURN(const auto site,
+                     setup_.keep_going ? Site::Open(setup_) : Site::Create(setup_));
+  }
+  const int64_t end = surroundings_.clock->MonotonicMicros() + setup_.duration_micros;
+  while (surroundings_.clock->MonotonicMicros() < end && !surroundings_.is_interrupted()) {
+    if (setup_.operations != 0 && kills_ >= setup_.operations) break;
+    ASSIGN_OR_RETURN(const pid_t child, Start());
+    ChildEnd ended = Watch(child, NextLife());
+    if (!ended.ended) {
+      kill(child, SIGKILL);
+      waitpid(child, &ended.status, 0);
+      // It may have found something between the last look and the kill.
+      ended.ended = WIFEXITED(ended.status);
+    }
+    if (ended.ended) {
+      ASSIGN_OR_RETURN(const std::string finding, FindingOf(ended.status));
+      return Finish(finding);
+    }
+    ++kills_;
+  }
+  return Finish("");
+}
+
+Result<Outcome> KillRun::Finish(const std::string& finding) {
+  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_));
+  Outcome outcome;
+  outcome.finding = finding;
+  if (finding.empty()) {
+    Status status = site->OpenDatabase(setup_.seed);
+    if (status.ok()) status = Recover(site->stressed());
+    if (status.ok()) status = CheckDeep(site->stressed());
+    if (status.ok()) status = site->Reopen(setup_.seed + 1);
+    if (status.ok()) status = site->Close();
+    if (status.code() == StatusCode::kNoSpace) return status;
+    if (!status.ok()) outcome.finding = site->FindingText(status);
+  }
+  outcome.interrupted = surroundings_.is_interrupted();
+  outcome.counts = site->Counts();
+  outcome.counts.emplace_back("kills", kills_);
+  return outcome;
+}
+
+}  // namespace
+
+Result<Outcome> RunKills(const Setup& setup, const Surroundings& surroundings) {
+  return KillRun(setup, surroundings).Run();
+}
+
+}  // namespace tandem::stress

@@ -1,0 +1,210 @@
+// What a process that was killed left, compared with the expected state.
+//
+// 1. Of each thread, the batches from `kept` to `begun` may be there or not, but only the first of
+//    them up to some number: for each such number the rows that they touch must all have the
+//    generation that they had then. The largest number that fits is taken.
+// 2. Over all threads (the log has no hole): where a batch is there, every batch that was
+//    acknowledged before it began is there.
+// 3. Every other logged row has exactly its generation.
+// 4. A loose row has any generation from the one that was flushed to the one that was begun.
+// 5. A row that lost generations gets a new one that owes nothing to them, so that they are never
+//    written again, and could be told from what comes.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/status_macros.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/schema.h"
+#include "tools/stress/stressed.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelRow;
+using tools::Format;
+
+constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
+
+class Recovery {
+ public:
+  explicit Recovery(const Stressed& stressed)
+      : stressed_(stressed),
+        workload_(*stressed.workload),
+        expected_(*stressed.expected),
+        survived_(workload_.thread_count()) {}
+
+  Status Run();
+
+ private:
+  struct Survived {
+    uint64_t least = 0, most = 0;  // Batches; both account for what is there.
+  };
+
+  Status RecoverThread(uint32_t thread);
+  Status Fits(uint32_t thread, uint64_t batches) const;
+  std::map<uint32_t, uint64_t> GenerationsAt(uint32_t thread, uint64_t batches) const;
+  Status CheckOrder() const;
+  Status TakeOver(uint32_t thread);
+  Status RecoverLoose();
+  Status BeginAnew();
+  Result<std::optional<ModelRow>> Read(std::string_view table, uint32_t slot) const;
+
+  const Stressed& stressed_;
+  const Workload& workload_;
+  Expected& expected_;
+  std::vector<Survived> survived_;
+  std::vector<Touched> lost_;  // Slots with what they have, and what they had begun.
+};
+
+Status Recovery::Run() {
+  for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
+    RETURN_IF_ERROR(RecoverThread(thread));
+  }
+  RETURN_IF_ERROR(CheckOrder());
+  for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
+    RETURN_IF_ERROR(TakeOver(thread));
+  }
+  RETURN_IF_ERROR(RecoverLoose());
+  RETURN_IF_ERROR(CheckEverything(stressed_));
+  expected_.Add(Count::kRecoveries);
+  return BeginAnew();
+}
+
+Result<std::optional<ModelRow>> Recovery::Read(std::string_view table, uint32_t slot) const {
+  ReadOptions read;
+  read.versions = kAllVersions;
+  const auto row = stressed_.database->Get(read, table, workload_.key(slot));
+  if (!row.has_value()) return In(Format("{}: get after recovery", table), row.error());
+  std::optional<ModelRow> found;
+  if (row->has_value()) found.emplace((*row)->view());
+  return found;
+}
+
+/// The generations of all rows that batches since the last kept one touch, where so many batches
+/// survived.
+std::map<uint32_t, uint64_t> Recovery::GenerationsAt(uint32_t thread, uint64_t batches) const {
+  const ThreadState& state = expected_.thread(thread);
+  std::map<uint32_t, uint64_t> generations;
+  for (uint64_t number = state.kept; number < state.begun; ++number) {
+    const Entry& entry = state.entries[number % kEntries];
+    for (uint64_t i = 0; i < entry.touched_count; ++i) {
+      const Touched& touched = entry.touched[i];
+      generations.emplace(touched.slot, touched.previous);
+      if (number < batches) generations[touched.slot] = touched.generation;
+    }
+  }
+  return generations;
+}
+
+Status Recovery::Fits(uint32_t thread, uint64_t batches) const {
+  for (const auto& [slot, generation] : GenerationsAt(thread, batches)) {
+    for (const char* const table : {kNorth, kSouth}) {
+      ASSIGN_OR_RETURN(const std::optional<ModelRow> row, Read(table, slot));
+      const std::string where = Format(
+          "after recovery, of thread {} batches 1 to {} have to be there and {} were begun; with "
+          "{} of them",
+          thread, expected_.thread(thread).kept.load(), expected_.thread(thread).begun.load(),
+          batches);
+      RETURN_IF_ERROR(CheckSighting(workload_, {where, slot, table, &row, {0, kAllVersions, {}}},
+                                    generation, generation));
+    }
+  }
+  return {};
+}
+
+Status Recovery::RecoverThread(uint32_t thread) {
+  const ThreadState& state = expected_.thread(thread);
+  Status nearest;
+  std::optional<uint64_t> most;
+  for (uint64_t batches = state.begun + 1; batches > state.kept; --batches) {
+    const Status status = Fits(thread, batches - 1);
+    if (status.ok()) {
+      survived_[thread].least = batches - 1;
+      if (!most.has_value()) most = batches - 1;
+    } else if (!IsMismatch(status)) {
+      return status;
+    } else {
+      nearest = status;  // In the end that of the fewest batches: those that have to be there.
+    }
+  }
+  survived_[thread].most = most.value_or(0);
+  return most.has_value() ? Status() : nearest;
+}
+
+/// No hole in the log: of two batches of different threads, the later is not there without the
+/// earlier.
+Status Recovery::CheckOrder() const {
+  uint64_t last_begin = 0;
+  for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
+    const ThreadState& state = expected_.thread(thread);
+    const uint64_t there = survived_[thread].least;
+    if (there == 0 || there + kEntries <= state.begun) continue;
+    last_begin = std::max(last_begin, state.entries[(there - 1) % kEntries].begin_stamp);
+  }
+  for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
+    const ThreadState& state = expected_.thread(thread);
+    for (uint64_t number = survived_[thread].most; number < state.begun; ++number) {
+      const uint64_t acked = state.entries[number % kEntries].ack_stamp;
+      if (acked == 0 || acked >= last_begin) continue;
+      return Mismatch(Format("after recovery: batch {} of thread {}, acknowledged at {}",
+                             number + 1, thread, acked),
+                      Format("there, since a batch that began at {} is", last_begin), "lost");
+    }
+  }
+  return {};
+}
+
+Status Recovery::TakeOver(uint32_t thread) {
+  ThreadState& state = expected_.thread(thread);
+  const uint64_t most = survived_[thread].most;
+  for (const auto& [slot, generation] : GenerationsAt(thread, most)) {
+    SlotState& about = expected_.slot(slot);
+    uint64_t begun = about.begun;
+    for (uint64_t number = most; number < state.begun; ++number) {
+      const Entry& entry = state.entries[number % kEntries];
+      for (uint64_t i = 0; i < entry.touched_count; ++i) {
+        if (entry.touched[i].slot == slot) begun = std::max(begun, entry.touched[i].generation);
+      }
+    }
+    if (begun != generation) lost_.push_back({slot, generation, begun});
+    about.acked = generation;
+    about.begun = generation;
+  }
+  expected_.Add(Count::kLost, state.begun - most);
+  state.kept = state.begun.load();
+  return {};
+}
+
+Status Recovery::RecoverLoose() {
+  for (const uint32_t slot : workload_.SlotsOf(kLoose)) {
+    SlotState& about = expected_.slot(slot);
+    ASSIGN_OR_RETURN(const std::optional<ModelRow> row, Read(kLoose, slot));
+    const Sighting sighting{"after recovery", slot, kLoose, &row, {0, kAllVersions, {}}};
+    const auto found = GenerationOf(workload_, sighting, about.kept, about.begun);
+    if (!found.has_value()) return CheckSighting(workload_, sighting, about.kept, about.begun);
+    if (*found != about.begun) lost_.push_back({slot, *found, about.begun});
+    about.acked = *found;
+    about.begun = *found;
+    about.kept = *found;
+  }
+  return {};
+}
+
+Status Recovery::BeginAnew() {
+  for (const Touched& lost : lost_) {
+    const bool loose = workload_.is_loose(lost.slot);
+    if (workload_.is_marker(lost.slot)) continue;  // Each of its generations begins anew.
+    RETURN_IF_ERROR(
+        WriteGeneration(stressed_, {lost.slot, lost.previous, Workload::NextReset(lost.generation)},
+                        loose ? Durability::kMemory : Durability::kWritten));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Recover(const Stressed& stressed) { return Recovery(stressed).Run(); }
+
+}  // namespace tandem::stress

@@ -1,0 +1,242 @@
+// See session.h and session_state.h.
+#include "tools/stress/session.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "tools/stress/comparison.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/kept_files.h"
+#include "tools/stress/schema.h"
+#include "tools/stress/session_state.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelOperation;
+using tools::Format;
+
+constexpr size_t kSnapshotsMax = 3;
+constexpr int64_t kSecond = 1'000'000;
+
+}  // namespace
+
+Session::Session(const Script& script, const SessionPlace& place)
+    : script_(script),
+      place_(place),
+      keys_(NewKeys(script.seed, script.rows)),
+      tables_(NewTables(script.seed, keys_)),
+      random_(base::NewSeededRandom(script.seed)) {
+  result_.trace = 0xcbf29ce484222325;
+  if (place.directory.empty()) {
+    simulated_ = std::make_unique<test::SimulatedDisk>(script.seed);
+    simulated_->control().SetTracing(true);
+    path_ = "database";
+  } else {
+    real_ = base::NewPosixFileSystem();
+    path_ = place.directory;
+  }
+}
+
+void Session::Note(std::string_view text) {
+  for (const char byte : text) {
+    result_.trace = (result_.trace ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
+  }
+}
+
+void Session::NoteDisk() {
+  if (simulated_ == nullptr) return;
+  for (const test::DiskEvent& event : simulated_->control().TakeTrace()) {
+    Note(test::Describe(event));
+  }
+}
+
+Result<SessionResult> Session::Run() {
+  result_.finding = Start();
+  for (result_.step = 0; result_.finding.ok() && result_.step < script_.steps.size();) {
+    if (place_.is_interrupted && place_.is_interrupted()) {
+      result_.interrupted = true;
+      break;
+    }
+    const Status status = RunStep(script_.steps[result_.step]);
+    Note(status.ToString());
+    NoteDisk();
+    if (!status.ok() && !IsAllowed(status)) {
+      result_.finding = status;
+      break;
+    }
+    ++result_.step;
+    ++result_.counts.steps;
+  }
+  if (!result_.finding.ok() && simulated_ != nullptr && !place_.keep.empty()) {
+    RETURN_IF_ERROR(KeepFiles(simulated_.get(), path_, place_.keep));
+  }
+  return result_;
+}
+
+bool Session::IsAllowed(const Status& status) const {
+  if (!is_failing()) return false;
+  const StatusCode code = status.code();
+  return code == StatusCode::kIoError || code == StatusCode::kNoSpace ||
+         code == StatusCode::kReadOnly || code == StatusCode::kBusy;
+}
+
+Status Session::RunStep(const Step& step) {
+  if (step.kind == Step::Kind::kCrash) return Crash(step);
+  if (step.kind == Step::Kind::kKill) return Crash(step);
+  if (engine_ == nullptr) return {};
+  switch (step.kind) {
+    case Step::Kind::kWrite:
+      return Write(step, true);
+    case Step::Kind::kLie:
+      return Write(step, false);
+    case Step::Kind::kFlush:
+      return Flush(step.name);
+    case Step::Kind::kCompact:
+      return In("compact " + step.name, engine_->Compact(step.name));
+    case Step::Kind::kWork:
+      if (step.number == 0) executor_->Drain();
+      for (uint64_t i = 0; i < step.number; ++i) executor_->RunOne();
+      return {};
+    case Step::Kind::kAdvance:
+      clock_.Advance(static_cast<int64_t>(step.number % kSecond));
+      return {};
+    case Step::Kind::kSnapshot: {
+      if (snapshots_.size() == kSnapshotsMax) snapshots_.pop_front();
+      auto snapshot = engine_->TakeSnapshot();
+      if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+      snapshots_.push_back({*std::move(snapshot), model_});
+      return {};
+    }
+    case Step::Kind::kRelease:
+      if (!snapshots_.empty()) snapshots_.pop_front();
+      return {};
+    case Step::Kind::kCheck:
+      return Check(step);
+    case Step::Kind::kVerify:
+      return Verify();
+    case Step::Kind::kReopen:
+      return Reopen();
+    case Step::Kind::kPowerOffAt:
+    case Step::Kind::kFault:
+    case Step::Kind::kSpace:
+      Inject(step);
+      return {};
+    case Step::Kind::kHeal:
+      return Heal();
+    case Step::Kind::kCrash:
+    case Step::Kind::kKill:
+      break;
+  }
+  return {};
+}
+
+Status Session::Write(const Step& step, bool expected) {
+  WriteBatch batch;
+  for (const ModelOperation& operation : step.operations) operation.AddTo(&batch);
+  WriteOptions options;
+  options.durability = step.durability;
+  Status status = engine_->Write(options, batch);
+  if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
+    executor_->Drain();
+    status = engine_->Write(options, batch);
+  }
+  result_.counts.operations += step.operations.size();
+  if (std::ranges::any_of(step.operations, [&](const auto& put) { return Refuses(put); })) {
+    return CheckRefused(status, step);
+  }
+  if (!expected) return In("lie", status);
+  if (status.ok()) return Acknowledge(step);
+  ++result_.counts.writes_failed;
+  // A full disk leaves nothing of a batch; other errors leave it open.
+  if (status.code() == StatusCode::kIoError) {
+    JournalOf(step).Append({step.operations, std::max(now(), last_timestamp_ + 1), true});
+  }
+  return In("write", status);
+}
+
+/// Whether a value does not fit the index over its column.
+bool Session::Refuses(const ModelOperation& operation) const {
+  if (operation.kind != ModelOperation::Kind::kPut) return false;
+  const auto table = std::ranges::find(tables_, operation.table, &TableOptions::name);
+  for (const IndexOptions& index : table->indexes) {
+    const IndexColumn& indexed = index.columns[0];
+    for (const auto& [qualifier, value] : operation.columns) {
+      if (operation.family != indexed.family || qualifier != indexed.qualifier) continue;
+      if (!test::FitsType(indexed.type, value)) return true;
+    }
+  }
+  return false;
+}
+
+Status Session::CheckRefused(const Status& status, const Step& step) {
+  if (status.code() == StatusCode::kInvalidArgument || (!status.ok() && is_failing())) return {};
+  return Mismatch("write " + step.operations[0].Describe(),
+                  "refused: a value does not fit an index", status.ToString());
+}
+
+Status Session::Acknowledge(const Step& step) {
+  JournalBatch entry{step.operations, std::max(now(), last_timestamp_ + 1)};
+  last_timestamp_ = entry.timestamp;
+  for (const ModelOperation& operation : step.operations) {
+    model_.Apply(operation, entry.timestamp, 0);
+  }
+  Journal& journal = JournalOf(step);
+  journal.DropOpen();
+  const bool surely_writes = entry.surely_writes();
+  journal.Append(std::move(entry));
+  if (!surely_writes) return {};
+  if (step.durability == Durability::kWritten) journal.MarkWritten();
+  if (step.durability == Durability::kSynced) journal.MarkDurable();
+  return {};
+}
+
+Status Session::Flush(const std::string& table) {
+  RETURN_IF_ERROR(In("flush " + table, engine_->Flush(table)));
+  for (const TableOptions& options : tables_) {
+    if (!table.empty() && options.name != table) continue;
+    Journal& journal = options.name == kLoose ? *loose_ : *logged_;
+    journal.DropOpen();
+    journal.MarkDurableThrough(options.name);
+  }
+  return {};
+}
+
+Status Session::Check(const Step& step) {
+  ++result_.counts.checks;
+  const auto table = std::ranges::find(tables_, step.name, &TableOptions::name);
+  Moment moment{engine_.get(), &model_};
+  if (step.number % 3 == 0 && !snapshots_.empty()) {
+    const HeldSnapshot& held = snapshots_[step.number % snapshots_.size()];
+    moment = {engine_.get(), &held.model, &held.snapshot};
+  }
+  RETURN_IF_ERROR(CompareTable(moment, *table, step.number % 2 == 0));
+  return CompareReads(moment, *table, keys_, step.number);
+}
+
+Status Session::Verify() {
+  const auto report = engine_->Verify(true);
+  if (!report.has_value()) return In("verify", report.error());
+  if (report->findings.empty()) return {};
+  // A disk that fails to answer is a finding of verify, and only that.
+  if (is_failing()) return Status::IoError(report->findings[0]);
+  return Mismatch("verify --deep", "no finding",
+                  Format("{} findings, first: {}", report->findings.size(), report->findings[0]));
+}
+
+void SessionCounts::Add(const SessionCounts& other) {
+  for (uint64_t SessionCounts::*field :
+       {&SessionCounts::steps, &SessionCounts::operations, &SessionCounts::checks,
+        &SessionCounts::kills, &SessionCounts::crashes, &SessionCounts::recoveries_cut,
+        &SessionCounts::faults_struck, &SessionCounts::writes_failed, &SessionCounts::full_disks,
+        &SessionCounts::resumed}) {
+    this->*field += other.*field;
+  }
+}
+
+Result<SessionResult> RunScript(const Script& script, const SessionPlace& place) {
+  return Session(script, place).Run();
+}
+
+}  // namespace tandem::stress

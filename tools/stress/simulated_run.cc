@@ -1,0 +1,198 @@
+// Runs of scripts: one database after the other from one seed, and again from a file.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/status_macros.h"
+#include "tools/stress/dice.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/generator.h"
+#include "tools/stress/kept_files.h"
+#include "tools/stress/session.h"
+#include "tools/stress/shrink.h"
+#include "tools/stress/stress.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using tools::Format;
+
+constexpr uint64_t kStepsOfScript = 2000;
+constexpr uint64_t kRowsUsual[] = {20, 60, 120, 250};
+constexpr size_t kTriesMax = 3000;
+
+std::string HashText(uint64_t hash) { return Format("{:016x}", hash); }
+
+std::vector<std::pair<std::string, uint64_t>> Table(const SessionCounts& counts,
+                                                    uint64_t databases) {
+  return {{"databases", databases},
+          {"steps", counts.steps},
+          {"operations", counts.operations},
+          {"checks", counts.checks},
+          {"kills", counts.kills},
+          {"power_cuts", counts.crashes},
+          {"recoveries_cut", counts.recoveries_cut},
+          {"faults_struck", counts.faults_struck},
+          {"full_disks", counts.full_disks},
+          {"resumed", counts.resumed},
+          {"writes_failed", counts.writes_failed}};
+}
+
+/// What is wrong, where, and how to see it again.
+std::string FindingText(const Script& script, const SessionResult& result,
+                        const std::string& file) {
+  std::string text;
+  if (result.step < script.steps.size()) {
+    const Step& step = script.steps[result.step];
+    text = Format("step {} of {}, line {} of {}:\n  {}\n", result.step + 1, script.steps.size(),
+                  step.line, file, Print(step));
+  } else {
+    text = Format("before the first step of {}:\n", file);
+  }
+  return text + std::string(StatusCodeName(result.finding.code())) + ": " +
+         std::string(result.finding.message()) + "\n";
+}
+
+/// A directory of its own for a replay on real files; it goes with its owner unless it is kept.
+class ScratchDirectory {
+ public:
+  ScratchDirectory() = default;
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  ~ScratchDirectory() {
+    if (!path_.empty()) RemoveTree(path_).Ignore("a directory of temporary files");
+  }
+  Status Make() {
+    const char* const parent = std::getenv("TMPDIR");
+    std::string path = std::string(parent == nullptr ? "/tmp" : parent) + "/tandem-replay-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) {
+      return Status::IoError(path + ": no directory can be made there");
+    }
+    path_ = path;
+    return {};
+  }
+  std::string Keep() { return std::exchange(path_, {}); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Result<SessionResult> RunAgain(const Script& script, const Surroundings& surroundings,
+                               std::string* kept_at) {
+  SessionPlace place;
+  place.is_interrupted = surroundings.is_interrupted;
+  ScratchDirectory scratch;
+  RETURN_IF_ERROR(scratch.Make());
+  if (script.mode == Mode::kPlain) {
+    place.directory = scratch.path() + "/db";
+  } else {
+    place.keep = scratch.path() + "/db";
+  }
+  auto result = RunScript(script, place);
+  if (result.has_value() && !result->finding.ok() && kept_at != nullptr) {
+    *kept_at = scratch.Keep() + "/db";
+  }
+  return result;
+}
+
+Script PartOf(const Script& script, const std::vector<size_t>& kept) {
+  Script part = script;
+  part.steps.clear();
+  for (const size_t at : kept) part.steps.push_back(script.steps[at]);
+  return part;
+}
+
+/// The shortest script that still shows a finding of the same code. Errors: of the harness.
+Result<Script> Shrunk(const Script& script, const SessionResult& failed,
+                      const Surroundings& surroundings) {
+  Status error;
+  const auto fails = [&](const std::vector<size_t>& kept) {
+    if (!error.ok() || surroundings.is_interrupted()) return false;
+    const auto again = RunAgain(PartOf(script, kept), surroundings, nullptr);
+    if (!again.has_value()) error = again.error();
+    return again.has_value() && again->finding.code() == failed.finding.code();
+  };
+  const size_t count = std::min<size_t>(script.steps.size(), failed.step + 1);
+  const std::vector<size_t> kept = Shrink(count, fails, kTriesMax);
+  if (!error.ok()) return error;
+  return PartOf(script, kept);
+}
+
+}  // namespace
+
+Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surroundings) {
+  if (setup.keep_going) {
+    return Status::InvalidArgument(
+        "--keep-going needs a run of several threads: others begin a database of their own");
+  }
+  RETURN_IF_ERROR(MakeEmptyDirectory(setup.directory));
+  const Mode mode = setup.kind == Kind::kCrash    ? Mode::kCrash
+                    : setup.kind == Kind::kFaults ? Mode::kFaults
+                                                  : Mode::kPlain;
+  const std::string file = setup.directory + "/operations";
+  const int64_t end = surroundings.clock->MonotonicMicros() + setup.duration_micros;
+  SessionCounts counts;
+  uint64_t databases = 0, trace = 0;
+  Outcome outcome;
+  while (true) {
+    const uint64_t left = setup.operations == 0 ? kStepsOfScript : setup.operations - counts.steps;
+    const uint64_t seed = databases == 0 ? setup.seed : Mix(setup.seed, databases) >> 1;
+    const Script script = NewScript(mode, seed, setup.rows != 0 ? setup.rows : kRowsUsual[seed % 4],
+                                    std::min(left, kStepsOfScript));
+    RETURN_IF_ERROR(WriteText(file, Print(script)));
+    SessionPlace place;
+    place.is_interrupted = [&] {
+      return surroundings.is_interrupted() || surroundings.clock->MonotonicMicros() >= end;
+    };
+    (mode == Mode::kPlain ? place.directory : place.keep) = setup.directory + "/db";
+    RETURN_IF_ERROR(RemoveTree(setup.directory + "/db"));
+    ASSIGN_OR_RETURN(const SessionResult result, RunScript(script, place));
+    counts.Add(result.counts);
+    ++databases;
+    trace = Mix(trace, result.trace);
+    if (!result.finding.ok()) {
+      outcome.finding =
+          FindingText(script, result, file) +
+          Format(
+              "database: {}/db\nagain: {} replay {}\nshorter: {} replay {} "
+              "--shrink\n",
+              setup.directory, surroundings.program, file, surroundings.program, file);
+    }
+    outcome.interrupted = surroundings.is_interrupted();
+    const bool is_done = setup.operations != 0 && counts.steps >= setup.operations;
+    const bool is_late = surroundings.clock->MonotonicMicros() >= end;
+    if (!outcome.finding.empty() || outcome.interrupted || is_done || is_late) break;
+  }
+  outcome.counts = Table(counts, databases);
+  outcome.trace = HashText(trace);
+  return outcome;
+}
+
+Result<Outcome> Replay(const std::string& file, bool shrink, const Surroundings& surroundings) {
+  ASSIGN_OR_RETURN(const std::string text, ReadText(file));
+  const auto parsed = ParseScript(text);
+  if (!parsed.has_value()) return In(file, parsed.error());
+  std::string kept_at;
+  ASSIGN_OR_RETURN(const SessionResult result, RunAgain(*parsed, surroundings, &kept_at));
+  Outcome outcome;
+  outcome.counts = Table(result.counts, 1);
+  outcome.interrupted = result.interrupted;
+  // As the run that wrote the file prints it, where that was its only database.
+  outcome.trace = HashText(Mix(0, result.trace));
+  if (result.finding.ok()) return outcome;
+  outcome.finding = FindingText(*parsed, result, file) + "database: " + kept_at + "\n";
+  if (!shrink) return outcome;
+  ASSIGN_OR_RETURN(const Script shorter, Shrunk(*parsed, result, surroundings));
+  const std::string to = file + ".shrunk";
+  RETURN_IF_ERROR(WriteText(to, Print(shorter)));
+  outcome.interrupted = surroundings.is_interrupted();
+  outcome.finding +=
+      Format("shrunk: {} of {} steps are left in {}\nagain: {} replay {}\n", shorter.steps.size(),
+             parsed->steps.size(), to, surroundings.program, to);
+  return outcome;
+}
+
+}  // namespace tandem::stress

@@ -1,0 +1,182 @@
+// See stressed.h; recovery.cc has Recover.
+#include "tools/stress/stressed.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/status_macros.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/schema.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelRow;
+using tools::Format;
+
+constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
+
+constexpr std::string_view kLevelNames[] = {"memory", "buffered", "written", "synced"};
+
+/// Writes the next generations of slots that were entered.
+Status WriteEntered(const Stressed& stressed, const std::vector<Touched>& touched,
+                    Durability durability) {
+  WriteBatch batch;
+  std::string line = Format("{} write {}", stressed.workload->OwnerOf(touched[0].slot),
+                            kLevelNames[static_cast<size_t>(durability)]);
+  for (const Touched& one : touched) {
+    stressed.expected->slot(one.slot).begun = one.generation;
+    stressed.workload->AddTo(one.slot, one.generation, &batch);
+    line += Format(" {}:{}", one.slot, one.generation);
+  }
+  stressed.log->Add(line);
+  WriteOptions options;
+  options.durability = durability;
+  const Status status = stressed.database->Write(options, batch);
+  if (!status.ok()) return In(line, status);
+  stressed.expected->Add(Count::kWrites);
+  return {};
+}
+
+Status WriteTouched(const Stressed& stressed, uint32_t thread, const std::vector<Touched>& touched,
+                    Durability durability) {
+  Expected& expected = *stressed.expected;
+  ThreadState& state = expected.thread(thread);
+  const uint64_t number = state.begun;
+  Entry& entry = state.entries[number % kEntries];
+  const bool logged = durability != Durability::kMemory;
+  if (logged) {
+    entry.begin_stamp = expected.NextStamp();
+    entry.ack_stamp = 0;
+    entry.touched_count = touched.size();
+    std::ranges::copy(touched, entry.touched);
+    state.begun = number + 1;
+  }
+  RETURN_IF_ERROR(WriteEntered(stressed, touched, durability));
+  if (logged) entry.ack_stamp = expected.NextStamp();
+  for (const Touched& one : touched) expected.slot(one.slot).acked = one.generation;
+  if (durability >= Durability::kWritten) state.kept = number + 1;
+  return {};
+}
+
+}  // namespace
+
+std::optional<uint64_t> GenerationOf(const Workload& workload, const Sighting& sighting,
+                                     uint64_t low, uint64_t high) {
+  for (uint64_t generation = high;; --generation) {
+    if (workload.StateAt(sighting.slot, generation, sighting.table, sighting.read) ==
+        *sighting.row) {
+      return generation;
+    }
+    if (generation == low) return std::nullopt;
+  }
+}
+
+Status CheckSighting(const Workload& workload, const Sighting& sighting, uint64_t low,
+                     uint64_t high) {
+  if (GenerationOf(workload, sighting, low, high).has_value()) return {};
+  std::string expected =
+      Describe(workload.StateAt(sighting.slot, high, sighting.table, sighting.read));
+  if (low != high) {
+    expected += Format("\n            or one of the {} generations before, from {} to {}",
+                       high - low, low, high);
+  }
+  return Mismatch(Format("{}: {}: row {}, slot {} of thread {}, generation {}", sighting.table,
+                         sighting.what, test::Shown(workload.key(sighting.slot)), sighting.slot,
+                         workload.OwnerOf(sighting.slot), high),
+                  expected, Describe(*sighting.row));
+}
+
+Result<Snapshot> TakeBounded(const Stressed& stressed, Bounds* bounds) {
+  const uint32_t count = stressed.workload->slot_count();
+  bounds->low.resize(count);
+  bounds->high.resize(count);
+  for (uint32_t i = 0; i < count; ++i) bounds->low[i] = stressed.expected->slot(i).acked;
+  auto snapshot = stressed.database->TakeSnapshot();
+  if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+  for (uint32_t i = 0; i < count; ++i) bounds->high[i] = stressed.expected->slot(i).begun;
+  stressed.expected->Add(Count::kSnapshots);
+  return snapshot;
+}
+
+Status CheckScan(const Stressed& stressed, const Snapshot& snapshot, const Bounds& bounds,
+                 std::string_view table, size_t first, size_t last) {
+  const Workload& workload = *stressed.workload;
+  const std::vector<uint32_t>& slots = workload.SlotsOf(table);
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  read.versions = kAllVersions;
+  ScanOptions scan;
+  scan.start = workload.key(slots[first]);
+  scan.end = last + 1 < slots.size() ? workload.key(slots[last + 1]) : "";
+  const std::string where =
+      Format("scan from {} to {} at a snapshot", test::Shown(scan.start), test::Shown(scan.end));
+  auto rows = ReadAll(stressed.database->Scan(read, table, scan));
+  if (!rows.has_value()) return In(Format("{}: {}", table, where), rows.error());
+  stressed.expected->Add(Count::kScans);
+  stressed.expected->Add(Count::kRowsChecked, last - first + 1);
+  auto row = rows->begin();
+  for (size_t at = first; at <= last; ++at) {
+    const uint32_t slot = slots[at];
+    std::optional<ModelRow> found;
+    if (row != rows->end() && row->key < workload.key(slot)) break;
+    if (row != rows->end() && row->key == workload.key(slot)) found = std::move(*row++);
+    RETURN_IF_ERROR(CheckSighting(workload, {where, slot, table, &found, {0, kAllVersions, {}}},
+                                  bounds.low[slot], bounds.high[slot]));
+  }
+  if (row == rows->end()) return {};
+  return Mismatch(Format("{}: {}", table, where),
+                  "only rows that somebody wrote, in the order of their keys", Describe(*row));
+}
+
+Status CheckEverything(const Stressed& stressed) {
+  Bounds bounds;
+  ASSIGN_OR_RETURN(const Snapshot snapshot, TakeBounded(stressed, &bounds));
+  for (const char* const table : {kNorth, kSouth, kLoose}) {
+    const size_t count = stressed.workload->SlotsOf(table).size();
+    RETURN_IF_ERROR(CheckScan(stressed, snapshot, bounds, table, 0, count - 1));
+  }
+  return CheckMirrors(stressed, snapshot, "", 0);
+}
+
+Status CheckMirrors(const Stressed& stressed, const Snapshot& snapshot, const std::string& start,
+                    uint64_t limit) {
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  read.versions = kAllVersions;
+  ScanOptions scan;
+  scan.start = start;
+  scan.limit = limit;
+  const auto north = ReadAll(stressed.database->Scan(read, kNorth, scan));
+  if (!north.has_value()) return In("north: scan beside its mirror", north.error());
+  const auto south = ReadAll(stressed.database->Scan(read, kSouth, scan));
+  if (!south.has_value()) return In("south: scan beside its mirror", south.error());
+  stressed.expected->Add(Count::kMirrored);
+  return SameRows("south is no mirror of north at a snapshot", *north, *south);
+}
+
+Status CheckDeep(const Stressed& stressed) {
+  const auto report = stressed.database->Verify(true);
+  if (!report.has_value()) return In("verify", report.error());
+  stressed.expected->Add(Count::kVerifications);
+  if (report->findings.empty()) return {};
+  return Mismatch("verify --deep", "no finding",
+                  Format("{} findings, first: {}", report->findings.size(), report->findings[0]));
+}
+
+Status WriteSlots(const Stressed& stressed, uint32_t thread, const std::vector<uint32_t>& slots,
+                  Durability durability) {
+  std::vector<Touched> touched;
+  for (const uint32_t slot : slots) {
+    const uint64_t now = stressed.expected->slot(slot).acked;
+    touched.push_back({slot, now, now + 1});
+  }
+  return WriteTouched(stressed, thread, touched, durability);
+}
+
+Status WriteGeneration(const Stressed& stressed, const Touched& touched, Durability durability) {
+  return WriteTouched(stressed, stressed.workload->OwnerOf(touched.slot), {touched}, durability);
+}
+
+}  // namespace tandem::stress

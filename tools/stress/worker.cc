@@ -1,0 +1,278 @@
+// See worker.h.
+#include "tools/stress/worker.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "tools/stress/comparison.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/schema.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using test::ModelRead;
+using test::ModelRow;
+using tools::Format;
+
+constexpr uint64_t kScanRowsMax = 60;
+/// Batches that may be lost at the end of the process; entries of the expected state hold more.
+constexpr uint64_t kUnkeptMax = 40;
+
+}  // namespace
+
+Status Worker::Step() {
+  const uint64_t choice = dice_.Below(1000);
+  if (choice < 420) return Write();
+  if (choice < 470) return WriteLoose();
+  if (choice < 590) return Get(true);
+  if (choice < 700) return Get(false);
+  if (choice < 760) return Scan();
+  if (choice < 800) return Mirrors();
+  if (choice < 840) return Markers();
+  if (choice < 900) return Query();
+  if (choice < 950) return Hold();
+  if (choice < 995) return Past();
+  return Care();
+}
+
+Status Worker::Write() {
+  const ThreadState& state = stressed_.expected->thread(thread_);
+  const uint64_t level = dice_.Below(50);
+  Durability durability = level == 0   ? Durability::kSynced
+                          : level < 15 ? Durability::kBuffered
+                                       : Durability::kWritten;
+  if (state.begun - state.kept >= kUnkeptMax) durability = Durability::kWritten;
+  if (dice_.Chance(15)) {
+    return WriteSlots(stressed_, thread_, workload_.MarkersOf(thread_), durability);
+  }
+  std::vector<uint32_t> slots;
+  for (uint64_t count = dice_.Chance(50) ? 1 : 1 + dice_.Below(5); count > 0; --count) {
+    const uint32_t slot = dice_.Pick(workload_.MirroredOf(thread_));
+    if (std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
+  }
+  return WriteSlots(stressed_, thread_, slots, durability);
+}
+
+Status Worker::WriteLoose() {
+  const std::vector<uint32_t>& own = workload_.LooseOf(thread_);
+  if (!dice_.Chance(4))
+    return WriteSlots(stressed_, thread_, {dice_.Pick(own)}, Durability::kMemory);
+  const Status status = stressed_.database->Flush(kLoose);
+  if (!status.ok()) return In("flush loose", status);
+  stressed_.expected->Add(Count::kFlushes);
+  for (const uint32_t slot : own) {
+    SlotState& about = stressed_.expected->slot(slot);
+    about.kept = about.acked.load();
+  }
+  return {};
+}
+
+std::string_view Worker::TableOf(uint32_t slot) {
+  if (workload_.is_loose(slot)) return kLoose;
+  return dice_.Chance(50) ? kNorth : kSouth;
+}
+
+Status Worker::Get(bool own) {
+  const uint32_t slot = own ? dice_.Chance(20) ? dice_.Pick(workload_.LooseOf(thread_))
+                                               : dice_.Pick(workload_.MirroredOf(thread_))
+                            : static_cast<uint32_t>(dice_.Below(workload_.slot_count()));
+  const std::string_view table = TableOf(slot);
+  const SlotState& about = stressed_.expected->slot(slot);
+  ReadOptions read;
+  read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
+  if (dice_.Chance(20)) read.families = {"d"};
+  const uint64_t low = about.acked;
+  const auto row = stressed_.database->Get(read, table, workload_.key(slot));
+  const uint64_t high = about.begun;
+  if (!row.has_value()) return In(Format("{}: get", table), row.error());
+  std::optional<ModelRow> found;
+  if (row->has_value()) found.emplace((*row)->view());
+  stressed_.expected->Add(Count::kGets);
+  const ModelRead as_read{0, read.versions, {}, read.families};
+  return CheckSighting(workload_, {own ? "get by its owner" : "get", slot, table, &found, as_read},
+                       low, high);
+}
+
+Status Worker::Scan() {
+  Bounds bounds;
+  ASSIGN_OR_RETURN(const Snapshot snapshot, TakeBounded(stressed_, &bounds));
+  const std::string_view table = dice_.Chance(20) ? kLoose : TableOf(0);
+  const size_t count = workload_.SlotsOf(table).size();
+  const size_t first = dice_.Below(count);
+  const size_t last = std::min<size_t>(count - 1, first + dice_.Below(kScanRowsMax));
+  return CheckScan(stressed_, snapshot, bounds, table, first, last);
+}
+
+Status Worker::Mirrors() {
+  auto snapshot = stressed_.database->TakeSnapshot();
+  if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+  return CheckMirrors(stressed_, *snapshot, dice_.Pick(workload_.keys()),
+                      1 + dice_.Below(kScanRowsMax));
+}
+
+/// The markers of a thread lie in all regions of two tables, and one batch writes them all: no
+/// snapshot sees two generations.
+Status Worker::Markers() {
+  const auto thread = static_cast<uint32_t>(dice_.Below(workload_.thread_count()));
+  Bounds bounds;
+  ASSIGN_OR_RETURN(const Snapshot snapshot, TakeBounded(stressed_, &bounds));
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  std::optional<uint64_t> first;
+  for (const uint32_t slot : workload_.MarkersOf(thread)) {
+    for (const char* const table : {kNorth, kSouth}) {
+      const auto row = stressed_.database->Get(read, table, workload_.key(slot));
+      if (!row.has_value()) return In(Format("{}: get a marker", table), row.error());
+      std::optional<ModelRow> found;
+      if (row->has_value()) found.emplace((*row)->view());
+      const Sighting sighting{"marker at a snapshot", slot, table, &found};
+      const auto generation =
+          GenerationOf(workload_, sighting, bounds.low[slot], bounds.high[slot]);
+      if (!generation.has_value()) {
+        return CheckSighting(workload_, sighting, bounds.low[slot], bounds.high[slot]);
+      }
+      if (first.value_or(*generation) != *generation) {
+        return Mismatch(Format("{}: markers of thread {}, all written by each of its batches, at "
+                               "one snapshot",
+                               table, thread),
+                        Format("generation {}", *first),
+                        Format("{} in slot {}", *generation, slot));
+      }
+      first = generation;
+    }
+  }
+  return {};
+}
+
+Status Worker::Query() {
+  auto snapshot = stressed_.database->TakeSnapshot();
+  if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+  const Predicate predicate = RandomPredicate(&dice_, workload_.tables()[0], workload_.keys());
+  stressed_.expected->Add(Count::kQueries);
+  return dice_.Chance(70) ? CompareIndexed(*snapshot, predicate)
+                          : CompareOrder(*snapshot, predicate);
+}
+
+/// By index and by scan, in a table and in its mirror: the same rows.
+Status Worker::CompareIndexed(const Snapshot& snapshot, const Predicate& predicate) {
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  const std::string where = "query " + predicate.ToString() + " at a snapshot";
+  Database& database = *stressed_.database;
+  const auto scanned = ReadAll(
+      database.Query(read, kNorth, predicate, {.order_by = {}, .use_index = {}, .no_index = true}));
+  if (!scanned.has_value()) return In("north: " + where + " by scan", scanned.error());
+  for (const char* const table : {kNorth, kSouth}) {
+    const auto found = ReadAll(database.Query(read, table, predicate));
+    if (!found.has_value()) return In(Format("{}: {}", table, where), found.error());
+    RETURN_IF_ERROR(
+        SameRows(Format("{}: {}, compared with a scan", table, where), *scanned, *found));
+  }
+  return CompareCounts(snapshot, predicate, scanned->size());
+}
+
+Status Worker::CompareCounts(const Snapshot& snapshot, const Predicate& predicate, uint64_t rows) {
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  const std::string where = "query " + predicate.ToString() + " at a snapshot";
+  const auto count = stressed_.database->Count(read, kNorth, predicate);
+  if (!count.has_value()) return In("north: counted " + where, count.error());
+  if (*count != rows) {
+    return Mismatch("north: counted " + where, std::to_string(rows), std::to_string(*count));
+  }
+  const auto explained = stressed_.database->Explain(read, kSouth, predicate);
+  if (!explained.has_value()) return In("south: explained " + where, explained.error());
+  if (explained->rows == rows) return {};
+  return Mismatch("south: explained " + where, std::to_string(rows),
+                  std::to_string(explained->rows));
+}
+
+/// In the order of an index: the same rows as by scan, but for those without a value.
+Status Worker::CompareOrder(const Snapshot& snapshot, const Predicate& predicate) {
+  ReadOptions read;
+  read.snapshot = &snapshot;
+  QueryOptions ordered, scanned;
+  ordered.order_by = "size";
+  ordered.descending = dice_.Chance(50);
+  scanned.no_index = true;
+  const Predicate sized =
+      Predicate::And({predicate, Predicate::Compare(Predicate::Kind::kIsNotNull, "w:size", {})});
+  const std::string where = "south: query " + predicate.ToString() + " by size at a snapshot";
+  auto found = ReadAll(stressed_.database->Query(read, kSouth, predicate, ordered));
+  if (!found.has_value()) return In(where, found.error());
+  const auto all = ReadAll(stressed_.database->Query(read, kSouth, sized, scanned));
+  if (!all.has_value()) return In(where + ", by scan", all.error());
+  const auto size_of = [](const ModelRow& row) {
+    const auto cell = std::ranges::find(row.cells, "size", &test::ModelCell::qualifier);
+    return cell == row.cells.end() ? 0 : std::stoll(cell->value);
+  };
+  for (size_t i = 1; i < found->size(); ++i) {
+    const int64_t before = size_of((*found)[i - 1]), after = size_of((*found)[i]);
+    if (ordered.descending ? before >= after : before <= after) continue;
+    return Mismatch(where, Format("after a size of {} none of {}", before, after),
+                    Describe((*found)[i]));
+  }
+  std::ranges::sort(*found, {}, &ModelRow::key);
+  return SameRows(where + ", compared with a scan", *all, *found);
+}
+
+/// Takes a snapshot and looks at it later, again and again.
+Status Worker::Hold() {
+  if (!held_.has_value()) {
+    Bounds bounds;
+    ASSIGN_OR_RETURN(Snapshot snapshot, TakeBounded(stressed_, &bounds));
+    held_.emplace(Held{std::move(snapshot), std::move(bounds)});
+    return {};
+  }
+  if (dice_.Chance(10)) {
+    held_.reset();
+    return {};
+  }
+  const std::string_view table = dice_.Chance(20) ? kLoose : TableOf(0);
+  const size_t count = workload_.SlotsOf(table).size();
+  const size_t first = dice_.Below(count);
+  const size_t last = std::min<size_t>(count - 1, first + dice_.Below(kScanRowsMax));
+  return CheckScan(stressed_, held_->snapshot, held_->bounds, table, first, last);
+}
+
+/// An own row as of an earlier generation: of the versions that are kept, those of that time.
+Status Worker::Past() {
+  const uint32_t slot = dice_.Pick(workload_.MirroredOf(thread_));
+  const uint64_t now = stressed_.expected->slot(slot).acked;
+  const uint64_t then = now - std::min(now, dice_.Below(kGenerationsOfReset));
+  const std::string_view table = TableOf(slot);
+  ReadOptions read;
+  read.versions = 3;
+  read.as_of = Workload::TimeOf(then);
+  const auto row = stressed_.database->Get(read, table, workload_.key(slot));
+  if (!row.has_value()) return In(Format("{}: get as of {}", table, *read.as_of), row.error());
+  std::optional<ModelRow> found;
+  if (row->has_value()) found.emplace((*row)->view());
+  stressed_.expected->Add(Count::kPasts);
+  const std::string where = Format("get as of {}", *read.as_of);
+  return CheckSighting(workload_, {where, slot, table, &found, {0, 3, {}, {}, read.as_of}}, now,
+                       now);
+}
+
+Status Worker::Care() {
+  const std::string table = dice_.Chance(50) ? kNorth : kSouth;
+  if (dice_.Chance(75)) {
+    stressed_.log->Add(Format("{} flush {}", thread_, table));
+    stressed_.expected->Add(Count::kFlushes);
+    return In("flush " + table, stressed_.database->Flush(table));
+  }
+  if (dice_.Chance(70)) {
+    stressed_.log->Add(Format("{} compact {}", thread_, table));
+    stressed_.expected->Add(Count::kCompactions);
+    return In("compact " + table, stressed_.database->Compact(table));
+  }
+  const auto report = stressed_.database->Verify(false);
+  if (!report.has_value()) return In("verify", report.error());
+  stressed_.expected->Add(Count::kVerifications);
+  if (report->findings.empty()) return {};
+  return Mismatch("verify beside writers", "no finding", report->findings[0]);
+}
+
+}  // namespace tandem::stress

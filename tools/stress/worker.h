@@ -1,0 +1,51 @@
+// What one thread does to a database that others use too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tools/stress/dice.h"
+#include "tools/stress/stressed.h"
+
+namespace tandem::stress {
+
+/// Threads: one.
+class Worker {
+ public:
+  Worker(const Stressed& stressed, uint32_t thread, uint64_t seed)
+      : stressed_(stressed), workload_(*stressed.workload), thread_(thread), dice_(seed) {}
+
+  /// One random operation. Errors: a Mismatch, or that of the database.
+  Status Step();
+
+ private:
+  struct Held {
+    Snapshot snapshot;
+    Bounds bounds;
+  };
+
+  Status Write();
+  Status WriteLoose();
+  Status Get(bool own);
+  Status Scan();
+  Status Mirrors();
+  Status Markers();
+  Status Query();
+  Status CompareIndexed(const Snapshot& snapshot, const Predicate& predicate);
+  Status CompareOrder(const Snapshot& snapshot, const Predicate& predicate);
+  Status CompareCounts(const Snapshot& snapshot, const Predicate& predicate, uint64_t rows);
+  Status Hold();
+  Status Past();
+  Status Care();
+  std::string_view TableOf(uint32_t slot);
+
+  const Stressed stressed_;
+  const Workload& workload_;
+  const uint32_t thread_;
+  Dice dice_;
+  std::optional<Held> held_;
+};
+
+}  // namespace tandem::stress
