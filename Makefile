@@ -112,9 +112,11 @@ tsan:
 sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
 	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
 
-# The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each.
+# The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
+# from SEED (another one every time).
 SUITES ?=
 MINUTES ?=
+SEED ?=
 # Other engines take the exam and answer for it where their libraries are.
 EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
 EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
@@ -127,7 +129,7 @@ prove:
 	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
-	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES))))
+	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
 exam:
 	$(INSTALL) $(PACKAGES_TEST)
