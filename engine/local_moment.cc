@@ -10,21 +10,14 @@ namespace tandem::engine {
 
 class LocalStorage::Hold final : public HeldFiles {
  public:
-  explicit Hold(LocalStorage* storage) : storage_(storage) {}
+  explicit Hold(LocalStorage* storage) : HeldFiles(storage->directory_.get()), storage_(storage) {}
   ~Hold() override { storage_->EndHold(); }
 
   Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
     return storage_->OpenFile(number);
   }
   Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) override {
-    return storage_->directory_->Open(SegmentName(number), base::OpenMode::kReadOnly);
-  }
-  Status LinkStoreFile(format::FileNumber number, base::Directory* to) override {
-    const std::string name = StoreFileName(number);
-    return to->Link(*storage_->directory_, name, name);
-  }
-  Result<bool> Contain(base::Directory* directory) override {
-    return directory->IsWithin(*storage_->directory_);
+    return directory()->Open(SegmentName(number), base::OpenMode::kReadOnly);
   }
 
  private:

@@ -48,7 +48,8 @@ Result<std::unique_ptr<base::File>> ReadOnlyStorage::OpenFile(format::FileNumber
 // bytes.
 class ReadOnlyStorage::Held final : public HeldFiles {
  public:
-  explicit Held(ReadOnlyStorage* storage) : storage_(storage) {}
+  explicit Held(ReadOnlyStorage* storage)
+      : HeldFiles(storage->directory_.get()), storage_(storage) {}
 
   Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
     return storage_->OpenFile(number);
@@ -59,13 +60,6 @@ class ReadOnlyStorage::Held final : public HeldFiles {
       return Status::NotFound(SegmentName(number) + " is not part of the database");
     }
     return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
-  }
-  Status LinkStoreFile(format::FileNumber number, base::Directory* to) override {
-    const std::string name = StoreFileName(number);
-    return to->Link(*storage_->directory_, name, name);
-  }
-  Result<bool> Contain(base::Directory* directory) override {
-    return directory->IsWithin(*storage_->directory_);
   }
 
  private:

@@ -125,9 +125,7 @@ class AllocationsSuite {
     };
     const Shrunk shrunk = Shrink(workload, finding, {.find = find});
     base::MutexLock lock(mutex_);
-    failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
-                        "\n  again: build/prove allocations --seed " + std::to_string(plan_.seed) +
-                        " --only " + workload.name);
+    failures_.push_back(shrunk.Describe("allocations", plan_, workload));
   }
 
   const Plan& plan_;

@@ -59,9 +59,7 @@ class CrashSuite {
     const Shrunk shrunk = Shrink(workload, finding, {.find = [](const Workload& smaller) {
                                    return FindByCrash(smaller, CrashSettings());
                                  }});
-    failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
-                        "\n  again: build/prove crash --seed " + std::to_string(plan_.seed) +
-                        " --only " + workload.name);
+    failures_.push_back(shrunk.Describe("crash", plan_, workload));
   }
 
   const Plan& plan_;

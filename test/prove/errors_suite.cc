@@ -86,9 +86,7 @@ class ErrorsSuite {
         Shrink(workload, *finding,
                {.find = [this, thread](const Workload& smaller) { return Find(smaller, thread); }});
     base::MutexLock lock(mutex_);
-    failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
-                        "\n  again: build/prove errors --seed " + std::to_string(plan_.seed) +
-                        " --only " + workload.name);
+    failures_.push_back(shrunk.Describe("errors", plan_, workload));
     return true;
   }
 

@@ -76,6 +76,13 @@ class Shrinker {
 
 }  // namespace
 
+std::string Shrunk::Describe(std::string_view suite, const Plan& plan,
+                             const Workload& whole) const {
+  std::string text = finding.Describe(workload);
+  text.append("\n  again: build/prove ").append(suite);
+  return text.append(" --seed " + std::to_string(plan.seed) + " --only " + whole.name);
+}
+
 Shrunk Shrink(const Workload& workload, const Finding& finding, const ShrinkPlan& plan) {
   return Shrinker(plan).Run(workload, finding);
 }

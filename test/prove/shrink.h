@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "test/prove/finding.h"
+#include "test/prove/suite.h"
 #include "test/prove/workload.h"
 
 namespace tandem::prove {
@@ -14,6 +17,9 @@ struct Shrunk {
   Workload workload;
   Finding finding;
   uint64_t attempts = 0;
+
+  /// The finding, and the command that shows it again on `whole`, the workload that was cut down.
+  std::string Describe(std::string_view suite, const Plan& plan, const Workload& whole) const;
 };
 
 struct ShrinkPlan {

@@ -97,9 +97,7 @@ class SpaceSuite {
     };
     const Shrunk shrunk = Shrink(workload, finding, {.find = find});
     base::MutexLock lock(mutex_);
-    failures_.push_back(shrunk.finding.Describe(shrunk.workload) +
-                        "\n  again: build/prove space --seed " + std::to_string(plan_.seed) +
-                        " --only " + workload.name);
+    failures_.push_back(shrunk.Describe("space", plan_, workload));
   }
 
   const Plan& plan_;
