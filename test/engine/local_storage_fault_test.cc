@@ -10,6 +10,7 @@
 #include "test/engine/storage_workload.h"
 #include "test/support/print.h"
 #include "test/support/simulated_disk.h"
+#include "test/support/test_random.h"
 
 namespace tandem::test {
 namespace {
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(LocalStorageFaultSuite)
 BOOST_AUTO_TEST_CASE(AnErrorAnywhereLosesNothingAcknowledged) {
   for (const bool sticky : {false, true}) {
     for (const bool partly : {false, true}) {
-      for (uint64_t at = 1;; ++at) {
+      for (uint64_t at = 1;; at += Stride()) {
         Scene scene;
         scene.Open();
         scene.disk.control().InjectFault(
@@ -76,7 +77,7 @@ BOOST_AUTO_TEST_CASE(AnErrorAnywhereLosesNothingAcknowledged) {
 
 // As a caller sees it who goes on after the error: what it is told then must hold as well.
 void GoOnAfterAnError(SyncFailure sync_failure) {
-  for (uint64_t at = 1;; ++at) {
+  for (uint64_t at = 1;; at += Stride()) {
     Scene scene;
     scene.Open();
     scene.disk.control().InjectFault(

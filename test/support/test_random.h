@@ -48,4 +48,10 @@ inline size_t Trials(size_t usual) {
   return factor == nullptr ? usual : usual * std::strtoull(factor, nullptr, 10);
 }
 
+/// Of the points of a test that takes each in turn, every how many-eth is taken: each one; under
+/// TANDEM_QUICK every `quick`-th. A prime, so that what alternates from point to point is met.
+inline uint64_t Stride(uint64_t quick = 7) {
+  return std::getenv("TANDEM_QUICK") != nullptr ? quick : 1;
+}
+
 }  // namespace tandem::test
