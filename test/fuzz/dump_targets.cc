@@ -55,13 +55,14 @@ Status DumpFile(tools::Dump& dump) {
   }
 }
 
-// Upper flags choose the output, and what of the file is asked for.
+// Upper flags choose between checking and printing, the output, and what of the file is printed.
 void Show(const std::string& bytes, uint8_t flags) {
   tools::ProbedFile probed;
   if (!Probe(bytes, &probed)) return;
-  VerifyReport report;
-  (void)tools::CheckFile(&probed, /*deep=*/true, &report);
-  if (!Probe(bytes, &probed)) return;
+  if ((flags & 16) != 0) {
+    VerifyReport report;
+    return (void)tools::CheckFile(&probed, /*deep=*/true, &report);
+  }
   constexpr tools::OutputMode kModes[] = {tools::OutputMode::kTable, tools::OutputMode::kJsonLines,
                                           tools::OutputMode::kCsv, tools::OutputMode::kTsv};
   tools::DumpOptions options;

@@ -77,7 +77,9 @@ void ReadRecords(const char* format, std::string_view input) {
   if (input.empty()) return;
   const tools::OwnedFile file(fmemopen(const_cast<char*>(input.data()), input.size(), "rb"));
   Expect(file != nullptr, "memory can be read as a file");
-  tools::InputBuffer buffer(file.get(), "input");
+  // Few bytes at a time, so that records lie over the ends of reads.
+  constexpr size_t kReadBytes = 100;
+  tools::InputBuffer buffer(file.get(), "input", kReadBytes);
   auto reader = tools::NewRecordReader({format}, &buffer);
   Expect(reader.has_value(), "the format is known");
   tools::Record record;
@@ -145,7 +147,7 @@ std::vector<std::string> ScriptSeeds() {
 
 std::span<const Target> TextTargets() {
   static const Target kTargets[] = {{"predicate", RunPredicate, PredicateSeeds},
-                                    {"arguments", RunArguments, ArgumentSeeds},
+                                    {"arguments", RunArguments, ArgumentSeeds, Shape::kPlain, 128},
                                     {"separated", RunSeparated, SeparatedSeeds},
                                     {"jsonl", RunJsonLines, JsonSeeds},
                                     {"deb822", RunDeb822, Deb822Seeds},
