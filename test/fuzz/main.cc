@@ -20,8 +20,8 @@ uint64_t inputs = 0, sealed_inputs = 0;
 
 template <typename Visit>
 void ForEachTarget(Visit visit) {
-  for (const auto& targets :
-       {RecordTargets(), ChainTargets(), StoreFileTargets(), DumpTargets(), TextTargets()}) {
+  for (const auto& targets : {BlockTargets(), RecordTargets(), ChainTargets(), StoreFileTargets(),
+                              DumpTargets(), TextTargets()}) {
     for (const Target& target : targets) visit(target);
   }
 }
@@ -83,9 +83,9 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tandem::fuzz;
+  using tandem::fuzz::chosen, tandem::fuzz::inputs, tandem::fuzz::sealed_inputs;
   ++inputs;
-  sealed_inputs += size > 0 && (data[0] & kChecksumsRight) != 0 ? 1 : 0;
+  sealed_inputs += size > 0 && (data[0] & tandem::fuzz::kChecksumsRight) != 0 ? 1 : 0;
   chosen->run({reinterpret_cast<const char*>(data), size});
   return 0;
 }

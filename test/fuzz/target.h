@@ -35,7 +35,9 @@ struct Target {
 
 std::span<const Target>
 RecordTargets();                         ///< Catalog edits, operations, single blocks, lists, keys.
-std::span<const Target> ChainTargets();  ///< Files of frames, and ROOT.
+std::span<const Target> BlockTargets();  ///< Blocks by themselves.
+std::span<const Target> RecordTargets();     ///< Catalog edits, operations, lists, keys.
+std::span<const Target> ChainTargets();      ///< Files of frames, and ROOT.
 std::span<const Target> StoreFileTargets();  ///< Store files, and what salvage makes of them.
 std::span<const Target> DumpTargets();       ///< What the program shows of files of every kind.
 std::span<const Target> TextTargets();       ///< Predicates, what import reads, scripts.
