@@ -1,13 +1,14 @@
 // Store files: a target for the blocks of each decoder. The input says how places of these kinds of
 // a small sample are changed; then what reads store files reads this one. Behind right checksums it
 // may hold anything, but an answer comes, in bounded memory and time. With the old checksums every
-// change is found, and what salvage still gives is what was there.
-#include <array>
+// change is found, and what readers and salvage still give is what was there.
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "format/cell_stream.h"
 #include "format/damaged_file.h"
 #include "format/family_survey.h"
 #include "format/far_value.h"
@@ -58,13 +59,43 @@ void ReadIndexes(format::StoreFile* file) {
   }
 }
 
-void ReadRows(format::StoreFile* file) {
+// The rows that could be read to their end, by family (0: of all) and key: a hash of their cells.
+using FoundRows = std::map<std::pair<uint8_t, std::string>, format::Hash128>;
+
+// Adds cells to `*hash`; false: a far value among them cannot be read.
+bool AddCells(std::span<const format::Cell> cells, format::StreamingHash128* hash) {
+  std::string value;
+  for (const format::Cell& cell : cells) {
+    const uint64_t numbers[] = {static_cast<uint64_t>(cell.kind), cell.family.value,
+                                cell.sequence.value, static_cast<uint64_t>(cell.timestamp),
+                                cell.qualifier.size()};
+    hash->Add({reinterpret_cast<const char*>(numbers), sizeof(numbers)});
+    hash->Add(cell.qualifier);
+    value.assign(cell.is_far() ? "" : cell.value);
+    if (cell.is_far() && !format::ReadFarValue(cell, &value).ok()) return false;
+    hash->Add(value);
+  }
+  return true;
+}
+
+// Whether every cell of the stream could be read.
+bool AddStream(const Result<std::unique_ptr<format::CellStream>>& stream,
+               format::StreamingHash128* hash) {
+  if (!stream) return false;
+  while (true) {
+    const Result<bool> more = (*stream)->Next();
+    if (!more || !*more) return more.has_value();
+    if (!AddCells((*stream)->cells(), hash)) return false;
+  }
+}
+
+FoundRows ReadRows(format::StoreFile* file) {
+  FoundRows found;
   format::RowStream rows(file, 0, file->row_count());
-  std::vector<format::Cell> cells;
   uint32_t count = 0;
   while (rows.Next().ok() && rows.valid()) {
-    cells.clear();
-    (void)test::ReadCells(&rows, &cells);
+    format::StreamingHash128 hash;
+    if (AddStream(rows.Stream(), &hash)) found[{0, std::string(rows.key())}] = hash.Finish();
     Expect(++count <= file->row_count(), "a stream has no more rows than its file");
   }
   for (const std::string_view key : {"a", "k0007", "zz"}) {
@@ -72,6 +103,39 @@ void ReadRows(format::StoreFile* file) {
     (void)file->FindByHash(key, 7);
     (void)file->MayContain(7);
   }
+  return found;
+}
+
+Result<std::shared_ptr<format::StoreFile>> Open(const std::string& bytes) {
+  return format::StoreFile::Open(std::make_unique<test::MemoryFile>(bytes), {}, nullptr);
+}
+
+// Samples and their rows, as `read` finds them in the bytes of a file.
+struct SoundSamples {
+  SoundSamples(SampleChoice samples, FoundRows (*read)(const std::string& bytes))
+      : choice(std::move(samples)) {
+    for (const test::DamageableFile& sample : choice.files()) {
+      rows.push_back(read(sample.bytes()));
+      Expect(!rows.back().empty(), "a sound file has rows");
+    }
+  }
+  // Ends the process when a row of the damaged sample is none of the sound one.
+  void ExpectSound(const ChangedSample& changed, const FoundRows& found) const {
+    if (!changed.is_damage) return;
+    const FoundRows& sound = rows[changed.sample];
+    for (const auto& [row, cells] : found) {
+      const auto before = sound.find(row);
+      Expect(before != sound.end() && before->second == cells, "rows are those that were written");
+    }
+  }
+
+  SampleChoice choice;
+  std::vector<FoundRows> rows;  ///< Of each sample.
+};
+
+FoundRows RowsOf(const std::string& bytes) {
+  const auto file = Open(bytes);
+  return file ? ReadRows(file->get()) : FoundRows();
 }
 
 // Whether something is wrong with the file.
@@ -83,11 +147,10 @@ bool FindDamage(format::StoreFile* file, bool rows) {
   return findings.count() > 0 || !status.ok();
 }
 
-void RunChanged(const SampleChoice& samples, std::string_view input) {
-  const std::optional<ChangedSample> changed = Change(samples, input);
+void RunChanged(const SoundSamples& samples, std::string_view input) {
+  const std::optional<ChangedSample> changed = Change(samples.choice, input);
   if (!changed) return;
-  auto file =
-      format::StoreFile::Open(std::make_unique<test::MemoryFile>(changed->bytes), {}, nullptr);
+  const auto file = Open(changed->bytes);
   if (!file) return;
   switch (ReadingOf(input)) {
     case Reading::kBlocks:
@@ -98,7 +161,7 @@ void RunChanged(const SampleChoice& samples, std::string_view input) {
       (void)FindDamage(file->get(), /*rows=*/true);
       return;
     case Reading::kRows:
-      return ReadRows(file->get());
+      return samples.ExpectSound(*changed, ReadRows(file->get()));
     case Reading::kIndexes:
       return ReadIndexes(file->get());
   }
@@ -106,48 +169,31 @@ void RunChanged(const SampleChoice& samples, std::string_view input) {
 
 template <BlockKind... kKinds>
 void RunSmall(std::string_view input) {
-  static const SampleChoice kSamples(test::SmallStoreFiles(), {kKinds...});
+  static const SoundSamples kSamples({test::SmallStoreFiles(), {kKinds...}}, RowsOf);
   RunChanged(kSamples, input);
 }
 
 void RunWideRow(std::string_view input) {
-  static const SampleChoice kSamples({test::SmallWideRow()},
-                                     {BlockKind::kWideHead, BlockKind::kChunk});
+  static const SoundSamples kSamples(
+      {{test::SmallWideRow()}, {BlockKind::kWideHead, BlockKind::kChunk}}, RowsOf);
   RunChanged(kSamples, input);
 }
 
 void RunFarValue(std::string_view input) {
-  static const SampleChoice kSamples({test::SmallFarValue()},
-                                     {BlockKind::kValue, BlockKind::kRows});
+  static const SoundSamples kSamples(
+      {{test::SmallFarValue()}, {BlockKind::kValue, BlockKind::kRows}}, RowsOf);
   RunChanged(kSamples, input);
 }
 
 // Of the two thousand rows of the second file only the index is read.
 void RunPostings(std::string_view input) {
-  static const SampleChoice kSamples({test::RoaringPostings(), test::BlockedPostings()},
-                                     {BlockKind::kPostings, BlockKind::kIndexLeaf});
+  static const SoundSamples kSamples({{test::RoaringPostings(), test::BlockedPostings()},
+                                      {BlockKind::kPostings, BlockKind::kIndexLeaf}},
+                                     RowsOf);
   std::string changed(input);
   constexpr int kIndexes = 2 * static_cast<int>(Reading::kIndexes);
   if (input.size() > 1 && input[1] % 2 != 0) changed[0] = static_cast<char>(input[0] | kIndexes);
   RunChanged(kSamples, changed);
-}
-
-// The cells of each row of each family that salvage finds, as a hash.
-using FoundRows = std::map<std::pair<uint8_t, std::string>, format::Hash128>;
-
-format::Hash128 HashOf(std::span<const format::Cell> cells) {
-  format::StreamingHash128 hash;
-  std::string value;
-  for (const format::Cell& cell : cells) {
-    const uint64_t numbers[] = {static_cast<uint64_t>(cell.kind), cell.sequence.value,
-                                static_cast<uint64_t>(cell.timestamp), cell.qualifier.size()};
-    hash.Add({reinterpret_cast<const char*>(numbers), sizeof(numbers)});
-    hash.Add(cell.qualifier);
-    value.assign(cell.is_far() ? "" : cell.value);
-    if (cell.is_far()) Expect(format::ReadFarValue(cell, &value).ok(), "a good row is read");
-    hash.Add(value);
-  }
-  return hash.Finish();
 }
 
 FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
@@ -161,8 +207,11 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
     std::vector<format::Cell> cells;
     while (rows.Next().ok() && rows.valid()) {
       cells.clear();
-      if (rows.is_wide() || !rows.Cells(&cells).ok()) continue;
-      found[{survey.family.value, rows.key()}] = HashOf(cells);
+      format::StreamingHash128 hash;
+      const bool is_read = rows.is_wide() ? AddStream(rows.Stream(), &hash)
+                                          : rows.Cells(&cells).ok() && AddCells(cells, &hash);
+      Expect(is_read, "a good row is read");
+      found[{survey.family.value, rows.key()}] = hash.Finish();
     }
   }
   return found;
@@ -172,29 +221,16 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
 void RunSalvage(std::string_view input) {
   using enum BlockKind;
   constexpr uint8_t kIsKnown = 2;
-  static const SampleChoice kSamples(
-      test::SmallStoreFiles(),
-      {test::kNoBlock, kRows, kBlockIndex, kBlockIndexTop, kDictionary, kKeyHashes, kBitmap,
-       kFilter, kSchema, kStatistics, kDigests, kSectionTable});
-  static const std::vector<FoundRows> kSound = [] {
-    std::vector<FoundRows> sound;
-    for (const test::DamageableFile& sample : kSamples.files()) {
-      sound.push_back(Salvage(sample.bytes(), {}));
-      Expect(!sound.back().empty(), "salvage finds the rows of a sound file");
-    }
-    return sound;
-  }();
-  const std::optional<ChangedSample> changed = Change(kSamples, input);
+  static const SoundSamples kSamples(
+      {test::SmallStoreFiles(),
+       {test::kNoBlock, kRows, kBlockIndex, kBlockIndexTop, kDictionary, kKeyHashes, kBitmap,
+        kFilter, kSchema, kStatistics, kDigests, kSectionTable}},
+      [](const std::string& bytes) { return Salvage(bytes, {}); });
+  const std::optional<ChangedSample> changed = Change(kSamples.choice, input);
   if (!changed) return;
   format::KnownFile known;
   if ((FlagsOf(input).flags & kIsKnown) != 0) known.id = test::kSampleId;
-  const FoundRows found = Salvage(changed->bytes, known);
-  if (!changed->is_damage) return;
-  const FoundRows& sound = kSound[changed->sample];
-  for (const auto& [row, cells] : found) {
-    const auto before = sound.find(row);
-    Expect(before != sound.end() && before->second == cells, "salvage gives what was written");
-  }
+  kSamples.ExpectSound(*changed, Salvage(changed->bytes, known));
 }
 
 }  // namespace

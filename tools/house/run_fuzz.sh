@@ -55,13 +55,13 @@ fuzz() {
     return
   fi
   tail -n 40 "$log"
-  found=$(number_in 'Test unit written to \(.*\)' "$log")
+  found=$(number_in '.*Test unit written to \(.*\)' "$log")
   if [ -z "$found" ]; then
     echo "fuzz $target: FAILED: it could not run"
     return 1
   fi
   touch "$work/$target.finding"
-  echo "fuzz $target: FINDING; again: $program --target=$target $found"
+  echo "fuzz $target: FINDING; again: $program --target=$target $flags $found"
   return 1
 }
 
