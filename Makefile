@@ -138,14 +138,21 @@ exam:
 	@$(BUILD)/exam_peers
 .PHONY: exam
 
-# Every fuzz target for FUZZ_SECONDS, two at a time; FUZZ_TARGETS names some of them.
+# Every fuzz target for FUZZ_SECONDS, two at a time, from SEED; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
 FUZZ_TARGETS ?=
 FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
-fuzz:
+# Of the program what reads bytes; the rest of it would only be built for nothing.
+FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/input_packages.cc %/help_text.cc, \
+  $(wildcard $(addprefix tools/tandem/,dump_*.cc input*.cc output.cc output_table.cc file_*.cc \
+  *json.cc *_text.cc chain_end.cc declarations.cc record_reader.cc row_key_template.cc \
+  separated_header.cc suggest.cc verb_dump.cc))))
+.PHONY: fuzz-corpus
+fuzz fuzz-corpus:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
 	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
-	@tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+	@SEED=$(SEED) GROW=$(filter fuzz-corpus,$@) \
+	  tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
 ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
@@ -273,8 +280,7 @@ $(BUILD)/exam_peers: $(filter-out %/prove/main.o,$(PROVE_OBJECTS)) $(call object
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
 	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
-# The readers of input are the program's.
-$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(FUZZED_TOOLS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
 # The examples see what a user sees: the public headers. Debian's cpp-httplib is compiled with these.

@@ -19,8 +19,12 @@ constexpr size_t kReadBytes = 1024 * 1024;
 // Hands out the bytes of a file front to back and hashes them as they pass.
 class Sweep {
  public:
-  explicit Sweep(const BlockFile& file, uint64_t begin = 0)
-      : file_(file), buffer_(std::make_unique_for_overwrite<char[]>(kReadBytes)), offset_(begin) {}
+  // Of `size_bytes` from `begin` on.
+  Sweep(const BlockFile& file, uint64_t begin, uint64_t size_bytes)
+      : file_(file),
+        buffer_bytes_(std::min<uint64_t>(kReadBytes, size_bytes)),
+        buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes_)),
+        offset_(begin) {}
 
   uint64_t offset() const { return offset_; }
   Hash128 hash() const { return hash_.Finish(); }
@@ -29,7 +33,7 @@ class Sweep {
   template <typename Visit>
   Status To(uint64_t end, Visit visit) {
     while (offset_ < end) {
-      const size_t wanted = std::min<uint64_t>(kReadBytes, end - offset_);
+      const size_t wanted = std::min<uint64_t>(buffer_bytes_, end - offset_);
       ASSIGN_OR_RETURN(const size_t count, file_.file().Read(offset_, {buffer_.get(), wanted}));
       if (count != wanted) return file_.Corrupt(offset_, Mismatch("bytes", wanted, count));
       const std::string_view bytes(buffer_.get(), count);
@@ -51,6 +55,7 @@ class Sweep {
 
  private:
   const BlockFile& file_;
+  const size_t buffer_bytes_;
   std::unique_ptr<char[]> buffer_;
   uint64_t offset_;
   StreamingHash128 hash_;
@@ -59,7 +64,7 @@ class Sweep {
 }  // namespace
 
 Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
-  Sweep sweep(parts_->blocks, section.offset);
+  Sweep sweep(parts_->blocks, section.offset, section.size_bytes);
   StreamingHash64 hash;
   RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
     hash.Add(bytes);
@@ -70,7 +75,7 @@ Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
 
 Result<Hash128> StoreFile::VerifyBytes() const {
   const BlockFile& file = parts_->blocks;
-  Sweep sweep(file);
+  Sweep sweep(file, 0, parts_->size_bytes);
   RETURN_IF_ERROR(sweep.Any(kFileHeaderBytes));
   StreamingHash64 section_hash;
   for (const SectionEntry& section : parts_->sections) {

@@ -1,29 +1,21 @@
-// Records that stand outside blocks: file header, table, catalog edits, manifest, log, ROOT. Where
-// a checksum guards the bytes it is made right first, so that the decoder behind it is reached.
+// Records by themselves: catalog edits, operations, lists of postings, index keys and typed values.
 #include <algorithm>
-#include <memory>
+#include <optional>
 #include <utility>
 
+#include "format/byte_reader.h"
 #include "format/catalog.h"
 #include "format/coding.h"
-#include "format/file_header.h"
-#include "format/footer.h"
-#include "format/frame.h"
-#include "format/hash.h"
-#include "format/manifest.h"
-#include "format/root.h"
+#include "format/index_key.h"
+#include "format/postings.h"
 #include "format/schema.h"
+#include "format/value_text.h"
 #include "test/fuzz/target.h"
-#include "test/support/memory_file.h"
 #include "test/support/sample_records.h"
-#include "wal/log.h"
 #include "wal/operation.h"
 
 namespace tandem::fuzz {
 namespace {
-
-const format::DatabaseId kDatabase = test::SampleId(1);
-const format::FileId kFile = test::SampleId(40);
 
 // Decoding what was encoded gives the same bytes again.
 void RunTable(std::string_view input) {
@@ -37,77 +29,30 @@ void RunTable(std::string_view input) {
   Expect(first == second, "a decoded table encodes as before");
 }
 
-std::vector<std::string> TableSeeds() {
-  std::string bytes;
-  format::EncodeTable(test::SampleTable(), &bytes);
-  return {bytes};
-}
-
+// An edit of the catalog, or a table, which is a part of edits.
 void RunEdit(std::string_view input) {
+  RunTable(input);
   const auto edit = format::DecodeEdit(input);
   if (!edit) return;
   std::string encoded;
   format::EncodeEdit(*edit, &encoded);
   Expect(format::DecodeEdit(encoded).has_value(), "an encoded edit decodes");
   format::Catalog catalog;
-  catalog.database = kDatabase;
+  catalog.database = test::SampleId(1);
   const bool applied = format::ApplyEdit(*edit, &catalog).ok();
   Expect(!applied || format::CheckCatalog(catalog).ok(), "an edit leaves a sound catalog");
 }
 
 std::vector<std::string> EditSeeds() {
   format::CatalogEdit edit = test::SampleTableEdit();
-  std::string plain, full;
+  std::string plain, full, table;
   format::EncodeEdit(edit, &plain);
   edit.add_files.push_back(test::SampleFile(7));
   edit.put_regions[0].files.push_back({format::FileNumber(7), 1, 0, 100});
   edit.add_segments.push_back({format::FileNumber(9), test::SampleId(9)});
   format::EncodeEdit(edit, &full);
-  return {plain, full};
-}
-
-// Header and footer of a file, each with its checksum made right.
-void RunFileEnds(std::string_view input) {
-  std::string header(input.substr(0, format::kFileHeaderBytes));
-  if (header.size() == format::kFileHeaderBytes) {
-    const size_t at = header.size() - sizeof(uint64_t);
-    format::StoreAt(&header, at, format::Hash64(std::string_view(header).substr(0, at)));
-    for (const auto kind : {format::FileKind::kRoot, format::FileKind::kManifest,
-                            format::FileKind::kLog, format::FileKind::kStore}) {
-      (void)format::DecodeFileHeader(header, kind, "input");
-    }
-  }
-  std::string footer(input.substr(std::min(input.size(), format::kFileHeaderBytes)));
-  footer.resize(format::kFooterBytes);
-  const uint64_t size = 4096;
-  for (const size_t copy : {size_t{0}, format::kFooterBytes / 2}) {
-    const size_t bytes = format::kFooterBytes / 2 - sizeof(uint64_t);
-    const uint64_t offset = size - format::kFooterBytes + copy;
-    format::StoreAt(&footer, copy + bytes,
-                    format::Hash64(std::string_view(footer).substr(copy, bytes),
-                                   format::ChecksumSeed(kFile, offset)));
-  }
-  const auto decoded = format::DecodeFooter(footer, kFile, size, "input");
-  Expect(!decoded || decoded->file_size == size, "a footer is of its file's size");
-}
-
-std::vector<std::string> FileEndSeeds() {
-  format::FileHeader header;
-  header.kind = format::FileKind::kStore;
-  header.database = kDatabase;
-  header.number = format::FileNumber(5);
-  header.id = kFile;
-  std::string bytes;
-  format::AppendFileHeader(header, &bytes);
-  format::Footer footer;
-  footer.file_size = 4096;
-  footer.table_offsets[0] = 640;
-  footer.table_offsets[1] = 1280;
-  footer.table_bytes = 464;
-  footer.sections = 9;
-  footer.number = header.number;
-  format::AppendFooter(footer, kFile, &bytes);
-  return {bytes};
+  format::EncodeTable(test::SampleTable(), &table);
+  return {plain, full, table};
 }
 
 // The payload of a group of operations.
@@ -137,120 +82,126 @@ std::vector<std::string> OperationSeeds() {
   return {payload};
 }
 
-// Cuts the input into frames (a byte of length each), chains them behind `head` and appends them.
-void AppendFrames(std::string_view input, uint64_t previous, std::string* file) {
-  uint64_t sequence = 1;
-  while (!input.empty()) {
-    const size_t length = std::min<size_t>(static_cast<uint8_t>(input[0]) * 4, input.size() - 1);
-    format::Frame frame;
-    frame.previous = previous;
-    frame.first_sequence = sequence;
-    frame.count = 1;
-    frame.payload = input.substr(1, length);
-    previous = format::EncodeFrame(kFile, file->size(), frame, file);
-    ++sequence;
-    input.remove_prefix(1 + length);
+// A list of postings: its form, its count, the rows of the file, and its bytes.
+void RunPostingsList(std::string_view input) {
+  constexpr uint32_t kRowsMax = 300'000;  // Several containers of a Roaring list.
+  format::ByteReader reader(input);
+  const uint8_t form = reader.U8();
+  format::ListBounds bounds;
+  bounds.count = reader.U32() % kRowsMax;
+  bounds.row_count = reader.U32() % kRowsMax;
+  bounds.wanted.low = reader.U16();
+  if (!reader.ok()) return;
+  const std::string_view bytes = input.substr(reader.offset());
+  std::vector<uint32_t> all, wanted;
+  const auto read = [&](format::ListBounds within, std::vector<uint32_t>* out) {
+    format::ByteReader small(bytes);
+    format::ListPlace place;
+    switch (form % 4) {
+      case 0:
+        return format::ReadSmallList(within, &small, out);
+      case 1:
+        return format::ReadBlockedList(within, bytes, out);
+      case 2:
+        return format::ReadRoaringList(within, bytes, out);
+      default:
+        return format::ReadListPlace(within, &small, &place) && false;
+    }
+  };
+  const bool found_wanted = read(bounds, &wanted);
+  bounds.wanted = {};
+  if (!read(bounds, &all)) return;
+  Expect(all.size() == bounds.count, "a list has as many ordinals as it should");
+  for (size_t i = 0; i < all.size(); ++i) {
+    Expect(all[i] < bounds.row_count && (i == 0 || all[i - 1] < all[i]), "ordinals rise");
   }
+  std::erase_if(all,
+                [&](uint32_t ordinal) { return ordinal < format::LoadAt<uint16_t>(input, 9); });
+  Expect(found_wanted && wanted == all, "the wanted ordinals are those of the list");
 }
 
-std::string SegmentHead(uint64_t* checksum) {
-  wal::SegmentSpec spec;
-  spec.database = kDatabase;
-  spec.number = format::FileNumber(3);
-  spec.id = kFile;
-  std::string bytes;
-  *checksum = wal::AppendSegmentHeader(spec, &bytes);
-  return bytes;
-}
-
-void ReplayBytes(std::string bytes) {
-  std::vector<wal::ReplaySegment> segments(1);
-  segments[0].number = format::FileNumber(3);
-  segments[0].id = kFile;
-  segments[0].file = std::make_unique<test::MemoryFile>(std::move(bytes));
-  (void)wal::Replay(std::move(segments), kDatabase, [](const format::Frame& frame) {
-    RunOperations(frame.payload);
-    return Status();
-  });
-}
-
-// A segment as it is, and one whose frames are sound around any payload. The first byte chooses.
-void RunLog(std::string_view input) {
-  if (input.empty()) return;
-  uint64_t checksum = 0;
-  std::string bytes = SegmentHead(&checksum);
-  if (input[0] % 2 == 0) {
-    bytes.append(input.substr(1));
-  } else {
-    AppendFrames(input.substr(1), checksum, &bytes);
-  }
-  ReplayBytes(std::move(bytes));
-}
-
-std::vector<std::string> LogSeeds() {
-  uint64_t checksum = 0;
-  const std::string head = SegmentHead(&checksum);
-  std::string file = head;
-  AppendFrames("\4some payload", checksum, &file);
-  std::string sound = "\1\x20" + OperationSeeds()[0];
-  return {std::string(1, '\0') + file.substr(head.size()), sound};
-}
-
-// A manifest that is sound up to the edits, which are the input.
-void RunManifest(std::string_view input) {
-  auto memory = std::make_unique<test::MemoryFile>();
-  test::MemoryFile* file = memory.get();
-  format::Catalog catalog;
-  catalog.database = kDatabase;
-  format::BoundFile identity;
-  identity.number = format::FileNumber(1);
-  identity.id = kFile;
-  auto writer = format::ManifestWriter::Create(std::move(memory), identity, catalog, {});
-  Expect(writer.has_value(), "an empty catalog makes a manifest");
-  format::RootFile root;
-  root.database = kDatabase;
-  root.record.manifest = (*writer)->end();
-  std::string bytes = file->bytes();
-  AppendFrames(input, (*writer)->end().last_checksum, &bytes);
-  test::MemoryFile whole(std::move(bytes));
-  (void)format::ReadManifest(&whole, root);
-}
-
-std::vector<std::string> ManifestSeeds() {
+std::vector<std::string> PostingsListSeeds() {
   std::vector<std::string> seeds;
-  for (const std::string& edit : EditSeeds()) {
-    seeds.push_back(std::string(1, static_cast<char>(edit.size() / 4 + 1)) + edit);
+  for (const uint32_t step : {1u, 3u, 700u}) {
+    for (uint8_t form = 0; form < 3; ++form) {
+      std::vector<uint32_t> ordinals;
+      for (uint32_t i = 0; i < 140; ++i) ordinals.push_back(i * step);
+      std::string seed(1, static_cast<char>(form));
+      format::AppendU32(&seed, static_cast<uint32_t>(ordinals.size()));
+      format::AppendU32(&seed, ordinals.back() + 1);
+      format::AppendU16(&seed, 5);
+      if (form == 0) format::AppendSmallList(ordinals, &seed);
+      if (form == 1) format::AppendBlockedList(ordinals, &seed);
+      if (form == 2) format::AppendRoaringList(ordinals, &seed);
+      seeds.push_back(std::move(seed));
+    }
   }
   return seeds;
 }
 
-void RunRoot(std::string_view input) {
-  test::MemoryFile file{std::string(input)};
-  (void)format::ReadRoot(&file);
-  (void)format::ReadRootSlots(&file);
+constexpr ColumnType kTypes[] = {
+    ColumnType::kBytes,    ColumnType::kText,     ColumnType::kInt64,     ColumnType::kUint64,
+    ColumnType::kDouble,   ColumnType::kBool,     ColumnType::kTimestamp, ColumnType::kInt64Be,
+    ColumnType::kUint64Be, ColumnType::kDoubleBe, ColumnType::kBoolBe,    ColumnType::kTimestampBe};
+constexpr size_t kPlainTypes = 7;  // Whose stored values are their text.
+
+void ReadValueText(std::string_view text) {
+  (void)format::ParseInt64(text);
+  (void)format::ParseUint64(text);
+  (void)format::ParseBool(text);
+  (void)format::ParseTimestamp(text);
+  (void)format::IsUtf8(text);
+  if (const auto number = format::ParseDouble(text); number) {
+    Expect(format::ParseDouble(format::DoubleText(*number)) == number, "a double is read back");
+  }
 }
 
-std::vector<std::string> RootSeeds() {
-  test::MemoryFile file;
-  format::RootFile root;
-  root.database = kDatabase;
-  root.record.generation = 1;
-  root.record.closed = true;
-  root.record.segments.push_back({format::FileNumber(2), kFile, 160, 5});
-  Expect(format::CreateRoot(&file, root).ok(), "a root can be written");
-  return {file.bytes()};
+// A byte of type and direction; then an encoded key, and the same bytes as a value.
+void RunIndexKey(std::string_view input) {
+  if (input.empty()) return;
+  const auto choice = static_cast<uint8_t>(input[0]);
+  input.remove_prefix(1);
+  ReadValueText(input);
+  format::IndexColumnRecord column;
+  const size_t type = choice / 2 % std::size(kTypes);
+  column.type = kTypes[type];
+  column.descending = choice % 2 == 1;
+  std::string_view rest = input;
+  const auto value = format::DecodeIndexKey(column, &rest);
+  std::string encoded;
+  if (value && type < kPlainTypes) {
+    const std::string_view read = input.substr(0, input.size() - rest.size());
+    const bool fits = format::AppendIndexKey(column, *value, &encoded).ok();
+    Expect(!fits || encoded == read, "a decoded key encodes as before");
+  }
+  encoded.clear();
+  if (!format::AppendIndexKey(column, input, &encoded).ok()) return;
+  std::string_view key = encoded;
+  Expect(format::DecodeIndexKey(column, &key).has_value() && key.empty(), "an encoded key decodes");
+  Expect(format::PresentRange(column).Contains(encoded), "an encoded key is that of a value");
+}
+
+std::vector<std::string> IndexKeySeeds() {
+  std::vector<std::string> seeds;
+  for (uint8_t choice = 0; choice < 2 * kPlainTypes; ++choice) {
+    format::IndexColumnRecord column;
+    column.type = kTypes[choice / 2];
+    column.descending = choice % 2 == 1;
+    for (const char* value : {"a", "-17", "1.5e3", "true", "2026-02-28T23:59:59.25+01:00"}) {
+      std::string seed(1, static_cast<char>(choice));
+      if (format::AppendIndexKey(column, value, &seed).ok()) seeds.push_back(std::move(seed));
+    }
+  }
+  return seeds;
 }
 
 }  // namespace
 
 std::span<const Target> RecordTargets() {
-  static const Target kTargets[] = {{"table", RunTable, TableSeeds},
-                                    {"catalog_edit", RunEdit, EditSeeds},
-                                    {"file_ends", RunFileEnds, FileEndSeeds},
+  static const Target kTargets[] = {{"catalog_edit", RunEdit, EditSeeds, Shape::kPlain, 2048},
                                     {"operations", RunOperations, OperationSeeds},
-                                    {"log", RunLog, LogSeeds},
-                                    {"manifest", RunManifest, ManifestSeeds},
-                                    {"root", RunRoot, RootSeeds}};
+                                    {"postings_list", RunPostingsList, PostingsListSeeds},
+                                    {"index_key", RunIndexKey, IndexKeySeeds}};
   return kTargets;
 }
 

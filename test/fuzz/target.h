@@ -3,6 +3,7 @@
 // memory, or Expect().
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -12,16 +13,45 @@
 
 namespace tandem::fuzz {
 
+/// What the bytes of an input are, for the mutator.
+enum class Shape : uint8_t {
+  kPlain,   ///< What the decoder gets.
+  kSealed,  ///< A byte of flags, then bytes with checksums.
+  kEdits,   ///< A byte of flags, one that chooses a sample, then edits of eight bytes.
+};
+
+/// Flag of kSealed and kEdits: checksums are made right behind the changes. The mutator sets it in
+/// half of the inputs; other flags are the target's.
+inline constexpr uint8_t kChecksumsRight = 1;
+
 struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
   /// Inputs to start from: sound ones, so that the fuzzer begins behind the first checks.
   std::vector<std::string> (*seeds)();
+  Shape shape = Shape::kPlain;
+  size_t bytes_max = 512;  ///< Longer inputs are not made.
 };
 
-std::span<const Target> RecordTargets();     ///< Records without blocks: headers, catalog, log.
-std::span<const Target> StoreFileTargets();  ///< Store files whose checksums are made right.
-std::span<const Target> TextTargets();       ///< Predicates and what import reads.
+std::span<const Target>
+RecordTargets();                         ///< Catalog edits, operations, single blocks, lists, keys.
+std::span<const Target> BlockTargets();  ///< Blocks by themselves.
+std::span<const Target> RecordTargets();     ///< Catalog edits, operations, lists, keys.
+std::span<const Target> ChainTargets();      ///< Files of frames, and ROOT.
+std::span<const Target> StoreFileTargets();  ///< Store files, and what salvage makes of them.
+std::span<const Target> DumpTargets();       ///< What the program shows of files of every kind.
+std::span<const Target> TextTargets();       ///< Predicates, what import reads, scripts.
+
+/// The flags of an input that is not kPlain, and what follows them.
+struct Flagged {
+  uint8_t flags = 0;
+  std::string_view bytes;
+  bool is_sealed() const { return (flags & kChecksumsRight) != 0; }
+};
+inline Flagged FlagsOf(std::string_view input) {
+  if (input.empty()) return {};
+  return {static_cast<uint8_t>(input[0]), input.substr(1)};
+}
 
 /// Ends the process where what must hold of any input does not.
 inline void Expect(bool holds, const char* what) {

@@ -1,13 +1,18 @@
-// What users hand over as text: predicates, and the formats that import reads.
+// What users hand over as text: predicates, the command line, the formats that import reads,
+// scripts of the stress harness.
 #include <cstdio>
 #include <memory>
 
+#include "engine/local_files.h"
 #include "tandem/predicate.h"
 #include "test/fuzz/target.h"
+#include "tools/stress/script.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/input.h"
+#include "tools/tandem/output.h"
 #include "tools/tandem/record_reader.h"
+#include "tools/tandem/row_key_template.h"
 
 namespace tandem::fuzz {
 namespace {
@@ -26,7 +31,7 @@ std::vector<std::string> PredicateSeeds() {
           "d LIKE 'p%' AND e <> -7 AND f IS NOT NULL"};
 }
 
-// The texts of the command line.
+// The texts of the command line, and names of files.
 void RunArguments(std::string_view input) {
   (void)tools::ParseFamily(input);
   (void)tools::ParseIndex(input);
@@ -34,7 +39,22 @@ void RunArguments(std::string_view input) {
   (void)tools::ParseScope(input);
   (void)tools::ParseSize(input);
   (void)tools::ParseDuration(input);
+  (void)tools::ParseTime("--at", input);
+  (void)tools::ParseKeys(input);
+  (void)tools::ParseCell(input);
+  (void)tools::ParseOrder(input);
+  (void)tools::ParseOutputMode(input);
+  (void)tools::ParseBytes(input);
+  (void)tools::DecodeHex(input);
   (void)tools::DecodeBase64(input);
+  const tools::Field fields[] = {{"a", "1"}, {"b", "2"}};
+  std::string key;
+  if (const auto pieces = tools::RowKeyTemplate::Parse(input); pieces) {
+    (void)pieces->Build(fields, &key);
+  }
+  if (const auto file = engine::ParseFileName(std::string(input)); file) {
+    Expect(file->name == input && file->number.value != 0, "a file's name has its number");
+  }
   if (const auto bytes = tools::ParseEscaped(input); bytes) {
     const auto again = tools::ParseEscaped(tools::EscapeBytes(*bytes));
     Expect(again.has_value() && *again == *bytes, "escaped bytes are read back");
@@ -42,8 +62,14 @@ void RunArguments(std::string_view input) {
 }
 
 std::vector<std::string> ArgumentSeeds() {
-  return {"d,versions=3,ttl=7d,compression=none,block-size=8KiB", "n=d:col:int64:desc",
-          "a,f:b\\x2c", "64MiB"};
+  return {"d,versions=3,ttl=7d,compression=none,block-size=8KiB",
+          "n=d:col:int64:desc",
+          "a,f:b\\x2c",
+          "64MiB",
+          "{a}/{b}\\x7b",
+          "store-17",
+          "f:c=\\x00v",
+          "2026-02-28T23:59:59.25+01:00"};
 }
 
 void ReadRecords(const char* format, std::string_view input) {
@@ -51,7 +77,9 @@ void ReadRecords(const char* format, std::string_view input) {
   if (input.empty()) return;
   const tools::OwnedFile file(fmemopen(const_cast<char*>(input.data()), input.size(), "rb"));
   Expect(file != nullptr, "memory can be read as a file");
-  tools::InputBuffer buffer(file.get(), "input");
+  // Few bytes at a time, so that records lie over the ends of reads.
+  constexpr size_t kReadBytes = 100;
+  tools::InputBuffer buffer(file.get(), "input", kReadBytes);
   auto reader = tools::NewRecordReader({format}, &buffer);
   Expect(reader.has_value(), "the format is known");
   tools::Record record;
@@ -63,46 +91,68 @@ void ReadRecords(const char* format, std::string_view input) {
   }
 }
 
-void RunCsv(std::string_view input) { ReadRecords("csv", input); }
+// Formats with separators, whose first line names the fields; and those of one line a record.
+void RunSeparated(std::string_view input) {
+  ReadRecords("csv", input);
+  ReadRecords("tsv", input);
+}
+void RunLineFormats(std::string_view input) {
+  ReadRecords("apt-contents", input);
+  ReadRecords("dpkg-log", input);
+}
 void RunJsonLines(std::string_view input) { ReadRecords("jsonl", input); }
 void RunDeb822(std::string_view input) { ReadRecords("deb822", input); }
-void RunTsv(std::string_view input) { ReadRecords("tsv", input); }
-void RunContents(std::string_view input) { ReadRecords("apt-contents", input); }
-void RunDpkgLog(std::string_view input) { ReadRecords("dpkg-log", input); }
 
-std::vector<std::string> CsvSeeds() { return {"a,b\n1,\"x\"\"y\"\n,\"\n\"\n", "a\r\n1\r\n"}; }
+std::vector<std::string> SeparatedSeeds() {
+  return {"a,b\n1,\"x\"\"y\"\n,\"\n\"\n", "a\r\n1\r\n", "a\tb\n1\t\\t\\x00\n\\N\t\n",
+          "row\tfamily\tcolumn\ttimestamp\tvalue\nr\td\tc\t-5\tv\n",
+          "row,family,column,timestamp,value\nr,d,c,-5,v\nr,d,e,6,\"w\"\n"};
+}
 std::vector<std::string> JsonSeeds() {
   return {R"({"a":"x","n":1.5,"b_b64":"AAE=","t":true,"u":"é\n"})"
-          "\n{}\n"};
+          "\n{}\n",
+          R"({"row":"r","cells":[{"family":"d","column_b64":"AA==","timestamp":-5,"value":"v"}]})"
+          "\n"};
 }
 std::vector<std::string> Deb822Seeds() {
   return {"Package: a\nDescription: b\n c\n .\n\n# no\nPackage: d\nDepends:\n e,\n f\n"};
 }
+std::vector<std::string> LineFormatSeeds() {
+  return {"usr/bin/a b.tar.gz   utils/one,two,non-free/net/three\nnothing\n",
+          "2026-01-02 03:04:05 startup archives unpack\n"
+          "2026-01-02 03:04:05 install a:amd64 <none> 1.2-3\n"
+          "2026-01-02 03:04:05 status installed a:amd64 1.2-3\n"};
+}
 
-std::vector<std::string> TsvSeeds() {
-  return {"a\tb\n1\t\\t\\x00\n\\N\t\n", "row\tfamily\tcolumn\ttimestamp\tvalue\nr\td\tc\t-5\tv\n"};
+void RunScript(std::string_view input) {
+  const auto script = stress::ParseScript(input);
+  if (!script) return;
+  const std::string printed = stress::Print(*script);
+  const auto again = stress::ParseScript(printed);
+  Expect(again.has_value(), "a printed script parses");
+  Expect(stress::Print(*again) == printed, "a parsed script prints as before");
 }
-std::vector<std::string> ContentsSeeds() {
-  return {"usr/bin/a b.tar.gz   utils/one,two,non-free/net/three\nnothing\n"};
-}
-std::vector<std::string> DpkgLogSeeds() {
+
+std::vector<std::string> ScriptSeeds() {
   return {
-      "2026-01-02 03:04:05 startup archives unpack\n"
-      "2026-01-02 03:04:05 install a:amd64 <none> 1.2-3\n"
-      "2026-01-02 03:04:05 status installed a:amd64 1.2-3\n"};
+      "tandem-operations 1\nmode crash\nseed 7\nrows 9\n# why\n"
+      "write synced put t r d - c v e \\x00; delete-column t r d 5 c\n"
+      "lie memory delete-row t '' 3; delete-family t r d -; delete-cell t r d 4 3*x\n"
+      "flush t\ncompact t\nwork 0\nadvance 5\nsnapshot\nrelease\ncheck t 4\nverify\n",
+      "tandem-operations 1\nmode faults\nseed 1\nrows 2\nreopen\nkill\npower-off-at 3\n"
+      "crash random 5 torn 0\nfault sync 2 sticky io\nheal\nspace 4096\n"};
 }
 
 }  // namespace
 
 std::span<const Target> TextTargets() {
   static const Target kTargets[] = {{"predicate", RunPredicate, PredicateSeeds},
-                                    {"arguments", RunArguments, ArgumentSeeds},
-                                    {"csv", RunCsv, CsvSeeds},
+                                    {"arguments", RunArguments, ArgumentSeeds, Shape::kPlain, 128},
+                                    {"separated", RunSeparated, SeparatedSeeds},
                                     {"jsonl", RunJsonLines, JsonSeeds},
-                                    {"tsv", RunTsv, TsvSeeds},
                                     {"deb822", RunDeb822, Deb822Seeds},
-                                    {"apt_contents", RunContents, ContentsSeeds},
-                                    {"dpkg_log", RunDpkgLog, DpkgLogSeeds}};
+                                    {"line_formats", RunLineFormats, LineFormatSeeds},
+                                    {"stress_script", RunScript, ScriptSeeds}};
   return kTargets;
 }
 

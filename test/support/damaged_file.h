@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,31 +14,49 @@
 
 namespace tandem::test {
 
-/// A sound file whose blocks are stored uncompressed, and where its blocks lie.
+/// Stands for what is no block: the file header and both copies of the footer.
+inline constexpr format::BlockKind kNoBlock{};
+
+enum class Checksums : uint8_t {
+  kRight,  ///< Made right, as by somebody who writes the file on purpose.
+  kLeft,   ///< Left as they were, as by a disk that damages it.
+};
+
+/// A sound file whose blocks are stored uncompressed, and where its blocks lie. Threads: any.
 class DamageableFile {
  public:
-  /// `bytes` is a store file of id `id` without a compressed block.
-  DamageableFile(std::string bytes, const format::FileId& id);
-
-  /// The file with its blocks of `kinds` changed as `edits` say, every checksum made right: of the
-  /// blocks, of the sections, of the section tables. An edit is eight bytes: which block (u16),
-  /// where in it (u16), what to do (u8), with what (u8 and u16).
-  std::string Change(const std::set<format::BlockKind>& kinds, std::string_view edits) const;
-
- private:
+  /// A place: header, block or copy of the footer.
   struct Place {
     uint64_t offset = 0;
     uint32_t stored_bytes = 0;
     format::BlockKind kind{};
   };
 
+  /// `bytes` is a store file of id `id` without a compressed block.
+  DamageableFile(std::string bytes, const format::FileId& id);
+
+  const std::string& bytes() const { return bytes_; }
+  /// The places of `kinds`, for Change.
+  std::vector<Place> Places(const std::set<format::BlockKind>& kinds) const;
+
+  /// The file with `places` changed as `edits` say. Checksums made right are those of the blocks,
+  /// of the sections and of the section tables. An edit is eight bytes: which place (u16), where in
+  /// it (u16), what to do (u8), with what (u8 and u16).
+  std::string Change(std::span<const Place> places, std::string_view edits,
+                     Checksums checksums) const;
+  /// The same for the blocks of `kinds`, checksums made right.
+  std::string Change(const std::set<format::BlockKind>& kinds, std::string_view edits) const {
+    return Change(Places(kinds), edits, Checksums::kRight);
+  }
+
+ private:
   void FindBlocks(uint64_t begin, uint64_t end);
-  void Seal(const Place& block, std::string* file) const;
+  void Seal(const Place& place, std::string* file) const;
   void SealSections(std::string* file) const;
 
   std::string bytes_;
   format::FileId id_;
-  std::vector<Place> blocks_;
+  std::vector<Place> places_;
   std::vector<Place> tables_;  // The two copies of the section table.
 };
 

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "format/far_value.h"
+#include "format/postings.h"
 #include "format/schema.h"
 #include "format/store_file_writer.h"
 #include "test/support/memory_file.h"
@@ -90,9 +91,9 @@ class Sample {
   uint32_t row_ = 0;
 };
 
-std::string OneFamily() {
+std::string OneFamily(uint32_t rows) {
   Sample sample(1);
-  for (uint32_t row = 0; row < 60; ++row) {
+  for (uint32_t row = 0; row < rows; ++row) {
     sample.Put(0, "city", std::string(1 + row % 7, static_cast<char>('a' + row % 3)));
     sample.Put(0, "rank", std::to_string(row * row));
     if (row % 4 == 0) sample.Put(0, "city", "older");
@@ -114,9 +115,9 @@ std::string ManyRows() {
   return sample.Finish();
 }
 
-std::string SeveralFamilies() {
+std::string SeveralFamilies(uint32_t rows) {
   Sample sample(3);
-  for (uint32_t row = 0; row < 80; ++row) {
+  for (uint32_t row = 0; row < rows; ++row) {
     if (row % 3 != 0) sample.Put(0, "city", std::to_string(row % 6));
     if (row % 3 != 1) sample.Put(1, "text", std::string(row, 'x'));
     if (row % 7 == 0 || row % 3 == 2) sample.Put(2, "", "empty name");
@@ -144,7 +145,48 @@ std::string LargeRows() {
 }  // namespace
 
 std::vector<std::string> SampleStoreFiles() {
-  return {OneFamily(), ManyRows(), SeveralFamilies(), LargeRows()};
+  return {OneFamily(60), ManyRows(), SeveralFamilies(80), LargeRows()};
+}
+
+std::vector<std::string> SmallStoreFiles() { return {OneFamily(12), SeveralFamilies(9)}; }
+
+std::string RoaringPostings() {
+  Sample sample(1);
+  for (uint32_t row = 0; row < format::kSmallListMax + 2; ++row) {
+    sample.Put(0, row == 7 ? "rank" : "city", "v");
+    sample.EndRow();
+  }
+  return sample.Finish();
+}
+
+std::string SmallWideRow() {
+  Sample sample(1);
+  for (uint32_t cell = 0; cell < 10; ++cell) {
+    sample.Put(0, "column-" + std::to_string(cell * 7), std::string(7000, 'v'));
+  }
+  sample.Add(format::CellKind::kDeleteFamily, 0, "");
+  sample.EndRow();
+  sample.Put(0, "city", "narrow");
+  sample.EndRow();
+  return sample.Finish();
+}
+
+std::string SmallFarValue() {
+  Sample sample(1);
+  sample.Put(0, "city", "near");
+  sample.Put(0, "far", std::string(format::kNearValueBytesMax + 1, 'f'));
+  sample.EndRow();
+  return sample.Finish();
+}
+
+std::string BlockedPostings() {
+  Sample sample(1);
+  constexpr uint32_t kListed = format::kSmallListMax + 1, kEvery = 33;
+  for (uint32_t row = 0; row < kListed * kEvery; ++row) {
+    sample.Put(0, row % kEvery == 0 ? "city" : "x", "");
+    sample.EndRow();
+  }
+  return sample.Finish();
 }
 
 Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {

@@ -1,10 +1,12 @@
 // Databases of released format versions, kept under test/golden/VERSION, are read by every later
 // build: as they were left, and after this build wrote to them. Each holds `closed`, closed
-// cleanly, `crashed`, whose last writes stand in the log alone, and what export prints of both.
+// cleanly, `crashed`, whose last writes stand in the log alone, what export prints of both, and
+// `backup-1`, the record of a backup of `closed`, whose files are those of `closed`.
 //
 //   TANDEM_GOLDEN=DIRECTORY build/test_tools --run_test=golden   makes them anew there, for a new
 //   version of the format. Those of a version that was released are never made again.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/backup_directory.h"
+#include "engine/local_files.h"
+#include "engine/storage.h"
+#include "format/backup_record.h"
 #include "tandem/tandem.h"
+#include "test/support/memory_file.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"
@@ -124,6 +131,9 @@ void MakeGolden(const fs::path& directory) {
     RequireOk((*database)->Close());
   }
   std::ofstream(directory / "exported.jsonl") << Exported(closed);
+  const TemporaryDirectory backups;
+  BOOST_REQUIRE_EQUAL(RunProgram({"backup", closed, backups.Path("b")}).exit_code, 0);
+  fs::copy(backups.Path("b") + "/backup-1", directory / "backup-1");
 }
 
 // Opens a copy of the golden database as a user would, reading first.
@@ -144,6 +154,40 @@ void CheckGolden(const fs::path& golden, const std::string& expected) {
   BOOST_CHECK_EQUAL(RunProgram({"verify", path, "--deep"}).exit_code, 0);
 }
 
+// The directory of backups that the golden record belongs to.
+void MakeBackups(const fs::path& golden, const format::BackupRecord& record, const fs::path& to) {
+  fs::create_directory(to);
+  fs::copy(golden / "backup-1", to / "backup-1");
+  for (const engine::BackupFile& file : engine::FilesOf(record)) {
+    const std::string name =
+        file.is_segment ? engine::SegmentName(file.number) : engine::StoreFileName(file.number);
+    fs::copy(golden / "closed" / name, to / file.name());
+  }
+}
+
+// The record is read, written as it is, and restored from.
+void CheckGoldenBackup(const fs::path& golden, const std::string& expected) {
+  constexpr size_t kIdAt = 64;  // Of the file header.
+  MemoryFile file(ContentOf(golden / "backup-1"));
+  const auto record = format::ReadBackupRecord(&file, 1);
+  RequireOk(record.status());
+  BOOST_CHECK_EQUAL(record->segments.size(), 1u);
+  format::FileId id;
+  std::copy_n(file.bytes().begin() + kIdAt, id.bytes.size(), id.bytes.begin());
+  MemoryFile written;
+  RequireOk(format::WriteBackupRecord(&written, id, *record));
+  BOOST_CHECK(written.bytes() == file.bytes());
+
+  const TemporaryDirectory directory;
+  const std::string backups = directory.Path("backups"), restored = directory.Path("db");
+  MakeBackups(golden, *record, backups);
+  const ProgramRun verified = RunProgram({"restore", backups, "--verify"});
+  BOOST_CHECK_MESSAGE(verified.exit_code == 0, verified.err);
+  const ProgramRun run = RunProgram({"restore", backups, restored});
+  BOOST_REQUIRE_MESSAGE(run.exit_code == 0, run.err);
+  BOOST_CHECK(Exported(restored) == expected);
+}
+
 BOOST_AUTO_TEST_SUITE(golden)
 
 BOOST_AUTO_TEST_CASE(DatabasesOfEveryVersionAreReadAndWritten) {
@@ -157,6 +201,7 @@ BOOST_AUTO_TEST_CASE(DatabasesOfEveryVersionAreReadAndWritten) {
       for (const char* state : {"closed", "crashed"}) {
         BOOST_TEST_CONTEXT(state) { CheckGolden(version.path() / state, expected); }
       }
+      BOOST_TEST_CONTEXT("backup-1") { CheckGoldenBackup(version.path(), expected); }
     }
     ++versions;
   }

@@ -15,8 +15,6 @@
 namespace tandem::tools {
 namespace {
 
-constexpr size_t kReadBytes = 256 * 1024;
-
 Status SystemError(const std::string& name, int error) {
   const std::string message = Format("{}: {}", name, std::strerror(error));
   return error == ENOENT ? Status::NotFound(message) : Status::IoError(message);
@@ -49,7 +47,8 @@ Result<std::string> ReadWholeFile(const std::string& path, size_t size_bytes_max
   }
 }
 
-InputBuffer::InputBuffer(std::FILE* file, std::string name) : file_(file), name_(std::move(name)) {
+InputBuffer::InputBuffer(std::FILE* file, std::string name, size_t read_bytes)
+    : file_(file), name_(std::move(name)), read_bytes_(read_bytes) {
   struct stat status {};
   const int descriptor = fileno(file);
   if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
@@ -63,9 +62,9 @@ Result<bool> InputBuffer::Fill() {
   ssize_t count = 0;
   if (fileno(file_) >= 0) {
     // What a pipe holds now: fread would wait until the buffer is full.
-    count = read(fileno(file_), to, kReadBytes);
+    count = read(fileno(file_), to, read_bytes_);
   } else {
-    count = static_cast<ssize_t>(std::fread(to, 1, kReadBytes, file_));
+    count = static_cast<ssize_t>(std::fread(to, 1, read_bytes_, file_));
   }
   if (count < 0 && errno == EINTR) return Status::Cancelled(name_ + ": interrupted");
   if (count < 0) return SystemError(name_, errno);
@@ -80,9 +79,9 @@ void InputBuffer::Consume(size_t count) {
 
 void InputBuffer::MakeRoom() {
   const size_t kept = end_ - begin_;
-  if (capacity_ - end_ > kReadBytes && capacity_ > 0) return;
-  if (kept + kReadBytes + 1 > capacity_ / 2) {
-    const size_t capacity = 2 * (kept + kReadBytes + 1);
+  if (capacity_ - end_ > read_bytes_ && capacity_ > 0) return;
+  if (kept + read_bytes_ + 1 > capacity_ / 2) {
+    const size_t capacity = 2 * (kept + read_bytes_ + 1);
     auto larger = std::make_unique_for_overwrite<char[]>(capacity);
     if (kept > 0) std::memcpy(larger.get(), buffer_.get() + begin_, kept);
     buffer_ = std::move(larger);

@@ -34,8 +34,9 @@ inline constexpr size_t kRecordBytesMax =
 /// A window that slides over a stream. Threads: one at a time.
 class InputBuffer {
  public:
-  /// `file` outlives the buffer, which is its only reader; `name` is for messages.
-  InputBuffer(std::FILE* file, std::string name);
+  /// `file` outlives the buffer, which is its only reader; `name` is for messages. `read_bytes` are
+  /// asked for at a time.
+  InputBuffer(std::FILE* file, std::string name, size_t read_bytes = 256 * 1024);
 
   /// What was read and not yet consumed. Lifetime: until the next Fill.
   std::span<char> window() { return {buffer_.get() + begin_, end_ - begin_}; }
@@ -55,6 +56,7 @@ class InputBuffer {
 
   std::FILE* file_;
   std::string name_;
+  size_t read_bytes_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
   size_t begin_ = 0, end_ = 0;
