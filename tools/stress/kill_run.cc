@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "tools/stress/dice.h"
@@ -25,6 +27,8 @@ using tools::Format;
 
 constexpr int64_t kMillisecond = 1000;
 constexpr int64_t kPollMicros = 5 * kMillisecond;
+// Of a child that lived for so long and then did nothing for so long: it may hang.
+constexpr int64_t kLifeMicrosLong = 1000 * kMillisecond, kStillMicros = 500 * kMillisecond;
 constexpr int kExitFinding = 8;
 
 /// How a child ended by itself.
@@ -45,8 +49,11 @@ class KillRun {
 
  private:
   Result<pid_t> Start();
-  /// Waits until `micros` have passed or the child has ended.
+  /// Waits until `micros` have passed or the child has ended. One that stands still after a long
+  /// life is left to its watchdog, which tells a hang from work.
   ChildEnd Watch(pid_t child, int64_t micros);
+  /// Grows while a child works.
+  uint64_t Progress() const;
   /// What a child that ended by itself says about the database. Errors: the child failed otherwise.
   Result<std::string> FindingOf(int status);
   /// How long the next child lives: short enough, now and then, to die while it recovers.
@@ -57,6 +64,7 @@ class KillRun {
   const Surroundings& surroundings_;
   Dice dice_;
   const std::string report_;
+  std::unique_ptr<Expected> expected_;  // The same memory as the child's.
   uint64_t kills_ = 0;
 };
 
@@ -66,6 +74,9 @@ Result<pid_t> KillRun::Start() {
                                     "--duration",     "1h",
                                     "--seed",         std::to_string(dice_.Below(1'000'000'000)),
                                     "--threads",      std::to_string(setup_.threads)};
+  if (setup_.hang_limit_micros.has_value()) {
+    words.push_back(Format("--hang-limit={}ms", *setup_.hang_limit_micros / kMillisecond));
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -87,18 +98,32 @@ Result<pid_t> KillRun::Start() {
 }
 
 ChildEnd KillRun::Watch(pid_t child, int64_t micros) {
-  const int64_t end = surroundings_.clock->MonotonicMicros() + micros;
+  int64_t now = surroundings_.clock->MonotonicMicros();
+  const int64_t end = now + micros;
+  const bool may_hang = micros >= kLifeMicrosLong && setup_.hang_limit_micros != 0;
+  int64_t moved = now;
+  uint64_t progress = Progress();
   ChildEnd result;
   while (!surroundings_.is_interrupted()) {
     if (waitpid(child, &result.status, WNOHANG) == child) {
       result.ended = true;
       return result;
     }
-    const int64_t left = end - surroundings_.clock->MonotonicMicros();
-    if (left <= 0) break;
-    surroundings_.clock->SleepMicros(std::min(left, kPollMicros));
+    now = surroundings_.clock->MonotonicMicros();
+    const uint64_t progress_before = std::exchange(progress, Progress());
+    if (progress != progress_before) moved = now;
+    if (now >= end && !(may_hang && now - moved >= kStillMicros)) break;
+    surroundings_.clock->SleepMicros(std::clamp<int64_t>(end - now, 1, kPollMicros));
   }
   return result;
+}
+
+uint64_t KillRun::Progress() const {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < static_cast<size_t>(Count::kCounts); ++i) {
+    sum += expected_->count(static_cast<Count>(i));
+  }
+  return sum;
 }
 
 Result<std::string> KillRun::FindingOf(int status) {
@@ -118,9 +143,10 @@ int64_t KillRun::NextLife() {
 
 Result<Outcome> KillRun::Run() {
   {
-    ASSIGN_OR_RETURN(const auto site,
-                     setup_.keep_going ? Site::Open(setup_) : Site::Create(setup_));
+    ASSIGN_OR_RETURN(const auto site, setup_.keep_going ? Site::Open(setup_, surroundings_)
+                                                        : Site::Create(setup_, surroundings_));
   }
+  ASSIGN_OR_RETURN(expected_, Expected::Open(setup_.directory + "/expected"));
   const int64_t end = surroundings_.clock->MonotonicMicros() + setup_.duration_micros;
   while (surroundings_.clock->MonotonicMicros() < end && !surroundings_.is_interrupted()) {
     if (setup_.operations != 0 && kills_ >= setup_.operations) break;
@@ -142,7 +168,7 @@ Result<Outcome> KillRun::Run() {
 }
 
 Result<Outcome> KillRun::Finish(const std::string& finding) {
-  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_));
+  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_, surroundings_));
   Outcome outcome;
   outcome.finding = finding;
   if (finding.empty()) {
