@@ -48,16 +48,23 @@ class KillRun {
   Result<Outcome> Run();
 
  private:
+  /// From the start of the child, or from its first operation after the recovery.
+  struct Life {
+    int64_t micros = 0;
+    bool from_work = false;
+  };
+
   Result<pid_t> Start();
-  /// Waits until `micros` have passed or the child has ended. One that stands still after a long
-  /// life is left to its watchdog, which tells a hang from work.
-  ChildEnd Watch(pid_t child, int64_t micros);
+  /// Waits until the life is over or the child has ended. One that stands still after a long life,
+  /// or has not begun to work, is left to its watchdog, which tells a hang from a slow machine.
+  ChildEnd Watch(pid_t child, const Life& life);
   /// Grows while a child works.
   uint64_t Progress() const;
   /// What a child that ended by itself says about the database. Errors: the child failed otherwise.
   Result<std::string> FindingOf(int status);
   /// How long the next child lives: short enough, now and then, to die while it recovers.
-  int64_t NextLife();
+  Life NextLife();
+  bool is_watched() const { return setup_.hang_limit_micros != 0; }
   Result<Outcome> Finish(const std::string& finding);
 
   const Setup& setup_;
@@ -97,11 +104,10 @@ Result<pid_t> KillRun::Start() {
   return Status::IoError(Format("starting a child: {}", std::strerror(error)));
 }
 
-ChildEnd KillRun::Watch(pid_t child, int64_t micros) {
+ChildEnd KillRun::Watch(pid_t child, const Life& life) {
   int64_t now = surroundings_.clock->MonotonicMicros();
-  const int64_t end = now + micros;
-  const bool may_hang = micros >= kLifeMicrosLong && setup_.hang_limit_micros != 0;
-  int64_t moved = now;
+  int64_t begin = now, moved = now;
+  bool has_begun = !life.from_work;
   uint64_t progress = Progress();
   ChildEnd result;
   while (!surroundings_.is_interrupted()) {
@@ -111,9 +117,14 @@ ChildEnd KillRun::Watch(pid_t child, int64_t micros) {
     }
     now = surroundings_.clock->MonotonicMicros();
     const uint64_t progress_before = std::exchange(progress, Progress());
-    if (progress != progress_before) moved = now;
-    if (now >= end && !(may_hang && now - moved >= kStillMicros)) break;
-    surroundings_.clock->SleepMicros(std::clamp<int64_t>(end - now, 1, kPollMicros));
+    if (progress != progress_before) {
+      moved = now;
+      if (!std::exchange(has_begun, true)) begin = now;
+    }
+    const int64_t left = begin + life.micros - now;
+    const bool may_hang = life.micros >= kLifeMicrosLong && now - moved >= kStillMicros;
+    if (has_begun && left <= 0 && !(may_hang && is_watched())) break;
+    surroundings_.clock->SleepMicros(left > 0 ? std::min(left, kPollMicros) : kPollMicros);
   }
   return result;
 }
@@ -135,10 +146,11 @@ Result<std::string> KillRun::FindingOf(int status) {
       Format("the child ended by itself with exit code {}", WEXITSTATUS(status)));
 }
 
-int64_t KillRun::NextLife() {
+KillRun::Life KillRun::NextLife() {
   const uint64_t choice = dice_.Below(10);
   const uint64_t most = choice < 3 ? 60 : choice < 8 ? 600 : 3000;
-  return (5 + static_cast<int64_t>(dice_.Below(most))) * kMillisecond;
+  const int64_t micros = (5 + static_cast<int64_t>(dice_.Below(most))) * kMillisecond;
+  return {.micros = micros, .from_work = choice >= 5 && is_watched()};
 }
 
 Result<Outcome> KillRun::Run() {
