@@ -4,6 +4,7 @@
 #   make demo       the main job on real data
 #   make test       every test               make tidy      the rules of the house
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
+#   make strain     threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
 #   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
@@ -95,7 +96,8 @@ demo: all
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
 # thread-safety analysis comes with it.
 # The benchmark program is left out: its peers are not instrumented. So is test_interleave from
-# `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts.
+# `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts. Beside
+# the tests `make tsan` runs threads on one database for STRESS_SECONDS; 0: it does not.
 FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
@@ -106,11 +108,24 @@ asan:
 	@$(MAKE) --no-print-directory $(ASAN) sanitized
 tsan:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 sanitized \
-	  RUNS='$(filter-out test_interleave%,$(RUNS))'
-.PHONY: sanitized
-sanitized: $(if $(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run))))
-	@TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%')
+	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS='$(filter-out test_interleave%,$(RUNS))' \
+	  STRAIN_SECONDS=$(STRESS_SECONDS)
+# The threads alone.
+STRESS_SECONDS ?= 90
+TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1
+strain:
+	$(INSTALL) $(PACKAGES_BUILD)
+	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRAIN_SECONDS=$(STRESS_SECONDS)
+.PHONY: strain sanitized
+STRAIN_SECONDS ?= 0
+STRAINED = $(filter-out 0,$(STRAIN_SECONDS))
+SANITIZED_PROGRAMS = $(sort $(if $(STRAINED)$(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) \
+  $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run)))))
+sanitized: $(SANITIZED_PROGRAMS)
+	@strain=; failed=0; \
+	$(if $(STRAINED),tools/house/run_strain.sh $(BUILD)/tandem $(STRAINED) --threads 8 $(SEED:%=--seed %) & strain=$$!;) \
+	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
+	wait $$strain || failed=1; exit $$failed
 
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
 # from SEED (another one every time).
@@ -308,6 +323,12 @@ $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# Of those of the engine the ones in which threads meet: a sixth of its files, all that a build for
+# the thread sanitizer needs.
+THREADS_TESTS = background commit_queue concurrency memory memstore overlap_work pressure
+$(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/engine/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # Those of the proof link its suites.
 $(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJECTS) $(filter-out %/prove/main.o $(SUPPORT_OBJECTS),$(PROVE_OBJECTS)) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -4,10 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/random.h"
@@ -265,6 +267,29 @@ BOOST_AUTO_TEST_CASE(AQueueThatGetsNoRingWorksAllTheSame) {
     return reads[0].bytes == "23456" ? 0 : 2;
   });
   BOOST_TEST(outcome == 0);
+}
+
+// For the thread sanitizer: the rings come to lie where those of the other thread have lain.
+BOOST_DATA_TEST_CASE(QueuesOfTwoThreadsComeAndGo, boost::unit_test::data::make(kRealBackEnds)) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  const auto file = *disk.directory->Create("f");
+  BOOST_REQUIRE(file->Write(0, "a file that two threads read").ok());
+  std::atomic<int> wrong{0};
+  const auto read_often = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const auto queue = disk.file_system->NewQueue(4);
+      std::vector<Operation> operations;
+      operations.push_back(ReadOf(*file, 2, 4));
+      SubmitAll(*queue, operations);
+      WaitAll(*queue);
+      if (operations[0].bytes != "file") ++wrong;
+    }
+  };
+  std::thread beside(read_often);
+  read_often();
+  beside.join();
+  BOOST_TEST(wrong == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

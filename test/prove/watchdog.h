@@ -1,17 +1,12 @@
-// Ends the program when a call hangs: nothing else can be done about a thread that does not come
-// back.
+// Ends the program when a call of a suite hangs.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
-#include <thread>
+#include <utility>
 
-#include "base/clock.h"
-#include "base/mutex.h"
+#include "test/support/watchdog.h"
 
 namespace tandem::prove {
 
@@ -22,28 +17,16 @@ class Watchdog {
   static constexpr int64_t kHangMicros = 10'000'000;
 
   explicit Watchdog(const std::string& suite);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
   /// Something begins in the slot that must end before kHangMicros have passed; it ends what began
   /// before. `describe` is called on another thread if it does not.
-  void Begin(size_t slot, std::function<std::string()> describe) EXCLUDES(mutex_);
-  void End(size_t slot) EXCLUDES(mutex_);
+  void Begin(size_t slot, std::function<std::string()> describe) {
+    watchdog_.Begin(slot, std::move(describe));
+  }
+  void End(size_t slot) { watchdog_.End(slot); }
 
  private:
-  struct Watched {
-    int64_t begin_micros = 0;
-    std::function<std::string()> describe;  ///< Empty: nothing is under way.
-  };
-  void Look() EXCLUDES(mutex_);
-
-  const std::string suite_;
-  const std::unique_ptr<base::Clock> clock_;
-  base::Mutex mutex_;
-  std::array<Watched, kSlots> slots_ GUARDED_BY(mutex_);
-  std::atomic<bool> is_over_ = false;
-  std::thread thread_;
+  test::Watchdog watchdog_;
 };
 
 }  // namespace tandem::prove

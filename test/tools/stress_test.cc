@@ -181,6 +181,12 @@ BOOST_AUTO_TEST_CASE(WhatIsAskedWronglyIsRefused) {
       {{"stress", fresh, "--faults", "--crash"}, 2},
       {{"stress", fresh, "--duration", "soon"}, 2},
       {{"stress", fresh, "--rows", "3"}, 2},
+      {{"stress", fresh, "--rows", "99999999999999999999"}, 2},
+      {{"stress", fresh, "--seed", "18446744073709551616"}, 2},
+      {{"stress", fresh, "--duration", "100000000d"}, 2},
+      {{"stress", fresh, "--crash", "--threads", "2"}, 2},
+      {{"stress", fresh, "--threads", "two"}, 2},
+      {{"stress", ""}, 2},
       {{"stress", fresh, "--threads", "0"}, 2},
       {{"stress", fresh, "--threads", "65"}, 2},
       {{"stress", fresh, "--keep-going"}, 3},
@@ -190,6 +196,7 @@ BOOST_AUTO_TEST_CASE(WhatIsAskedWronglyIsRefused) {
   for (const auto& [words, code] : cases) {
     const ProgramRun run = RunProgram(words);
     BOOST_TEST(run.exit_code == code, run.err);
+    BOOST_TEST(run.err.find("Could not convert") == std::string::npos, run.err);
     BOOST_TEST(!fs::exists(fresh));
   }
   // The harness that cannot work is no finding.

@@ -44,8 +44,9 @@ Result<void*> Expected::Map(const std::string& path, bool create, size_t* size_b
   const int file = ::open(path.c_str(), create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR, 0600);
   if (file < 0) return ErrnoError(path);
   struct stat about {};
-  const bool sized =
-      create ? ftruncate(file, static_cast<off_t>(*size_bytes)) == 0 : fstat(file, &about) == 0;
+  // A page that is stored to without a place on the disk would end the process.
+  if (create) errno = posix_fallocate(file, 0, static_cast<off_t>(*size_bytes));
+  const bool sized = create ? errno == 0 : fstat(file, &about) == 0;
   if (!create) *size_bytes = static_cast<size_t>(about.st_size);
   void* const memory =
       !sized || *size_bytes < kHeaderBytes

@@ -64,7 +64,10 @@ Status MakeEmptyDirectory(const std::string& path) {
     if (std::filesystem::is_directory(path, error) && std::filesystem::is_empty(path, error)) {
       return {};
     }
-    return Status::AlreadyExists(path + ": exists and is not an empty directory");
+    return Status::AlreadyExists(
+        path +
+        ": exists and is not an empty directory; remove it, name another or, "
+        "after a run of threads or kills, add --keep-going");
   }
   std::filesystem::create_directories(path, error);
   return error ? Status::IoError(path + ": " + error.message()) : Status();

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "tools/stress/dice.h"
@@ -25,6 +27,8 @@ using tools::Format;
 
 constexpr int64_t kMillisecond = 1000;
 constexpr int64_t kPollMicros = 5 * kMillisecond;
+// Of a child that lived for so long and then did nothing for so long: it may hang.
+constexpr int64_t kLifeMicrosLong = 1000 * kMillisecond, kStillMicros = 500 * kMillisecond;
 constexpr int kExitFinding = 8;
 
 /// How a child ended by itself.
@@ -44,19 +48,30 @@ class KillRun {
   Result<Outcome> Run();
 
  private:
+  /// From the start of the child, or from its first operation after the recovery.
+  struct Life {
+    int64_t micros = 0;
+    bool from_work = false;
+  };
+
   Result<pid_t> Start();
-  /// Waits until `micros` have passed or the child has ended.
-  ChildEnd Watch(pid_t child, int64_t micros);
+  /// Waits until the life is over or the child has ended. One that stands still after a long life,
+  /// or has not begun to work, is left to its watchdog, which tells a hang from a slow machine.
+  ChildEnd Watch(pid_t child, const Life& life);
+  /// Grows while a child works.
+  uint64_t Progress() const;
   /// What a child that ended by itself says about the database. Errors: the child failed otherwise.
   Result<std::string> FindingOf(int status);
   /// How long the next child lives: short enough, now and then, to die while it recovers.
-  int64_t NextLife();
+  Life NextLife();
+  bool is_watched() const { return setup_.hang_limit_micros != 0; }
   Result<Outcome> Finish(const std::string& finding);
 
   const Setup& setup_;
   const Surroundings& surroundings_;
   Dice dice_;
   const std::string report_;
+  std::unique_ptr<Expected> expected_;  // The same memory as the child's.
   uint64_t kills_ = 0;
 };
 
@@ -66,6 +81,9 @@ Result<pid_t> KillRun::Start() {
                                     "--duration",     "1h",
                                     "--seed",         std::to_string(dice_.Below(1'000'000'000)),
                                     "--threads",      std::to_string(setup_.threads)};
+  if (setup_.hang_limit_micros.has_value()) {
+    words.push_back(Format("--hang-limit={}ms", *setup_.hang_limit_micros / kMillisecond));
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -86,19 +104,37 @@ Result<pid_t> KillRun::Start() {
   return Status::IoError(Format("starting a child: {}", std::strerror(error)));
 }
 
-ChildEnd KillRun::Watch(pid_t child, int64_t micros) {
-  const int64_t end = surroundings_.clock->MonotonicMicros() + micros;
+ChildEnd KillRun::Watch(pid_t child, const Life& life) {
+  int64_t now = surroundings_.clock->MonotonicMicros();
+  int64_t begin = now, moved = now;
+  bool has_begun = !life.from_work;
+  uint64_t progress = Progress();
   ChildEnd result;
   while (!surroundings_.is_interrupted()) {
     if (waitpid(child, &result.status, WNOHANG) == child) {
       result.ended = true;
       return result;
     }
-    const int64_t left = end - surroundings_.clock->MonotonicMicros();
-    if (left <= 0) break;
-    surroundings_.clock->SleepMicros(std::min(left, kPollMicros));
+    now = surroundings_.clock->MonotonicMicros();
+    const uint64_t progress_before = std::exchange(progress, Progress());
+    if (progress != progress_before) {
+      moved = now;
+      if (!std::exchange(has_begun, true)) begin = now;
+    }
+    const int64_t left = begin + life.micros - now;
+    const bool may_hang = life.micros >= kLifeMicrosLong && now - moved >= kStillMicros;
+    if (has_begun && left <= 0 && !(may_hang && is_watched())) break;
+    surroundings_.clock->SleepMicros(left > 0 ? std::min(left, kPollMicros) : kPollMicros);
   }
   return result;
+}
+
+uint64_t KillRun::Progress() const {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < static_cast<size_t>(Count::kCounts); ++i) {
+    sum += expected_->count(static_cast<Count>(i));
+  }
+  return sum;
 }
 
 Result<std::string> KillRun::FindingOf(int status) {
@@ -110,17 +146,19 @@ Result<std::string> KillRun::FindingOf(int status) {
       Format("the child ended by itself with exit code {}", WEXITSTATUS(status)));
 }
 
-int64_t KillRun::NextLife() {
+KillRun::Life KillRun::NextLife() {
   const uint64_t choice = dice_.Below(10);
   const uint64_t most = choice < 3 ? 60 : choice < 8 ? 600 : 3000;
-  return (5 + static_cast<int64_t>(dice_.Below(most))) * kMillisecond;
+  const int64_t micros = (5 + static_cast<int64_t>(dice_.Below(most))) * kMillisecond;
+  return {.micros = micros, .from_work = choice >= 5 && is_watched()};
 }
 
 Result<Outcome> KillRun::Run() {
   {
-    ASSIGN_OR_RETURN(const auto site,
-                     setup_.keep_going ? Site::Open(setup_) : Site::Create(setup_));
+    ASSIGN_OR_RETURN(const auto site, setup_.keep_going ? Site::Open(setup_, surroundings_)
+                                                        : Site::Create(setup_, surroundings_));
   }
+  ASSIGN_OR_RETURN(expected_, Expected::Open(setup_.directory + "/expected"));
   const int64_t end = surroundings_.clock->MonotonicMicros() + setup_.duration_micros;
   while (surroundings_.clock->MonotonicMicros() < end && !surroundings_.is_interrupted()) {
     if (setup_.operations != 0 && kills_ >= setup_.operations) break;
@@ -142,7 +180,7 @@ Result<Outcome> KillRun::Run() {
 }
 
 Result<Outcome> KillRun::Finish(const std::string& finding) {
-  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_));
+  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_, surroundings_));
   Outcome outcome;
   outcome.finding = finding;
   if (finding.empty()) {

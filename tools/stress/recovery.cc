@@ -75,6 +75,7 @@ Status Recovery::Run() {
 Result<std::optional<ModelRow>> Recovery::Read(std::string_view table, uint32_t slot) const {
   ReadOptions read;
   read.versions = kAllVersions;
+  stressed_.Begin("get after recovery");
   const auto row = stressed_.database->Get(read, table, workload_.key(slot));
   if (!row.has_value()) return In(Format("{}: get after recovery", table), row.error());
   std::optional<ModelRow> found;

@@ -16,6 +16,9 @@ std::string ReproCommand(const Setup& setup, const std::string& program) {
   if (setup.operations != 0) text += tools::Format(" --operations {}", setup.operations);
   if (setup.keep_going) text += " --keep-going";
   constexpr int64_t kMillisecond = 1000;
+  if (setup.hang_limit_micros.has_value()) {
+    text += tools::Format(" --hang-limit {}ms", *setup.hang_limit_micros / kMillisecond);
+  }
   return text + tools::Format(" --duration {}ms", setup.duration_micros / kMillisecond);
 }
 

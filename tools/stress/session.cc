@@ -52,13 +52,33 @@ void Session::NoteDisk() {
   }
 }
 
+Session::~Session() {
+  if (place_.watchdog != nullptr) {
+    place_.watchdog->Begin(0, [] { return "letting go of the database, behind the last step"; });
+  }
+  LetGo();
+  if (place_.watchdog != nullptr) place_.watchdog->End(0);
+}
+
+void Session::BeginStep() {
+  if (place_.watchdog == nullptr) return;
+  place_.watchdog->Begin(0, [this, at = result_.step] {
+    return Format("step {} of {}, line {}: {}", at + 1, script_.steps.size(),
+                  script_.steps[at].line, Print(script_.steps[at]));
+  });
+}
+
 Result<SessionResult> Session::Run() {
+  if (place_.watchdog != nullptr) {
+    place_.watchdog->Begin(0, [] { return "making the database, before the first step"; });
+  }
   result_.finding = Start();
   for (result_.step = 0; result_.finding.ok() && result_.step < script_.steps.size();) {
     if (place_.is_interrupted && place_.is_interrupted()) {
       result_.interrupted = true;
       break;
     }
+    BeginStep();
     const Status status = RunStep(script_.steps[result_.step]);
     Note(status.ToString());
     NoteDisk();
@@ -69,6 +89,7 @@ Result<SessionResult> Session::Run() {
     ++result_.step;
     ++result_.counts.steps;
   }
+  if (place_.watchdog != nullptr) place_.watchdog->End(0);
   if (!result_.finding.ok() && simulated_ != nullptr && !place_.keep.empty()) {
     RETURN_IF_ERROR(KeepFiles(simulated_.get(), path_, place_.keep));
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "test/support/watchdog.h"
 #include "tools/stress/script.h"
 
 namespace tandem::stress {
@@ -33,6 +34,7 @@ struct SessionPlace {
   /// Where the files of a simulated disk are written when something is wrong; empty: nowhere.
   std::string keep = {};
   std::function<bool()> is_interrupted = {};  ///< Asked before each step; may be empty.
+  test::Watchdog* watchdog = nullptr;         ///< Its slot 0 watches each step; may be null.
 };
 
 /// Errors: of the harness alone (the directory to keep the database in cannot be written).

@@ -31,7 +31,7 @@ namespace tandem::stress {
 class Session {
  public:
   Session(const Script& script, const SessionPlace& place);
-  ~Session() { LetGo(); }
+  ~Session();
 
   Result<SessionResult> Run();
 
@@ -44,6 +44,8 @@ class Session {
   Status RunStep(const Step& step);
   bool IsAllowed(const Status& status) const;
   bool is_failing() const { return power_fails_ || faulty_ || space_short_; }
+
+  void BeginStep();
 
   // Work.
   Status Write(const Step& step, bool expected);

@@ -8,6 +8,7 @@
 #include "tools/stress/dice.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
+#include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/session.h"
 #include "tools/stress/shrink.h"
@@ -55,6 +56,11 @@ std::string FindingText(const Script& script, const SessionResult& result,
          std::string(result.finding.message()) + "\n";
 }
 
+/// A disk of this machine that is full says nothing about the database.
+bool IsOfMachine(Mode mode, const SessionResult& result) {
+  return mode == Mode::kPlain && result.finding.code() == StatusCode::kNoSpace;
+}
+
 /// A directory of its own for a replay on real files; it goes with its owner unless it is kept.
 class ScratchDirectory {
  public:
@@ -80,10 +86,27 @@ class ScratchDirectory {
   std::string path_;
 };
 
-Result<SessionResult> RunAgain(const Script& script, const Surroundings& surroundings,
-                               std::string* kept_at) {
+/// The watchdog over the steps of scripts of `file`.
+std::unique_ptr<test::Watchdog> NewStepWatchdog(Mode mode, std::optional<int64_t> limit_micros,
+                                                const std::string& file,
+                                                const Surroundings& surroundings) {
+  const bool is_real = mode == Mode::kPlain;
+  return NewHangWatchdog(
+      {.limit_micros = limit_micros.value_or(is_real ? kHangMicrosReal : kHangMicrosSimulated),
+       .kept = Format("operations: {}\nagain: {} replay {}\n", file, surroundings.program, file)},
+      surroundings);
+}
+
+/// What a replay runs with.
+struct Means {
+  const Surroundings& surroundings;
+  test::Watchdog* watchdog = nullptr;
+};
+
+Result<SessionResult> RunAgain(const Script& script, const Means& means, std::string* kept_at) {
   SessionPlace place;
-  place.is_interrupted = surroundings.is_interrupted;
+  place.is_interrupted = means.surroundings.is_interrupted;
+  place.watchdog = means.watchdog;
   ScratchDirectory scratch;
   RETURN_IF_ERROR(scratch.Make());
   if (script.mode == Mode::kPlain) {
@@ -106,12 +129,11 @@ Script PartOf(const Script& script, const std::vector<size_t>& kept) {
 }
 
 /// The shortest script that still shows a finding of the same code. Errors: of the harness.
-Result<Script> Shrunk(const Script& script, const SessionResult& failed,
-                      const Surroundings& surroundings) {
+Result<Script> Shrunk(const Script& script, const SessionResult& failed, const Means& means) {
   Status error;
   const auto fails = [&](const std::vector<size_t>& kept) {
-    if (!error.ok() || surroundings.is_interrupted()) return false;
-    const auto again = RunAgain(PartOf(script, kept), surroundings, nullptr);
+    if (!error.ok() || means.surroundings.is_interrupted()) return false;
+    const auto again = RunAgain(PartOf(script, kept), means, nullptr);
     if (!again.has_value()) error = again.error();
     return again.has_value() && again->finding.code() == failed.finding.code();
   };
@@ -134,6 +156,7 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
                                                   : Mode::kPlain;
   const std::string file = setup.directory + "/operations";
   const int64_t end = surroundings.clock->MonotonicMicros() + setup.duration_micros;
+  const auto watchdog = NewStepWatchdog(mode, setup.hang_limit_micros, file, surroundings);
   SessionCounts counts;
   uint64_t databases = 0, trace = 0;
   Outcome outcome;
@@ -148,11 +171,13 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
       return surroundings.is_interrupted() || surroundings.clock->MonotonicMicros() >= end;
     };
     (mode == Mode::kPlain ? place.directory : place.keep) = setup.directory + "/db";
+    place.watchdog = watchdog.get();
     RETURN_IF_ERROR(RemoveTree(setup.directory + "/db"));
     ASSIGN_OR_RETURN(const SessionResult result, RunScript(script, place));
     counts.Add(result.counts);
     ++databases;
     trace = Mix(trace, result.trace);
+    if (IsOfMachine(mode, result)) return result.finding;
     if (!result.finding.ok()) {
       outcome.finding =
           FindingText(script, result, file) +
@@ -171,21 +196,25 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
   return outcome;
 }
 
-Result<Outcome> Replay(const std::string& file, bool shrink, const Surroundings& surroundings) {
+Result<Outcome> Replay(const Again& again, const Surroundings& surroundings) {
+  const std::string& file = again.file;
   ASSIGN_OR_RETURN(const std::string text, ReadText(file));
   const auto parsed = ParseScript(text);
   if (!parsed.has_value()) return In(file, parsed.error());
+  const auto watchdog = NewStepWatchdog(parsed->mode, again.hang_limit_micros, file, surroundings);
+  const Means means{surroundings, watchdog.get()};
   std::string kept_at;
-  ASSIGN_OR_RETURN(const SessionResult result, RunAgain(*parsed, surroundings, &kept_at));
+  ASSIGN_OR_RETURN(const SessionResult result, RunAgain(*parsed, means, &kept_at));
   Outcome outcome;
   outcome.counts = Table(result.counts, 1);
   outcome.interrupted = result.interrupted;
   // As the run that wrote the file prints it, where that was its only database.
   outcome.trace = HashText(Mix(0, result.trace));
+  if (IsOfMachine(parsed->mode, result)) return result.finding;
   if (result.finding.ok()) return outcome;
   outcome.finding = FindingText(*parsed, result, file) + "database: " + kept_at + "\n";
-  if (!shrink) return outcome;
-  ASSIGN_OR_RETURN(const Script shorter, Shrunk(*parsed, result, surroundings));
+  if (!again.shrink) return outcome;
+  ASSIGN_OR_RETURN(const Script shorter, Shrunk(*parsed, result, means));
   const std::string to = file + ".shrunk";
   RETURN_IF_ERROR(WriteText(to, Print(shorter)));
   outcome.interrupted = surroundings.is_interrupted();

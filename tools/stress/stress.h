@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ struct Setup {
   uint64_t rows = 0;  ///< 0: what suits the kind.
   bool keep_going = false;
   bool is_child = false;  ///< Of a run of kKill: works until it is killed.
+  /// How long one operation may take before the run ends as hanging; 0: for ever, nullopt: as long
+  /// as suits the kind.
+  std::optional<int64_t> hang_limit_micros = {};
 };
 
 /// What a run reaches the world through.
@@ -37,6 +41,8 @@ struct Surroundings {
   base::Clock* clock = nullptr;
   std::function<bool()> is_interrupted;
   std::string program;  ///< For the commands that are suggested.
+  /// Ends the process with a report: an operation does not come back. Called on another thread.
+  std::function<void(const std::string&)> end_hanging = {};
 };
 
 struct Outcome {
@@ -55,8 +61,13 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
 Result<Outcome> RunThreads(const Setup& setup, const Surroundings& surroundings);
 Result<Outcome> RunKills(const Setup& setup, const Surroundings& surroundings);
 
+struct Again {
+  std::string file;
+  bool shrink = false;
+  std::optional<int64_t> hang_limit_micros = {};  ///< Of each step; as in Setup.
+};
 /// Runs the script of a file again; with `shrink` makes a list of steps that cannot be made shorter
 /// and writes it to FILE.shrunk. Errors: kNotFound, kInvalidArgument (with the line), kIoError.
-Result<Outcome> Replay(const std::string& file, bool shrink, const Surroundings& surroundings);
+Result<Outcome> Replay(const Again& again, const Surroundings& surroundings);
 
 }  // namespace tandem::stress

@@ -30,6 +30,7 @@ Status WriteEntered(const Stressed& stressed, const std::vector<Touched>& touche
     stressed.workload->AddTo(one.slot, one.generation, &batch);
     line += Format(" {}:{}", one.slot, one.generation);
   }
+  stressed.Begin("write");
   stressed.log->Add(line);
   WriteOptions options;
   options.durability = durability;
@@ -93,6 +94,7 @@ Result<Snapshot> TakeBounded(const Stressed& stressed, Bounds* bounds) {
   bounds->low.resize(count);
   bounds->high.resize(count);
   for (uint32_t i = 0; i < count; ++i) bounds->low[i] = stressed.expected->slot(i).acked;
+  stressed.Begin("snapshot");
   auto snapshot = stressed.database->TakeSnapshot();
   if (!snapshot.has_value()) return In("snapshot", snapshot.error());
   for (uint32_t i = 0; i < count; ++i) bounds->high[i] = stressed.expected->slot(i).begun;
@@ -112,6 +114,7 @@ Status CheckScan(const Stressed& stressed, const Snapshot& snapshot, const Bound
   scan.end = last + 1 < slots.size() ? workload.key(slots[last + 1]) : "";
   const std::string where =
       Format("scan from {} to {} at a snapshot", test::Shown(scan.start), test::Shown(scan.end));
+  stressed.Begin("scan");
   auto rows = ReadAll(stressed.database->Scan(read, table, scan));
   if (!rows.has_value()) return In(Format("{}: {}", table, where), rows.error());
   stressed.expected->Add(Count::kScans);
@@ -148,8 +151,10 @@ Status CheckMirrors(const Stressed& stressed, const Snapshot& snapshot, const st
   ScanOptions scan;
   scan.start = start;
   scan.limit = limit;
+  stressed.Begin("scan of north beside its mirror");
   const auto north = ReadAll(stressed.database->Scan(read, kNorth, scan));
   if (!north.has_value()) return In("north: scan beside its mirror", north.error());
+  stressed.Begin("scan of south beside its mirror");
   const auto south = ReadAll(stressed.database->Scan(read, kSouth, scan));
   if (!south.has_value()) return In("south: scan beside its mirror", south.error());
   stressed.expected->Add(Count::kMirrored);
@@ -157,6 +162,7 @@ Status CheckMirrors(const Stressed& stressed, const Snapshot& snapshot, const st
 }
 
 Status CheckDeep(const Stressed& stressed) {
+  stressed.Begin("verify --deep");
   const auto report = stressed.database->Verify(true);
   if (!report.has_value()) return In("verify", report.error());
   stressed.expected->Add(Count::kVerifications);

@@ -10,18 +10,27 @@
 
 #include "tandem/database.h"
 #include "test/support/model.h"
+#include "test/support/watchdog.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/operation_log.h"
 #include "tools/stress/workload.h"
 
 namespace tandem::stress {
 
-/// Not owned.
+/// Not owned. A copy is for the use of one thread.
 struct Stressed {
   Database* database = nullptr;
   const Workload* workload = nullptr;
   Expected* expected = nullptr;
   OperationLog* log = nullptr;
+  test::Watchdog* watchdog = nullptr;
+  size_t slot = 0;  ///< Of the watchdog; that of the thread.
+
+  /// Says to the watchdog what comes next, a constant text, and that what came before is over.
+  void Begin(const char* what) const {
+    watchdog->Begin(slot, [what] { return std::string(what); });
+  }
+  void End() const { watchdog->End(slot); }
 };
 
 /// The generations that a row may have: those of each slot when something was read.

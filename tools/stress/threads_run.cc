@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/worker.h"
 #include "tools/tandem/format_text.h"
@@ -83,10 +84,13 @@ class Round {
   Status finding_ GUARDED_BY(mutex_);
 };
 
-Status WorkOneRound(const Stressed& stressed, Round* round, uint64_t seed) {
+Status WorkOneRound(const Site& site, Round* round, uint64_t seed) {
+  site.stressed().End();
   std::vector<std::thread> threads;
-  for (uint32_t thread = 0; thread < stressed.workload->thread_count(); ++thread) {
-    threads.emplace_back([=] { round->Work(stressed, thread, Mix(seed, thread)); });
+  for (uint32_t thread = 0; thread < site.stressed().workload->thread_count(); ++thread) {
+    threads.emplace_back([&site, round, thread, seed] {
+      round->Work(site.StressedBy(thread), thread, Mix(seed, thread));
+    });
   }
   for (std::thread& thread : threads) thread.join();
   return round->finding();
@@ -100,10 +104,37 @@ Status LookAtEverything(Site* site, uint64_t round, uint64_t choice) {
 
 }  // namespace
 
-Result<std::unique_ptr<Site>> Site::Create(const Setup& setup) {
+void Site::Watch(const Setup& setup, const Surroundings& surroundings) {
+  watchdog_ = NewHangWatchdog(
+      {.limit_micros = setup.hang_limit_micros.value_or(kHangMicrosReal),
+       .slots = setup.threads + 1,
+       .name_of =
+           [](size_t slot) {
+             return slot == 0 ? std::string("the main thread") : Format("thread {}", slot - 1);
+           },
+       .kept = Format("database: {}/db, as the process leaves it\nexpected state: {}/expected\n"
+                      "operations: {}/operations\n",
+                      directory_, directory_, directory_)},
+      surroundings);
+}
+
+Site::~Site() {
+  stressed().Begin("letting go of the database");
+  database_.reset();
+  stressed().End();
+}
+
+Stressed Site::StressedBy(uint32_t thread) const {
+  Stressed stressed = this->stressed();
+  stressed.slot = thread + 1;
+  return stressed;
+}
+
+Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const Surroundings& surroundings) {
   RETURN_IF_ERROR(MakeEmptyDirectory(setup.directory));
   auto site = std::make_unique<Site>();
   site->directory_ = setup.directory;
+  site->Watch(setup, surroundings);
   const uint64_t rows = setup.rows != 0 ? setup.rows : kRowsUsual;
   site->workload_ = std::make_unique<Workload>(setup.seed, rows, setup.threads);
   ASSIGN_OR_RETURN(site->expected_, Expected::Create(setup.directory + "/expected",
@@ -114,18 +145,21 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup) {
   ASSIGN_OR_RETURN(site->log_, OperationLog::Open(setup.directory + "/operations"));
   Options options;
   options.create_if_missing = true;
+  site->stressed().Begin("making the database");
   auto database = Database::Open(setup.directory + "/db", options);
   if (!database.has_value()) return In("making the database", database.error());
   for (const TableOptions& table : site->workload_->tables()) {
     RETURN_IF_ERROR((*database)->CreateTable(table));
   }
   RETURN_IF_ERROR((*database)->Close());
+  site->stressed().End();
   return site;
 }
 
-Result<std::unique_ptr<Site>> Site::Open(const Setup& setup) {
+Result<std::unique_ptr<Site>> Site::Open(const Setup& setup, const Surroundings& surroundings) {
   auto site = std::make_unique<Site>();
   site->directory_ = setup.directory;
+  site->Watch(setup, surroundings);
   ASSIGN_OR_RETURN(site->expected_, Expected::Open(setup.directory + "/expected"));
   const Header& header = site->expected_->header();
   if ((setup.rows != 0 && setup.rows != header.rows) || setup.threads != header.threads) {
@@ -147,6 +181,7 @@ Status Site::OpenDatabase(uint64_t choice) {
   options.memory_bytes = kMemories[choice % 3];
   options.io = choice % 2 == 0 ? IoBackend::kPosix : IoBackend::kAuto;
   options.background_threads = 1 + static_cast<uint32_t>(choice / 3 % 3);
+  stressed().Begin("open");
   auto database = Database::Open(directory_ + "/db", options);
   if (!database.has_value()) return In("open", database.error());
   database_ = *std::move(database);
@@ -154,13 +189,16 @@ Status Site::OpenDatabase(uint64_t choice) {
 }
 
 Status Site::Close() {
+  stressed().Begin("close");
   const Status status = In("close", database_->Close());
   if (status.ok()) database_.reset();
+  stressed().End();
   return status;
 }
 
 Status Site::Reopen(uint64_t choice) {
   {
+    stressed().Begin("close with a snapshot");
     const auto snapshot = database_->TakeSnapshot();
     const Status busy = database_->Close();
     if (busy.code() != StatusCode::kBusy) {
@@ -195,6 +233,7 @@ std::vector<std::pair<std::string, uint64_t>> Site::Counts() {
 }
 
 std::string Site::FindingText(const Status& finding) const {
+  stressed().End();
   std::string copied = directory_ + "/found";
   Status copying = RemoveTree(copied);
   if (copying.ok()) copying = CopyTree(directory_ + "/db", copied);
@@ -214,7 +253,7 @@ Status RunRounds(Site* site, const Setup& setup, const Surroundings& surrounding
     const int64_t now = surroundings.clock->MonotonicMicros();
     const uint64_t seed = Mix(Mix(setup.seed, life), round);
     Round work(setup, surroundings, std::min(end, now + kRoundMicros), steps);
-    RETURN_IF_ERROR(WorkOneRound(site->stressed(), &work, seed));
+    RETURN_IF_ERROR(WorkOneRound(*site, &work, seed));
     RETURN_IF_ERROR(LookAtEverything(site, round, seed));
     steps = work.steps();
     const bool is_enough = setup.operations != 0 && steps >= setup.operations;
@@ -242,7 +281,7 @@ Result<Outcome> RunThreads(const Setup& setup, const Surroundings& surroundings)
   if (setup.is_child) prctl(PR_SET_PDEATHSIG, SIGKILL);
   const bool goes_on = setup.is_child || setup.keep_going;
   ASSIGN_OR_RETURN(const std::unique_ptr<Site> site,
-                   goes_on ? Site::Open(setup) : Site::Create(setup));
+                   goes_on ? Site::Open(setup, surroundings) : Site::Create(setup, surroundings));
   const Status finding = RunLife(site.get(), setup, surroundings);
   if (finding.code() == StatusCode::kNoSpace) return finding;
   Outcome outcome;

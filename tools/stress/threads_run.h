@@ -17,10 +17,14 @@ class Site {
  public:
   /// Makes a directory with a database and an expected state, both empty. Errors: those of the
   /// harness.
-  static Result<std::unique_ptr<Site>> Create(const Setup& setup);
+  static Result<std::unique_ptr<Site>> Create(const Setup& setup, const Surroundings& surroundings);
   /// Takes up what an earlier run left; the database is not opened. Errors: kInvalidArgument where
   /// `setup` asks for other rows or threads.
-  static Result<std::unique_ptr<Site>> Open(const Setup& setup);
+  static Result<std::unique_ptr<Site>> Open(const Setup& setup, const Surroundings& surroundings);
+  Site() = default;
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+  ~Site();
 
   /// Opens the database in one of several ways, which `choice` decides. Errors: a finding.
   Status OpenDatabase(uint64_t choice);
@@ -29,7 +33,12 @@ class Site {
   /// Errors: a finding.
   Status Close();
 
-  Stressed stressed() { return {database_.get(), workload_.get(), expected_.get(), log_.get()}; }
+  /// As the thread that runs the whole uses it.
+  Stressed stressed() const {
+    return {database_.get(), workload_.get(), expected_.get(), log_.get(), watchdog_.get()};
+  }
+  /// As a worker uses it, of 0 to workload_->thread_count() - 1.
+  Stressed StressedBy(uint32_t thread) const;
   Expected& expected() { return *expected_; }
   /// What was done, over all lives.
   std::vector<std::pair<std::string, uint64_t>> Counts();
@@ -38,7 +47,10 @@ class Site {
   std::string FindingText(const Status& finding) const;
 
  private:
+  void Watch(const Setup& setup, const Surroundings& surroundings);
+
   std::string directory_;
+  std::unique_ptr<test::Watchdog> watchdog_;
   std::unique_ptr<Expected> expected_;
   std::unique_ptr<Workload> workload_;
   std::unique_ptr<OperationLog> log_;

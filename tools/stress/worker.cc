@@ -59,6 +59,7 @@ Status Worker::WriteLoose() {
   const std::vector<uint32_t>& own = workload_.LooseOf(thread_);
   if (!dice_.Chance(4))
     return WriteSlots(stressed_, thread_, {dice_.Pick(own)}, Durability::kMemory);
+  stressed_.Begin("flush loose");
   const Status status = stressed_.database->Flush(kLoose);
   if (!status.ok()) return In("flush loose", status);
   stressed_.expected->Add(Count::kFlushes);
@@ -84,6 +85,7 @@ Status Worker::Get(bool own) {
   read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
   if (dice_.Chance(20)) read.families = {"d"};
   const uint64_t low = about.acked;
+  stressed_.Begin(own ? "get by the owner of a row" : "get");
   const auto row = stressed_.database->Get(read, table, workload_.key(slot));
   const uint64_t high = about.begun;
   if (!row.has_value()) return In(Format("{}: get", table), row.error());
@@ -106,6 +108,7 @@ Status Worker::Scan() {
 }
 
 Status Worker::Mirrors() {
+  stressed_.Begin("snapshot");
   auto snapshot = stressed_.database->TakeSnapshot();
   if (!snapshot.has_value()) return In("snapshot", snapshot.error());
   return CheckMirrors(stressed_, *snapshot, dice_.Pick(workload_.keys()),
@@ -123,6 +126,7 @@ Status Worker::Markers() {
   std::optional<uint64_t> first;
   for (const uint32_t slot : workload_.MarkersOf(thread)) {
     for (const char* const table : {kNorth, kSouth}) {
+      stressed_.Begin("get of a marker");
       const auto row = stressed_.database->Get(read, table, workload_.key(slot));
       if (!row.has_value()) return In(Format("{}: get a marker", table), row.error());
       std::optional<ModelRow> found;
@@ -147,6 +151,7 @@ Status Worker::Markers() {
 }
 
 Status Worker::Query() {
+  stressed_.Begin("snapshot");
   auto snapshot = stressed_.database->TakeSnapshot();
   if (!snapshot.has_value()) return In("snapshot", snapshot.error());
   const Predicate predicate = RandomPredicate(&dice_, workload_.tables()[0], workload_.keys());
@@ -161,10 +166,12 @@ Status Worker::CompareIndexed(const Snapshot& snapshot, const Predicate& predica
   read.snapshot = &snapshot;
   const std::string where = "query " + predicate.ToString() + " at a snapshot";
   Database& database = *stressed_.database;
+  stressed_.Begin("query by scan");
   const auto scanned = ReadAll(
       database.Query(read, kNorth, predicate, {.order_by = {}, .use_index = {}, .no_index = true}));
   if (!scanned.has_value()) return In("north: " + where + " by scan", scanned.error());
   for (const char* const table : {kNorth, kSouth}) {
+    stressed_.Begin("query by index");
     const auto found = ReadAll(database.Query(read, table, predicate));
     if (!found.has_value()) return In(Format("{}: {}", table, where), found.error());
     RETURN_IF_ERROR(
@@ -177,11 +184,13 @@ Status Worker::CompareCounts(const Snapshot& snapshot, const Predicate& predicat
   ReadOptions read;
   read.snapshot = &snapshot;
   const std::string where = "query " + predicate.ToString() + " at a snapshot";
+  stressed_.Begin("count");
   const auto count = stressed_.database->Count(read, kNorth, predicate);
   if (!count.has_value()) return In("north: counted " + where, count.error());
   if (*count != rows) {
     return Mismatch("north: counted " + where, std::to_string(rows), std::to_string(*count));
   }
+  stressed_.Begin("explain");
   const auto explained = stressed_.database->Explain(read, kSouth, predicate);
   if (!explained.has_value()) return In("south: explained " + where, explained.error());
   if (explained->rows == rows) return {};
@@ -200,8 +209,10 @@ Status Worker::CompareOrder(const Snapshot& snapshot, const Predicate& predicate
   const Predicate sized =
       Predicate::And({predicate, Predicate::Compare(Predicate::Kind::kIsNotNull, "w:size", {})});
   const std::string where = "south: query " + predicate.ToString() + " by size at a snapshot";
+  stressed_.Begin("query in the order of an index");
   auto found = ReadAll(stressed_.database->Query(read, kSouth, predicate, ordered));
   if (!found.has_value()) return In(where, found.error());
+  stressed_.Begin("query by scan");
   const auto all = ReadAll(stressed_.database->Query(read, kSouth, sized, scanned));
   if (!all.has_value()) return In(where + ", by scan", all.error());
   const auto size_of = [](const ModelRow& row) {
@@ -227,6 +238,7 @@ Status Worker::Hold() {
     return {};
   }
   if (dice_.Chance(10)) {
+    stressed_.Begin("release of a snapshot");
     held_.reset();
     return {};
   }
@@ -246,6 +258,7 @@ Status Worker::Past() {
   ReadOptions read;
   read.versions = 3;
   read.as_of = Workload::TimeOf(then);
+  stressed_.Begin("get as of the past");
   const auto row = stressed_.database->Get(read, table, workload_.key(slot));
   if (!row.has_value()) return In(Format("{}: get as of {}", table, *read.as_of), row.error());
   std::optional<ModelRow> found;
@@ -259,15 +272,18 @@ Status Worker::Past() {
 Status Worker::Care() {
   const std::string table = dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
+    stressed_.Begin("flush");
     stressed_.log->Add(Format("{} flush {}", thread_, table));
     stressed_.expected->Add(Count::kFlushes);
     return In("flush " + table, stressed_.database->Flush(table));
   }
   if (dice_.Chance(70)) {
+    stressed_.Begin("compact");
     stressed_.log->Add(Format("{} compact {}", thread_, table));
     stressed_.expected->Add(Count::kCompactions);
     return In("compact " + table, stressed_.database->Compact(table));
   }
+  stressed_.Begin("verify");
   const auto report = stressed_.database->Verify(false);
   if (!report.has_value()) return In("verify", report.error());
   stressed_.expected->Add(Count::kVerifications);

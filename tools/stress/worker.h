@@ -16,6 +16,12 @@ class Worker {
  public:
   Worker(const Stressed& stressed, uint32_t thread, uint64_t seed)
       : stressed_(stressed), workload_(*stressed.workload), thread_(thread), dice_(seed) {}
+  ~Worker() {
+    held_.reset();
+    stressed_.End();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   /// One random operation. Errors: a Mismatch, or that of the database.
   Status Step();

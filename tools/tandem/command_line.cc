@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <functional>
 
@@ -44,10 +45,16 @@ struct Arguments {
   bool verbose = false;
 };
 
-/// The library takes "-1" for a very large count.
+/// The library takes "-1" for a very large count, and a larger one for the largest.
 std::string CheckCount(const std::string& text) {
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : "expected a number from 0, found '" + EscapeBytes(text) + "'";
+  uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error == std::errc::result_out_of_range) {
+    return "expected a number up to 18446744073709551615, found '" + EscapeBytes(text) + "'";
+  }
+  const bool is_number = error == std::errc() && end == last;
+  return is_number ? "" : "expected a number from 0, found '" + EscapeBytes(text) + "'";
 }
 
 CommandLine Help(std::string text) {
@@ -309,17 +316,25 @@ void Grammar::AddMeasure() {
   CLI::Option* kill = verb->add_flag("--kill", stress.kill, "A child process, killed and reopened");
   CLI::Option* crash =
       verb->add_flag("--crash", stress.crash, "Power cuts on a simulated disk")->excludes(kill);
-  verb->add_flag("--faults", stress.faults, "Errors and full disks, simulated")
-      ->excludes(kill)
-      ->excludes(crash);
-  verb->add_option("--threads", stress.threads, "Default 4; with 1 the run can be replayed");
+  CLI::Option* faults =
+      verb->add_flag("--faults", stress.faults, "Errors and full disks, simulated")
+          ->excludes(kill)
+          ->excludes(crash);
+  verb->add_option("--threads", stress.threads, "1 to 64, default 4; 1: can be replayed")
+      ->check(CheckCount)
+      ->excludes(crash)
+      ->excludes(faults);
   verb->add_option("--duration", stress.duration, "Such as 90s or 10m; default 60s");
   verb->add_option("--operations", stress.operations,
                    "Ends it too, after so many; with --kill: kills")
       ->check(CheckCount);
   verb->add_option("--seed", stress.seed, "Default: chosen and printed")->check(CheckCount);
-  verb->add_option("--rows", stress.rows, "Rows of a table")->check(CheckCount);
+  verb->add_option("--rows", stress.rows,
+                   "Of a table, 4 to 1000000; default 2000, simulated 20 to 250")
+      ->check(CheckCount);
   verb->add_flag("--keep-going", stress.keep_going, "Go on with what an earlier run left in DIR");
+  verb->add_option("--hang-limit", stress.hang_limit,
+                   "Of each operation; default 60s, simulated 10s; 0 is none");
   verb->add_flag("--child", stress.child, "")->group("");
 
   ReplayOptions& replay = arguments_.replay;
@@ -327,6 +342,7 @@ void Grammar::AddMeasure() {
   verb->add_option("FILE", replay.script, "The file 'operations' of a run")->required();
   verb->add_flag("--shrink", replay.shrink,
                  "Write the fewest steps that still fail to FILE.shrunk");
+  verb->add_option("--hang-limit", replay.hang_limit, "Of each step; default 10s; 0 is none");
 }
 
 void Grammar::AddCopies() {

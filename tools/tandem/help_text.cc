@@ -173,7 +173,8 @@ Exit 0 when nothing was lost, 8 when something was.
 
 Reads and writes a database of its own at random and compares every answer with what
 it has to be. Prints the seed and the command that repeats the run first, what was
-done last; when an answer is wrong: exit 8, and the database stays in DIR/db.
+done last. An answer that is wrong, or that does not come within --hang-limit, ends the
+run: exit 8, and the database stays in DIR/db. What else stops it is exit 1.
   threads (the default)  each writes rows of its own and reads all; mirrored tables,
                          indexes against scans, held snapshots, flushes, verify
   --kill     the same in a child process that is killed and started again
@@ -185,7 +186,8 @@ DIR/operations says what was done; 'tandem replay' runs it again, but for thread
     {"replay",
      R"(Example: tandem replay /tmp/stress/operations --shrink
 
-Runs recorded operations again, step by step the same. Exit 8 when an answer is wrong.
+Runs recorded operations again, step by step the same. Exit 8 when an answer is wrong or
+does not come.
 )"},
 };
 

@@ -140,13 +140,15 @@ struct StressOptions {
   std::optional<uint64_t> seed;
   uint64_t rows = 0;  ///< 0: what suits the kind of run.
   bool kill = false, crash = false, faults = false, keep_going = false;
-  bool child = false;  ///< For a process that the verb starts itself.
+  bool child = false;                     ///< For a process that the verb starts itself.
+  std::optional<std::string> hang_limit;  ///< nullopt: what suits the kind of run.
   OutputMode output = OutputMode::kTable;
 };
 
 struct ReplayOptions {
   std::string script;
   bool shrink = false;
+  std::optional<std::string> hang_limit;
   OutputMode output = OutputMode::kTable;
 };
 

@@ -1,5 +1,7 @@
 // stress and replay: the seed and the command that repeats a run come first, what was done last;
 // in between at most 40 lines of what is wrong.
+#include <cstdlib>
+
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "tools/stress/finding.h"
@@ -15,6 +17,7 @@ namespace {
 constexpr uint64_t kSeedsChosen = 1'000'000'000;  // Short enough to be typed.
 constexpr uint64_t kRowsMin = 4, kRowsMax = 1'000'000;
 constexpr uint32_t kThreadsMax = 64;
+constexpr int64_t kDurationMicrosMax = 365ll * 24 * 3600 * 1'000'000;  // Fits behind any clock.
 
 stress::Kind KindOf(const StressOptions& options) {
   if (options.kill) return stress::Kind::kKill;
@@ -24,22 +27,37 @@ stress::Kind KindOf(const StressOptions& options) {
   return alone ? stress::Kind::kPlain : stress::Kind::kThreads;
 }
 
+Result<int64_t> DurationOf(std::string_view option, const std::string& text) {
+  const auto duration = ParseDuration(text);
+  if (!duration.has_value()) {
+    return Status::InvalidArgument(Format("{}: {}", option, duration.error().message()));
+  }
+  if (*duration <= kDurationMicrosMax) return *duration;
+  return Status::InvalidArgument(Format("{}: expected at most 365d, found {}", option, text));
+}
+
+/// nullopt: what suits the run.
+Result<std::optional<int64_t>> HangLimitOf(const std::optional<std::string>& text) {
+  if (!text.has_value()) return std::optional<int64_t>();
+  if (*text == "0") return std::optional<int64_t>(0);
+  ASSIGN_OR_RETURN(const int64_t limit, DurationOf("--hang-limit", *text));
+  return std::optional<int64_t>(limit);
+}
+
 Result<stress::Setup> SetupOf(const StressOptions& options) {
   stress::Setup setup;
   setup.kind = KindOf(options);
   setup.directory = options.path;
   setup.threads = options.threads;
-  const auto duration = ParseDuration(options.duration);
-  if (!duration.has_value()) {
-    return Status::InvalidArgument(Format("--duration: {}", duration.error().message()));
-  }
-  setup.duration_micros = *duration;
+  if (options.path.empty()) return Status::InvalidArgument("DIR is empty: expected a directory");
+  ASSIGN_OR_RETURN(setup.duration_micros, DurationOf("--duration", options.duration));
   setup.operations = options.operations;
   setup.seed =
       options.seed.has_value() ? *options.seed : base::NewSystemRandom()->Next64() % kSeedsChosen;
   setup.rows = options.rows;
   setup.keep_going = options.keep_going;
   setup.is_child = options.child;
+  ASSIGN_OR_RETURN(setup.hang_limit_micros, HangLimitOf(options.hang_limit));
   if (options.rows != 0 && (options.rows < kRowsMin || options.rows > kRowsMax)) {
     return Status::InvalidArgument(
         Format("--rows: expected {} to {}, found {}", kRowsMin, kRowsMax, options.rows));
@@ -51,14 +69,26 @@ Result<stress::Setup> SetupOf(const StressOptions& options) {
   return setup;
 }
 
-stress::Surroundings SurroundingsOf(const Context& context) {
+/// Where `report` is null the report of a hang goes to the user; otherwise as a finding of a child
+/// to the one that started it.
+stress::Surroundings SurroundingsOf(const Context& context, std::FILE* report) {
   return {.clock = context.clock,
           .is_interrupted = [&context] { return context.is_interrupted(); },
-          .program = context.program};
+          .program = context.program,
+          .end_hanging =
+              [err = context.err, report](const std::string& text) {
+                const std::string line = report == nullptr ? "tandem: " + text : text;
+                std::FILE* const to = report == nullptr ? err : report;
+                WriteBytes(to, stress::Shortened(line, stress::kFindingLinesMax));
+                std::fflush(to);
+                // Not exit(): a thread that hangs would not let go of what it has.
+                std::_Exit(static_cast<int>(ExitCode::kFindings));
+              }};
 }
 
 Result<stress::Outcome> RunKind(const stress::Setup& setup, const Context& context) {
-  const stress::Surroundings surroundings = SurroundingsOf(context);
+  const stress::Surroundings surroundings =
+      SurroundingsOf(context, setup.is_child ? context.out : nullptr);
   switch (setup.kind) {
     case stress::Kind::kThreads:
       return stress::RunThreads(setup, surroundings);
@@ -114,7 +144,9 @@ Result<ExitCode> RunVerb(const StressOptions& options, const Context& context) {
 }
 
 Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context) {
-  const auto outcome = stress::Replay(options.script, options.shrink, SurroundingsOf(context));
+  stress::Again again{.file = options.script, .shrink = options.shrink};
+  ASSIGN_OR_RETURN(again.hang_limit_micros, HangLimitOf(options.hang_limit));
+  const auto outcome = stress::Replay(again, SurroundingsOf(context, nullptr));
   if (!outcome.has_value()) return FaultOfHarness(outcome.error());
   return WriteOutcome(*outcome, options.output, context);
 }
