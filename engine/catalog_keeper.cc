@@ -42,6 +42,7 @@ Result<std::shared_ptr<const Catalog>> Changed(const Catalog& catalog, const Cat
   auto changed = std::make_shared<Catalog>(catalog);
   Status status = format::ApplyEditInPlace(edit, changed.get());
   if (status.ok()) status = format::CheckCatalog(*changed);
+  if (status.code() == StatusCode::kUnsupported) return status;
   if (!status.ok()) {
     return Status::InvalidArgument("the edit does not fit: " + std::string(status.message()));
   }

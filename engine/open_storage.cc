@@ -1,4 +1,7 @@
 // Opening a local database: everything is read before anything is written.
+#include <algorithm>
+
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/local_recovery.h"
@@ -8,10 +11,38 @@
 namespace tandem::engine {
 namespace {
 
-// A writer makes a change that a reader can stumble over a few times a second at most; one attempt
-// takes far less.
-constexpr int kAttemptsMax = 100;
 constexpr int kSameToBelieve = 3;
+
+// How long a reader goes on beside a writer that is always faster. It does not end by the number of
+// attempts: how many a writer can spoil depends on how fast both are. Most readers stumble once;
+// one that did so again and again waits longer and longer, so that its attempts do not fall into
+// step with the writer's changes and leave it the processor.
+class Patience {
+ public:
+  explicit Patience(base::Clock* clock)
+      : clock_(clock), begin_(clock == nullptr ? 0 : clock->MonotonicMicros()) {}
+
+  // Waits for the next attempt; false: it was the last one.
+  bool Wait() {
+    ++attempts_;
+    if (attempts_ < kAttemptsMin) return true;
+    if (clock_ == nullptr || Waited() >= kPatienceMicros) return false;
+    clock_->SleepMicros(pause_);
+    pause_ = std::min(2 * pause_, kPauseMaxMicros);
+    return true;
+  }
+  int attempts() const { return attempts_; }
+  int64_t Waited() const { return clock_ == nullptr ? 0 : clock_->MonotonicMicros() - begin_; }
+
+ private:
+  static constexpr int kAttemptsMin = 10;
+  static constexpr int64_t kPatienceMicros = 8'000'000, kPauseMaxMicros = 50'000;
+
+  base::Clock* const clock_;
+  const int64_t begin_;
+  int attempts_ = 0;
+  int64_t pause_ = 100;
+};
 
 Result<std::unique_ptr<base::Directory>> OpenDirectory(const OpenStorageOptions& options) {
   const bool create = options.create_if_missing && !options.read_only;
@@ -50,15 +81,18 @@ Result<OpenedStorage> OpenForReading(const OpenStorageOptions& options, const Be
   OpenFiles held;
   std::string found_before;
   int same = 0;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+  Patience patience(options.clock);
+  do {
     Result<OpenedStorage> opened = OpenForReadingOnce(options, begin, visit, &held);
     if (opened || opened.error().code() != StatusCode::kCorruption) return opened;
     same = opened.error().message() == found_before ? same + 1 : 1;
     if (same == kSameToBelieve) return opened;
     found_before = opened.error().message();
-  }
-  return Status::Busy("the database changed " + std::to_string(kAttemptsMax) +
-                      " times while it was opened to read; the last time: " + found_before);
+  } while (patience.Wait());
+  return Status::Busy(
+      "the database changed under each of " + std::to_string(patience.attempts()) +
+      " attempts to open it for reading, in " + std::to_string(patience.Waited() / 1000) +
+      " ms; try again when its writer is less busy; the last time: " + found_before);
 }
 
 }  // namespace

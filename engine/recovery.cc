@@ -42,6 +42,7 @@ Result<RecoveredDatabase> Recovery::Run() {
   OpenStorageOptions storage_options;
   storage_options.file_system = options_.environment.file_system;
   storage_options.random = options_.environment.random;
+  storage_options.clock = options_.environment.clock;
   storage_options.path = options_.path;
   storage_options.create_if_missing = options_.create_if_missing;
   storage_options.read_only = options_.read_only;

@@ -12,6 +12,7 @@
 #include "engine/salvage_catalog.h"
 #include "engine/salvage_file.h"
 #include "engine/salvage_log.h"
+#include "engine/salvage_names.h"
 #include "engine/salvage_plan.h"
 #include "engine/storage.h"
 #include "format/store_file.h"
@@ -62,6 +63,13 @@ Result<SalvageReport> Salvager::Run() {
   RETURN_IF_ERROR(CopyRegions());
   RETURN_IF_ERROR(
       SalvageLog(source_.get(), surviving_, options_.past_holes, target_.get(), &report_));
+  if (!report_.lost_edits.empty()) {
+    report_.uncertain.push_back({.table = {},
+                                 .region = 0,
+                                 .family = {},
+                                 .keys = {},
+                                 .because = "the catalog may lack newer files"});
+  }
   for (const LogHole& hole : report_.holes) {
     report_.uncertain.push_back({.table = {},
                                  .region = 0,
@@ -76,7 +84,8 @@ Result<SalvageReport> Salvager::Run() {
 
 // The destination is looked at before anything is read for long.
 Status Salvager::OpenSource() {
-  ASSIGN_OR_RETURN(source_, environment_.file_system->OpenDirectory(options_.source, false));
+  ASSIGN_OR_RETURN(auto directory, environment_.file_system->OpenDirectory(options_.source, false));
+  ASSIGN_OR_RETURN(source_, NamedByHeaders(std::move(directory), &report_));
   const auto existing = environment_.file_system->OpenDirectory(options_.destination, false);
   if (!existing) {
     const bool is_absent = existing.error().code() == StatusCode::kNotFound;
@@ -118,7 +127,7 @@ Status Salvager::CopyRegions() {
   OrphanRule rule = options_.include_orphans ? OrphanRule::kInclude : OrphanRule::kList;
   if (!surviving_.is_from_manifest) rule = OrphanRule::kAll;
   ASSIGN_OR_RETURN(const std::vector<RegionPlan> plans,
-                   PlanRegions(source_.get(), surviving_.catalog, rule, &report_));
+                   PlanRegions(source_.get(), surviving_, rule, &report_));
   for (const RegionPlan& plan : plans) RETURN_IF_ERROR(CopyRegion(plan));
   return {};
 }
@@ -160,15 +169,17 @@ Status Salvager::FindUncertain(const RegionPlan& plan, const std::vector<Copied>
                                size_t first_lost) {
   for (size_t i = first_lost; i < report_.lost.size(); ++i) {
     const LostRange& lost = report_.lost[i];
-    for (const Copied& copy : copies) {
-      ASSIGN_OR_RETURN(const bool holds, HoldsKeys(copy, lost.keys));
-      if (!holds) continue;
+    // What is left of a row may be what the lost cells hid.
+    bool holds = lost.columns.has_value();
+    for (size_t at = 0; at < copies.size() && !holds; ++at) {
+      ASSIGN_OR_RETURN(holds, HoldsKeys(copies[at], lost.keys));
+    }
+    if (holds) {
       report_.uncertain.push_back({.table = lost.table,
                                    .region = plan.region.id.value,
                                    .family = lost.family,
                                    .keys = lost.keys,
                                    .because = lost.file});
-      break;
     }
   }
   return {};

@@ -4,12 +4,14 @@
 //    its first broken edit; else what the store files say of their tables.
 // 2. Every store file of every region, the oldest first: its good rows are copied with all their
 //    cells, versions and markers, each file into one of its own, so that what hides what stays.
+//    Cells that the table cannot have (of no family of it, of a value that does not fit an index)
+//    are lost: a copy with them would be refused.
 // 3. The log: frames along the chain up to the first hole.
 // 4. The copy is opened, checked deeply and closed.
 //
 // The source is opened for reading only and never written to. Versions: where rows of a newer file
-// are lost, a marker may be among them, and older files show what it hid. Such ranges are
-// uncertain.
+// are lost, a marker may be among them, and older files show what it hid; where a part of a row is
+// lost, so does the rest of that row. Such ranges are uncertain.
 #pragma once
 
 #include <atomic>
@@ -32,16 +34,18 @@ struct SalvageOptions {
   bool past_holes = false;       ///< Also frames of the log behind a hole.
 };
 
-/// Rows that no part of the copy has.
+/// Rows of a file, or operations of a log segment, that are not in the copy.
 struct LostRange {
   std::string file;
-  std::string table;
+  std::string table;  ///< Empty: nothing tells it.
   uint64_t region = 0;
   std::string family;              ///< Empty: the rows of all families.
   uint64_t offset = 0, bytes = 0;  ///< Of the broken block; 0 and 0: no block was found.
   uint64_t rows = 0;
   std::optional<uint32_t> first_ordinal, last_ordinal;
   format::KeyRange keys;  ///< The lost keys lie in it.
+  /// Only cells of these columns are lost, and not all of them may be; nullopt: of all.
+  std::optional<format::KeyRange> columns;
   std::string reason;
   std::vector<format::LostRow> details;  ///< Values are those of indexes over the family.
 };

@@ -14,6 +14,7 @@
 #include "format/damaged_file.h"
 #include "format/manifest.h"
 #include "format/root.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -37,6 +38,7 @@ class CatalogSearch {
   Status ReadNamedManifest();
   Status ReadOtherManifests();
   Status ReadStoreFiles();
+  Status AddStoreFiles();
   Status AddStoreFile(const LocalFile& file);
   void MakeRegions();
   void Take(const std::string& name, ManifestPrefix prefix);
@@ -57,7 +59,13 @@ Result<SurvivingCatalog> CatalogSearch::Run() {
   RETURN_IF_ERROR(ReadRoot());
   if (root_.has_value()) RETURN_IF_ERROR(ReadNamedManifest());
   if (!has_one_) RETURN_IF_ERROR(ReadOtherManifests());
-  if (!has_one_) RETURN_IF_ERROR(ReadStoreFiles());
+  if (!has_one_) {
+    RETURN_IF_ERROR(ReadStoreFiles());
+  } else if (!report_.lost_edits.empty()) {
+    // The edits that made its tables may be among them.
+    RETURN_IF_ERROR(AddStoreFiles());
+    MakeRegions();
+  }
   return std::move(found_);
 }
 
@@ -151,14 +159,19 @@ Status CatalogSearch::ReadOtherManifests() {
   return {};
 }
 
-// Every table that a store file describes, as the newest of its files has it.
-Status CatalogSearch::ReadStoreFiles() {
+Status CatalogSearch::AddStoreFiles() {
   for (const std::string& name : names_) {
     const std::optional<LocalFile> file = ParseFileName(name);
     if (file.has_value() && file->kind == LocalFileKind::kStore) {
       RETURN_IF_ERROR(AddStoreFile(*file));
     }
   }
+  return {};
+}
+
+// Every table that a store file describes, as the newest of its files has it.
+Status CatalogSearch::ReadStoreFiles() {
+  RETURN_IF_ERROR(AddStoreFiles());
   if (found_.catalog.tables.empty()) {
     return Status::Corruption(
         "no manifest can be read, and no store file says what its table is: nothing can be proved");
@@ -173,7 +186,11 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   format::KnownFile known;
   known.number = file.number;
-  if (root_.has_value()) known.database = root_->database;
+  if (has_one_) {
+    known.database = found_.catalog.database;
+  } else if (root_.has_value()) {
+    known.database = root_->database;
+  }
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   if (!store) {
     if (!IsDamage(store.error())) return store.error();
@@ -182,11 +199,14 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   if (!(*store)->region_start().has_value()) return {};
   const format::TableRecord& table = (*store)->table();
   Catalog& catalog = found_.catalog;
+  const bool is_known = catalog.tables.contains(table.id);
+  if (is_known && !found_.described.contains(table.id)) return {};
+  found_.described.insert(table.id);
   starts_[table.id].insert(*(*store)->region_start());
   const auto& statistics = (*store)->statistics();
   const format::SequenceNumber newest =
       statistics.has_value() ? statistics->max_sequence : format::SequenceNumber();
-  if (!catalog.tables.contains(table.id) || newest >= newest_[table.id]) {
+  if (!is_known || newest >= newest_[table.id]) {
     catalog.tables[table.id] = table;
     newest_[table.id] = newest;
   }
@@ -198,12 +218,29 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   return {};
 }
 
+// `name`, or the table's number behind as much of it as may stay, where another has that name.
+std::string FreeName(const std::string& name, format::TableId id,
+                     const std::set<std::string>& taken) {
+  std::string free = name;
+  std::string tail = "-" + std::to_string(id.value);
+  while (taken.contains(free)) {
+    free = name.substr(0, kNameBytesMax - tail.size()) + tail;
+    tail += "-";
+  }
+  return free;
+}
+
 // A region from each start key to the next; the first begins with the first key.
 void CatalogSearch::MakeRegions() {
   Catalog& catalog = found_.catalog;
   std::set<std::string> names;
-  for (auto& [id, table] : catalog.tables) {
-    if (!names.insert(table.name).second) table.name += "-" + std::to_string(id.value);
+  for (const auto& [id, table] : catalog.tables) {
+    if (!found_.described.contains(id)) names.insert(table.name);
+  }
+  for (const format::TableId id : found_.described) {
+    format::TableRecord& table = catalog.tables.at(id);
+    table.name = FreeName(table.name, id, names);
+    names.insert(table.name);
     std::set<std::string>& starts = starts_[id];
     starts.insert("");
     for (auto start = starts.begin(); start != starts.end(); ++start) {

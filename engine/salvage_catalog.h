@@ -1,6 +1,7 @@
 // The catalog of a damaged database, from the best witness that survives.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct SurvivingCatalog {
   bool is_from_manifest = false;
   /// The manifest is whole up to where ROOT says, so a file that it does not name is not needed.
   bool is_whole = false;
+  /// Tables that no manifest has, but store files: of them nothing else is known.
+  std::set<format::TableId> described;
   uint64_t durable_log_segment = 0, durable_log_bytes = 0;
 };
 

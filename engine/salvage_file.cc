@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/salvage_fit.h"
 #include "engine/store_files.h"
 #include "format/data_section.h"
 #include "format/findings.h"
@@ -64,6 +65,7 @@ struct FileSalvage::Work {
   std::optional<NewFile> created;
   std::optional<format::StoreFileWriter> writer;
   uint64_t cells = 0, rows_elsewhere = 0;
+  size_t misfits_begin = 0;  // In the list of what is lost.
 };
 
 Result<std::optional<format::FileRecord>> FileSalvage::Copy(const PlannedFile& planned,
@@ -172,7 +174,12 @@ void FileSalvage::FindLostOf(const Work& work, const FamilySurvey& survey,
       range.first_ordinal = range.last_ordinal = survey.OrdinalOf(block.first + row.slot);
       range.keys = {row.key, row.key + '\0'};
       range.reason = row.reason;
-      lost->push_back(range);
+      LostRange& added = lost->emplace_back(range);
+      if (!row.columns.has_value()) continue;
+      added.columns = format::KeyRange{row.columns->low, row.columns->high};
+      if (row.columns->bytes == 0) continue;
+      added.offset = row.columns->offset;
+      added.bytes = row.columns->bytes;
     }
   }
 }
@@ -220,6 +227,7 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
 }
 
 Status FileSalvage::CopyRows(Work* work, std::vector<GoodRows>* families) {
+  work->misfits_begin = report_.lost.size();
   for (GoodRows& rows : *families) RETURN_IF_ERROR(rows.Next());
   std::vector<GoodRows*> holders;
   std::string key;
@@ -260,28 +268,68 @@ Status FileSalvage::BeginFile(Work* work) {
   return {};
 }
 
+// Takes those out that the table cannot have.
+void FileSalvage::KeepFitting(Work* work, const GoodRows& rows, std::vector<format::Cell>* cells) {
+  size_t kept = 0;
+  for (const format::Cell& cell : *cells) {
+    const Status fits = CheckFits(*source_.table, cell);
+    if (fits.ok()) {
+      (*cells)[kept++] = cell;
+      continue;
+    }
+    LostRange lost;
+    lost.file = work->planned.name;
+    lost.table = source_.table->name;
+    lost.region = work->region.id.value;
+    lost.family = FamilyNameOf(work->file->table(), rows.family());
+    lost.rows = 1;
+    lost.first_ordinal = lost.last_ordinal = rows.ordinal();
+    lost.keys = {rows.key(), rows.key() + '\0'};
+    const std::string column(cell.qualifier);
+    lost.columns = format::KeyRange{column, column + '\0'};
+    lost.reason = fits.message();
+    AddLostRow(std::move(lost), work->misfits_begin, &report_.lost);
+  }
+  cells->resize(kept);
+}
+
 // `holders`: of the families that have the row, by id.
 Status FileSalvage::WriteRow(Work* work, const std::string& key, std::vector<GoodRows*>* holders) {
-  if (!work->writer.has_value()) RETURN_IF_ERROR(BeginFile(work));
-  const bool is_wide = std::any_of(holders->begin(), holders->end(),
-                                   [](const GoodRows* rows) { return rows->is_wide(); });
-  if (!is_wide) {
-    std::vector<format::Cell> cells;
-    for (const GoodRows* rows : *holders) RETURN_IF_ERROR(rows->Cells(&cells));
-    work->cells += cells.size();
-    return work->writer->AddRow(key, cells).status();
+  const bool in_pieces = std::any_of(holders->begin(), holders->end(),
+                                     [](const GoodRows* rows) { return rows->comes_in_pieces(); });
+  if (in_pieces) return WritePieces(work, key, holders);
+  std::vector<format::Cell> cells, family;
+  for (const GoodRows* rows : *holders) {
+    family.clear();
+    RETURN_IF_ERROR(rows->Cells(&family));
+    KeepFitting(work, *rows, &family);
+    cells.insert(cells.end(), family.begin(), family.end());
   }
-  RETURN_IF_ERROR(work->writer->BeginRow(key));
+  if (cells.empty()) return {};
+  if (!work->writer.has_value()) RETURN_IF_ERROR(BeginFile(work));
+  work->cells += cells.size();
+  return work->writer->AddRow(key, cells).status();
+}
+
+Status FileSalvage::WritePieces(Work* work, const std::string& key,
+                                std::vector<GoodRows*>* holders) {
+  bool begun = false;
+  std::vector<format::Cell> cells;
   for (const GoodRows* rows : *holders) {
     ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> stream, rows->Stream());
     while (true) {
       ASSIGN_OR_RETURN(const bool more, stream->Next());
       if (!more) break;
-      work->cells += stream->cells().size();
-      RETURN_IF_ERROR(work->writer->AddCells(stream->cells()));
+      cells.assign(stream->cells().begin(), stream->cells().end());
+      KeepFitting(work, *rows, &cells);
+      if (cells.empty()) continue;
+      if (!work->writer.has_value()) RETURN_IF_ERROR(BeginFile(work));
+      if (!std::exchange(begun, true)) RETURN_IF_ERROR(work->writer->BeginRow(key));
+      work->cells += cells.size();
+      RETURN_IF_ERROR(work->writer->AddCells(cells));
     }
   }
-  return work->writer->EndRow().status();
+  return begun ? work->writer->EndRow().status() : Status();
 }
 
 Result<std::optional<format::FileRecord>> FileSalvage::Finish(Work* work) {

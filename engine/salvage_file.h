@@ -54,6 +54,8 @@ class FileSalvage {
   Status CopyRows(Work* work, std::vector<format::GoodRows>* families);
   Status BeginFile(Work* work);
   Status WriteRow(Work* work, const std::string& key, std::vector<format::GoodRows*>* holders);
+  Status WritePieces(Work* work, const std::string& key, std::vector<format::GoodRows*>* holders);
+  void KeepFitting(Work* work, const format::GoodRows& rows, std::vector<format::Cell>* cells);
   Result<std::optional<format::FileRecord>> Finish(Work* work);
   void NoteRepaired(const std::string& file, const std::string& what);
 

@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "engine/local_files.h"
+#include "engine/salvage_fit.h"
 #include "format/frame_chain.h"
 #include "wal/log.h"
 #include "wal/operation.h"
@@ -64,7 +65,9 @@ class LogSalvage {
   Status ReadBehind(const Segment& segment, uint64_t offset);
   Status CopyFrame(const format::Frame& frame);
   Status CopyOperations(const format::Frame& frame);
-  bool HasPlaceFor(const wal::Operation& operation) const;
+  Status CheckPlaceFor(const wal::Operation& operation) const;
+  void Lose(const wal::Operation& operation, const Status& why);
+  void DescribeLost();
 
   base::Directory& source_;
   const SurvivingCatalog& surviving_;
@@ -75,10 +78,13 @@ class LogSalvage {
   std::vector<Segment> segments_;
   wal::SegmentEnd end_;  // Of the segment before.
   std::optional<LogHole> hole_;
-  uint64_t appended_through_ = 0, unplaced_ = 0;
+  uint64_t appended_through_ = 0;
+  std::string reading_;  // Name of the segment at hand.
+  size_t lost_begin_ = 0;
 };
 
 Status LogSalvage::Run() {
+  lost_begin_ = report_.lost.size();
   RETURN_IF_ERROR(ListSegments());
   for (size_t i = 0; i < segments_.size(); ++i) {
     if (!hole_.has_value()) {
@@ -88,11 +94,7 @@ Status LogSalvage::Run() {
     }
   }
   if (hole_.has_value()) report_.holes.push_back(*hole_);
-  if (unplaced_ > 0) {
-    report_.lost_edits.push_back(std::to_string(unplaced_) +
-                                 " operations of the log are on tables or families that the "
-                                 "catalog lacks");
-  }
+  DescribeLost();
   return target_.SyncLog();
 }
 
@@ -169,6 +171,7 @@ std::string LogSalvage::WhyNotJoined(size_t at) const {
 
 Status LogSalvage::Follow(size_t at) {
   const Segment& segment = segments_[at];
+  reading_ = segment.name;
   if (std::string reason = WhyNotJoined(at); !reason.empty()) {
     BeginHole(segment, 0, std::move(reason));
     return ReadBehind(segment, wal::kSegmentHeaderBytes);
@@ -207,6 +210,10 @@ Status LogSalvage::Follow(size_t at) {
   if (reason.empty() && good < durable) {
     reason = reader.reason() + "; " + std::to_string(durable) + " bytes were durable";
   }
+  // The catalog names a segment once its header is durable: who lost that may have lost more.
+  if (reason.empty() && !segment.header.has_value() && good == wal::kSegmentHeaderBytes) {
+    reason = segment.reason + "; no group follows";
+  }
   if (reason.empty()) {
     format::FrameReader behind(segment.file.get(), *segment.id, good, limit);
     ASSIGN_OR_RETURN(const auto frame, behind.FindNext());
@@ -228,6 +235,7 @@ void LogSalvage::BeginHole(const Segment& segment, uint64_t offset, std::string 
 }
 
 Status LogSalvage::ReadBehind(const Segment& segment, uint64_t offset) {
+  reading_ = segment.name;
   if (segment.file == nullptr || !segment.id.has_value()) return {};
   format::FrameReader reader(segment.file.get(), *segment.id, offset, segment.size_bytes);
   while (reader.offset() < reader.limit()) {
@@ -237,20 +245,56 @@ Status LogSalvage::ReadBehind(const Segment& segment, uint64_t offset) {
     if (hole_->frames++ == 0) hole_->first_sequence = frame.first_sequence;
     hole_->operations += frame.count;
     hole_->last_sequence = frame.first_sequence + std::max(frame.count, 1u) - 1;
-    if (past_holes_) RETURN_IF_ERROR(CopyFrame(frame));
+    if (!past_holes_) continue;
+    // What the frame holds may be no group.
+    const Status copied = CopyFrame(frame);
+    if (copied.code() != StatusCode::kCorruption) RETURN_IF_ERROR(copied);
   }
   return {};
 }
 
-bool LogSalvage::HasPlaceFor(const wal::Operation& operation) const {
+// OK, or why the copy cannot have the operation.
+Status LogSalvage::CheckPlaceFor(const wal::Operation& operation) const {
   const auto table = catalog_.tables.find(operation.table);
-  if (table == catalog_.tables.end()) return false;
-  const std::vector<format::FamilyRecord>& families = table->second.families;
-  return std::all_of(operation.cells.begin(), operation.cells.end(), [&](const format::Cell& cell) {
-    return std::any_of(families.begin(), families.end(), [&](const format::FamilyRecord& family) {
-      return family.id == cell.family;
-    });
-  });
+  if (table == catalog_.tables.end()) {
+    return Status::Corruption("table " + std::to_string(operation.table.value) +
+                              " is not in the catalog");
+  }
+  for (const format::Cell& cell : operation.cells) {
+    RETURN_IF_ERROR(CheckFits(table->second, cell));
+  }
+  return {};
+}
+
+void LogSalvage::Lose(const wal::Operation& operation, const Status& why) {
+  LostRange lost;
+  lost.file = reading_;
+  lost.rows = 1;
+  lost.keys = {std::string(operation.row), std::string(operation.row) + '\0'};
+  lost.reason =
+      "operation " + std::to_string(operation.sequence.value) + ": " + std::string(why.message());
+  const auto table = catalog_.tables.find(operation.table);
+  lost.table = table == catalog_.tables.end() ? "table " + std::to_string(operation.table.value)
+                                              : table->second.name;
+  AddLostRow(std::move(lost), lost_begin_, &report_.lost);
+}
+
+// What older operations and files have of rows that lost an operation is not what it was.
+void LogSalvage::DescribeLost() {
+  for (size_t i = lost_begin_; i < report_.lost.size(); ++i) {
+    LostRange& lost = report_.lost[i];
+    for (const auto& [id, region] : catalog_.regions) {
+      const bool is_inside = catalog_.tables.at(region.table).name == lost.table &&
+                             lost.keys.low >= region.start_key &&
+                             (region.end_key.empty() || lost.keys.low < region.end_key);
+      if (is_inside) lost.region = id.value;
+    }
+    report_.uncertain.push_back({.table = lost.table,
+                                 .region = lost.region,
+                                 .family = {},
+                                 .keys = lost.keys,
+                                 .because = lost.file + ", " + lost.reason});
+  }
 }
 
 Status LogSalvage::CopyFrame(const format::Frame& frame) {
@@ -260,13 +304,12 @@ Status LogSalvage::CopyFrame(const format::Frame& frame) {
                          frame.timestamp);
   wal::Operation operation;
   uint64_t placed = 0;
-  while (group.Next(&operation)) placed += HasPlaceFor(operation);
+  while (group.Next(&operation)) placed += CheckPlaceFor(operation).ok();
   RETURN_IF_ERROR(group.status());
   if (group.sequences() != frame.count) {
     return Status::Corruption("a group at sequence " + std::to_string(frame.first_sequence) +
                               " has another number of operations than its frame says");
   }
-  unplaced_ += frame.count - placed;
   if (placed == frame.count) {
     target_.AppendLog(frame);
   } else {
@@ -286,7 +329,10 @@ Status LogSalvage::CopyOperations(const format::Frame& frame) {
   wal::Operation operation;
   std::string payload;
   while (group.Next(&operation)) {
-    if (!HasPlaceFor(operation)) continue;
+    if (const Status fits = CheckPlaceFor(operation); !fits.ok()) {
+      Lose(operation, fits);
+      continue;
+    }
     wal::BatchEncoder batch;
     batch.BeginOperation(operation.table, operation.row);
     for (const format::Cell& cell : operation.cells) batch.AddCell(cell, cell.timestamp);

@@ -36,9 +36,13 @@ bool KeysMeet(const format::FileStatistics& a, const format::FileStatistics& b) 
 
 class Planner {
  public:
-  Planner(base::Directory* directory, const format::Catalog& catalog, OrphanRule rule,
+  Planner(base::Directory* directory, const SurvivingCatalog& surviving, OrphanRule rule,
           SalvageReport* report)
-      : directory_(*directory), catalog_(catalog), rule_(rule), report_(*report) {}
+      : directory_(*directory),
+        catalog_(surviving.catalog),
+        surviving_(surviving),
+        rule_(rule),
+        report_(*report) {}
 
   Result<std::vector<RegionPlan>> Run();
 
@@ -46,6 +50,10 @@ class Planner {
   Status ListFiles();
   Result<std::optional<Orphan>> Describe(const LocalFile& file);
   Result<bool> IsGood(const LocalFile& file);
+  /// Of a table that no manifest has all files are such.
+  OrphanRule RuleFor(format::TableId table) const {
+    return surviving_.described.contains(table) ? OrphanRule::kAll : rule_;
+  }
   /// Another table's hash secret proves another database.
   bool IsForeign(const format::TableRecord& table) const {
     const auto found = catalog_.tables.find(table.id);
@@ -55,10 +63,12 @@ class Planner {
   void PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan);
   void Place(const Orphan& orphan, RegionPlan* plan);
   bool ReplaceMissing(const Orphan& orphan, RegionPlan* plan);
+  void LeaveOut(const Orphan& orphan, const RegionPlan& plan);
   void Note(const Orphan& orphan, std::string what);
 
   base::Directory& directory_;
   const format::Catalog& catalog_;
+  const SurvivingCatalog& surviving_;
   const OrphanRule rule_;
   SalvageReport& report_;
   std::set<std::string> names_;
@@ -115,7 +125,7 @@ Status Planner::ListFiles() {
 Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
   format::KnownFile known;
   known.number = file.number;
-  if (rule_ != OrphanRule::kAll) known.database = catalog_.database;
+  if (surviving_.is_from_manifest) known.database = catalog_.database;
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   Status status = store.status();
@@ -128,13 +138,21 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
     status = Status::Corruption("it is of another database");
   }
   bool is_good = status.ok();
-  if (is_good && rule_ != OrphanRule::kAll) {
+  if (is_good && RuleFor((*store)->table().id) != OrphanRule::kAll) {
     ASSIGN_OR_RETURN(is_good, IsGood(file));
     if (!is_good) status = Status::Corruption("it is damaged");
   }
   if (!is_good) {
     report_.orphans.push_back(
         {file.name, "not in the catalog, not copied: " + std::string(status.message())});
+    // Whose rows it has nobody can tell.
+    if (!surviving_.is_whole) {
+      LostRange& lost = report_.lost.emplace_back();
+      lost.file = file.name;
+      lost.reason = "not in what is left of the catalog: " + std::string(status.message());
+      report_.uncertain.push_back(
+          {.table = {}, .region = 0, .family = {}, .keys = {}, .because = lost.file});
+    }
     return std::optional<Orphan>();
   }
   return std::optional<Orphan>(Orphan{.file = file,
@@ -189,7 +207,7 @@ void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
 
 void Planner::Place(const Orphan& orphan, RegionPlan* plan) {
   const format::FileStatistics& own = orphan.statistics;
-  if (rule_ == OrphanRule::kList) return Note(orphan, "not copied without --include-orphans");
+  const OrphanRule rule = RuleFor(orphan.table);
   if (ReplaceMissing(orphan, plan)) return;
   for (const PlannedFile& file : plan->files) {
     const auto& [min, max] =
@@ -198,9 +216,10 @@ void Planner::Place(const Orphan& orphan, RegionPlan* plan) {
     if (file.record == nullptr || max < own.min_sequence || own.max_sequence < min) continue;
     return Note(orphan, "not copied: " + file.name + " of the catalog holds the same rows");
   }
-  if (rule_ != OrphanRule::kAll && own.min_sequence <= plan->flushed_through) {
+  if (rule != OrphanRule::kAll && own.min_sequence <= plan->flushed_through) {
     return Note(orphan, "not copied: a merge took its rows and left none of them");
   }
+  if (rule == OrphanRule::kList) return LeaveOut(orphan, *plan);
   const bool joins = !plan->files.empty() && plan->files.back().record == nullptr &&
                      own.max_sequence == plan->flushed_through;
   const uint32_t last_run = plan->files.empty() ? 0 : plan->files.back().run;
@@ -209,7 +228,25 @@ void Planner::Place(const Orphan& orphan, RegionPlan* plan) {
                          .run = joins ? last_run : last_run + 1,
                          .record = nullptr});
   plan->flushed_through = std::max(plan->flushed_through, own.max_sequence);
-  if (rule_ != OrphanRule::kAll) Note(orphan, "copied");
+  if (rule != OrphanRule::kAll) Note(orphan, "copied");
+}
+
+// An orphan that only --include-orphans would copy.
+void Planner::LeaveOut(const Orphan& orphan, const RegionPlan& plan) {
+  Note(orphan, "not copied without --include-orphans");
+  if (surviving_.is_whole) return;
+  LostRange& lost = report_.lost.emplace_back();
+  lost.file = orphan.file.name;
+  lost.table = catalog_.tables.at(plan.region.table).name;
+  lost.region = plan.region.id.value;
+  lost.rows = orphan.statistics.rows;
+  lost.keys = {orphan.statistics.min_key, orphan.statistics.max_key + '\0'};
+  lost.reason = "not in what is left of the catalog; --include-orphans copies it";
+  report_.uncertain.push_back({.table = lost.table,
+                               .region = lost.region,
+                               .family = {},
+                               .keys = lost.keys,
+                               .because = lost.file});
 }
 
 // A merge whose edit is lost: its inputs, which the catalog names, are gone. The output, whose
@@ -226,6 +263,10 @@ bool Planner::ReplaceMissing(const Orphan& orphan, RegionPlan* plan) {
   const bool all_there = std::all_of(
       first, last, [this](const PlannedFile& file) { return names_.contains(file.name); });
   if (all_there) return false;
+  if (rule_ == OrphanRule::kList) {
+    LeaveOut(orphan, *plan);
+    return true;
+  }
   const PlannedFile output{
       .number = orphan.file.number, .name = orphan.file.name, .run = first->run, .record = nullptr};
   plan->files.insert(plan->files.erase(first, last), output);
@@ -237,9 +278,9 @@ bool Planner::ReplaceMissing(const Orphan& orphan, RegionPlan* plan) {
 }  // namespace
 
 Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
-                                            const format::Catalog& catalog, OrphanRule rule,
+                                            const SurvivingCatalog& surviving, OrphanRule rule,
                                             SalvageReport* report) {
-  return Planner(directory, catalog, rule, report).Run();
+  return Planner(directory, surviving, rule, report).Run();
 }
 
 }  // namespace tandem::engine

@@ -13,6 +13,7 @@
 
 #include "base/file_system.h"
 #include "engine/salvage.h"
+#include "engine/salvage_catalog.h"
 #include "format/catalog.h"
 #include "tandem/status.h"
 
@@ -38,10 +39,11 @@ enum class OrphanRule : uint8_t {
   kAll,      ///< There is no manifest: all files are such, damaged ones too.
 };
 
-/// Plans every region of the catalog. Files that it does not name are told in `report`. Errors:
-/// kUnsupported, kIoError.
+/// Plans every region of the catalog. Files that it does not name are told in `report`, and where
+/// the catalog lost edits, and they may be what these added, their rows are told to be lost.
+/// Lifetime: `surviving` outlives the plans. Errors: kUnsupported, kIoError.
 Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
-                                            const format::Catalog& catalog, OrphanRule rule,
+                                            const SurvivingCatalog& surviving, OrphanRule rule,
                                             SalvageReport* report);
 
 }  // namespace tandem::engine

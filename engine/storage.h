@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
 #include "engine/store_moment.h"
@@ -82,6 +83,7 @@ class Storage {
 struct OpenStorageOptions {
   base::FileSystem* file_system = nullptr;
   base::RandomSource* random = nullptr;
+  base::Clock* clock = nullptr;  ///< For a reader's patience; nullptr: it tries a few times.
   std::string path;
   bool create_if_missing = false;
   bool read_only = false;  ///< Writes nothing, takes no lock, works beside a live writer.

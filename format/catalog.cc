@@ -16,7 +16,10 @@
 // Example: the edit that removes table 2 and file 300 is  05 01 02  0d 02 ac 02
 #include "format/catalog.h"
 
+#include <utility>
+
 #include "base/status_macros.h"
+#include "format/catalog_memory.h"
 #include "format/catalog_records.h"
 #include "format/coding.h"
 #include "format/fields.h"
@@ -51,9 +54,18 @@ void AddId(FieldReader* fields, std::vector<T>* ids) {
   ids->push_back(T(static_cast<Rep>(value)));
 }
 
+/// The edit that is read, and what its records take.
+struct EditInMemory {
+  CatalogEdit edit;
+  uint64_t bytes = 0;
+};
+
 template <typename T>
-void AddRecord(FieldReader* fields, Result<T> record, std::vector<T>* records) {
+void AddRecord(FieldReader* fields, Result<T> record, std::vector<T>* records, uint64_t* bytes) {
   if (!record) return fields->Fail(record.error());
+  *bytes += MemoryOf(*record);
+  Status status = CheckCatalogMemory(*bytes);
+  if (!status.ok()) return fields->Fail(std::move(status));
   records->push_back(std::move(*record));
 }
 
@@ -63,24 +75,26 @@ void SetCounters(FieldReader* fields, CatalogEdit* edit) {
   edit->counters = *counters;
 }
 
-void ReadEditField(FieldReader* fields, CatalogEdit* edit) {
+void ReadEditField(FieldReader* fields, EditInMemory* read) {
+  CatalogEdit* const edit = &read->edit;
+  uint64_t* const bytes = &read->bytes;
   switch (fields->tag()) {
     case kCounters:
       return SetCounters(fields, edit);
     case kPutTable:
-      return AddRecord(fields, DecodeTable(fields->Repeated()), &edit->put_tables);
+      return AddRecord(fields, DecodeTable(fields->Repeated()), &edit->put_tables, bytes);
     case kRemoveTable:
       return AddId(fields, &edit->remove_tables);
     case kAddFile:
-      return AddRecord(fields, DecodeFile(fields->Repeated()), &edit->add_files);
+      return AddRecord(fields, DecodeFile(fields->Repeated()), &edit->add_files, bytes);
     case kPutRegion:
-      return AddRecord(fields, DecodeRegion(fields->Repeated()), &edit->put_regions);
+      return AddRecord(fields, DecodeRegion(fields->Repeated()), &edit->put_regions, bytes);
     case kRemoveRegion:
       return AddId(fields, &edit->remove_regions);
     case kRemoveFile:
       return AddId(fields, &edit->remove_files);
     case kAddSegment:
-      return AddRecord(fields, DecodeSegment(fields->Repeated()), &edit->add_segments);
+      return AddRecord(fields, DecodeSegment(fields->Repeated()), &edit->add_segments, bytes);
     case kRemoveSegment:
       return AddId(fields, &edit->remove_segments);
     default:
@@ -112,10 +126,10 @@ void EncodeEdit(const CatalogEdit& edit, std::string* out) {
 
 Result<CatalogEdit> DecodeEdit(std::string_view bytes) {
   FieldReader fields(bytes, "catalog edit");
-  CatalogEdit edit;
-  while (fields.Next()) ReadEditField(&fields, &edit);
+  EditInMemory read;
+  while (fields.Next()) ReadEditField(&fields, &read);
   RETURN_IF_ERROR(fields.Finish({}));
-  return edit;
+  return std::move(read.edit);
 }
 
 CatalogEdit FullEdit(const Catalog& catalog) {

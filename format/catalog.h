@@ -77,6 +77,8 @@ struct Catalog {
   std::map<RegionId, RegionRecord> regions;
   std::map<FileNumber, FileRecord> files;
   std::vector<SegmentRecord> segments;  ///< Oldest first.
+  /// What edits brought, by catalog_memory.h, less what they took.
+  uint64_t memory_bytes = 0;
 };
 
 /// One change of the catalog. The parts apply in this order.
@@ -93,14 +95,15 @@ struct CatalogEdit {
 };
 
 void EncodeEdit(const CatalogEdit& edit, std::string* out);
-/// Errors: kCorruption, kUnsupported (unknown critical field).
+/// Errors: kCorruption, kUnsupported (unknown critical field, more than kCatalogMemoryMax).
 Result<CatalogEdit> DecodeEdit(std::string_view bytes);
 /// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id
 /// stand beside it.
 CatalogEdit FullEdit(const Catalog& catalog);
 /// Applies `edit` or leaves the catalog unchanged. Errors: kCorruption naming what does not fit (an
 /// id that exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions
-/// of a table that overlap or leave a gap, counters that shrink).
+/// of a table that overlap or leave a gap, counters that shrink), kUnsupported (the catalog would
+/// pass kCatalogMemoryMax).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "format/catalog.h"
+#include "format/catalog_memory.h"
 
 namespace tandem::format {
 namespace {
@@ -25,17 +26,34 @@ Status ApplyCounters(const CatalogCounters& from, CatalogCounters* to) {
   return Status();
 }
 
+// A catalog that no edits made does not know what its first records take.
+void Forget(uint64_t bytes, Catalog* catalog) {
+  catalog->memory_bytes -= std::min(bytes, catalog->memory_bytes);
+}
+
 template <typename Map, typename Key>
-Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys) {
+Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys, Catalog* catalog) {
   for (Key key : keys) {
-    if (map->erase(key) == 0) return Misfit(what, key.value, "does not exist");
+    const auto found = map->find(key);
+    if (found == map->end()) return Misfit(what, key.value, "does not exist");
+    Forget(MemoryOf(found->second), catalog);
+    map->erase(found);
   }
   return Status();
 }
 
+// A new record, or one in the place of another.
+template <typename Map, typename Record>
+void PutInto(Map* map, const Record& record, Catalog* catalog) {
+  const auto [place, is_new] = map->try_emplace(record.id);
+  if (!is_new) Forget(MemoryOf(place->second), catalog);
+  catalog->memory_bytes += MemoryOf(record);
+  place->second = record;
+}
+
 Status ApplyTables(const CatalogEdit& edit, Catalog* catalog) {
-  for (const TableRecord& table : edit.put_tables) catalog->tables[table.id] = table;
-  return RemoveFrom(&catalog->tables, "table", edit.remove_tables);
+  for (const TableRecord& table : edit.put_tables) PutInto(&catalog->tables, table, catalog);
+  return RemoveFrom(&catalog->tables, "table", edit.remove_tables, catalog);
 }
 
 Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
@@ -43,10 +61,11 @@ Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
     if (!catalog->files.emplace(file.number, file).second) {
       return Misfit("file", file.number.value, "exists already");
     }
+    catalog->memory_bytes += MemoryOf(file);
   }
-  for (const RegionRecord& region : edit.put_regions) catalog->regions[region.id] = region;
-  RETURN_IF_ERROR(RemoveFrom(&catalog->regions, "region", edit.remove_regions));
-  return RemoveFrom(&catalog->files, "file", edit.remove_files);
+  for (const RegionRecord& region : edit.put_regions) PutInto(&catalog->regions, region, catalog);
+  RETURN_IF_ERROR(RemoveFrom(&catalog->regions, "region", edit.remove_regions, catalog));
+  return RemoveFrom(&catalog->files, "file", edit.remove_files, catalog);
 }
 
 // Each segment vouches for the one before it, so they go oldest first.
@@ -76,7 +95,10 @@ Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
       return Misfit("segment", segment.number.value, "does not follow the last one");
     }
     segments.push_back(segment);
+    catalog->memory_bytes += MemoryOf(segment);
   }
+  for (size_t i = 0; i < edit.remove_segments.size(); ++i)
+    Forget(MemoryOf(SegmentRecord()), catalog);
   return RemoveSegments(edit.remove_segments, &segments);
 }
 
@@ -159,7 +181,8 @@ Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
   if (edit.counters) RETURN_IF_ERROR(ApplyCounters(*edit.counters, &catalog->counters));
   RETURN_IF_ERROR(ApplyTables(edit, catalog));
   RETURN_IF_ERROR(ApplyRegionsAndFiles(edit, catalog));
-  return ApplySegments(edit, catalog);
+  RETURN_IF_ERROR(ApplySegments(edit, catalog));
+  return CheckCatalogMemory(catalog->memory_bytes);
 }
 
 Status CheckCatalog(const Catalog& catalog) {

@@ -207,9 +207,16 @@ Result<FileReference> DecodeReference(std::string_view bytes) {
   return reference;
 }
 
+// Files of a region, and no more than a hostile record may have before its memory is counted.
+constexpr size_t kReferencesMax = 100'000;
+
 void AddReference(FieldReader* fields, RegionRecord* region) {
   Result<FileReference> reference = DecodeReference(fields->Repeated());
   if (!reference) return fields->Fail(reference.error());
+  if (region->files.size() == kReferencesMax) {
+    return fields->Fail(Status::Unsupported("region record: more than " +
+                                            std::to_string(kReferencesMax) + " files"));
+  }
   region->files.push_back(*reference);
 }
 

@@ -90,6 +90,7 @@ class Surveyor {
   void AddGap(uint32_t first, uint32_t end);
   Status VerifyBlock(SurveyedBlock* block);
   Status VerifyRows(const RowBlockRef& rows, SurveyedBlock* block);
+  Status AddBroken(const RowBlockRef& rows, BrokenRow whole, SurveyedBlock* block) const;
   Status Note(const Status& status);
 
   const DamagedFile& file_;
@@ -302,13 +303,38 @@ Status Surveyor::VerifyRows(const RowBlockRef& rows, SurveyedBlock* block) {
     if (slot == 0) block->first_key = key;
     const Status status = ReadRow(file_, survey_, rows, slot);
     if (status.code() == StatusCode::kCorruption) {
-      block->broken.push_back({slot, key, std::string(status.message())});
+      RETURN_IF_ERROR(AddBroken(rows, {slot, key, std::string(status.message()), {}}, block));
     } else {
       RETURN_IF_ERROR(status);
     }
     before = key;
   }
   block->last_key = last_key_ = key;
+  return {};
+}
+
+// What is lost of a row that cannot be read to its end. `whole`: all of it.
+Status Surveyor::AddBroken(const RowBlockRef& rows, BrokenRow whole, SurveyedBlock* block) const {
+  auto row = OpenPartialRow(file_.blocks(), survey_.names, rows, whole.slot);
+  uint64_t cells = 0;
+  Status status = row.status();
+  while (status.ok()) {
+    const Result<bool> more = (*row)->Next();
+    status = more.status();
+    if (!more || !*more) break;
+    cells += (*row)->cells().size();
+  }
+  if (status.code() != StatusCode::kCorruption) RETURN_IF_ERROR(status);
+  if (!status.ok() || cells == 0) {
+    block->broken.push_back(std::move(whole));
+    return {};
+  }
+  // Counts that contradict what can be read: what is missing may be anywhere.
+  if ((*row)->lost().empty()) whole.columns.emplace().reason = whole.reason;
+  for (const LostColumns& lost : (*row)->lost()) {
+    block->broken.push_back({whole.slot, whole.key, lost.reason, lost});
+  }
+  if (whole.columns.has_value()) block->broken.push_back(std::move(whole));
   return {};
 }
 
@@ -353,10 +379,12 @@ Result<std::vector<FamilySurvey>> SurveyFamilies(const DamagedFile& file) {
   return surveys;
 }
 
-bool GoodRows::IsBroken() const {
+// Whether all of the row is lost, or else a part of it.
+bool GoodRows::IsBroken(bool whole) const {
   const std::vector<BrokenRow>& broken = survey_.blocks[next_block_ - 1].broken;
-  return std::any_of(broken.begin(), broken.end(),
-                     [this](const BrokenRow& row) { return row.slot == slot_; });
+  return std::any_of(broken.begin(), broken.end(), [&](const BrokenRow& row) {
+    return row.slot == slot_ && row.columns.has_value() != whole;
+  });
 }
 
 Status GoodRows::NextBlock() {
@@ -375,7 +403,9 @@ Status GoodRows::NextBlock() {
 Status GoodRows::Next() {
   if (block_ != nullptr) ++slot_;
   do {
-    while (block_ != nullptr && slot_ < block_->row_count() && IsBroken()) ++slot_;
+    while (block_ != nullptr && slot_ < block_->row_count() && IsBroken(/*whole=*/true)) {
+      ++slot_;
+    };
     if (block_ != nullptr && slot_ < block_->row_count()) return block_->Key(slot_, &key_);
     RETURN_IF_ERROR(NextBlock());
   } while (block_ != nullptr);
@@ -387,7 +417,11 @@ Status GoodRows::Cells(std::vector<Cell>* cells) const {
 }
 
 Result<std::unique_ptr<CellStream>> GoodRows::Stream() const {
-  if (is_wide()) return NewWideRowStream(file_.blocks(), block_);
+  if (IsBroken(/*whole=*/false)) {
+    ASSIGN_OR_RETURN(auto row, OpenPartialRow(file_.blocks(), survey_.names, block_, slot_));
+    return std::unique_ptr<CellStream>(std::move(row));
+  }
+  if (block_->is_wide()) return NewWideRowStream(file_.blocks(), block_);
   std::vector<Cell> cells;
   RETURN_IF_ERROR(Cells(&cells));
   return NewCellStream(std::move(cells), block_);

@@ -4,7 +4,8 @@
 // 1. The pieces of the block index, each by itself, place blocks and say how many rows each has.
 // 2. Where a piece is broken, row blocks that no piece names fill the gap by the positions that
 //    they state, if no other family could own them.
-// 3. Every block is decoded, every cell, chunk and far value of its rows is read.
+// 3. Every block is decoded, every cell, chunk and far value of its rows is read. Of a row with a
+//    broken one the others are kept (partial_row.h).
 // What is then missing of the positions 0..m-1 is lost.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "format/cell_stream.h"
 #include "format/damaged_file.h"
 #include "format/dictionary.h"
+#include "format/partial_row.h"
 #include "format/presence.h"
 #include "format/row_block.h"
 #include "format/types.h"
@@ -25,11 +27,13 @@
 
 namespace tandem::format {
 
-/// A row of a good block that cannot be used: a chunk or a far value of it is broken.
+/// A row of a good block of which a chunk or a far value is broken. A row has several where it is
+/// broken in several places.
 struct BrokenRow {
   uint32_t slot = 0;
   std::string key;
   std::string reason;
+  std::optional<LostColumns> columns;  ///< What of it is lost; nullopt: all.
 };
 
 /// Rows of a family that stand together in one block, or in one gap of the block index.
@@ -41,7 +45,7 @@ struct SurveyedBlock {
   std::optional<std::string> separator;
   bool is_good = false;
   std::string reason;               ///< Why it is not good.
-  std::vector<BrokenRow> broken;    ///< Of a good block, rising.
+  std::vector<BrokenRow> broken;    ///< Of a good block, by slot.
   std::string first_key, last_key;  ///< Of a good block.
 };
 
@@ -78,15 +82,20 @@ class GoodRows {
   bool valid() const { return block_ != nullptr; }
   /// Of the row it stands on. Requires: valid().
   const std::string& key() const { return key_; }
-  uint32_t position() const { return block_->first() + slot_; }
-  bool is_wide() const { return block_->is_wide(); }
-  /// Appends its cells. Requires: !is_wide(). Lifetime: of `cells`, until the next but one Next.
+  FamilyId family() const { return survey_.family; }
+  /// nullopt: nothing tells it.
+  std::optional<uint32_t> ordinal() const { return survey_.OrdinalOf(block_->first() + slot_); }
+  /// Whether it is to be read by Stream: it is wide, or only a part of it is good.
+  bool comes_in_pieces() const { return block_->is_wide() || IsBroken(/*whole=*/false); }
+  /// Appends its cells. Requires: !comes_in_pieces(). Lifetime: of `cells`, until the next but one
+  /// Next.
   Status Cells(std::vector<Cell>* cells) const;
+  /// Its good cells; a piece may be empty.
   Result<std::unique_ptr<CellStream>> Stream() const;
 
  private:
   Status NextBlock();
-  bool IsBroken() const;
+  bool IsBroken(bool whole) const;
 
   const DamagedFile& file_;
   const FamilySurvey& survey_;

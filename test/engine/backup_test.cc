@@ -164,6 +164,61 @@ BOOST_AUTO_TEST_CASE(EveryFlippedByteIsFoundAndNamed) {
   BOOST_TEST(world.Restored(&world.engine.disk, 0) == rows);
 }
 
+// The hashes alone, at every byte of a backup of a few kilobytes.
+BOOST_AUTO_TEST_CASE(NoByteOfASmallBackupIsUnguarded) {
+  World world;
+  BOOST_TEST(world.engine.Put("row", "c", "v", Durability::kSynced).ok());
+  BOOST_TEST(world.engine->Backup(kBackups).has_value());
+  const std::string rows = world.engine.Rows();
+  SimulatedDisk& disk = world.engine.disk;
+  uint64_t flips = 0;
+  for (const std::string& name : world.Names()) {
+    const std::string bytes = *disk.Content(kBackups, name);
+    for (size_t at = 0; at < bytes.size(); ++at, ++flips) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+      disk.SetContent(kBackups, name, damaged);
+      const auto report = engine::VerifyBackups(&disk, kBackups);
+      BOOST_TEST((!report.has_value() || !report->findings.empty()), name << " at " << at);
+      const std::string to = "flipped" + std::to_string(flips);
+      const Status status = engine::RestoreBackup(world.Tools(&disk), kBackups, to, /*number=*/0);
+      BOOST_TEST(
+          (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported),
+          name << " at " << at << ": " << status);
+      const auto left = disk.OpenDirectory(to, false);
+      BOOST_TEST((!left.has_value() || (*left)->List()->empty()), name << " at " << at);
+    }
+    disk.SetContent(kBackups, name, bytes);
+  }
+  BOOST_TEST(flips > 2000u);
+  BOOST_TEST(world.Restored(&disk, 0) == rows);
+}
+
+BOOST_AUTO_TEST_CASE(EachGenerationComesBackWhateverWasMergedSince) {
+  World world;
+  std::vector<std::string> rows;
+  for (int generation = 0; generation < 8; ++generation) {
+    world.Grow(10 * generation);
+    WriteBatch batch;
+    batch.DeleteRow("t", "r" + std::to_string(1000 + 7 * generation));
+    batch.Put("t", "r1003", "d", "c", "generation " + std::to_string(generation));
+    BOOST_TEST(world.engine.Write(batch).ok());
+    if (generation % 2 == 1) BOOST_TEST(world.engine->Compact("t").ok());
+    world.engine.executor.Drain();
+    const auto made = world.engine->Backup(kBackups);
+    BOOST_REQUIRE(made.has_value());
+    if (generation > 0) BOOST_TEST(made->copied_files <= made->files);
+    rows.push_back(world.engine.Rows());
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    BOOST_TEST(world.Restored(&world.engine.disk, i + 1) == rows[i], "generation " << i + 1);
+  }
+  BOOST_TEST(*engine::RemoveOldBackups(&world.engine.disk, kBackups, 3) == 5u);
+  for (size_t i = 5; i < rows.size(); ++i) {
+    BOOST_TEST(world.Restored(&world.engine.disk, i + 1) == rows[i], "generation " << i + 1);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ATruncatedOrMissingFileIsRefusedByName) {
   World world;
   world.Grow(0);

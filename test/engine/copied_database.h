@@ -12,9 +12,13 @@ namespace tandem::test {
 /// Threads: one at a time.
 class CopiedDatabase {
  public:
-  /// Opens the database `path` of `disk`. Lifetime: `disk` outlives it.
-  CopiedDatabase(SimulatedDisk* disk, const std::string& path, bool read_only = false)
-      : executor_(clock_), random_(base::NewSeededRandom(7)) {
+  /// Opens the database `path` of `disk`. Lifetime: `disk` outlives it, and so does `clock`, which
+  /// it takes instead of one of its own.
+  CopiedDatabase(SimulatedDisk* disk, const std::string& path, bool read_only = false,
+                 ManualClock* clock = nullptr)
+      : clock_(clock == nullptr ? own_clock_ : *clock),
+        executor_(clock_),
+        random_(base::NewSeededRandom(7)) {
     Options options;
     options.read_only = read_only;
     const engine::Environment environment{
@@ -57,7 +61,8 @@ class CopiedDatabase {
   }
 
  private:
-  ManualClock clock_;
+  ManualClock own_clock_;
+  ManualClock& clock_;
   InlineExecutor executor_;
   std::unique_ptr<base::RandomSource> random_;
   std::unique_ptr<engine::Engine> engine_;

@@ -91,6 +91,7 @@ class Writer {
   }
 
   TestEngine engine;
+  ManualClock reader_clock;
   int count = 0;
   int tables = 0;
 
@@ -111,7 +112,7 @@ uint64_t OpenBeside(Writer* writer, const std::function<void(uint64_t)>& between
     between(++operations);
     writing = false;
   });
-  CopiedDatabase reader(&writer->engine.disk, "db", /*read_only=*/true);
+  CopiedDatabase reader(&writer->engine.disk, "db", /*read_only=*/true, &writer->reader_clock);
   const uint64_t opened = operations;
   writing = true;
   const bool may_give_up =
@@ -179,7 +180,48 @@ BOOST_AUTO_TEST_CASE(ARestlessWriterIsNoDamageEither) {
   Writer writer(nullptr);
   uint64_t step = 0;
   OpenBeside(
-      &writer, [&](uint64_t) { writer.Step(++step % 2 == 0 ? 2 : 1); }, "restless");
+      &writer,
+      [&](uint64_t) {
+        writer.Step(++step % 2 == 0 ? 2 : 1);
+        writer.reader_clock.Advance(20'000);
+      },
+      "restless");
+}
+
+// However many attempts are spoilt, the reader goes on for seconds, and waits between them.
+BOOST_AUTO_TEST_CASE(PatienceIsCountedInTimeNotInAttempts) {
+  Writer writer;
+  writer.Flush();
+  SimulatedDisk& disk = writer.engine.disk;
+  std::string name;
+  for (const std::string& file : *(*disk.OpenDirectory("db", false))->List()) {
+    if (file.starts_with("manifest-")) name = file;
+  }
+  const std::string bytes = *disk.Content("db", name);
+  for (const int spoilt : {150, 1'000'000}) {
+    int attempts = 0;
+    disk.control().SetHook([&](const DiskEvent& event) {
+      if (event.operation != DiskOperation::kOpen || event.name != "ROOT") return;
+      // Each attempt finds it in another state.
+      std::string state = bytes;
+      if (++attempts <= spoilt) state[100] = static_cast<char>(state[100] ^ (1 + attempts % 64));
+      disk.SetContent("db", name, state);
+    });
+    const int64_t begin = writer.reader_clock.MonotonicMicros();
+    CopiedDatabase reader(&disk, "db", /*read_only=*/true, &writer.reader_clock);
+    const int64_t waited = writer.reader_clock.MonotonicMicros() - begin;
+    disk.control().SetHook(nullptr);
+    disk.SetContent("db", name, bytes);
+    if (spoilt == 150) {
+      BOOST_TEST(reader.status().ToString() == "OK");
+      BOOST_TEST(attempts > spoilt);
+    } else {
+      BOOST_TEST(reader.status().code() == StatusCode::kBusy);
+      BOOST_TEST(attempts < 1000);
+      BOOST_TEST(waited >= 8'000'000);
+      BOOST_TEST(waited < 10'000'000);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(DamageBesideAWriterIsStillDamage) {

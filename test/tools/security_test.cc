@@ -16,12 +16,18 @@
 #include <string>
 #include <vector>
 
+#include "base/file_system.h"
+#include "base/random.h"
+#include "engine/database_draft.h"
+#include "format/catalog.h"
+#include "tandem/backup.h"
 #include "tandem/tandem.h"
 #include "test/support/damaged_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_store_files.h"
 #include "test/support/temporary_directory.h"
 #include "test/support/test_random.h"
+#include "test/tools/program.h"
 #include "test/tools/require_ok.h"
 
 namespace tandem::test {
@@ -195,10 +201,21 @@ BOOST_AUTO_TEST_CASE(FilesAreTheOwnersAloneWhateverTheUmask) {
     const std::string path = place.Path("db");
     const mode_t before = umask(mask);
     MakeDatabase(path);
+    // And what is made of it.
+    {
+      const auto database = OpenAt(path);
+      RequireOk((*database)->Checkpoint(place.Path("checkpoint")));
+      RequireOk((*database)->Backup(place.Path("backups")).status());
+    }
+    RequireOk(RestoreBackup(place.Path("backups"), place.Path("restored")));
+    BOOST_TEST(RunProgram({"salvage", path, place.Path("salvaged")}).exit_code == 0);
     umask(before);
-    BOOST_TEST(ModeOf(path) == 0700u);
-    for (const auto& entry : fs::directory_iterator(path)) {
-      BOOST_TEST(ModeOf(entry.path()) == 0600u, entry.path());
+    BOOST_TEST(NamesIn(place.path()).size() == 5u);
+    for (const std::string& name : NamesIn(place.path())) {
+      BOOST_TEST(ModeOf(place.Path(name)) == 0700u, name);
+      for (const auto& entry : fs::directory_iterator(place.Path(name))) {
+        BOOST_TEST(ModeOf(entry.path()) == 0600u, entry.path());
+      }
     }
   }
 }
@@ -242,6 +259,38 @@ BOOST_AUTO_TEST_CASE(NothingIsWrittenThroughALinkThatWaitsThere) {
     (void)(*opened)->Close();
   }
   BOOST_TEST(!fs::exists(victim));
+}
+
+// Nor by what copies, and none is read as if it were the file.
+BOOST_AUTO_TEST_CASE(CopiesFollowNoLinks) {
+  const TemporaryDirectory place;
+  const std::string path = place.Path("db"), victim = place.Path("victim");
+  const std::string backups = place.Path("backups");
+  MakeDatabase(path);
+  const auto database = OpenAt(path);
+  RequireOk((*database)->Backup(backups).status());
+  for (int number = 2; number < 20; ++number) {
+    fs::create_symlink(victim, fs::path(backups) / ("unfinished-" + std::to_string(number)));
+    fs::create_symlink(victim, fs::path(backups) / ("backup-" + std::to_string(number)));
+  }
+  PutOne(database->get(), "c");
+  (void)(*database)->Backup(backups).has_value();
+  BOOST_TEST(!fs::exists(victim));
+  // A link to the very file that it stands for is no file of a backup, a database or its salvage.
+  for (const std::string& name : NamesIn(backups)) {
+    if (!name.starts_with("store-")) continue;
+    fs::rename(fs::path(backups) / name, place.Path("elsewhere"));
+    fs::create_symlink(place.Path("elsewhere"), fs::path(backups) / name);
+  }
+  BOOST_TEST(!RestoreBackup(backups, place.Path("restored"), 1).ok());
+  BOOST_TEST(!fs::exists(place.Path("restored")));
+  RequireOk((*database)->Close());
+  for (const std::string& name : NamesIn(path)) {
+    if (!name.starts_with("store-")) continue;
+    fs::rename(fs::path(path) / name, place.Path(name));
+    fs::create_symlink(place.Path(name), fs::path(path) / name);
+  }
+  BOOST_TEST(RunProgram({"salvage", path, place.Path("salvaged")}).exit_code == 8);
 }
 
 BOOST_AUTO_TEST_CASE(NamesNeverBecomePaths) {
@@ -363,6 +412,64 @@ BOOST_AUTO_TEST_CASE(FilesMadeOnPurposeNeedNeitherMuchMemoryNorKillTheProgram) {
       BOOST_FAIL("the file is kept as " << fs::temp_directory_path() / "hostile-file");
     }
   }
+}
+
+/// A closed database without files whose catalog is `catalog`, checksums and all.
+void MakeHostileDatabase(const std::string& path, const format::Catalog& catalog) {
+  const auto file_system = base::NewPosixFileSystem();
+  const auto random = base::NewSeededRandom(5);
+  const auto draft = engine::DatabaseDraft::Begin(file_system.get(), path);
+  RequireOk(draft.status());
+  RequireOk((*draft)->Finish(catalog, {}, random.get()));
+}
+
+/// A table of so many regions, whose records take no more bytes than they must.
+format::Catalog ManyRegions(uint32_t count) {
+  format::Catalog catalog;
+  format::TableRecord table;
+  table.id = format::TableId(1);
+  table.name = "t";
+  table.families.push_back({format::FamilyId(0), {.name = "f"}});
+  catalog.tables[table.id] = table;
+  catalog.counters.next_file_number = 2;
+  catalog.counters.next_table_id = 2;
+  catalog.counters.next_region_id = count + 1;
+  const auto key = [](uint32_t number) {
+    std::string key;
+    for (int shift = 24; shift >= 0; shift -= 8) key += static_cast<char>(number >> shift);
+    return key;
+  };
+  for (uint32_t i = 1; i <= count; ++i) {
+    format::RegionRecord region;
+    region.id = format::RegionId(i);
+    region.table = table.id;
+    if (i > 1) region.start_key = key(i);
+    if (i < count) region.end_key = key(i + 1);
+    catalog.regions.emplace_hint(catalog.regions.end(), region.id, region);
+  }
+  return catalog;
+}
+
+// A manifest is read by every verb; its largest frame would fill memory many times over.
+BOOST_AUTO_TEST_CASE(AHostileManifestNeedsNoMoreThanItsCap) {
+  const TemporaryDirectory place;
+  MakeHostileDatabase(place.Path("db"), ManyRegions(1'900'000));
+  for (const auto& entry : fs::directory_iterator(place.Path("db"))) {
+    if (entry.path().filename().string().starts_with("manifest-")) {
+      BOOST_TEST(entry.file_size() > 40u << 20);
+      const int code = RunConfined("dump " + entry.path().string());
+      BOOST_TEST((code == 0 || code == 4 || code == 7 || code == 8), "dump ended with " << code);
+    }
+  }
+  for (const char* verb : {"info ", "verify ", "verify --deep "}) {
+    const int code = RunConfined(verb + place.Path("db"));
+    BOOST_TEST((code == 4 || code == 7 || code == 8), verb << "ended with " << code);
+  }
+  // A large one that is within the cap is none of it.
+  MakeHostileDatabase(place.Path("large"), ManyRegions(50'000));
+  BOOST_TEST(RunConfined("info " + place.Path("large")) == 0);
+  const int salvaged = RunConfined("salvage " + place.Path("db") + " " + place.Path("copy"));
+  BOOST_TEST((salvaged == 4 || salvaged == 7 || salvaged == 8), "salvage ended with " << salvaged);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -56,15 +56,19 @@ void WriteSummary(const SalvageReport& report, RecordWriter* writer) {
 
 void WriteLost(const SalvageReport& report, RecordWriter* writer) {
   if (report.lost.empty()) return;
-  writer->Begin("lost", {"file", "table", "region", "family", "offset", "bytes", "rows",
-                         "first_ordinal", "last_ordinal", "from_key", "before_key", "reason"});
+  writer->Begin(
+      "lost", {"file", "table", "region", "family", "offset", "bytes", "rows", "first_ordinal",
+               "last_ordinal", "from_key", "before_key", "from_column", "before_column", "reason"});
   for (const engine::LostRange& lost : report.lost) {
-    const bool has_place = lost.bytes != 0;
-    writer->Add({lost.file, lost.table, lost.region,
+    const bool has_place = lost.bytes != 0, has_columns = lost.columns.has_value();
+    writer->Add({lost.file, lost.table.empty() ? Value() : Value(lost.table),
+                 lost.table.empty() ? Value() : Value(lost.region),
                  lost.family.empty() ? Value() : Value(lost.family),
                  has_place ? Value(lost.offset) : Value(), has_place ? Value(lost.bytes) : Value(),
                  lost.rows, Optional(lost.first_ordinal), Optional(lost.last_ordinal),
-                 lost.keys.low, Optional(lost.keys.high), lost.reason});
+                 lost.keys.low, Optional(lost.keys.high),
+                 has_columns ? Value(lost.columns->low) : Value(),
+                 has_columns ? Optional(lost.columns->high) : Value(), lost.reason});
   }
   writer->End();
 }

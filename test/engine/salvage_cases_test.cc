@@ -1,0 +1,251 @@
+// Salvage, case by case: rows of which a part is broken, files that a merge left or was making,
+// files under other names, and files made on purpose that fit their own table but not this one.
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "test/engine/salvage_world.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+std::string NewestStore(const FileContents& files) {
+  std::string newest;
+  for (const auto& [name, content] : files) {
+    if (!name.starts_with("store-")) continue;
+    if (name.size() > newest.size() || (name.size() == newest.size() && name > newest)) {
+      newest = name;
+    }
+  }
+  return newest;
+}
+
+void RequireGood(const SalvageWorld& world, const engine::SalvageReport& report,
+                 SimulatedDisk* disk) {
+  const std::vector<std::string> wrong = Judge(world, report, disk);
+  BOOST_TEST(wrong.size() == 0u, (wrong.empty() ? "" : wrong.front()));
+}
+
+bool HasOrphan(const engine::SalvageReport& report, const std::string& what) {
+  return std::any_of(report.orphans.begin(), report.orphans.end(),
+                     [&](const auto& note) { return note.what.find(what) != std::string::npos; });
+}
+
+BOOST_AUTO_TEST_SUITE(SalvageCasesSuite)
+
+// Wherever the byte stands, a part of the wide row and every other row is saved.
+BOOST_AUTO_TEST_CASE(AWideRowLosesOnlyTheChunkThatIsBroken) {
+  TestRandom random("SalvageCasesSuite/Wide");
+  SalvageWorld world(&random);
+  world.Put("row-01", "d", "size", "1");
+  world.PutWide("row-02", "d", 80);  // 320,000 bytes, in chunks of 64 KiB.
+  world.Put("row-02", "d", "size", "2");
+  world.Put("row-03", "d", "size", "3");
+  world.Flush();
+  const FileContents files = world.Files();
+  const std::string name = NewestStore(files);
+  uint64_t partial = 0;
+  for (size_t at = 1'000; at < files.at(name).size(); at += 9'973) {
+    FileContents damaged = files;
+    damaged[name][at] = static_cast<char>(damaged[name][at] ^ 4);
+    const auto disk = DiskWith(damaged);
+    const auto report = SalvageOn(disk.get());
+    BOOST_REQUIRE(report.has_value());
+    RequireGood(world, *report, disk.get());
+    const CellValues found = CellsOf(disk.get(), "copy");
+    BOOST_TEST(found.size() >= 3 + 80 - 20u, name << " at " << at << ": " << found.size());
+    if (report->lost.empty()) continue;
+    ++partial;
+    BOOST_REQUIRE_EQUAL(report->lost.size(), 1);
+    const engine::LostRange& lost = report->lost[0];
+    BOOST_TEST(lost.columns.has_value());
+    BOOST_TEST((lost.offset <= at && at < lost.offset + lost.bytes));
+    BOOST_TEST(lost.reason.find(" cannot be read") != std::string::npos, lost.reason);
+    BOOST_TEST((lost.keys.low == "row-02" && !lost.keys.Contains("row-03")));
+    BOOST_TEST(lost.details.size() == 1u);
+    BOOST_TEST(report->uncertain.size() == 1u);
+  }
+  BOOST_TEST(partial > 20u);
+}
+
+BOOST_AUTO_TEST_CASE(AFarValueThatIsBrokenCostsItsCellAlone) {
+  TestRandom random("SalvageCasesSuite/Far");
+  SalvageWorld world(&random);
+  world.Put("row-01", "d", "far", world.RandomBytes(90'000));
+  world.Put("row-01", "d", "size", "1");
+  world.PutWide("row-02", "d", 30);
+  world.Put("row-02", "d", "far", world.RandomBytes(90'000));
+  world.Flush();
+  const FileContents files = world.Files();
+  const std::string name = NewestStore(files);
+  uint64_t cells_lost = 0;
+  for (size_t at = 200; at < files.at(name).size(); at += 4'999) {
+    FileContents damaged = files;
+    damaged[name][at] = static_cast<char>(damaged[name][at] ^ 4);
+    const auto disk = DiskWith(damaged);
+    const auto report = SalvageOn(disk.get());
+    BOOST_REQUIRE(report.has_value());
+    RequireGood(world, *report, disk.get());
+    for (const engine::LostRange& lost : report->lost) {
+      if (!lost.columns.has_value() || lost.columns->low != "far") continue;
+      ++cells_lost;
+      BOOST_TEST(!lost.columns->Contains("size"));
+      BOOST_TEST(CellsOf(disk.get(), "copy").size() == world.Visible().size() - 1);
+    }
+  }
+  BOOST_TEST(cells_lost > 20u);
+}
+
+// What a merge made and nobody names, beside its inputs; and what it left, beside its output.
+BOOST_AUTO_TEST_CASE(NothingComesTwiceOrBackFromADeletion) {
+  TestRandom random("SalvageCasesSuite/Merged");
+  SalvageWorld world(&random);
+  for (int i = 1; i < 10; ++i) world.Put("row-0" + std::to_string(i), "d", "size", "1");
+  world.Flush();
+  for (int i = 1; i < 10; i += 2) world.DeleteRow("row-0" + std::to_string(i));
+  world.DeleteColumn("row-02", "d", "size");
+  world.Put("row-04", "d", "size", "2");
+  world.Flush();
+  const FileContents before = world.Files();
+  const CellValues visible = world.Visible();
+  world.Compact();
+  const FileContents after = world.Files();
+  BOOST_REQUIRE(CellsOf(&world.engine.disk, "db") == visible);
+  FileContents output = before, inputs = after;
+  for (const auto& [name, content] : after) {
+    if (name.starts_with("store-")) output.emplace(name, content);
+  }
+  for (const auto& [name, content] : before) {
+    if (name.starts_with("store-")) inputs.emplace(name, content);
+  }
+  BOOST_REQUIRE(output.size() > before.size());
+  BOOST_REQUIRE(inputs.size() > after.size());
+  for (const FileContents& files : {output, inputs}) {
+    for (const bool orphans : {false, true}) {
+      const auto disk = DiskWith(files);
+      const auto report = SalvageOn(disk.get(), orphans);
+      BOOST_REQUIRE(report.has_value());
+      BOOST_TEST(!report->lost_something());
+      BOOST_TEST(HasOrphan(*report, "not copied"));
+      BOOST_TEST((CellsOf(disk.get(), "copy") == visible));
+    }
+    // Nor without a word of what is whose.
+    FileContents bare = files;
+    std::erase_if(bare, [](const auto& file) {
+      return file.first == "ROOT" || file.first.starts_with("manifest-");
+    });
+    const auto disk = DiskWith(bare);
+    const auto report = SalvageOn(disk.get());
+    BOOST_REQUIRE(report.has_value());
+    BOOST_TEST((CellsOf(disk.get(), "copy") == visible));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(FilesAreFoundUnderOtherNames) {
+  TestRandom random("SalvageCasesSuite/Names");
+  SalvageWorld world(&random);
+  for (int i = 0; i < 30; ++i) world.Step();
+  world.Put("row-01", "d", "size", "1");
+  world.Flush();
+  world.Put("row-02", "d", "size", "1");
+  FileContents renamed;
+  for (const auto& [name, content] : world.Files()) {
+    renamed["#" + std::to_string(1000 + renamed.size())] = content;
+  }
+  const auto disk = DiskWith(renamed);
+  const auto report = SalvageOn(disk.get());
+  BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
+  BOOST_TEST(!report->lost_something());
+  BOOST_TEST((CellsOf(disk.get(), "copy") == world.Visible()));
+  // Two files that changed their names, and one that is there twice.
+  FileContents swapped = world.Files();
+  std::vector<std::string> stores;
+  for (const auto& [name, content] : swapped) {
+    if (name.starts_with("store-")) stores.push_back(name);
+  }
+  std::swap(swapped[stores.front()], swapped["log-999"]);
+  swapped["store-998"] = swapped[stores.back()];
+  const auto other = DiskWith(swapped);
+  const auto again = SalvageOn(other.get(), /*include_orphans=*/true);
+  BOOST_REQUIRE(again.has_value());
+  BOOST_TEST(again->lost.empty());
+  BOOST_TEST((CellsOf(other.get(), "copy") == world.Visible()));
+}
+
+/// The files of a database with one index over d:v of that type and one row in a store file, or in
+/// the log alone. Two of them differ in nothing but that: a seed decides all ids.
+FileContents FilesWith(ColumnType type, const std::string& value, bool flushed,
+                       const std::string& family = "d") {
+  TestEngine engine(77, nullptr);
+  BOOST_REQUIRE(engine.Open().ok());
+  TableOptions table;
+  table.name = "t";
+  table.families = {{.name = "d"}};
+  if (family != "d") table.families.push_back({.name = family});
+  table.indexes.push_back({"by_v", {{"d", "v", type, false}}});
+  BOOST_REQUIRE(engine->CreateTable(table).ok());
+  WriteBatch batch;
+  batch.Put("t", "row", family, "v", value, 5);
+  batch.Put("t", "row", "d", "other", "kept", 5);
+  BOOST_REQUIRE(engine.Write(batch, Durability::kSynced).ok());
+  if (flushed) BOOST_REQUIRE(engine->Flush("t").ok());
+  FileContents files;
+  for (const std::string& name : *(*engine.disk.OpenDirectory("db", false))->List()) {
+    files[name] = *engine.disk.Content("db", name);
+  }
+  return files;
+}
+
+/// Salvages `sound` with the `prefix` files of `hostile` in their place: all but the one cell
+/// comes.
+void LoseOneCell(FileContents sound, const FileContents& hostile, const std::string& prefix,
+                 const std::string& reason) {
+  uint64_t replaced = 0;
+  for (auto& [name, content] : sound) {
+    if (!name.starts_with(prefix)) continue;
+    BOOST_REQUIRE(hostile.contains(name));
+    content = hostile.at(name);
+    ++replaced;
+  }
+  BOOST_REQUIRE(replaced > 0u);
+  const auto disk = DiskWith(sound);
+  const auto report = SalvageOn(disk.get());
+  BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
+  BOOST_TEST(report->verified.findings.empty());
+  BOOST_REQUIRE_EQUAL(report->lost.size(), 1);
+  const engine::LostRange& lost = report->lost[0];
+  BOOST_TEST(lost.file.starts_with(prefix));
+  BOOST_TEST(lost.table == "t");
+  BOOST_TEST(lost.region != 0u);
+  BOOST_TEST((lost.keys.low == "row" && lost.keys.Contains("row")));
+  BOOST_TEST(lost.reason.find(reason) != std::string::npos, lost.reason);
+  BOOST_TEST(!report->uncertain.empty());
+  const CellValues found = CellsOf(disk.get(), "copy");
+  BOOST_TEST(found.contains({"row", "d", "other", 5}));
+  BOOST_TEST(found.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(ValuesThatDoNotFitAnIndexAreLostAndTheCopyOpens) {
+  const std::string why = "index by_v: ";
+  LoseOneCell(FilesWith(ColumnType::kInt64, "1", true), FilesWith(ColumnType::kBytes, "abc", true),
+              "store-", why);
+  LoseOneCell(FilesWith(ColumnType::kInt64, "1", false),
+              FilesWith(ColumnType::kBytes, "abc", false), "log-", why);
+}
+
+BOOST_AUTO_TEST_CASE(CellsOfNoFamilyAreLostAndTheCopyOpens) {
+  const std::string why = "family 1 is none of the table's";
+  LoseOneCell(FilesWith(ColumnType::kBytes, "1", true),
+              FilesWith(ColumnType::kBytes, "1", true, "e"), "store-", why);
+  LoseOneCell(FilesWith(ColumnType::kBytes, "1", false),
+              FilesWith(ColumnType::kBytes, "1", false, "e"), "log-", why);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
