@@ -48,6 +48,17 @@ BOOST_AUTO_TEST_CASE(FilesAreThoseOfTheDisk) {
   BOOST_TEST((*back.files->OpenDirectory("db", false))->Lock().ok());
 }
 
+BOOST_AUTO_TEST_CASE(ALockIsTakenAlthoughACallForItIsInterruptedOnce) {
+  for (const EmulatedCall call : {EmulatedCall::kOpenDirectory, EmulatedCall::kLock}) {
+    Back back;
+    const auto directory = *back.files->OpenDirectory("db", true);
+    back.calls.Inject({.calls = {call}, .error = EINTR});
+    const Status status = directory->Lock();
+    BOOST_TEST(status.ok(), status.ToString());
+    BOOST_TEST(back.calls.has_struck());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AShortTransferIsContinued) {
   Back back;
   const auto file = *(*back.files->OpenDirectory("db", true))->Create("f");
