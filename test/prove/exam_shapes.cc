@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "test/prove/exam_shape.h"
+#include "test/prove/workload.h"
 
 namespace tandem::prove {
 namespace {
@@ -295,6 +296,37 @@ ExamShape MakeKilled(const char* name, uint64_t seed, uint64_t tail) {
   return maker.Kill(tail == 0 ? kSynced - 1 : kSynced);
 }
 
+/// The steps of a random workload.
+ExamShape MakeRandom(const Workload& workload, uint64_t seed) {
+  Maker maker(workload.name, seed);
+  int64_t timestamp = 1000;
+  for (const Step& step : workload.steps) {
+    switch (step.kind) {
+      case Step::Kind::kCreateTable:
+        maker.CreateTable(workload.tables[step.table == workload.tables[0].name ? 0 : 1]);
+        break;
+      case Step::Kind::kWrite: {
+        std::vector<ModelOperation> batch = step.batch;
+        for (ModelOperation& operation : batch) operation.timestamp = ++timestamp;
+        maker.Write(batch, step.durability);
+        break;
+      }
+      case Step::Kind::kFlush:
+        maker.Flush();
+        break;
+      case Step::Kind::kCompact:
+        maker.Compact(step.table);
+        break;
+      case Step::Kind::kReopen:
+        maker.Reopen();
+        break;
+      case Step::Kind::kRunJob:
+        break;
+    }
+  }
+  return maker.Close();
+}
+
 using Make = std::function<ExamShape(uint64_t)>;
 
 ExamShape WithTwin(const Make& make, uint64_t seed) {
@@ -304,6 +336,11 @@ ExamShape WithTwin(const Make& make, uint64_t seed) {
 }
 
 }  // namespace
+
+ExamShape NewRandomShape(uint64_t seed) {
+  const Workload workload = RandomWorkload(seed);
+  return WithTwin([&workload](uint64_t s) { return MakeRandom(workload, s); }, seed);
+}
 
 ExamShape NewSmallShape(uint64_t seed) { return WithTwin(MakeSmall, seed); }
 
