@@ -59,6 +59,7 @@ bool FaultRun::Take(const Step& step) {
   const bool was_open = machine_.is_open();
   Status status = was_open ? Status() : machine_.Open();
   if (status.ok()) {
+    has_opened_ = true;
     // What an earlier life left is known before anything is added to it.
     if (!was_open) is_unknown_ = steps_taken_ > 1;
     if (!Adopt()) return false;
@@ -110,7 +111,9 @@ std::string FaultRun::ExamineOn(base::FileSystem* files, bool killed) {
 bool FaultRun::CheckAfterCrash(uint64_t seed) {
   constexpr CrashPolicy::Kept kKept[] = {CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll,
                                          CrashPolicy::Kept::kRandom};
-  const auto crashed = disk_.CrashedCopy({.kept = kKept[seed % 3], .seed = seed});
+  CrashPolicy policy{.kept = kKept[seed % 3], .seed = seed};
+  if (!has_reservations_ && !has_opened_) policy.unwritten = CrashPolicy::Unwritten::kZeros;
+  const auto crashed = disk_.CrashedCopy(policy);
   const std::string reason = ExamineOn(crashed.get(), false);
   return reason.empty() || Fail("after a power cut: " + reason);
 }

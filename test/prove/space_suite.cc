@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "test/prove/fault_run.h"
+#include "test/prove/faulty_files.h"
 #include "test/prove/shrink.h"
 #include "test/prove/suites.h"
 #include "test/prove/watchdog.h"
@@ -23,47 +24,80 @@ constexpr uint64_t kBlockBytes = 512;
 // By hand: every byte of one workload that takes at most so many, so many budgets an item of work.
 constexpr uint64_t kEveryByteMax = 64 << 10;
 constexpr uint64_t kBytesTogether = 256;
-constexpr uint64_t kRandomBudgets = 32;
+constexpr uint64_t kRandomBudgets = 16;
 // How many budgets are tried to see whether a workload that was cut down still fails.
 constexpr uint64_t kShrinkBudgets = 512;
 
+// A disk that fills up. Where the file system reserves no space ahead, as many do not, also a write
+// into the log finds none.
+class FillingFiles {
+ public:
+  FillingFiles(uint64_t seed, bool reserves)
+      : files_(seed, reserves ? BackEnd::kDisk : BackEnd::kPosix) {
+    if (!reserves) files_.Inject({.kind = &kUnknown, .sticky = true});
+  }
+  SimulatedDisk& disk() { return files_.disk(); }
+  base::FileSystem& files() { return files_.files(); }
+
+ private:
+  static inline const FaultKind kUnknown{
+      .name = "no reservations",
+      .back_end = BackEnd::kPosix,
+      .fault = CallFault{.calls = {EmulatedCall::kPreallocate}, .error = EOPNOTSUPP}};
+  FaultyFiles files_;
+};
+
 // The most that a workload takes of a disk without a limit.
-uint64_t SpaceOf(const Workload& workload) {
-  SimulatedDisk disk(workload.seed);
+uint64_t SpaceOf(const Workload& workload, bool reserves) {
+  FillingFiles files(workload.seed, reserves);
+  SimulatedDisk& disk = files.disk();
   uint64_t most = 0;
   disk.control().SetHook([&](const test::DiskEvent&) { most = std::max(most, disk.used_bytes()); });
-  FaultRun run(workload, &disk, &disk);
+  FaultRun run(workload, &disk, &files.files());
   run.TakeSteps();
   disk.control().SetHook(nullptr);
   return std::max(most, disk.used_bytes());
 }
 
-std::optional<Finding> FindWithin(const Workload& workload, uint64_t budget, uint64_t* failed) {
-  SimulatedDisk disk(workload.seed);
-  disk.control().SetSpaceBudget(budget);
-  FaultRun run(workload, &disk, &disk);
+struct Budget {
+  uint64_t bytes = 0;
+  bool reserves = true;
+
+  std::string Describe() const {
+    return "the disk takes " + std::to_string(bytes) + " bytes" +
+           (reserves ? "" : " and reserves none ahead");
+  }
+};
+
+std::optional<Finding> FindWithin(const Workload& workload, const Budget& budget,
+                                  uint64_t* failed) {
+  FillingFiles files(workload.seed, budget.reserves);
+  SimulatedDisk& disk = files.disk();
+  disk.control().SetSpaceBudget(budget.bytes);
+  FaultRun run(workload, &disk, &files.files());
   run.Allow({StatusCode::kNoSpace});
   run.RequireReads();
-  bool holds = run.TakeSteps() && run.CheckAfterCrash(budget);
+  if (!budget.reserves) run.ExpectNoReservations();
+  bool holds = run.TakeSteps() && run.CheckAfterCrash(budget.bytes);
   *failed += run.failed_count();
   disk.control().SetSpaceBudget(std::nullopt);
   // What waited for space in the background is tried again after a while.
   run.machine().clock().Advance(10'000'000);
-  holds = holds && run.RepeatFailed() && run.CheckAfterCrash(budget) && run.CheckAfterKill();
+  holds = holds && run.RepeatFailed() && run.CheckAfterCrash(budget.bytes) && run.CheckAfterKill();
   if (holds) return std::nullopt;
-  return Finding{.reason = run.reason(),
-                 .blows = {"the disk takes " + std::to_string(budget) + " bytes"},
-                 .steps_taken = run.steps_taken()};
+  return Finding{
+      .reason = run.reason(), .blows = {budget.Describe()}, .steps_taken = run.steps_taken()};
 }
 
 class SpaceSuite {
  public:
   explicit SpaceSuite(const Plan& plan) : plan_(plan), source_(plan), timer_(plan.seconds) {
     for (uint64_t i = 0; i < source_.fixed_count(); ++i) {
-      const Workload workload = *source_.At(i);
-      const uint64_t space = SpaceOf(workload);
-      const uint64_t step = StepFor(space);
-      jobs_.push_back({.workload = workload, .to = space, .step = step});
+      for (const bool reserves : {true, false}) {
+        const Workload workload = *source_.At(i);
+        const uint64_t space = SpaceOf(workload, reserves);
+        jobs_.push_back({workload, reserves, 0, space, StepFor(space)});
+      }
     }
     if (by_hand()) AddEveryByteOfOne();
   }
@@ -84,6 +118,7 @@ class SpaceSuite {
   // Budgets of a workload in a row.
   struct Job {
     Workload workload;
+    bool reserves = true;
     uint64_t from = 0, to = 0, step = 1;
     bool is_every_byte = false;
   };
@@ -104,10 +139,8 @@ class SpaceSuite {
     if (small.empty()) return;
     const Job one = *small[plan_.seed % small.size()];
     for (uint64_t from = 0; from < one.to; from += kBytesTogether) {
-      jobs_.push_back({.workload = one.workload,
-                       .from = from,
-                       .to = std::min(one.to, from + kBytesTogether),
-                       .is_every_byte = true});
+      const uint64_t to = std::min(one.to, from + kBytesTogether);
+      jobs_.push_back({one.workload, one.reserves, from, to, 1, true});
     }
   }
 
@@ -115,9 +148,9 @@ class SpaceSuite {
     if (has_failed_ || timer_.is_over()) return false;
     if (item < jobs_.size()) {
       const Job& job = jobs_[item];
-      workloads_ += job.is_every_byte ? 0 : 1;
-      for (uint64_t budget = job.from; budget < job.to; budget += job.step) {
-        if (!Try(job.workload, budget, thread)) return false;
+      workloads_ += job.is_every_byte || !job.reserves ? 0 : 1;
+      for (uint64_t bytes = job.from; bytes < job.to; bytes += job.step) {
+        if (!Try(job.workload, {bytes, job.reserves}, thread)) return false;
         bytes_ += job.is_every_byte ? 1 : 0;
       }
       return true;
@@ -129,20 +162,21 @@ class SpaceSuite {
     const std::optional<Workload> workload = source_.At(item);
     if (!workload.has_value()) return false;
     ++workloads_;
-    const uint64_t space = SpaceOf(*workload);
     const auto random = base::NewSeededRandom(workload->seed);
-    for (uint64_t i = 0; i < kRandomBudgets; ++i, ++random_) {
-      if (!Try(*workload, random->Next64() % space, thread)) return false;
+    for (const bool reserves : {true, false}) {
+      const uint64_t space = SpaceOf(*workload, reserves);
+      for (uint64_t i = 0; i < kRandomBudgets; ++i, ++random_) {
+        if (!Try(*workload, {random->Next64() % space, reserves}, thread)) return false;
+      }
     }
     return true;
   }
 
   // Whether to go on.
-  bool Try(const Workload& workload, uint64_t budget, size_t thread) {
+  bool Try(const Workload& workload, const Budget& budget, size_t thread) {
     if (has_failed_ || timer_.is_over()) return false;
-    watchdog_.Begin(thread, [&workload, budget] {
-      return std::to_string(budget) + " bytes: " + workload.Describe();
-    });
+    watchdog_.Begin(thread,
+                    [&workload, budget] { return budget.Describe() + ": " + workload.Describe(); });
     uint64_t failed = 0;
     const std::optional<Finding> finding = FindWithin(workload, budget, &failed);
     watchdog_.End(thread);
@@ -153,13 +187,14 @@ class SpaceSuite {
     return false;
   }
 
-  void Fail(const Workload& workload, const Finding& finding, uint64_t budget) {
+  void Fail(const Workload& workload, const Finding& finding, const Budget& budget) {
     // What is smaller fails with less space, if it still does.
     const auto find = [budget](const Workload& smaller) -> std::optional<Finding> {
-      const uint64_t space = std::min(SpaceOf(smaller), budget + 1);
+      const uint64_t space = std::min(SpaceOf(smaller, budget.reserves), budget.bytes + 1);
       uint64_t failed = 0;
       for (uint64_t back = 0; back < kShrinkBudgets && back < space; ++back) {
-        std::optional<Finding> found = FindWithin(smaller, space - 1 - back, &failed);
+        std::optional<Finding> found =
+            FindWithin(smaller, {space - 1 - back, budget.reserves}, &failed);
         if (found.has_value()) return found;
       }
       return std::nullopt;
