@@ -22,6 +22,8 @@ constexpr uint64_t kPairs = 400;
 constexpr uint64_t kOneInSticky = 4;
 // What only some operations can show strikes that much earlier, as it counts those alone.
 constexpr uint64_t kShareOfSome = 3;
+// So close to the first is every other second one.
+constexpr uint64_t kNear = 4;
 
 using Faults = std::vector<Fault>;
 
@@ -41,7 +43,16 @@ class Pairs {
       if (Happens(kind, back_end)) kinds_.push_back({&kind, files.CountFor(kind)});
     }
   }
-  Faults Next() { return {NextFault(), NextFault()}; }
+  Faults Next() {
+    const Fault first = NextFault();
+    Fault second = NextFault();
+    // What is tried again after the first one meets the second.
+    if (Below(2) == 0) {
+      second.kind = first.kind;
+      second.at = first.at + Below(kNear);
+    }
+    return {first, second};
+  }
 
  private:
   uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
