@@ -105,10 +105,17 @@ class AllocationsSuite {
  private:
   bool by_hand() const { return plan_.seconds > 0; }
 
+  // By hand every other item is a random workload.
   bool Take(uint64_t item, size_t thread) {
+    if (!by_hand() || !plan_.only.empty()) return TakeSome(item, thread);
+    return item % 2 == 0 ? TakeSome(item / 2, thread)
+                         : TakeRandom(source_.Between(item / 2), thread);
+  }
+
+  bool TakeSome(uint64_t item, size_t thread) {
     const uint64_t kinds = 2 * workloads_.size();
     const uint64_t passes = by_hand() ? kPasses : 1;
-    if (item >= kinds * passes) return by_hand() && TakeRandom(item, thread);
+    if (item >= kinds * passes) return by_hand() && TakeRandom(source_.At(item), thread);
     const Workload& workload = workloads_[item % kinds / 2];
     const uint64_t count = counts_[item % kinds / 2];
     const uint64_t step = by_hand() ? kPasses : 1 + count / kSamples;
@@ -119,8 +126,7 @@ class AllocationsSuite {
     return true;
   }
 
-  bool TakeRandom(uint64_t item, size_t thread) {
-    const std::optional<Workload> workload = source_.At(item);
+  bool TakeRandom(const std::optional<Workload>& workload, size_t thread) {
     if (!workload.has_value()) return false;
     const uint64_t count = AllocationsOf(*workload);
     const auto random = base::NewSeededRandom(workload->seed);

@@ -1,7 +1,9 @@
 // R8: a full disk at many budgets; by hand at every block of all fixed workloads, at every byte of
 // one, and at random budgets of random workloads. Reads go on, writes fail cleanly, and when space
 // returns they go on without reopening.
+#include <algorithm>
 #include <atomic>
+#include <random>
 #include <string>
 
 #include "base/random.h"
@@ -99,7 +101,10 @@ class SpaceSuite {
         jobs_.push_back({workload, reserves, 0, space, StepFor(space)});
       }
     }
-    if (by_hand()) AddEveryByteOfOne();
+    if (!by_hand()) return;
+    AddEveryByteOfOne();
+    // In no order, so that a run that ends early has seen something of everything.
+    std::shuffle(jobs_.begin(), jobs_.end(), std::mt19937_64(plan.seed));
   }
 
   Report Run() {
@@ -144,7 +149,14 @@ class SpaceSuite {
     }
   }
 
+  // By hand every other item is a random workload.
   bool Take(uint64_t item, size_t thread) {
+    if (!by_hand() || !plan_.only.empty()) return TakeSome(item, thread);
+    return item % 2 == 0 ? TakeSome(item / 2, thread)
+                         : TakeRandom(source_.Between(item / 2), thread);
+  }
+
+  bool TakeSome(uint64_t item, size_t thread) {
     if (has_failed_ || timer_.is_over()) return false;
     if (item < jobs_.size()) {
       const Job& job = jobs_[item];
@@ -155,11 +167,10 @@ class SpaceSuite {
       }
       return true;
     }
-    return by_hand() && TakeRandom(item, thread);
+    return by_hand() && TakeRandom(source_.At(item), thread);
   }
 
-  bool TakeRandom(uint64_t item, size_t thread) {
-    const std::optional<Workload> workload = source_.At(item);
+  bool TakeRandom(const std::optional<Workload>& workload, size_t thread) {
     if (!workload.has_value()) return false;
     ++workloads_;
     const auto random = base::NewSeededRandom(workload->seed);

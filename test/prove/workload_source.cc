@@ -8,6 +8,7 @@ namespace tandem::prove {
 namespace {
 
 constexpr uint64_t kRandomPerSeed = 1'000'000;
+constexpr uint64_t kFirstBetween = kRandomPerSeed / 2;
 constexpr std::string_view kRandomPrefix = "random-";
 
 }  // namespace
@@ -27,6 +28,11 @@ std::optional<Workload> WorkloadSource::At(uint64_t number) const {
   if (number < fixed_.size()) return fixed_[number];
   if (is_one_) return std::nullopt;
   return RandomWorkload(seed_ * kRandomPerSeed + number);
+}
+
+std::optional<Workload> WorkloadSource::Between(uint64_t number) const {
+  if (is_one_) return std::nullopt;
+  return RandomWorkload(seed_ * kRandomPerSeed + kFirstBetween + number);
 }
 
 }  // namespace tandem::prove

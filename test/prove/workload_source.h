@@ -17,6 +17,8 @@ class WorkloadSource {
 
   /// The `number`-th; nothing when the plan names another one alone.
   std::optional<Workload> At(uint64_t number) const;
+  /// Random ones that At does not give for a long time: for those between the fixed ones.
+  std::optional<Workload> Between(uint64_t number) const;
   /// So many come first and are run in any case.
   uint64_t fixed_count() const { return fixed_.size(); }
   bool IsFixed(uint64_t number) const { return number < fixed_.size(); }
