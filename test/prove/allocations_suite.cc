@@ -25,7 +25,7 @@ using test::SimulatedDisk;
 constexpr uint64_t kSamples = 2'500;
 // By hand all of them, in so many passes over all workloads; then so many of each random one.
 constexpr uint64_t kPasses = 32;
-constexpr uint64_t kRandomSamples = 500;
+constexpr uint64_t kRandomSamples = 8;
 constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation"};
 
 /// Lets one allocation fail inside the calls of an engine, or from it on to the end of its call.
