@@ -246,13 +246,14 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/obj/flags | $(BUILD)/obj/tools/house/prelude.h.g
 	@mkdir -p $(@D)
 	@echo "  CXX $<"
 	$(Q)$(compile)
-# A test runs for milliseconds: -O1 costs nothing and compiles faster.
+# A test runs for milliseconds: -O1 costs nothing and compiles faster. What a test only needs to be
+# there, as the header that all programs precompile, is not compiled so.
 $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.h.gch
 	@mkdir -p $(@D)
 	@echo "  CXX $<"
 	$(Q)$(compile)
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
-$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: OPT = -O1
+$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private OPT = -O1
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
 PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
@@ -288,6 +289,11 @@ $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 $(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# What the POSIX back end asks of the kernel passes by test/prove/wrapped_calls.cc.
+WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync ftruncate fallocate fstat fstatvfs \
+  fcntl unlinkat flock fdopendir readdir closedir sched_yield
+$(BUILD)/prove $(BUILD)/exam_peers $(BUILD)/test_proof: \
+  override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
 $(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)

@@ -12,6 +12,8 @@
 namespace tandem::base {
 namespace {
 
+constexpr mode_t kFileMode = 0600;
+
 // Repeats a call that transfers nothing (sync, truncate, ...) while it is interrupted. Returns 0 or
 // the errno.
 template <typename Call>
@@ -71,6 +73,15 @@ Status PosixError(std::string_view action, std::string_view name, int error) {
 
 std::string ActionAt(std::string_view verb, uint64_t offset) {
   return std::string(verb) + " at offset " + std::to_string(offset) + " of";
+}
+
+int OpenAt(int directory_fd, const char* name, int flags) {
+  int fd;
+  int attempt = 0;
+  do {
+    fd = openat(directory_fd, name, flags | O_CLOEXEC, kFileMode);
+  } while (fd < 0 && errno == EINTR && ++attempt < kFruitlessAttemptsMax);
+  return fd;
 }
 
 Descriptor::~Descriptor() {

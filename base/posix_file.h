@@ -26,6 +26,10 @@ Status PosixError(std::string_view action, std::string_view name, int error);
 /// "read at offset 4096": the action of an error in the middle of a file.
 std::string ActionAt(std::string_view verb, uint64_t offset);
 
+/// openat() for this process alone, mode 0600, repeated while it is interrupted. Returns a
+/// descriptor, or -1 with errno set.
+int OpenAt(int directory_fd, const char* name, int flags);
+
 /// Owns a file descriptor and closes it. Closing syncs nothing.
 class Descriptor {
  public:

@@ -17,17 +17,7 @@
 namespace tandem::base {
 namespace {
 
-constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
-
-int OpenAt(int directory_fd, const char* name, int flags) {
-  int fd;
-  int attempt = 0;
-  do {
-    fd = openat(directory_fd, name, flags | O_CLOEXEC, kFileMode);
-  } while (fd < 0 && errno == EINTR && ++attempt < kFruitlessAttemptsMax);
-  return fd;
-}
 
 Status SyncDescriptor(int fd, const std::string& path) {
   for (int attempt = 0; fsync(fd) != 0; ++attempt) {

@@ -70,7 +70,7 @@ bool DirectoryLock::is_held() const { return descriptor_.is_open() && holder_ ==
 
 Status DirectoryLock::Acquire(int directory_fd, const std::string& path) {
   if (is_held()) return Status();
-  Descriptor descriptor(openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor descriptor(OpenAt(directory_fd, ".", O_RDONLY | O_DIRECTORY));
   if (!descriptor.is_open()) return PosixError("lock", path, errno);
   int error = 0;
   for (int attempt = 0; flock(descriptor.fd(), LOCK_EX | LOCK_NB) != 0; ++attempt) {

@@ -172,10 +172,10 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
     case Durability::kMemory:
       return Status();
     case Durability::kBuffered:
-      // The payload is still needed to apply it.
-      RETURN_IF_ERROR(parts_.log->Buffer(*frame));
+      // First, because it may fail for want of memory, and what is buffered reaches the log. The
+      // payload is still needed to apply it.
       ScheduleBufferedWrite();
-      return Status();
+      return parts_.log->Buffer(*frame);
     case Durability::kWritten:
       return parts_.log->Write(*frame);
     case Durability::kSynced:
@@ -196,7 +196,7 @@ Status CommitQueue::Apply(const LogGroup& frame) {
 
 void CommitQueue::ScheduleBufferedWrite() {
   if (write_scheduled_) return;
-  write_scheduled_ = true;
+  // The job waits for its turn behind this group, so it cannot come before the note below.
   parts_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
     RunAlone([this] {
       write_scheduled_ = false;
@@ -205,6 +205,7 @@ void CommitQueue::ScheduleBufferedWrite() {
       return status;
     }).Ignore("a full disk is tried again, anything else turned the database read-only");
   });
+  write_scheduled_ = true;
 }
 
 }  // namespace tandem::engine

@@ -186,6 +186,43 @@ BOOST_AUTO_TEST_CASE(ASyncCoversOnlyWhatHadCompletedWhenItWasTaken) {
   BOOST_TEST(uncovered > 20);
 }
 
+// Reads eight bytes, five times, while `fault` is in force; how many fail. All others are right.
+int FailedReads(const RingFault& fault) {
+  RingHabits habits;
+  habits.faults = std::make_shared<RingFaults>();
+  RingMachine machine(1, habits);
+  BOOST_REQUIRE(machine.file->Write(0, "abcdefgh").ok());
+  habits.faults->Inject(fault);
+  int failed = 0;
+  for (int i = 0; i < 5; ++i) {
+    std::deque<Operation> reads;
+    reads.emplace_back(Kind::kRead, machine.file.get(), 0, std::string(8, ' '));
+    Submit(*machine.queue, reads);
+    BOOST_REQUIRE(Drain(*machine.queue) == 1u);
+    failed += !reads[0].request.status.ok();
+    if (reads[0].request.status.ok()) BOOST_TEST(reads[0].bytes == "abcdefgh");
+  }
+  BOOST_TEST(habits.faults->has_struck());
+  BOOST_TEST(habits.faults->count(fault.of) > 0u);
+  habits.faults->Clear();
+  return failed;
+}
+
+BOOST_AUTO_TEST_CASE(AChosenCompletionOrEnterFails) {
+  using Of = RingFault::Of;
+  BOOST_TEST(FailedReads({.of = Of::kCompletion, .at = 1, .error = EIO}) == 1);
+  BOOST_TEST(FailedReads({.of = Of::kCompletion, .at = 1, .sticky = true, .error = EIO}) == 5);
+  for (const bool sticky : {false, true}) {
+    for (const int error : {EAGAIN, EINTR, ECANCELED, 0}) {
+      BOOST_TEST(FailedReads({.of = Of::kCompletion, .at = 2, .sticky = sticky, .error = error}) ==
+                 0);
+    }
+    for (const int error : {EAGAIN, EINTR, EBUSY, ENOMEM, EIO}) {
+      BOOST_TEST(FailedReads({.of = Of::kEnter, .at = 2, .sticky = sticky, .error = error}) == 0);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ABufferThatChangesInFlightIsReported) {
   for (const bool over_ring : {false, true}) {
     SimulatedDisk disk(4);

@@ -1,8 +1,12 @@
-// R7: an allocation that fails, at every index, alone and with all others of the same call. Every
+// R7: an allocation that fails, at every index, alone and with all others of the same call; by hand
+// of all fixed workloads, then of random ones. Every
 // call answers kOutOfMemory or succeeds, and the database is sound afterwards.
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string>
 
+#include "base/random.h"
 #include "test/prove/failing_allocations.h"
 #include "test/prove/fault_run.h"
 #include "test/prove/pausing_file_system.h"
@@ -10,6 +14,7 @@
 #include "test/prove/suites.h"
 #include "test/prove/watchdog.h"
 #include "test/prove/work_sharing.h"
+#include "test/prove/workload_source.h"
 
 namespace tandem::prove {
 namespace {
@@ -18,7 +23,10 @@ using test::SimulatedDisk;
 
 // Of each workload and kind of failure, in each CI run.
 constexpr uint64_t kSamples = 2'500;
-constexpr const char* kWorkloads[] = {"index-updates", "compaction", "table-creation"};
+// By hand all of them, in so many passes over all workloads; then so many of each random one.
+constexpr uint64_t kPasses = 32;
+constexpr uint64_t kRandomSamples = 8;
+constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation"};
 
 /// Lets one allocation fail inside the calls of an engine, or from it on to the end of its call.
 class FailingCalls final : public CallGuard {
@@ -73,45 +81,73 @@ uint64_t AllocationsOf(const Workload& workload) {
 
 class AllocationsSuite {
  public:
-  explicit AllocationsSuite(const Plan& plan) : plan_(plan), timer_(plan.seconds) {
-    for (Workload& workload : FixedWorkloads(plan.seed)) {
-      for (const char* name : kWorkloads) {
-        if (workload.name != name || (!plan.only.empty() && plan.only != name)) continue;
-        workloads_.push_back(std::move(workload));
-        break;
-      }
+  explicit AllocationsSuite(const Plan& plan) : plan_(plan), source_(plan), timer_(plan.seconds) {
+    for (uint64_t i = 0; i < source_.fixed_count(); ++i) {
+      Workload workload = *source_.At(i);
+      const bool is_of_ci = std::count(std::begin(kWorkloads), std::end(kWorkloads), workload.name);
+      if (by_hand() || is_of_ci || !plan.only.empty()) workloads_.push_back(std::move(workload));
     }
   }
 
   Report Run() {
+    for (const Workload& workload : workloads_) counts_.push_back(AllocationsOf(workload));
+    for (const uint64_t count : counts_) allocations_ += count;
     ShareWork([this](uint64_t item, size_t thread) { return Take(item, thread); });
     Report report;
-    report.counts = {
-        {"workloads", workloads_.size()}, {"allocations", allocations_}, {"runs", runs_}};
+    report.counts = {{"workloads", workloads_.size()},
+                     {"allocations", allocations_},
+                     {"runs", runs_},
+                     {"of random workloads", random_}};
     report.failures = std::move(failures_);
     return report;
   }
 
  private:
+  bool by_hand() const { return plan_.seconds > 0; }
+
+  // By hand every other item is a random workload.
   bool Take(uint64_t item, size_t thread) {
-    if (item >= 2 * workloads_.size()) return false;
-    const Workload& workload = workloads_[item / 2];
-    const bool sticky = item % 2 == 0;
-    const uint64_t count = AllocationsOf(workload);
-    if (!sticky) allocations_ += count;
-    const uint64_t step = plan_.seconds > 0 ? 1 : 1 + count / kSamples;
-    // Which ones of them, the seed decides.
-    for (uint64_t index = plan_.seed % step; index < count; index += step) {
-      if (has_failed_ || timer_.is_over()) return false;
-      watchdog_.Begin(thread, [&workload, index] {
-        return "allocation " + std::to_string(index) + ": " + workload.Describe();
-      });
-      const auto finding = FindAt(workload, static_cast<int64_t>(index), sticky);
-      watchdog_.End(thread);
-      ++runs_;
-      if (finding.has_value() && !has_failed_.exchange(true)) Fail(workload, *finding, sticky);
+    if (!by_hand() || !plan_.only.empty()) return TakeSome(item, thread);
+    return item % 2 == 0 ? TakeSome(item / 2, thread)
+                         : TakeRandom(source_.Between(item / 2), thread);
+  }
+
+  bool TakeSome(uint64_t item, size_t thread) {
+    const uint64_t kinds = 2 * workloads_.size();
+    const uint64_t passes = by_hand() ? kPasses : 1;
+    if (item >= kinds * passes) return by_hand() && TakeRandom(source_.At(item), thread);
+    const Workload& workload = workloads_[item % kinds / 2];
+    const uint64_t count = counts_[item % kinds / 2];
+    const uint64_t step = by_hand() ? kPasses : 1 + count / kSamples;
+    // Which ones of them come first, the seed decides.
+    for (uint64_t index = (plan_.seed + item / kinds) % step; index < count; index += step) {
+      if (!Try(workload, index, item % 2 == 0, thread)) return false;
     }
     return true;
+  }
+
+  bool TakeRandom(const std::optional<Workload>& workload, size_t thread) {
+    if (!workload.has_value()) return false;
+    const uint64_t count = AllocationsOf(*workload);
+    const auto random = base::NewSeededRandom(workload->seed);
+    for (uint64_t i = 0; i < kRandomSamples; ++i, ++random_) {
+      if (!Try(*workload, random->Next64() % count, i % 2 == 0, thread)) return false;
+    }
+    return true;
+  }
+
+  // Whether to go on.
+  bool Try(const Workload& workload, uint64_t index, bool sticky, size_t thread) {
+    if (has_failed_ || timer_.is_over()) return false;
+    watchdog_.Begin(thread, [&workload, index] {
+      return "allocation " + std::to_string(index) + ": " + workload.Describe();
+    });
+    const auto finding = FindAt(workload, static_cast<int64_t>(index), sticky);
+    watchdog_.End(thread);
+    ++runs_;
+    if (!finding.has_value()) return true;
+    if (!has_failed_.exchange(true)) Fail(workload, *finding, sticky);
+    return false;
   }
 
   void Fail(const Workload& workload, const Finding& finding, bool sticky) {
@@ -129,11 +165,14 @@ class AllocationsSuite {
   }
 
   const Plan& plan_;
-  std::vector<Workload> workloads_;
+  const WorkloadSource source_;
   const Timer timer_;
+  std::vector<Workload> workloads_;
+  std::vector<uint64_t> counts_;  // Allocations of each.
   Watchdog watchdog_{"allocations"};
   std::atomic<bool> has_failed_ = false;
-  std::atomic<uint64_t> allocations_ = 0, runs_ = 0;
+  uint64_t allocations_ = 0;
+  std::atomic<uint64_t> runs_ = 0, random_ = 0;
   base::Mutex mutex_;
   std::vector<std::string> failures_ GUARDED_BY(mutex_);
 };

@@ -8,6 +8,7 @@
 #include "test/prove/shrink.h"
 #include "test/prove/suites.h"
 #include "test/prove/work_sharing.h"
+#include "test/prove/workload_source.h"
 
 namespace tandem::prove {
 namespace {
@@ -16,8 +17,7 @@ constexpr uint64_t kStates = 60'000;
 
 class CrashSuite {
  public:
-  explicit CrashSuite(const Plan& plan)
-      : plan_(plan), fixed_(FixedWorkloads(plan.seed)), timer_(plan.seconds) {}
+  explicit CrashSuite(const Plan& plan) : plan_(plan), source_(plan), timer_(plan.seconds) {}
 
   Report Run() {
     ShareWork([this](uint64_t item, size_t) { return Take(item); });
@@ -34,11 +34,11 @@ class CrashSuite {
  private:
   // Whether there is more to do.
   bool Take(uint64_t item) {
-    const bool is_fixed = item < fixed_.size();
+    const bool is_fixed = source_.IsFixed(item);
     if (has_failed_ || (is_fixed ? timer_.is_over() : IsEnough())) return false;
-    const Workload workload =
-        is_fixed ? fixed_[item] : RandomWorkload(plan_.seed * 1'000'000 + item);
-    if (!plan_.only.empty() && workload.name != plan_.only) return item < fixed_.size();
+    const std::optional<Workload> found = source_.At(item);
+    if (!found.has_value()) return false;
+    const Workload& workload = *found;
     CrashSettings settings;
     settings.is_over = [this] { return has_failed_ || timer_.is_over(); };
     CrashEnumerator enumerator(workload, settings);
@@ -51,9 +51,7 @@ class CrashSuite {
     return true;
   }
 
-  bool IsEnough() const {
-    return plan_.seconds > 0 ? timer_.is_over() : distinct_ >= kStates || !plan_.only.empty();
-  }
+  bool IsEnough() const { return plan_.seconds > 0 ? timer_.is_over() : distinct_ >= kStates; }
 
   void Fail(const Workload& workload, const Finding& finding) REQUIRES(mutex_) {
     const Shrunk shrunk = Shrink(workload, finding, {.find = [](const Workload& smaller) {
@@ -63,7 +61,7 @@ class CrashSuite {
   }
 
   const Plan& plan_;
-  const std::vector<Workload> fixed_;
+  const WorkloadSource source_;
   const Timer timer_;
   std::atomic<bool> has_failed_ = false;
   std::atomic<uint64_t> distinct_ = 0;

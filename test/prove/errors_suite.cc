@@ -1,139 +1,197 @@
-// R6: an error at every operation of the disk, of every kind, once and for good.
+// R6: an error at every operation of the disk, every call of the kernel and every completion of a
+// ring, of every kind, once and for good. By hand also two of them in a run.
+#include <array>
 #include <atomic>
 #include <string>
 
+#include "base/random.h"
 #include "test/prove/fault_run.h"
+#include "test/prove/faulty_files.h"
 #include "test/prove/shrink.h"
 #include "test/prove/suites.h"
 #include "test/prove/watchdog.h"
 #include "test/prove/work_sharing.h"
+#include "test/prove/workload_source.h"
 
 namespace tandem::prove {
 namespace {
 
-using test::DiskFault;
-using test::DiskOperation;
-using test::SimulatedDisk;
-using test::SyncFailure;
-
 constexpr uint64_t kRuns = 20'000;
+// Of one workload on one back end, by hand.
+constexpr uint64_t kPairs = 400;
+constexpr uint64_t kOneInSticky = 4;
+// What only some operations can show strikes that much earlier, as it counts those alone.
+constexpr uint64_t kShareOfSome = 3;
+// So close to the first is every other second one.
+constexpr uint64_t kNear = 4;
 
-struct FaultKind {
-  const char* name;
-  DiskFault fault;
+using Faults = std::vector<Fault>;
+
+bool Happens(const FaultKind& kind, BackEnd back_end) {
+  return kind.back_end == back_end || kind.back_end == BackEnd::kDisk;
+}
+
+/// Pairs of faults at random places.
+class Pairs {
+ public:
+  Pairs(const Workload& workload, BackEnd back_end)
+      : random_(base::NewSeededRandom(workload.seed * kBackEnds + static_cast<size_t>(back_end))) {
+    FaultyFiles files(workload.seed, back_end);
+    FaultRun run(workload, &files.disk(), &files.files());
+    run.TakeSteps();
+    for (const FaultKind& kind : FaultKinds()) {
+      if (Happens(kind, back_end)) kinds_.push_back({&kind, files.CountFor(kind)});
+    }
+  }
+  Faults Next() {
+    const Fault first = NextFault();
+    Fault second = NextFault();
+    // What is tried again after the first one meets the second.
+    if (Below(2) == 0) {
+      second.kind = first.kind;
+      second.at = first.at + Below(kNear);
+    }
+    return {first, second};
+  }
+
+ private:
+  uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
+  Fault NextFault() {
+    const auto& [kind, count] = kinds_[Below(kinds_.size())];
+    const uint64_t places = 1 + count / (Below(2) == 0 ? kShareOfSome : 1);
+    return {.kind = kind, .at = 1 + Below(places), .sticky = Below(kOneInSticky) == 0};
+  }
+
+  const std::unique_ptr<base::RandomSource> random_;
+  std::vector<std::pair<const FaultKind*, uint64_t>> kinds_;
 };
-
-Status Injected(StatusCode code) {
-  return code == StatusCode::kNoSpace ? Status::NoSpace("injected: no space left on the disk")
-                                      : Status::IoError("injected: the disk answers with an error");
-}
-
-std::vector<FaultKind> FaultKinds() {
-  const std::vector<DiskOperation> growing = {DiskOperation::kWrite, DiskOperation::kPreallocate,
-                                              DiskOperation::kCreate, DiskOperation::kDataSync};
-  const std::vector<DiskOperation> opening = {DiskOperation::kOpen, DiskOperation::kCreate};
-  const std::vector<DiskOperation> syncing = {DiskOperation::kDataSync};
-  return {
-      {"EIO", {.status = Injected(StatusCode::kIoError)}},
-      {"EIO after a part", {.partly = true, .status = Injected(StatusCode::kIoError)}},
-      {"ENOSPC", {.operations = growing, .status = Injected(StatusCode::kNoSpace)}},
-      {"ENOSPC after a part",
-       {.operations = growing, .partly = true, .status = Injected(StatusCode::kNoSpace)}},
-      {"EMFILE",
-       {.operations = opening, .status = Status::IoError("injected: too many open files")}},
-      {"a sync that reverts", {.operations = syncing, .sync_failure = SyncFailure::kReverted}},
-      {"a sync that fails once a handle",
-       {.operations = syncing, .sync_failure = SyncFailure::kOncePerHandle}},
-  };
-}
-
-std::string Describe(const FaultKind& kind, const DiskFault& fault) {
-  std::string text = kind.name;
-  text += fault.sticky ? ", from operation " : ", at operation ";
-  text += std::to_string(fault.at);
-  if (!fault.operations.empty()) text += " of those that can fail so";
-  return text + (fault.sticky ? " on" : "");
-}
 
 class ErrorsSuite {
  public:
-  explicit ErrorsSuite(const Plan& plan)
-      : plan_(plan), fixed_(FixedWorkloads(plan.seed)), timer_(plan.seconds) {}
+  explicit ErrorsSuite(const Plan& plan) : plan_(plan), source_(plan), timer_(plan.seconds) {}
 
   Report Run() {
     ShareWork([this](uint64_t item, size_t thread) { return Take(item, thread); });
     Report report;
-    report.counts = {{"workloads", workloads_}, {"runs", runs_}, {"errors met", errors_}};
+    report.counts = {
+        {"workloads", workloads_},           {"runs", runs_on_[0] + runs_on_[1] + runs_on_[2]},
+        {"on simulated files", runs_on_[0]}, {"on POSIX calls", runs_on_[1]},
+        {"on rings", runs_on_[2]},           {"with two faults", pairs_},
+        {"that may not notice", passing_},   {"errors met", errors_}};
     report.failures = std::move(failures_);
     return report;
   }
 
  private:
-  bool IsEnough() const {
-    return plan_.seconds > 0 ? timer_.is_over() : runs_ >= kRuns || !plan_.only.empty();
-  }
+  using Find = std::optional<Finding> (ErrorsSuite::*)(const Workload&, BackEnd, size_t);
 
+  bool by_hand() const { return plan_.seconds > 0; }
+  uint64_t runs() const { return runs_on_[0] + runs_on_[1] + runs_on_[2]; }
+  bool IsEnough() const { return by_hand() ? timer_.is_over() : runs() >= kRuns; }
+
+  // By hand every other workload is a random one.
   bool Take(uint64_t item, size_t thread) {
-    const bool is_fixed = item < fixed_.size();
+    const bool is_between = by_hand() && plan_.only.empty() && item % 2 == 1;
+    const uint64_t number = by_hand() && plan_.only.empty() ? item / 2 : item;
+    const bool is_fixed = !is_between && source_.IsFixed(number);
     if (has_failed_ || (is_fixed ? timer_.is_over() : IsEnough())) return false;
-    const Workload workload =
-        is_fixed ? fixed_[item] : RandomWorkload(plan_.seed * 1'000'000 + item);
-    if (!plan_.only.empty() && workload.name != plan_.only) return is_fixed;
-    const std::optional<Finding> finding = Find(workload, thread);
+    const auto workload = is_between ? source_.Between(number) : source_.At(number);
+    if (!workload.has_value()) return false;
     ++workloads_;
-    if (!finding.has_value() || has_failed_.exchange(true)) return true;
-    const Shrunk shrunk =
-        Shrink(workload, *finding,
-               {.find = [this, thread](const Workload& smaller) { return Find(smaller, thread); }});
-    base::MutexLock lock(mutex_);
-    failures_.push_back(shrunk.Describe("errors", plan_, workload));
+    // By hand the places of random workloads are taken two at a time.
+    const bool takes_pairs = by_hand() || !plan_.only.empty();
+    const bool takes_each = is_fixed || !by_hand();
+    for (const BackEnd back_end : {BackEnd::kDisk, BackEnd::kPosix, BackEnd::kRing}) {
+      if (takes_each) Look(&ErrorsSuite::FindEach, *workload, back_end, thread);
+      if (takes_pairs && back_end != BackEnd::kDisk) {
+        Look(&ErrorsSuite::FindPair, *workload, back_end, thread);
+      }
+    }
     return true;
   }
 
+  void Look(Find find, const Workload& workload, BackEnd back_end, size_t thread) {
+    const auto on_back_end = [&](const Workload& some) {
+      return (this->*find)(WorkloadFor(some, back_end), back_end, thread);
+    };
+    const std::optional<Finding> finding = on_back_end(workload);
+    if (!finding.has_value() || has_failed_.exchange(true)) return;
+    const Shrunk shrunk = Shrink(workload, *finding, {.find = on_back_end});
+    base::MutexLock lock(mutex_);
+    failures_.push_back(shrunk.Describe("errors", plan_, workload));
+  }
+
   // Every kind of error at every operation, until no more operations are left to fail.
-  std::optional<Finding> Find(const Workload& workload, size_t thread) {
-    for (const FaultKind& kind : kinds_) {
+  std::optional<Finding> FindEach(const Workload& workload, BackEnd back_end, size_t thread) {
+    for (const FaultKind& kind : FaultKinds()) {
+      if (kind.back_end != back_end || (kind.is_for_pairs && !by_hand())) continue;
       for (const bool sticky : {false, true}) {
-        DiskFault fault = kind.fault;
-        fault.sticky = sticky;
+        Fault fault{.kind = &kind, .sticky = sticky};
         for (bool has_struck = true; has_struck && !timer_.is_over(); ++fault.at) {
-          watchdog_.Begin(thread, [&workload, text = Describe(kind, fault)] {
-            return text + ": " + workload.Describe();
-          });
-          std::optional<Finding> finding = RunWith(workload, fault, &has_struck);
-          watchdog_.End(thread);
-          if (!finding.has_value()) continue;
-          finding->blows = {Describe(kind, fault)};
-          return finding;
+          auto finding = Try(workload, back_end, {fault}, thread, &has_struck);
+          if (finding.has_value()) return finding;
         }
       }
     }
     return std::nullopt;
   }
 
-  std::optional<Finding> RunWith(const Workload& workload, const DiskFault& fault,
+  std::optional<Finding> FindPair(const Workload& workload, BackEnd back_end, size_t thread) {
+    Pairs pairs(workload, back_end);
+    bool has_struck = false;
+    for (uint64_t i = 0; i < kPairs && !timer_.is_over(); ++i, ++pairs_) {
+      auto finding = Try(workload, back_end, pairs.Next(), thread, &has_struck);
+      if (finding.has_value()) return finding;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Finding> Try(const Workload& workload, BackEnd back_end, const Faults& faults,
+                             size_t thread, bool* has_struck) {
+    std::vector<std::string> blows = {std::string("on ") + BackEndName(back_end)};
+    for (const Fault& fault : faults) blows.push_back(fault.Describe());
+    watchdog_.Begin(thread, [&workload, &blows] {
+      std::string text;
+      for (const std::string& blow : blows) text += blow + ": ";
+      return text + workload.Describe();
+    });
+    std::optional<Finding> finding = RunWith(workload, back_end, faults, has_struck);
+    watchdog_.End(thread);
+    if (finding.has_value()) finding->blows = blows;
+    return finding;
+  }
+
+  std::optional<Finding> RunWith(const Workload& workload, BackEnd back_end, const Faults& faults,
                                  bool* has_struck) {
-    SimulatedDisk disk(workload.seed);
-    disk.control().InjectFault(fault);
-    FaultRun run(workload, &disk, &disk);
+    FaultyFiles files(workload.seed, back_end);
+    FaultRun run(workload, &files.disk(), &files.files());
+    bool passes = true;
+    for (const Fault& fault : faults) {
+      files.Inject(fault);
+      passes = passes && fault.passes();
+    }
+    if (passes) run.RequireSuccess();
     bool holds = run.TakeSteps();
-    *has_struck = disk.control().has_struck();
-    holds = holds && run.CheckAfterCrash(fault.at);
-    disk.control().ClearFaults();
+    *has_struck = files.has_struck();
+    holds = holds && run.CheckAfterCrash(faults[0].at);
+    files.ClearFaults();
     holds = holds && run.CheckAfterReopening();
-    ++runs_;
+    ++runs_on_[static_cast<size_t>(back_end)];
+    passing_ += passes ? 1 : 0;
     errors_ += run.failed_count();
-    if (holds) return std::nullopt;
-    return Finding{.reason = run.reason(), .steps_taken = run.steps_taken()};
+    if (!holds) return Finding{.reason = run.reason(), .steps_taken = run.steps_taken()};
+    if (files.open_count() == 0) return std::nullopt;
+    return Finding{.reason = std::to_string(files.open_count()) + " descriptors stay open",
+                   .steps_taken = run.steps_taken()};
   }
 
   const Plan& plan_;
-  const std::vector<Workload> fixed_;
-  const std::vector<FaultKind> kinds_ = FaultKinds();
+  const WorkloadSource source_;
   const Timer timer_;
   Watchdog watchdog_{"errors"};
   std::atomic<bool> has_failed_ = false;
-  std::atomic<uint64_t> workloads_ = 0, runs_ = 0, errors_ = 0;
+  std::array<std::atomic<uint64_t>, kBackEnds> runs_on_{};
+  std::atomic<uint64_t> workloads_ = 0, pairs_ = 0, passing_ = 0, errors_ = 0;
   base::Mutex mutex_;
   std::vector<std::string> failures_ GUARDED_BY(mutex_);
 };

@@ -1,4 +1,5 @@
 // cut: every file cut to every length, and extended by zeros, by garbage and by its own old bytes.
+// By hand opened in all three ways, and files of random workloads besides.
 #include "test/prove/exam_damage.h"
 #include "test/prove/exam_rounds.h"
 
@@ -26,7 +27,7 @@ class Cuts {
  private:
   void Add(Kind kind, uint8_t shape, uint8_t file, uint32_t at) {
     const auto mode = static_cast<Damage::Mode>((seed_ + at + at / 8) % 3);
-    damages_.push_back({kind, mode, shape, file, 0, 0, at});
+    damages_.push_back({.kind = kind, .mode = mode, .shape = shape, .file = file, .at = at});
   }
   void AddFile(uint8_t shape, uint8_t file, const std::string& bytes) {
     const auto size = static_cast<uint32_t>(bytes.size());
@@ -52,7 +53,7 @@ Report RunCut(const Plan& plan) {
   Report report;
   const ExamRounds rounds(plan);
   for (uint64_t round = 0; rounds.Continues(round) && report.failures.empty(); ++round) {
-    const Exam exam(plan.seed + round / 3);
+    const Exam exam(plan, plan.seed + round / 3, round);
     exam.Run(plan, Cuts(exam, plan.seed + round).All(), "cut", rounds.seconds_left(), &report);
   }
   return report;

@@ -12,20 +12,25 @@ namespace {
 
 using Kind = Damage::Kind;
 
-constexpr const char* kKindNames[] = {"bit flipped",
-                                      "sector zeroed",
-                                      "sector set to ones",
-                                      "sectors swapped",
-                                      "cut",
-                                      "extended by zeros",
-                                      "extended by garbage",
-                                      "extended by its own",
-                                      "deleted",
-                                      "swapped with",
-                                      "overwritten with",
-                                      "rolled back",
-                                      "taken from the twin"};
+constexpr const char* kKindNames[kDamageKinds] = {"bit flipped",
+                                                  "sector zeroed",
+                                                  "sector set to ones",
+                                                  "sectors swapped",
+                                                  "sector swapped with one of",
+                                                  "cut",
+                                                  "extended by zeros",
+                                                  "extended by garbage",
+                                                  "extended by its own",
+                                                  "deleted",
+                                                  "swapped with",
+                                                  "overwritten with",
+                                                  "rolled back",
+                                                  "taken from the twin"};
 constexpr const char* kModeNames[] = {"to read", "to write", "to compact"};
+
+// By hand, of each round.
+constexpr uint64_t kRandomShapes = 2;
+constexpr uint64_t kRoundsPerSeed = 1'000'000;
 
 std::string Garbage(uint64_t seed, size_t length) {
   std::string bytes(length, '\0');
@@ -33,15 +38,16 @@ std::string Garbage(uint64_t seed, size_t length) {
   return bytes;
 }
 
-void SwapSectors(std::string* bytes, size_t a, size_t b) {
-  for (size_t i = 0; i < kExamSectorBytes; ++i) {
-    if (std::max(a, b) + i < bytes->size()) std::swap((*bytes)[a + i], (*bytes)[b + i]);
+void SwapSectors(const Damage& damage, std::string* a, std::string* b) {
+  for (uint32_t i = 0; i < damage.sector; ++i) {
+    const size_t from = damage.at + i, to = damage.to + i;
+    if (from < a->size() && to < b->size()) std::swap((*a)[from], (*b)[to]);
   }
 }
 
-void FillSector(std::string* bytes, size_t at, char with) {
-  const size_t end = std::min(bytes->size(), at + kExamSectorBytes);
-  std::fill(bytes->begin() + static_cast<ptrdiff_t>(at),
+void FillSector(const Damage& damage, char with, std::string* bytes) {
+  const size_t end = std::min<size_t>(bytes->size(), damage.at + damage.sector);
+  std::fill(bytes->begin() + static_cast<ptrdiff_t>(damage.at),
             bytes->begin() + static_cast<ptrdiff_t>(end), with);
 }
 
@@ -52,13 +58,13 @@ bool ChangeBytes(const Damage& damage, uint64_t seed, std::string* bytes) {
       (*bytes)[damage.at] ^= static_cast<char>(1 << damage.bit);
       return true;
     case Kind::kZeroSector:
-      FillSector(bytes, damage.at, '\0');
+      FillSector(damage, '\0', bytes);
       return true;
     case Kind::kOnesSector:
-      FillSector(bytes, damage.at, '\xff');
+      FillSector(damage, '\xff', bytes);
       return true;
     case Kind::kSwapSectors:
-      SwapSectors(bytes, damage.at, damage.at + kExamSectorBytes * (damage.bit + 1u));
+      SwapSectors(damage, bytes, bytes);
       return true;
     case Kind::kCut:
       bytes->resize(damage.at);
@@ -88,6 +94,8 @@ bool MaySayNothing(const std::string& name, Kind kind) {
   return name == "ROOT" && (kind <= Kind::kSwapSectors || kind == Kind::kRollBack);
 }
 
+bool IsOfTwoFiles(Kind kind) { return kind == Kind::kSwapFiles || kind == Kind::kSwapBetween; }
+
 /// Whether an outcome is a failure. What was closed cleanly keeps no other damage to itself.
 bool Fails(const ExamShape& shape, bool must_tell, Outcome outcome) {
   switch (outcome) {
@@ -105,7 +113,11 @@ bool Fails(const ExamShape& shape, bool must_tell, Outcome outcome) {
 
 }  // namespace
 
-Exam::Exam(uint64_t seed) : seed_(seed), shapes_(NewExamShapes(seed)) {
+Exam::Exam(const Plan& plan, uint64_t seed, uint64_t round)
+    : seed_(seed), shapes_(NewExamShapes(seed)) {
+  for (uint64_t i = 0; plan.seconds > 0 && i < kRandomShapes; ++i) {
+    shapes_.push_back(NewRandomShape(plan.seed * kRoundsPerSeed + round * kRandomShapes + i));
+  }
   for (const ExamShape& shape : shapes_) {
     std::set<std::string> names;
     for (const auto& [name, bytes] : shape.files) names.insert(name);
@@ -126,12 +138,16 @@ std::string Exam::Describe(const Damage& damage) const {
   std::string text = "'" + shapes_[damage.shape].name + "', opened " +
                      kModeNames[static_cast<size_t>(damage.mode)] + ": " + names[damage.file] +
                      " " + kKindNames[static_cast<size_t>(damage.kind)];
-  if (damage.kind == Kind::kSwapFiles || damage.kind == Kind::kCopyOver) {
-    return text + " " + names[damage.other];
+  if (IsOfTwoFiles(damage.kind) || damage.kind == Kind::kCopyOver) {
+    text += " " + names[damage.other];
+    if (damage.kind != Kind::kSwapBetween) return text;
   }
   if (damage.kind == Kind::kDelete || damage.kind == Kind::kTwin) return text;
   text += " (" + std::to_string(damage.at);
   if (damage.kind == Kind::kFlip) text += ", bit " + std::to_string(damage.bit);
+  if (damage.kind >= Kind::kZeroSector && damage.kind <= Kind::kSwapBetween) {
+    text += ", to " + std::to_string(damage.to) + ", " + std::to_string(damage.sector) + " bytes";
+  }
   return text + ")";
 }
 
@@ -146,6 +162,9 @@ Files Exam::Apply(const Damage& damage) const {
       break;
     case Kind::kSwapFiles:
       std::swap(files[name], files[other]);
+      break;
+    case Kind::kSwapBetween:
+      SwapSectors(damage, &files[name], &files[other]);
       break;
     case Kind::kCopyOver:
       files[name] = files[other];
@@ -162,11 +181,19 @@ Files Exam::Apply(const Damage& damage) const {
   return files;
 }
 
+uint64_t Exam::FloorAfter(const Damage& damage) const {
+  const ExamShape& shape = shapes_[damage.shape];
+  const auto& names = names_[damage.shape];
+  const uint64_t floor = FloorOf(shape, names[damage.file], damage.kind);
+  if (!IsOfTwoFiles(damage.kind)) return floor;
+  return std::min(floor, FloorOf(shape, names[damage.other], damage.kind));
+}
+
 TrialResult Exam::Try(const Damage& damage) const {
   const ExamShape& shape = shapes_[damage.shape];
   const std::string& name = names_[damage.shape][damage.file];
   const Files files = Apply(damage);
-  ExamJudge judge(shape, FloorOf(shape, name, damage.kind));
+  ExamJudge judge(shape, FloorAfter(damage));
   ExamWorld world(seed_ + damage.at, ExamTuning());
   world.Load(files);
   const auto open = [&](bool read_only) {
@@ -185,6 +212,7 @@ TrialResult Exam::Try(const Damage& damage) const {
     }
   }
   TrialResult result = judge.Result();
+  result.figures[static_cast<size_t>(damage.kind)] = 1;
   // A file that nobody refers to any more does no harm by coming back.
   const bool must_tell =
       !MaySayNothing(name, damage.kind) && shape.files.contains(name) && files != shape.files;
@@ -224,9 +252,14 @@ void Exam::Run(const Plan& plan, std::vector<Damage> damages, const std::string&
   add("odd errors", run.count(Outcome::kOddError));
   add("crashes", run.count(Outcome::kCrash));
   add("hangs", run.count(Outcome::kHang));
+  for (size_t kind = 0; kind < kDamageKinds; ++kind) {
+    if (run.figures[kind] > 0) add(kKindNames[kind], run.figures[kind]);
+  }
+  const std::string by_hand =
+      plan.seconds > 0 ? " --seconds " + std::to_string(static_cast<uint64_t>(plan.seconds)) : "";
   for (const std::string& note : run.notes) {
-    report->failures.push_back(note + "\n  prove " + suite + " --seed " +
-                               std::to_string(plan.seed));
+    report->failures.push_back(note + "\n  again: build/prove " + suite + " --seed " +
+                               std::to_string(plan.seed) + by_hand);
   }
 }
 

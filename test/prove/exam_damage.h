@@ -15,9 +15,10 @@ namespace tandem::prove {
 struct Damage {
   enum class Kind : uint8_t {
     kFlip,           ///< Bit `bit` of the byte at `at`.
-    kZeroSector,     ///< 64 bytes from `at` on.
+    kZeroSector,     ///< The sector at `at`.
     kOnesSector,     ///< The same, as 0xFF.
-    kSwapSectors,    ///< Those at `at` and those 64 * (bit + 1) later.
+    kSwapSectors,    ///< That at `at` and that at `to`.
+    kSwapBetween,    ///< That at `at` and that of file `other` at `to`.
     kCut,            ///< To `at` bytes.
     kExtendZeros,    ///< By `at` bytes.
     kExtendGarbage,  ///< By `at` bytes.
@@ -37,13 +38,16 @@ struct Damage {
   Kind kind = Kind::kFlip;
   Mode mode = Mode::kRead;
   uint8_t shape = 0, file = 0, other = 0, bit = 0;
-  uint32_t at = 0;
+  uint32_t at = 0, to = 0;
+  uint32_t sector = 64;  ///< How long a sector is.
 };
+inline constexpr size_t kDamageKinds = 14;
 
 /// The shapes and the names by which damage refers to their files.
 class Exam {
  public:
-  explicit Exam(uint64_t seed);
+  /// By hand shapes of random workloads come with the fixed ones, which `round` decides.
+  Exam(const Plan& plan, uint64_t seed, uint64_t round);
 
   const std::vector<ExamShape>& shapes() const { return shapes_; }
   /// Of a shape's files at its end and at all moments before it.
@@ -60,12 +64,14 @@ class Exam {
 
  private:
   Files Apply(const Damage& damage) const;
+  uint64_t FloorAfter(const Damage& damage) const;
 
   uint64_t seed_;
   std::vector<ExamShape> shapes_;
   std::vector<std::vector<std::string>> names_;
 };
 
-inline constexpr uint32_t kExamSectorBytes = 64;
+/// What the engine aligns to, and what a disk writes at once.
+inline constexpr uint32_t kExamSectors[] = {64, 512};
 
 }  // namespace tandem::prove

@@ -1,4 +1,4 @@
-// files: every file deleted, swapped with another of its kind, overwritten by any other, rolled
+// files: every file deleted, swapped with any other, overwritten by any other, rolled
 // back to each of its earlier versions, and taken from a twin database.
 #include <set>
 
@@ -9,10 +9,6 @@ namespace tandem::prove {
 namespace {
 
 using Kind = Damage::Kind;
-
-std::string_view KindOfFile(const std::string& name) {
-  return std::string_view(name).substr(0, name.find('-'));
-}
 
 class FileChanges {
  public:
@@ -28,7 +24,8 @@ class FileChanges {
  private:
   void Add(Kind kind, uint8_t other, uint32_t at) {
     for (const auto mode : {Damage::Mode::kRead, Damage::Mode::kWrite, Damage::Mode::kCompact}) {
-      damages_.push_back({kind, mode, shape_, file_, other, 0, at});
+      damages_.push_back(
+          {.kind = kind, .mode = mode, .shape = shape_, .file = file_, .other = other, .at = at});
     }
   }
   void AddFile() {
@@ -38,16 +35,15 @@ class FileChanges {
     if (bytes != nullptr) {
       Add(Kind::kDelete, 0, 0);
       if (shape.twin.contains(name)) Add(Kind::kTwin, 0, 0);
-      AddPairs(name);
+      AddPairs();
     }
     AddHistory(shape, name, bytes);
   }
-  void AddPairs(const std::string& name) {
+  void AddPairs() {
     for (uint8_t other = 0; other < exam_.names(shape_).size(); ++other) {
       if (other == file_ || exam_.Bytes(shape_, other) == nullptr) continue;
       Add(Kind::kCopyOver, other, 0);
-      const bool alike = KindOfFile(name) == KindOfFile(exam_.names(shape_)[other]);
-      if (alike && other > file_) Add(Kind::kSwapFiles, other, 0);
+      if (other > file_) Add(Kind::kSwapFiles, other, 0);
     }
   }
   /// Each earlier version once; a file that is gone comes back.
@@ -72,7 +68,7 @@ Report RunFiles(const Plan& plan) {
   Report report;
   const ExamRounds rounds(plan);
   for (uint64_t round = 0; rounds.Continues(round) && report.failures.empty(); ++round) {
-    const Exam exam(plan.seed + round);
+    const Exam exam(plan, plan.seed + round, round);
     exam.Run(plan, FileChanges(exam).All(), "files", rounds.seconds_left(), &report);
   }
   return report;

@@ -53,6 +53,8 @@ struct ExamShape {
 
 /// All of them. The same in every run; `seed` decides file ids and nothing else.
 std::vector<ExamShape> NewExamShapes(uint64_t seed);
+/// One of a random workload that was closed cleanly, with another for each seed.
+ExamShape NewRandomShape(uint64_t seed);
 /// The first of them, by which the peers are examined as well.
 ExamShape NewSmallShape(uint64_t seed);
 

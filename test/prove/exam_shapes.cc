@@ -1,24 +1,16 @@
-// How each shape is made: a script of batches and of steps between them runs on an engine and,
-// batch by batch, on the model.
-#include <algorithm>
+// The scripts of the shapes.
 #include <functional>
-#include <stdexcept>
 #include <utility>
 
+#include "test/prove/exam_maker.h"
 #include "test/prove/exam_shape.h"
+#include "test/prove/workload.h"
 
 namespace tandem::prove {
 namespace {
 
-using test::Model;
 using test::ModelOperation;
 using Kind = ModelOperation::Kind;
-
-constexpr int64_t kNow = 1'700'000'000'000'000;
-
-void Require(const Status& status, const std::string& what) {
-  if (!status.ok()) throw std::runtime_error(what + ": " + status.ToString());
-}
 
 ModelOperation Operation(Kind kind, std::string table, std::string row, std::string family,
                          int64_t timestamp) {
@@ -49,130 +41,6 @@ std::string Noise(uint64_t number, size_t length) {
   return text;
 }
 
-/// A run of one script.
-class Maker {
- public:
-  Maker(std::string name, uint64_t seed) : world_(seed, ExamTuning()) {
-    shape_.name = std::move(name);
-    Require(world_.Open(false), shape_.name);
-  }
-
-  void CreateTable(const TableOptions& table) {
-    Require(world_.engine().CreateTable(table), "CreateTable");
-    model_.CreateTable(table);
-    empty_.CreateTable(table);
-    tables_.push_back(table);
-    Remember();
-  }
-  void Write(const std::vector<ModelOperation>& operations,
-             Durability durability = Durability::kSynced) {
-    WriteBatch batch;
-    for (const ModelOperation& operation : operations) operation.AddTo(&batch);
-    Require(world_.engine().Write({.durability = durability}, batch), "Write");
-    for (const ModelOperation& operation : operations) model_.Apply(operation, kNow, kNow);
-    states_.push_back(model_);
-  }
-  void Flush() {
-    Require(world_.engine().Flush({}), "Flush");
-    flushed_ = states_.size();
-    Remember();
-  }
-  void Compact(const std::string& table) {
-    Require(world_.engine().Compact(table), "Compact");
-    Remember();
-  }
-  void Reopen() {
-    Require(world_.Close(), "Close");
-    Remember();
-    Require(world_.Open(false), "Open");
-    Remember();
-  }
-  void Remember() { shape_.history.push_back(world_.Take()); }
-  void AddRead(ExamRead read) { shape_.reads.push_back(std::move(read)); }
-
-  ExamShape Close() {
-    AddTableReads();
-    for (const ExamRead& read : shape_.reads) Check(read);
-    Require(world_.Close(), "Close");
-    shape_.files = world_.Take();
-    shape_.states_floor = shape_.log_floor = states_.size();
-    AddAnswers();
-    return std::move(shape_);
-  }
-  /// `floor`: batches that one damaged place cannot take.
-  ExamShape Kill(uint64_t floor) {
-    AddTableReads();
-    world_.Kill();
-    shape_.files = world_.Take();
-    shape_.is_closed = false;
-    shape_.states_floor = floor;
-    shape_.log_floor = flushed_;
-    AddAnswers();
-    return std::move(shape_);
-  }
-
- private:
-  void AddTableReads() {
-    for (const TableOptions& table : tables_) {
-      AddRead({.kind = ExamRead::Kind::kScan, .table = table.name, .versions = 5});
-      AddRead({.kind = ExamRead::Kind::kScan, .table = table.name, .reverse = true});
-      for (const IndexOptions& index : table.indexes) AddIndexReads(table, index);
-      for (const test::ModelRow& row :
-           model_.Scan(table.name, {}, {.now_micros = kNow, .columns = {}})) {
-        AddRead({.kind = ExamRead::Kind::kGet, .table = table.name, .row = row.key});
-      }
-      AddRead({.kind = ExamRead::Kind::kGet, .table = table.name, .row = "nobody"});
-    }
-  }
-  void AddIndexReads(const TableOptions& table, const IndexOptions& index) {
-    const IndexColumn& column = index.columns[0];
-    const std::string name = column.family + ":" + column.qualifier;
-    const std::string all = name + " IS NOT NULL";
-    AddRead({.kind = ExamRead::Kind::kQuery,
-             .table = table.name,
-             .predicate = all,
-             .query = {.order_by = index.name}});
-    AddRead({.kind = ExamRead::Kind::kQuery,
-             .table = table.name,
-             .predicate = all,
-             .query = {.use_index = index.name}});
-    AddRead({.kind = ExamRead::Kind::kCount, .table = table.name, .predicate = all});
-    for (const char* value : {"0", "3"}) {
-      const std::string one = name + " = '" + value + "'";
-      AddRead({.kind = ExamRead::Kind::kQuery,
-               .table = table.name,
-               .predicate = one,
-               .query = {.use_index = index.name}});
-      AddRead({.kind = ExamRead::Kind::kQuery,
-               .table = table.name,
-               .predicate = "NOT " + one,
-               .query = {.use_index = index.name}});
-    }
-  }
-  /// The undamaged database and the model agree.
-  void Check(const ExamRead& read) {
-    const ExamAnswer answer = Ask(world_.engine(), read);
-    Require(answer.status, read.Describe());
-    if (answer.text != Ask(model_, read)) {
-      throw std::runtime_error(shape_.name + ": " + read.Describe() + " is not what was written");
-    }
-  }
-  void AddAnswers() {
-    for (size_t state = 0; state <= states_.size(); ++state) {
-      std::vector<std::string>& answers = shape_.answers.emplace_back();
-      const Model& model = state == 0 ? empty_ : states_[state - 1];
-      for (const ExamRead& read : shape_.reads) answers.push_back(Ask(model, read));
-    }
-  }
-
-  ExamShape shape_;
-  ExamWorld world_;
-  std::vector<TableOptions> tables_;
-  Model model_, empty_;
-  std::vector<Model> states_;  // After each batch.
-  uint64_t flushed_ = 0;       // Batches that lie in files.
-};
-
 TableOptions Table(std::string name, std::vector<FamilyOptions> families) {
   TableOptions table;
   table.name = std::move(name);
@@ -191,7 +59,7 @@ ModelOperation SmallPut(uint64_t number) {
   return put;
 }
 
-void CreateSmallTable(Maker* maker) {
+void CreateSmallTable(ExamMaker* maker) {
   TableOptions table = Table("t", {{.name = "d"}});
   table.indexes = {Index("size", "d", "size", ColumnType::kInt64)};
   maker->CreateTable(table);
@@ -199,7 +67,7 @@ void CreateSmallTable(Maker* maker) {
 
 /// 121 keys one by one, of which 80 are flushed before the others are written.
 ExamShape MakeSmall(uint64_t seed) {
-  Maker maker("small", seed);
+  ExamMaker maker("small", seed);
   CreateSmallTable(&maker);
   for (uint64_t i = 0; i < 121; ++i) {
     if (i == 80) maker.Flush();
@@ -211,7 +79,7 @@ ExamShape MakeSmall(uint64_t seed) {
 
 /// Two families, rows of one or both, deletes of every kind, a far value and a wide row.
 ExamShape MakeFamilies(uint64_t seed) {
-  Maker maker("families", seed);
+  ExamMaker maker("families", seed);
   TableOptions table = Table("f", {{.name = "a", .max_versions = 3}, {.name = "b"}});
   table.indexes = {Index("kind", "a", "kind", ColumnType::kText)};
   maker.CreateTable(table);
@@ -240,7 +108,7 @@ ExamShape MakeFamilies(uint64_t seed) {
 
 /// Two indexes of few and of many values over files that overlap, so that postings are stale.
 ExamShape MakeIndexes(uint64_t seed) {
-  Maker maker("indexes", seed);
+  ExamMaker maker("indexes", seed);
   TableOptions table = Table("i", {{.name = "d", .compression = Compression::kNone}});
   table.indexes = {Index("few", "d", "few", ColumnType::kBytes),
                    Index("many", "d", "many", ColumnType::kInt64)};
@@ -258,7 +126,7 @@ ExamShape MakeIndexes(uint64_t seed) {
 
 /// Regions with files that were compacted, two tables, and a database that was opened three times.
 ExamShape MakeRegions(uint64_t seed) {
-  Maker maker("regions", seed);
+  ExamMaker maker("regions", seed);
   TableOptions table = Table("r", {{.name = "d"}});
   table.split_keys = {"k0010", "k0020"};
   table.indexes = {Index("v", "d", "v", ColumnType::kUint64)};
@@ -283,7 +151,7 @@ ExamShape MakeRegions(uint64_t seed) {
 /// `tail` some unsynced ones after them.
 ExamShape MakeKilled(const char* name, uint64_t seed, uint64_t tail) {
   constexpr uint64_t kFlushed = 16, kSynced = 48;
-  Maker maker(name, seed);
+  ExamMaker maker(name, seed);
   CreateSmallTable(&maker);
   for (uint64_t i = 0; i < kSynced + tail; ++i) {
     if (i == kFlushed) maker.Flush();
@@ -295,6 +163,37 @@ ExamShape MakeKilled(const char* name, uint64_t seed, uint64_t tail) {
   return maker.Kill(tail == 0 ? kSynced - 1 : kSynced);
 }
 
+/// The steps of a random workload.
+ExamShape MakeRandom(const Workload& workload, uint64_t seed) {
+  ExamMaker maker(workload.name, seed);
+  int64_t timestamp = 1000;
+  for (const Step& step : workload.steps) {
+    switch (step.kind) {
+      case Step::Kind::kCreateTable:
+        maker.CreateTable(workload.tables[step.table == workload.tables[0].name ? 0 : 1]);
+        break;
+      case Step::Kind::kWrite: {
+        std::vector<ModelOperation> batch = step.batch;
+        for (ModelOperation& operation : batch) operation.timestamp = ++timestamp;
+        maker.Write(batch, step.durability);
+        break;
+      }
+      case Step::Kind::kFlush:
+        maker.Flush();
+        break;
+      case Step::Kind::kCompact:
+        maker.Compact(step.table);
+        break;
+      case Step::Kind::kReopen:
+        maker.Reopen();
+        break;
+      case Step::Kind::kRunJob:
+        break;
+    }
+  }
+  return maker.Close();
+}
+
 using Make = std::function<ExamShape(uint64_t)>;
 
 ExamShape WithTwin(const Make& make, uint64_t seed) {
@@ -304,6 +203,11 @@ ExamShape WithTwin(const Make& make, uint64_t seed) {
 }
 
 }  // namespace
+
+ExamShape NewRandomShape(uint64_t seed) {
+  const Workload workload = RandomWorkload(seed);
+  return WithTwin([&workload](uint64_t s) { return MakeRandom(workload, s); }, seed);
+}
 
 ExamShape NewSmallShape(uint64_t seed) { return WithTwin(MakeSmall, seed); }
 

@@ -29,7 +29,7 @@ inline constexpr size_t kOutcomes = 11;
 std::string_view NameOf(Outcome outcome);
 
 /// How many figures of its own a suite may count.
-inline constexpr size_t kFigures = 4;
+inline constexpr size_t kFigures = 14;
 
 struct TrialResult {
   Outcome outcome = Outcome::kHarmless;

@@ -42,6 +42,7 @@ bool FaultRun::Fail(const std::string& reason) {
 // A table that could not be created is not found, and one that was and could not say so exists.
 bool FaultRun::IsAllowed(const Status& status) const {
   const StatusCode code = status.code();
+  if (requires_success_) return status.ok();
   return status.ok() || code == StatusCode::kNotFound || code == StatusCode::kAlreadyExists ||
          std::count(allowed_.begin(), allowed_.end(), code) > 0;
 }
@@ -58,14 +59,15 @@ bool FaultRun::Take(const Step& step) {
   const bool was_open = machine_.is_open();
   Status status = was_open ? Status() : machine_.Open();
   if (status.ok()) {
+    has_opened_ = true;
     // What an earlier life left is known before anything is added to it.
     if (!was_open) is_unknown_ = steps_taken_ > 1;
     if (!Adopt()) return false;
     if (!is_unknown_) status = runner_.Take(step);
   }
   // A close that cannot end well ends all the same, and says so.
-  const bool closed_uncleanly = step.kind == Step::Kind::kReopen && !machine_.is_open() &&
-                                status.code() == StatusCode::kIoError;
+  const bool closed_uncleanly = !requires_success_ && step.kind == Step::Kind::kReopen &&
+                                !machine_.is_open() && status.code() == StatusCode::kIoError;
   if (!IsAllowed(status) && !closed_uncleanly) {
     return Fail("step " + std::to_string(steps_taken_) + " answers " + status.ToString());
   }
@@ -109,7 +111,9 @@ std::string FaultRun::ExamineOn(base::FileSystem* files, bool killed) {
 bool FaultRun::CheckAfterCrash(uint64_t seed) {
   constexpr CrashPolicy::Kept kKept[] = {CrashPolicy::Kept::kNone, CrashPolicy::Kept::kAll,
                                          CrashPolicy::Kept::kRandom};
-  const auto crashed = disk_.CrashedCopy({.kept = kKept[seed % 3], .seed = seed});
+  CrashPolicy policy{.kept = kKept[seed % 3], .seed = seed};
+  if (!has_reservations_ && !has_opened_) policy.unwritten = CrashPolicy::Unwritten::kZeros;
+  const auto crashed = disk_.CrashedCopy(policy);
   const std::string reason = ExamineOn(crashed.get(), false);
   return reason.empty() || Fail("after a power cut: " + reason);
 }

@@ -40,6 +40,12 @@ class FaultRun {
   void Allow(std::vector<StatusCode> codes) { allowed_ = std::move(codes); }
   /// Reads have to succeed while the database is open.
   void RequireReads() { requires_reads_ = true; }
+  /// Nothing may fail, so that nobody notices the trouble.
+  void RequireSuccess() { requires_success_ = true; }
+  /// The disk reserves no space ahead. Then a power cut inside the birth of a database may leave a
+  /// ROOT of old blocks, which nobody can tell from a stranger's file, and which therefore stays;
+  /// until the database has been opened once, missing bytes are taken to show as zeros.
+  void ExpectNoReservations() { has_reservations_ = false; }
   const std::string& reason() const { return reason_; }
   uint64_t steps_taken() const { return steps_taken_; }
   uint64_t failed_count() const { return failed_.size(); }
@@ -60,7 +66,8 @@ class FaultRun {
   History history_;
   Runner runner_;
   bool is_unknown_ = false;  // What the database, opened anew, found has not been read yet.
-  bool requires_reads_ = false;
+  bool requires_reads_ = false, requires_success_ = false;
+  bool has_reservations_ = true, has_opened_ = false;
   std::vector<StatusCode> allowed_ = {StatusCode::kIoError, StatusCode::kNoSpace,
                                       StatusCode::kReadOnly, StatusCode::kBusy};
   std::vector<Step> failed_;

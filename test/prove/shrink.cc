@@ -80,7 +80,10 @@ std::string Shrunk::Describe(std::string_view suite, const Plan& plan,
                              const Workload& whole) const {
   std::string text = finding.Describe(workload);
   text.append("\n  again: build/prove ").append(suite);
-  return text.append(" --seed " + std::to_string(plan.seed) + " --only " + whole.name);
+  text.append(" --seed " + std::to_string(plan.seed) + " --only " + whole.name);
+  // What only runs by hand do, only such a one shows again.
+  if (plan.seconds > 0) text += " --seconds " + std::to_string(static_cast<uint64_t>(plan.seconds));
+  return text;
 }
 
 Shrunk Shrink(const Workload& workload, const Finding& finding, const ShrinkPlan& plan) {

@@ -23,6 +23,12 @@ constexpr char kGarbage = '\xdb';
 
 int ErrnoOf(const Status& status) { return status.code() == StatusCode::kNoSpace ? ENOSPC : EIO; }
 
+bool Strikes(RingFault* fault) {
+  if (fault->at <= 1) return true;
+  --fault->at;
+  return false;
+}
+
 class EmulatedRing final : public base::Ring {
  public:
   EmulatedRing(std::shared_ptr<SimulatedState> state, uint32_t depth, const RingHabits& habits)
@@ -49,10 +55,13 @@ class EmulatedRing final : public base::Ring {
   bool Chance(uint32_t of_1000) { return random_->Next64() % 1000 < of_1000; }
   uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
   int Refusal();
+  std::optional<RingFault> Judge(RingFault::Of of) {
+    return habits_.faults == nullptr ? std::nullopt : habits_.faults->Judge(of);
+  }
   void Take(const RingOperation& operation);
   void CompleteOne();
   int Result(const Taken& taken);
-  int Transfer(const Taken& taken);
+  int Transfer(const Taken& taken, size_t length);
   size_t LengthFor(size_t size);
   void Flush();
 
@@ -97,6 +106,7 @@ int EmulatedRing::Enter(unsigned wait_count) {
 // 0 when this Enter works.
 int EmulatedRing::Refusal() {
   ++enter_count_;
+  if (const auto fault = Judge(RingFault::Of::kEnter)) return -fault->error;
   if (habits_.breaks_at_enter != 0 && enter_count_ >= habits_.breaks_at_enter) return -EIO;
   if (!overflow_.empty()) return -EBUSY;
   if (!Chance(habits_.refused_enters)) return 0;
@@ -131,21 +141,25 @@ void EmulatedRing::Flush() {
 }
 
 int EmulatedRing::Result(const Taken& taken) {
+  const size_t size = taken.operation.buffer.size();
+  if (const auto fault = Judge(RingFault::Of::kCompletion)) {
+    if (fault->error != 0) return -fault->error;
+    if (size > 1) return Transfer(taken, size / 2);
+  }
   if (Chance(habits_.again)) return -EAGAIN;
   if (Chance(habits_.interrupted)) return -EINTR;
   if (Chance(habits_.cancelled)) return -ECANCELED;
   if (Chance(habits_.io_errors)) return -EIO;
   const RingOperation& operation = taken.operation;
   if (operation.kind == Kind::kWrite && Chance(habits_.no_space)) return -ENOSPC;
-  if (operation.kind != Kind::kDataSync) return Transfer(taken);
+  if (operation.kind != Kind::kDataSync) return Transfer(taken, LengthFor(size));
   const Status status = static_cast<SimulatedFile*>(operation.file)->SyncUpTo(taken.last_effect);
   return status.ok() ? 0 : -ErrnoOf(status);
 }
 
-int EmulatedRing::Transfer(const Taken& taken) {
+int EmulatedRing::Transfer(const Taken& taken, size_t length) {
   const RingOperation& operation = taken.operation;
   const std::string_view bytes(operation.buffer.data(), operation.buffer.size());
-  const size_t length = LengthFor(bytes.size());
   if (operation.kind == Kind::kRead) {
     const auto count = operation.file->Read(operation.offset, operation.buffer.first(length));
     return count.has_value() ? static_cast<int>(*count) : -ErrnoOf(count.error());
@@ -182,6 +196,39 @@ bool EmulatedRing::Reap(RingCompletion* completion) {
 }
 
 }  // namespace
+
+void RingFaults::Inject(const RingFault& fault) {
+  base::MutexLock lock(mutex_);
+  faults_.push_back(fault);
+}
+
+void RingFaults::Clear() {
+  base::MutexLock lock(mutex_);
+  faults_.clear();
+}
+
+bool RingFaults::has_struck() const {
+  base::MutexLock lock(mutex_);
+  return has_struck_;
+}
+
+uint64_t RingFaults::count(RingFault::Of of) const {
+  base::MutexLock lock(mutex_);
+  return counts_[static_cast<size_t>(of)];
+}
+
+std::optional<RingFault> RingFaults::Judge(RingFault::Of of) {
+  base::MutexLock lock(mutex_);
+  ++counts_[static_cast<size_t>(of)];
+  std::optional<RingFault> struck;
+  for (auto fault = faults_.begin(); fault != faults_.end();) {
+    const bool strikes = fault->of == of && Strikes(&*fault);
+    if (strikes) struck = *fault;
+    fault = strikes && !fault->sticky ? faults_.erase(fault) : fault + 1;
+  }
+  has_struck_ = has_struck_ || struck.has_value();
+  return struck;
+}
 
 std::unique_ptr<base::Ring> NewEmulatedRing(std::shared_ptr<SimulatedState> state, uint32_t depth,
                                             const RingHabits& habits) {

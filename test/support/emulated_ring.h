@@ -8,16 +8,50 @@
 // - By the chances of RingHabits, transfers are short, operations come back with EAGAIN, EINTR,
 //   ECANCELED or an error, completions come twice, and Enter takes few or no operations.
 // - Where the completion queue is full, completions wait behind it and Enter says EBUSY.
+// - By RingFaults, chosen completions and Enters of all rings of a disk fail, once or for good.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "base/mutex.h"
 #include "base/ring.h"
 
 namespace tandem::test {
 
 struct SimulatedState;
+
+/// What goes wrong in a ring.
+struct RingFault {
+  enum class Of : uint8_t { kCompletion, kEnter };
+  Of of = Of::kCompletion;  ///< These count and can fail.
+  uint64_t at = 1;          ///< The at-th of them from now fails; 1 is the next.
+  bool sticky = false;      ///< All of them after it fail too.
+  /// Its errno; 0: of a completion, which is then one of half of what was asked, at least a byte.
+  int error = EIO;
+};
+
+/// Counts what happens in all rings that share it. Threads: any.
+class RingFaults {
+ public:
+  void Inject(const RingFault& fault);
+  void Clear();
+  bool has_struck() const;
+  /// Completions, or Enters, so far.
+  uint64_t count(RingFault::Of of) const;
+
+  /// Counts one, and says what befalls it.
+  std::optional<RingFault> Judge(RingFault::Of of);
+
+ private:
+  mutable base::Mutex mutex_;
+  std::vector<RingFault> faults_ GUARDED_BY(mutex_);
+  bool has_struck_ GUARDED_BY(mutex_) = false;
+  uint64_t counts_[2] GUARDED_BY(mutex_) = {};
+};
 
 /// How a ring behaves; chances are per 1000. The defaults never change the outcome of a request.
 struct RingHabits {
@@ -33,6 +67,7 @@ struct RingHabits {
   /// Every Enter from this one on fails with EIO; 0 means never.
   uint32_t breaks_at_enter = 0;
   uint32_t completion_slots = 3;  ///< At least 1; the kernel's has as many as the queue's depth.
+  std::shared_ptr<RingFaults> faults{};  ///< Besides the chances; may be null.
 };
 
 /// Lifetime: `state` may be shared with other rings.

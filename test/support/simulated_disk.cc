@@ -89,6 +89,7 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& pol
   base::MutexLock copy_lock(copy->state_->mutex);
   copy->state_->image.CopyFrom(state_->image);
   copy->state_->rings = state_->rings;
+  if (copy->state_->rings.has_value()) copy->state_->rings->faults = nullptr;
   copy->state_->image.Crash(policy);
   return copy;
 }
