@@ -11,8 +11,9 @@
 #   test/museum/museum.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
 # The suites: those of `prove` by name; worlds and model (the small worlds of the model test, and its
-# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang). SEED is that of CI. JOBS bugs are hunted side by
-# side, each in a copy of its own. What `make` takes may be given in MAKEFLAGS; `make museum` passes it on.
+# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang).
+# All run from SEED, that of CI. JOBS bugs are hunted side by side, each in a copy of its own. What make
+# is to know comes from `make museum`, or by CXX and MAKEFLAGS.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 museum=$PWD/test/museum
