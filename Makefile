@@ -8,6 +8,7 @@
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
 #   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
+#   make museum     planted bugs: do the suites find them? PICK=5 or NAMES= choose
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
 #   make installcheck  installs in a scratch folder and links programs with it, each way
@@ -162,12 +163,23 @@ FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/input_packag
   $(wildcard $(addprefix tools/tandem/,dump_*.cc input*.cc output.cc output_table.cc file_*.cc \
   *json.cc *_text.cc chain_end.cc declarations.cc record_reader.cc row_key_template.cc \
   separated_header.cc suggest.cc verb_dump.cc))))
-.PHONY: fuzz-corpus
-fuzz fuzz-corpus:
-	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
-	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
+.PHONY: fuzz-corpus fuzz-program
+fuzz fuzz-corpus: fuzz-program
 	@SEED=$(SEED) GROW=$(filter fuzz-corpus,$@) \
 	  tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+fuzz-program:
+	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
+
+# Planted bugs, each of which a general suite must find: PICK of them, chosen by the commit's hash, or
+# those of NAMES, or all.
+PICK ?=
+NAMES ?=
+museum:
+	$(INSTALL) $(PACKAGES_TEST) patch
+	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/test_model $(BUILD)/test_interleave
+	+@test/museum/museum.sh $(if $(PICK),--pick $(PICK) HEAD,$(NAMES))
+.PHONY: museum
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
 ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))

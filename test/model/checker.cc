@@ -75,6 +75,19 @@ void RequireSameRows(const std::vector<ModelRow>& expected, const std::vector<Mo
                 (f == found.end() ? "the end" : f->Describe()));
 }
 
+void RequireSequences(const DatabaseInfo& info) {
+  for (const TableInfo& table : info.tables) {
+    for (const RegionInfo& region : table.regions) {
+      for (const FileInfo& file : region.files) {
+        if (file.max_sequence <= info.last_sequence) continue;
+        throw Failure("file " + std::to_string(file.number) + " holds sequence " +
+                      std::to_string(file.max_sequence) + ", the last one is " +
+                      std::to_string(info.last_sequence));
+      }
+    }
+  }
+}
+
 void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort) {
   for (const bool reverse : {false, true}) {
     ScanOptions scan;

@@ -28,6 +28,9 @@ std::vector<ModelRow> ReadAll(Result<Cursor> cursor, const std::string& context)
 /// Throws Failure with the first difference.
 void RequireSameRows(const std::vector<ModelRow>& expected, const std::vector<ModelRow>& found,
                      const std::string& context);
+/// Throws Failure where a store file holds a sequence above the last one: then some are given out
+/// a second time.
+void RequireSequences(const DatabaseInfo& info);
 
 class Checker {
  public:

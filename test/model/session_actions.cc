@@ -227,6 +227,7 @@ void Session::CheckEverything() {
 }
 
 void Session::Verify() {
+  RequireSequences(store_.engine().Info());
   const auto report = store_.engine().Verify(true);
   RequireOk(report.status(), "verify");
   ++counters_.verifications;

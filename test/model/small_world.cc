@@ -151,6 +151,7 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace)
       checker_(&dice_, counters) {
   if (trace_ != nullptr) trace_->Watch(store_.simulated(), store_.path());
   plan_.options.name = "w";
+  plan_.options.split_keys = world.split_keys;
   for (const char* family : {"d", "m"}) {
     plan_.options.families.push_back({.name = family,
                                       .max_versions = world.max_versions,
@@ -288,6 +289,7 @@ void SmallRun::Crash(const SmallStep& step) {
 }
 
 void SmallRun::Check(bool thoroughly) {
+  RequireSequences(store_.engine().Info());
   CheckMoment({&store_.engine(), &model_, nullptr, now()}, thoroughly);
   for (const HeldSnapshot& held : snapshots_) {
     CheckMoment({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, thoroughly);
@@ -341,6 +343,7 @@ std::string SmallWorld::Describe() const {
                      std::to_string(ttl_micros) +
                      (switches_memstores ? ", a memstore for every batch" : "") +
                      (two_families ? ", two families" : "");
+  for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
 }
@@ -354,6 +357,9 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   // A writer that is slowed down sleeps, which is longer than the time to live.
   world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
   world.two_families = dice.Chance(40);
+  for (size_t i = 1; i < kRows.size(); ++i) {
+    if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
+  }
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, world.two_families));
   }

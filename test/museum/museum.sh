@@ -1,127 +1,194 @@
 #!/bin/bash
 # The museum of planted bugs: do the general suites find them? Each *.patch beside this script is one
 # bug; its head names the class, the bug, and the suites to begin with. The script copies the tree and
-# its objects, and for each bug applies the patch, builds, and runs general suites, at most SECONDS
-# (60) of them, until one finds something. It prints a JSON line a bug and a score, and exits 8 when a
-# bug was missed.
+# its objects, and for each bug applies the patch, builds what the next suite needs, and runs general
+# suites until one finds something, for at most SECONDS_EACH (60) of processor time, so that a busy
+# machine makes no difference. It prints a JSON line a bug and a score, and exits 8 when a bug was
+# missed, 2 when one could not be tried.
 #
-#   test/museum/museum.sh                 all of them
-#   test/museum/museum.sh NAME...         these
-#   test/museum/museum.sh --pick N REV    N of them, chosen by the commit's hash
+#   test/museum/museum.sh                   all of them
+#   test/museum/museum.sh NAME...           these; or the files of patches from elsewhere
+#   test/museum/museum.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
-# The suites: those of `prove` by name; model (the model test), interleave (threads at their yield
-# points), fuzz (the decoders' fuzzer, built by clang).
+# The suites: those of `prove` by name; worlds and model (the small worlds of the model test, and its
+# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang).
+# All run from SEED, that of CI. JOBS bugs are hunted side by side, each in a copy of its own. What make
+# is to know comes from `make museum`, or by CXX and MAKEFLAGS.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
-root=$PWD seconds=${SECONDS_EACH:-60}
+cd "$(dirname "$0")/../.." || exit 2
+museum=$PWD/test/museum
+seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
+general="crash errors worlds cut files space model allocations interleave flip differential"
 work=$(mktemp -d "${TMPDIR:-/tmp}/museum.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
 
-usage() {
+refuse() {
   echo "museum: $1" >&2
   exit 2
 }
 
+# Prints the patches to try, a path a line.
 choose() {
-  mapfile -t all < <(cd test/museum && ls ./*.patch | sed 's#^\./##; s#\.patch$##')
+  local all=("$museum"/*.patch) name
   if [ "${1:-}" = --pick ]; then
-    [ $# = 3 ] || usage "--pick takes a number and a revision"
+    [[ ${2:-} =~ ^[0-9]+$ && $# -le 3 ]] || refuse "--pick takes a number, and perhaps a revision"
     local hash
-    hash=$(git rev-parse --verify --quiet "$3^{commit}") || usage "no commit '$3'"
+    hash=$(git rev-parse --verify --quiet "${3:-HEAD}^{commit}") || refuse "no commit '${3:-HEAD}'"
     local first=$((16#${hash:0:8} % ${#all[@]})) i
     # Strides of seven meet every class in turn.
     for ((i = 0; i < $2; ++i)); do echo "${all[$(((first + 7 * i) % ${#all[@]}))]}"; done
-  elif [ $# -gt 0 ]; then
-    local name
-    for name; do
-      [ -e "test/museum/$name.patch" ] || usage "no bug '$name'"
-      echo "$name"
-    done
-  else
-    printf '%s\n' "${all[@]}"
+    return
   fi
-}
-
-field() { sed -n "s/^$1: //p;/^diff/q" "test/museum/$2.patch"; }
-
-# The programs that the suites need, built in the copy.
-build() {
-  local suite targets=()
-  for suite; do
-    case $suite in
-      model) targets+=(build/test_model) ;;
-      interleave) targets+=(build/test_interleave) ;;
-      fuzz) continue ;;
-      *) targets+=(build/prove build/tandem) ;;
-    esac
-  done
-  if [ ${#targets[@]} != 0 ]; then
-    make -C "$work/tree" --no-print-directory "${MAKE_FLAGS[@]}" "${targets[@]}" >"$work/build.log" 2>&1 || return 1
-  fi
-  if [[ " $* " == *" fuzz "* ]]; then
-    make -C "$work/tree" --no-print-directory fuzz FUZZ_TARGETS=none FUZZ_SECONDS=1 >>"$work/build.log" 2>&1
-    [ -x "$work/tree/build-asan/fuzz" ] || return 1
-  fi
-}
-
-# Runs one suite in the copy for so many seconds; fails when it finds something.
-run_suite() {
-  local suite=$1 left=$2
-  cd "$work/tree" || exit 1
-  case $suite in
-    model) TANDEM_OPERATIONS=$((left * 8000)) timeout -k 5 "$left" build/test_model >"$work/run.log" 2>&1 ;;
-    interleave) timeout -k 5 "$left" build/test_interleave >"$work/run.log" 2>&1 ;;
-    fuzz) timeout -k 5 "$left" tools/house/run_fuzz.sh build-asan/fuzz $((left / 6)) >"$work/run.log" 2>&1 ;;
-    *) timeout -k 5 "$left" build/prove "$suite" --directory "$work" >"$work/run.log" 2>&1 ;;
-  esac
-  local code=$?
-  # What ran out of time found nothing.
-  [ $code = 124 ] || return $code
-}
-
-# Prints the suite that finds the bug and after how many seconds; nothing when none does.
-hunt() {
-  local begin=$SECONDS suite
-  for suite; do
-    local left=$((seconds - (SECONDS - begin)))
-    [ $left -gt 0 ] || return
-    if ! (run_suite "$suite" "$left"); then
-      echo "$suite $((SECONDS - begin))"
-      return
+  [ $# -gt 0 ] || printf '%s\n' "${all[@]}"
+  for name; do
+    if [ -e "$museum/$name.patch" ]; then
+      echo "$museum/$name.patch"
+    else
+      [[ $name == *.patch && -e $name ]] || refuse "no bug '$name'; the bugs are the patches of test/museum"
+      realpath "$name"
     fi
   done
 }
 
-general="crash errors model differential flip cut files space interleave"
-names=$(choose "$@") || exit 2
-mkdir "$work/tree"
-git ls-files -z | xargs -0 cp -a --parents -t "$work/tree"
-for folder in build build-asan; do
-  mkdir -p "$work/tree/$folder"
-  [ -d "$folder/obj" ] && cp -a "$folder/obj" "$work/tree/$folder/"
-  cp -a "$folder"/*.a "$work/tree/$folder/" 2>/dev/null
-done
-MAKE_FLAGS=(${MUSEUM_MAKE_FLAGS:-})
+field() { sed -n "s/^$1: //p;/^diff/q" "$2"; }
 
-caught=0 total=0
-for name in $names; do
-  total=$((total + 1))
-  suites=$(field Suites "$name")
-  for suite in $general; do [[ " $suites " == *" $suite "* ]] || suites+=" $suite"; done
-  patch -s -p1 -d "$work/tree" <"test/museum/$name.patch" || usage "$name does not apply"
-  if ! build $suites; then
-    tail -n 20 "$work/build.log" >&2
-    usage "$name does not build"
-  fi
-  read -r suite after < <(hunt $suites) || true
-  if [ -n "${suite_found:=$suite}" ]; then
-    caught=$((caught + 1))
-    echo "{\"bug\":\"$name\",\"class\":\"$(field Class "$name")\",\"caught_by\":\"$suite\",\"seconds\":$after}"
+# The tree as it is, with what was built.
+copy_tree() {
+  mkdir "$1"
+  git ls-files -z --cached --others --exclude-standard | xargs -0 cp -a --parents --reflink=auto -t "$1" 2>/dev/null
+  local folder
+  for folder in build build-asan; do
+    [ -d "$folder/obj" ] || continue
+    mkdir "$1/$folder"
+    cp -a --reflink=auto "$folder/obj" "$1/$folder/"
+  done
+}
+
+# Builds in the tree what a suite needs. Linked is what was never copied, so always anew.
+build() {
+  local targets
+  case $2 in
+    worlds | model) targets=build/test_model ;;
+    interleave) targets=build/test_interleave ;;
+    fuzz) targets=fuzz-program ;;
+    *) targets=build/prove ;;
+  esac
+  make -C "$1" --no-print-directory -j2 $targets >"$1.build" 2>&1
+}
+
+# Runs one suite in the tree, as the leader of a session.
+start_suite() {
+  cd "$1" || exit 127
+  export TANDEM_SEED=$seed TMPDIR=$1.scratch
+  case $2 in
+    worlds) TANDEM_OPERATIONS=600000 exec setsid build/test_model --run_test=model/SmallWorlds ;;
+    model)
+      TANDEM_OPERATIONS=300000 exec setsid build/test_model \
+        --run_test=model/CrashesOnTheSimulatedDisk,FilesThroughPosix
+      ;;
+    # A few schedules of every scenario before many of any.
+    interleave)
+      exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=interleave && exec build/test_interleave'
+      ;;
+    fuzz) exec setsid tools/house/run_fuzz.sh build-asan/fuzz $((1 + $3 / 14)) ;;
+    *) exec setsid build/prove "$2" --seed "$seed" --directory "$TMPDIR" ;;
+  esac >"$1.log" 2>&1
+}
+
+# Runs one suite in the tree for so many seconds, and says how many tenths of them it took. What runs
+# out of time, or hangs where nothing of its own notices, found nothing: 124.
+run_suite() {
+  local process begin=$SECONDS used=0 code=0 ended
+  start_suite "$@" &
+  process=$!
+  while kill -0 $process 2>/dev/null; do
+    sleep 0.2
+    # What has found something need not go on.
+    grep -qE 'FINDING|error: in "' "$1.log" && code=1
+    used=$(ps -o cputimes= --sid $process | awk '{ sum += $1 } END { print sum + 0 }')
+    [ "$used" -lt "$3" ] && [ $((SECONDS - begin)) -lt $((5 * $3 + 20)) ] || code=124
+    [ $code = 0 ] || kill -KILL -- -$process
+    [ $code = 0 ] || break
+  done 2>/dev/null
+  wait $process 2>/dev/null
+  ended=$?
+  [ $code != 0 ] || code=$ended
+  times >"$1.times"  # In a pipe it would be the times of nothing.
+  sed -n '2{y/ms/  /;p}' "$1.times" | awk '{ printf "%d\n", 10 * (60 * ($1 + $3) + $2 + $4) }'
+  return $code
+}
+
+# Hunts the bug in the tree and prints what came of it: found SUITE SECONDS, missed, or broken.
+hunt() {
+  local tree=$1 spent=0 suite tenths code
+  shift
+  for suite; do
+    # What is left must be worth a start.
+    [ $((spent + 20)) -lt $((10 * seconds)) ] || break
+    build "$tree" "$suite" || { echo "broken" && return; }
+    mkdir -p "$tree.scratch"
+    tenths=$(run_suite "$tree" "$suite" $((seconds - spent / 10)))
+    code=$?
+    rm -rf "$tree.scratch"
+    spent=$((spent + tenths))
+    case $code in
+      0 | 124) ;;
+      2 | 126 | 127) echo "broken" && return ;;
+      *) echo "found $suite $((spent / 10)).$((spent % 10))" && return ;;
+    esac
+  done
+  echo "missed"
+}
+
+# Tries one patch in the tree, which is afterwards as before.
+try_patch() {
+  local tree=$1 patch=$2 name begin=$SECONDS suites suite outcome after
+  name=$(basename "$patch" .patch)
+  if ! patch -s -p1 -d "$tree" <"$patch" >"$tree.build" 2>&1; then
+    outcome=broken
   else
-    echo "{\"bug\":\"$name\",\"class\":\"$(field Class "$name")\",\"caught_by\":null}"
+    suites=$(field Suites "$patch")
+    for suite in $general; do [[ " $suites " == *" $suite "* ]] || suites+=" $suite"; done
+    # shellcheck disable=SC2086
+    read -r outcome suite after < <(hunt "$tree" $suites)
+    patch -s -R -p1 -d "$tree" <"$patch"
   fi
-  unset suite suite_found after
-  patch -s -R -p1 -d "$work/tree" <"test/museum/$name.patch"
-done
-echo "{\"suite\":\"museum\",\"bugs\":$total,\"caught\":$caught,\"commit\":\"$(git rev-parse --short HEAD)\"}"
-[ "$caught" = "$total" ] || exit 8
+  local line
+  line="{\"bug\":\"$name\",\"class\":\"$(field Class "$patch")\""
+  case $outcome in
+    found) line+=",\"caught_by\":\"$suite\",\"seconds\":$after" ;;
+    missed) line+=",\"caught_by\":null" ;;
+    *)
+      line+=",\"built\":false"
+      [ -n "${QUIET:-}" ] || tail -n 20 "$tree.build" >&2
+      ;;
+  esac
+  echo "$line,\"total_seconds\":$((SECONDS - begin))}" | tee -a "$work/results"
+  [ -z "${LOGS:-}" ] || cp "$tree.log" "$LOGS/$name.log" 2>/dev/null
+}
+
+# Takes patches from the queue until it is empty.
+labour() {
+  local tree=$work/$1 patch
+  exec 9>"$work/lock"
+  copy_tree "$tree"
+  while flock 9 && read -r patch <&8; do
+    flock -u 9
+    try_patch "$tree" "$patch"
+  done
+  flock -u 9
+}
+
+choose "$@" >"$work/queue" || exit 2
+total=$(wc -l <"$work/queue")
+[ "$jobs" -le "$total" ] || jobs=$total
+: >"$work/results"
+exec 8<"$work/queue"
+for ((i = 1; i <= jobs; ++i)); do labour "$i" & done
+wait
+count() { grep -c "$1" "$work/results"; }
+broken=$(count '"built":false') caught=$(count '"caught_by":"')
+echo "{\"suite\":\"museum\",\"bugs\":$((total - broken)),\"caught\":$caught,\"seconds\":$SECONDS,\"commit\":\"$(git rev-parse --short HEAD)\"}"
+[ "$broken" = 0 ] || exit 2
+[ $((caught + broken)) = "$total" ] || exit 8

@@ -169,9 +169,12 @@ bool CrashEnumerator::IsNew(const SimulatedDisk& crashed, bool killed) {
 void CrashEnumerator::AtOperation(const Place& place, const std::string& where) {
   if (finding_.has_value() || settings_.is_over()) return;
   for (const CrashPolicy& policy : PoliciesAt(place)) {
-    const auto crashed = place.disk->CrashedCopy(policy);
+    // Of the first crashes the one that keeps all is the end of the process alone: what was not
+    // durable is not after it, and a recovery has to make it so.
+    const bool killed = policy.kept == Kept::kAll && (place.depth == 0 || place.killed);
+    const bool is_kill = killed && place.depth == 0;
+    const auto crashed = is_kill ? place.disk->KilledCopy() : place.disk->CrashedCopy(policy);
     ++counts_.states;
-    const bool killed = place.depth == 0 ? policy.kept == Kept::kAll : place.killed;
     if (!IsNew(*crashed, killed)) continue;
     ++counts_.distinct;
     if (place.depth > 0) ++counts_.nested;

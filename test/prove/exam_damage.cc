@@ -230,7 +230,7 @@ void Exam::Run(const Plan& plan, std::vector<Damage> damages, const std::string&
   // In no order, so that a run that is ended early has seen something of everything.
   std::shuffle(damages.begin(), damages.end(), std::mt19937_64(plan.seed));
   const TrialRun run = RunTrials(
-      {.count = damages.size(), .seconds = seconds},
+      {.count = damages.size(), .seconds = seconds, .until_noted = true},
       [&](uint64_t number) { return Try(damages[number]); },
       [&](uint64_t number) { return Describe(damages[number]); });
   const auto add = [&](const std::string& name, uint64_t count) {

@@ -92,6 +92,7 @@ class Pool {
     return plan_.seconds > 0 &&
            static_cast<double>(clock_->MonotonicMicros() - begin_micros_) > plan_.seconds * 1e6;
   }
+  bool HasNoted() { return plan_.until_noted && shared_->notes >= kNotesMax; }
   void Start(uint32_t worker) {
     const pid_t process = ForkBound();
     if (process == 0) Work(&shared_->workers[worker]);
@@ -99,7 +100,7 @@ class Pool {
     ++running_;
   }
   [[noreturn]] void Work(WorkerState* state) {
-    while (!IsTimeUp()) {
+    while (!IsTimeUp() && !HasNoted()) {
       const uint64_t number = shared_->next++;
       if (number >= plan_.count) break;
       state->begin_micros = clock_->MonotonicMicros();

@@ -51,6 +51,7 @@ struct TrialPlan {
   double seconds = 0;        ///< No trial begins later than this; 0: all of them.
   double hang_seconds = 20;  ///< A trial that takes longer is killed.
   uint32_t workers = 2;
+  bool until_noted = false;  ///< Ends as soon as there are kNotesMax notes.
 };
 
 inline constexpr size_t kNotesMax = 32;

@@ -78,9 +78,7 @@ std::optional<History::State> History::Lane::FindOpen(const std::string& text) c
 History::History(const Workload& workload) : lanes_(2) {
   test::Model model;
   for (const TableOptions& table : workload.tables) {
-    const bool unlogged =
-        std::count(workload.unlogged.begin(), workload.unlogged.end(), table.name) > 0;
-    lanes_[unlogged ? 1 : 0].tables.push_back(table.name);
+    lanes_[workload.IsUnlogged(table.name) ? 1 : 0].tables.push_back(table.name);
     model.CreateTable(table);
   }
   for (Lane& lane : lanes_) lane.states.push_back({model, lane.TextOfModel(model), {}});

@@ -140,6 +140,9 @@ std::string CheckDirectory(Machine* machine) {
     for (const RegionInfo& region : table.regions) {
       for (const FileInfo& file : region.files) {
         expected.insert(engine::StoreFileName(format::FileNumber(file.number)));
+        if (file.max_sequence <= info.last_sequence) continue;
+        return "sequences went back to " + std::to_string(info.last_sequence) + ", file " +
+               std::to_string(file.number) + " has " + std::to_string(file.max_sequence);
       }
     }
   }

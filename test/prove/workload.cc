@@ -1,6 +1,8 @@
 // See workload.h.
 #include "test/prove/workload.h"
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace tandem::prove {
@@ -74,20 +76,26 @@ ModelOperation RandomOperation(const TableOptions& table, Choices* choices) {
   return operation;
 }
 
+// A batch is logged or not as a whole, and so are its tables.
+Step RandomWrite(const Workload& workload, const TableOptions& table, Choices* choices) {
+  constexpr Durability kDurabilities[] = {Durability::kBuffered, Durability::kWritten,
+                                          Durability::kWritten, Durability::kSynced};
+  Step step;
+  const bool unlogged = workload.IsUnlogged(table.name);
+  step.durability = unlogged ? Durability::kMemory : kDurabilities[choices->Below(4)];
+  for (uint64_t count = choices->OneIn(2) ? 1 : 1 + choices->Below(4); count > 0; --count) {
+    const TableOptions& other = workload.tables[choices->Below(workload.tables.size())];
+    const bool takes_other = choices->OneIn(3) && workload.IsUnlogged(other.name) == unlogged;
+    step.batch.push_back(RandomOperation(takes_other ? other : table, choices));
+  }
+  return step;
+}
+
 Step RandomStep(const Workload& workload, Choices* choices) {
   Step step;
   const uint64_t choice = choices->Below(20);
   const TableOptions& table = workload.tables[choices->Below(workload.tables.size())];
-  if (choice < 12) {
-    constexpr Durability kDurabilities[] = {Durability::kBuffered, Durability::kWritten,
-                                            Durability::kWritten, Durability::kSynced};
-    step.durability = kDurabilities[choices->Below(4)];
-    for (uint64_t count = choices->OneIn(2) ? 1 : 1 + choices->Below(4); count > 0; --count) {
-      const TableOptions& other = workload.tables[choices->Below(workload.tables.size())];
-      step.batch.push_back(RandomOperation(choices->OneIn(3) ? other : table, choices));
-    }
-    return step;
-  }
+  if (choice < 12) return RandomWrite(workload, table, choices);
   step.kind = choice < 15   ? Step::Kind::kFlush
               : choice < 16 ? Step::Kind::kCompact
               : choice < 18 ? Step::Kind::kRunJob
@@ -105,6 +113,10 @@ std::string Step::Describe() const {
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";
   return table.empty() ? text : text + " " + table;
+}
+
+bool Workload::IsUnlogged(const std::string& table) const {
+  return std::count(unlogged.begin(), unlogged.end(), table) > 0;
 }
 
 std::string Workload::Describe() const {
@@ -137,6 +149,7 @@ Workload RandomWorkload(uint64_t seed) {
     workload.tuning.memstore_bytes = 8 << 10;
     workload.tuning.log_segment_bytes = 1 << 10;
   }
+  if (choices.OneIn(3)) workload.unlogged.push_back("u");
   for (const char* name : {"t", "u"}) {
     workload.tables.push_back(RandomTable(name, &choices));
     workload.steps.push_back({.kind = Step::Kind::kCreateTable, .table = name});

@@ -39,6 +39,7 @@ struct Workload {
   std::vector<std::string> unlogged{};
   std::vector<Step> steps{};
 
+  bool IsUnlogged(const std::string& table) const;
   /// A line a step.
   std::string Describe() const;
 };

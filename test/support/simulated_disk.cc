@@ -83,14 +83,26 @@ void SimulatedDisk::Evict(uint64_t seed) {
   state_->image.Evict(seed);
 }
 
-std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& policy) const {
-  auto copy = std::make_unique<SimulatedDisk>(policy.seed);
+std::unique_ptr<SimulatedDisk> SimulatedDisk::Copy(uint64_t seed) const {
+  auto copy = std::make_unique<SimulatedDisk>(seed);
   base::MutexLock lock(state_->mutex);
   base::MutexLock copy_lock(copy->state_->mutex);
   copy->state_->image.CopyFrom(state_->image);
   copy->state_->rings = state_->rings;
   if (copy->state_->rings.has_value()) copy->state_->rings->faults = nullptr;
+  return copy;
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::CrashedCopy(const CrashPolicy& policy) const {
+  auto copy = Copy(policy.seed);
+  base::MutexLock lock(copy->state_->mutex);
   copy->state_->image.Crash(policy);
+  return copy;
+}
+
+std::unique_ptr<SimulatedDisk> SimulatedDisk::KilledCopy() const {
+  auto copy = Copy(1);
+  copy->KillProcess();
   return copy;
 }
 

@@ -61,6 +61,8 @@ class SimulatedDisk final : public base::FileSystem {
   /// A disk as Crash would leave this one, which goes on as it is. The copy has no faults, budget,
   /// trace or hook. May be called from the hook.
   std::unique_ptr<SimulatedDisk> CrashedCopy(const CrashPolicy& policy) const;
+  /// As CrashedCopy, after the end of the process alone: what is pending stays pending.
+  std::unique_ptr<SimulatedDisk> KilledCopy() const;
 
   /// What is not durable yet, by place: what CrashPolicy::at counts.
   std::vector<PendingEffect> PendingEffects() const;
@@ -84,6 +86,8 @@ class SimulatedDisk final : public base::FileSystem {
   uint64_t used_bytes() const;
 
  private:
+  std::unique_ptr<SimulatedDisk> Copy(uint64_t seed) const;
+
   std::shared_ptr<SimulatedState> state_;
 };
 
