@@ -6,8 +6,9 @@ mutant and the share that was caught; a mutant that does not compile is none.
   test/museum/mutants.py [N] [--seed S] [--seconds S] [--folder F]... [--list] [--keep DIR]
 
 N (20) mutants from seed S (1), each hunted for S seconds (180) at most. --list prints them alone. A
-survivor is either equivalent, such as a changed estimate, or a blind spot of the suites: --keep DIR
-leaves the patches there, to be looked at."""
+survivor is either equivalent, such as a changed estimate, or lies where no general suite goes (backup,
+restore), or hangs, which only some suites notice, or is a blind spot: --keep DIR leaves the patches
+there, to be looked at."""
 import argparse
 import difflib
 import glob
