@@ -41,6 +41,9 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   Request request;
   request.plan = plan;
   request.durability = durability;
+  // Regions are flushed one after the other: only the log makes a batch over several of them whole
+  // when a crash comes in between. A flush syncs it first.
+  if (plan->spans_regions) request.durability = std::max(durability, Durability::kBuffered);
   return Submit(&request);
 }
 

@@ -43,6 +43,7 @@ class Planner {
 
  private:
   Status FindTable(std::string_view name);
+  void NoteRegion();
   Result<format::FamilyId> FindFamily(std::string_view name) const;
   Status PlanOperation(PlannedOperation* planned);
   Status AddColumns(PlannedOperation* planned);
@@ -55,8 +56,9 @@ class Planner {
   const bool keep_operations_;
   bool met_delete_cell_ = false;
   WritePlan plan_;
-  const Table* table_ = nullptr;  ///< Of the operation at hand; `plan_` holds it.
-  BatchOperation operation_;      ///< At hand.
+  const Table* table_ = nullptr;    ///< Of the operation at hand; `plan_` holds it.
+  const Region* region_ = nullptr;  ///< Of the first operation.
+  BatchOperation operation_;        ///< At hand.
   std::vector<std::string_view> qualifiers_;
   std::string index_key_;
 };
@@ -92,6 +94,13 @@ Status Planner::FindTable(std::string_view name) {
   return Status();
 }
 
+void Planner::NoteRegion() {
+  if (plan_.spans_regions) return;
+  const Region* region = &table_->RegionOf(operation_.row);
+  if (region_ == nullptr) region_ = region;
+  plan_.spans_regions = region != region_;
+}
+
 Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
   if (name.empty()) return table_->record->families.front().id;
   const format::FamilyRecord* family = table_->record->FindFamily(name);
@@ -109,6 +118,7 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
     return Status::InvalidArgument(
         LimitText("row key " + Quote(operation_.row), operation_.row.size(), kRowKeyBytesMax));
   }
+  NoteRegion();
   planned->table = table_->record->id;
   planned->row = operation_.row;
   planned->timestamp = operation_.timestamp;

@@ -29,6 +29,7 @@ struct PlannedOperation {
 /// Threads: one at a time. Lifetime: not longer than the WriteBatch.
 struct WritePlan {
   std::vector<std::shared_ptr<const Table>> tables;  ///< That the batch touches, each once.
+  bool spans_regions = false;                        ///< It touches more than one.
   wal::BatchEncoder batch;  ///< Complete unless `unresolved` has something.
   /// All operations of a batch that contains a DeleteCell: what they are is known only when
   /// everything before them was applied (rule 3).

@@ -47,7 +47,9 @@ struct Options {
 
 /// When a write is acknowledged, which is also when it becomes visible.
 enum class Durability : uint8_t {
-  kMemory,    ///< Not logged: lost when the process ends before a flush.
+  /// Not logged: lost when the process ends before a flush. A batch over several regions is treated
+  /// as kBuffered, since no crash may leave a part of it.
+  kMemory,
   kBuffered,  ///< In the log's buffer, handed to the operating system within 100 ms.
   kWritten,   ///< In the operating system: survives the death of the process.
   kSynced,    ///< On the disk: survives power loss.

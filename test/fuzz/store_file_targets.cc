@@ -14,6 +14,7 @@
 #include "format/far_value.h"
 #include "format/hash.h"
 #include "format/index_section.h"
+#include "format/partial_row.h"
 #include "format/row_stream.h"
 #include "format/store_file.h"
 #include "format/verify_blocks.h"
@@ -206,11 +207,17 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
     format::GoodRows rows(**file, survey);
     std::vector<format::Cell> cells;
     while (rows.Next().ok() && rows.valid()) {
-      cells.clear();
       format::StreamingHash128 hash;
-      const bool is_read = rows.is_wide() ? AddStream(rows.Stream(), &hash)
-                                          : rows.Cells(&cells).ok() && AddCells(cells, &hash);
-      Expect(is_read, "a good row is read");
+      if (rows.comes_in_pieces()) {
+        const auto row = rows.Stream();
+        Expect(AddStream(row, &hash), "a good row is read");
+        // With fewer cells it is not the row that was written.
+        const auto* partial = dynamic_cast<const format::PartialRow*>(row->get());
+        if (partial != nullptr && !partial->lost().empty()) continue;
+      } else {
+        cells.clear();
+        Expect(rows.Cells(&cells).ok() && AddCells(cells, &hash), "a good row is read");
+      }
       found[{survey.family.value, rows.key()}] = hash.Finish();
     }
   }

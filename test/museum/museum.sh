@@ -11,7 +11,8 @@
 #   test/museum/museum.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
 # The suites: those of `prove` by name; worlds and model (the small worlds of the model test, and its
-# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang).
+# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang),
+# and for mutants tests (those of each part; the bugs of the museum have to be found without them).
 # All run from SEED, that of CI. JOBS bugs are hunted side by side, each in a copy of its own. What make
 # is to know comes from `make museum`, or by CXX and MAKEFLAGS.
 set -uo pipefail
@@ -19,6 +20,7 @@ cd "$(dirname "$0")/../.." || exit 2
 museum=$PWD/test/museum
 seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
 general="crash errors worlds cut files space model allocations interleave flip differential"
+tests=(base format index wal compaction engine)
 work=$(mktemp -d "${TMPDIR:-/tmp}/museum.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -71,6 +73,7 @@ build() {
   case $2 in
     worlds | model) targets=build/test_model ;;
     interleave) targets=build/test_interleave ;;
+    tests) targets=${tests[*]/#/build/test_} ;;
     fuzz) targets=fuzz-program ;;
     *) targets=build/prove ;;
   esac
@@ -91,15 +94,28 @@ start_suite() {
     interleave)
       exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=interleave && exec build/test_interleave'
       ;;
+    tests)
+      exec setsid bash -c 'for each; do build/test_$each --report_level=short || exit; done' - "${tests[@]}"
+      ;;
     fuzz) exec setsid tools/house/run_fuzz.sh build-asan/fuzz $((1 + $3 / 14)) ;;
     *) exec setsid build/prove "$2" --seed "$seed" --directory "$TMPDIR" ;;
   esac >"$1.log" 2>&1
 }
 
+# Processor time, in seconds, after which a suite that ends by itself hangs: three times what it takes.
+patience() {
+  case $1 in
+    worlds) echo 100 ;;
+    tests) echo 150 ;;
+    *) echo 1000000 ;;
+  esac
+}
+
 # Runs one suite in the tree for so many seconds, and says how many tenths of them it took. What runs
-# out of time, or hangs where nothing of its own notices, found nothing: 124.
+# out of time found nothing: 124. What hangs found something.
 run_suite() {
-  local process begin=$SECONDS used=0 code=0 ended
+  local process begin=$SECONDS used=0 code=0 ended patience
+  patience=$(patience "$2")
   start_suite "$@" &
   process=$!
   while kill -0 $process 2>/dev/null; do
@@ -108,6 +124,7 @@ run_suite() {
     grep -qE 'FINDING|error: in "' "$1.log" && code=1
     used=$(ps -o cputimes= --sid $process | awk '{ sum += $1 } END { print sum + 0 }')
     [ "$used" -lt "$3" ] && [ $((SECONDS - begin)) -lt $((5 * $3 + 20)) ] || code=124
+    [ "$used" -lt "$patience" ] || code=1
     [ $code = 0 ] || kill -KILL -- -$process
     [ $code = 0 ] || break
   done 2>/dev/null

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Mutants of the engine: random small changes of its sources, chosen by a seed. Do the general suites
-notice them? Each becomes a patch, which museum.sh applies, builds and hunts. Prints a JSON line a
-mutant and the share that was caught; a mutant that does not compile is none.
+notice them, or the tests of a part? Each becomes a patch, which museum.sh applies, builds and hunts.
+Prints a JSON line a mutant and the share that was caught; a mutant that does not compile is none.
 
   test/museum/mutants.py [N] [--seed S] [--seconds S] [--folder F]... [--list] [--keep DIR]
 
 N (20) mutants from seed S (1), each hunted for S seconds (180) at most. --list prints them alone. A
-survivor is either equivalent, such as a changed estimate, or lies where no general suite goes (backup,
-restore), or hangs, which only some suites notice, or is a blind spot: --keep DIR leaves the patches
-there, to be looked at."""
+survivor is either equivalent, such as a changed estimate, or a blind spot: --keep DIR leaves the
+patches there, to be looked at."""
 import argparse
 import difflib
 import glob
@@ -22,7 +21,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = ["base", "format", "wal", "index", "compaction", "engine"]
-SUITES = "worlds crash errors cut files space model allocations interleave flip differential"
+SUITES = "worlds crash errors tests cut files space model allocations interleave flip differential"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 # Lines that decide nothing while the program runs.
 SKIPPED = re.compile(r"^\s*(#|using\b|template\b|static_assert\b|namespace\b|case\b)|\boperator\b")

@@ -2,10 +2,12 @@
 #define BOOST_TEST_DYN_LINK
 #include "test/prove/crash_states.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "test/prove/shrink.h"
 #include "test/support/print.h"
@@ -128,6 +130,18 @@ BOOST_AUTO_TEST_CASE(ALogThatIsNeverSyncedIsFoundAndShrunkToOneWrite) {
   const Shrunk shrunk = Shrink(workload, *finding, {.find = find});
   BOOST_TEST(shrunk.workload.steps.size() <= 2u, shrunk.finding.Describe(shrunk.workload));
   BOOST_TEST(shrunk.finding.blows.size() == 1u);
+}
+
+// Regions are flushed one after the other, and an unlogged batch over two of them was once in half
+// after a crash in between.
+BOOST_AUTO_TEST_CASE(ABatchOverRegionsIsWholeAlsoWhereNoLogWasAskedFor) {
+  const std::vector<Workload> workloads = FixedWorkloads(1);
+  const auto workload = std::find_if(workloads.begin(), workloads.end(), [](const Workload& each) {
+    return each.name == "memory-batches-over-regions";
+  });
+  BOOST_TEST_REQUIRE((workload != workloads.end()));
+  const auto finding = FindByCrash(*workload, {});
+  BOOST_TEST(!finding.has_value(), (finding ? finding->Describe(*workload) : ""));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -230,6 +230,20 @@ Workload MemoryWrites(uint64_t seed) {
       .Done();
 }
 
+Workload MemoryBatches(uint64_t seed) {
+  TableOptions split = Table("t", 2);
+  split.split_keys = {"m"};
+  return Script("memory-batches-over-regions", seed)
+      .Create(split)
+      .Unlogged("t")
+      .Write(Durability::kMemory, {Put("a", {{"c", "1"}}), Put("z", {{"c", "1"}})})
+      .Flush()
+      .Write(Durability::kMemory, {Put("z", {{"c", "2"}}), Put("a", {{"c", "2"}})})
+      .Reopen()
+      .Write(Durability::kMemory, {Put("b", {{"c", "3"}}), Delete(Kind::kDeleteCell, "z", "c")})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -278,9 +292,9 @@ Workload BackgroundFlushes(uint64_t seed) {
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
   constexpr Workload (*kMakers[])(uint64_t) = {
-      Puts,         BufferedTail, Batches,  IndexUpdates,      Deletes,
-      Flushes,      Compaction,   LogRoll,  Creations,         Reopenings,
-      MemoryWrites, LargeValues,  Families, BackgroundFlushes, ManifestRoll};
+      Puts,       BufferedTail,      Batches,      IndexUpdates, Deletes,      Flushes,
+      Compaction, LogRoll,           Creations,    Reopenings,   MemoryWrites, LargeValues,
+      Families,   BackgroundFlushes, ManifestRoll, MemoryBatches};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;
