@@ -30,6 +30,23 @@ void RequireGood(const SalvageWorld& world, const engine::SalvageReport& report,
   BOOST_TEST(wrong.size() == 0u, (wrong.empty() ? "" : wrong.front()));
 }
 
+struct Salvaged {
+  std::unique_ptr<SimulatedDisk> disk;
+  engine::SalvageReport report;
+};
+
+// With a bit flipped in the byte at `at` of one file; what is said of it holds.
+Salvaged SalvageFlipped(const SalvageWorld& world, FileContents files, const std::string& name,
+                        size_t at) {
+  files[name][at] = static_cast<char>(files[name][at] ^ 4);
+  Salvaged salvaged{.disk = DiskWith(files), .report = {}};
+  auto report = SalvageOn(salvaged.disk.get());
+  BOOST_REQUIRE(report.has_value());
+  salvaged.report = std::move(*report);
+  RequireGood(world, salvaged.report, salvaged.disk.get());
+  return salvaged;
+}
+
 bool HasOrphan(const engine::SalvageReport& report, const std::string& what) {
   return std::any_of(report.orphans.begin(), report.orphans.end(),
                      [&](const auto& note) { return note.what.find(what) != std::string::npos; });
@@ -50,24 +67,19 @@ BOOST_AUTO_TEST_CASE(AWideRowLosesOnlyTheChunkThatIsBroken) {
   const std::string name = NewestStore(files);
   uint64_t partial = 0;
   for (size_t at = 1'000; at < files.at(name).size(); at += 9'973) {
-    FileContents damaged = files;
-    damaged[name][at] = static_cast<char>(damaged[name][at] ^ 4);
-    const auto disk = DiskWith(damaged);
-    const auto report = SalvageOn(disk.get());
-    BOOST_REQUIRE(report.has_value());
-    RequireGood(world, *report, disk.get());
+    const auto [disk, report] = SalvageFlipped(world, files, name, at);
     const CellValues found = CellsOf(disk.get(), "copy");
     BOOST_TEST(found.size() >= 3 + 80 - 20u, name << " at " << at << ": " << found.size());
-    if (report->lost.empty()) continue;
+    if (report.lost.empty()) continue;
     ++partial;
-    BOOST_REQUIRE_EQUAL(report->lost.size(), 1);
-    const engine::LostRange& lost = report->lost[0];
+    BOOST_REQUIRE_EQUAL(report.lost.size(), 1);
+    const engine::LostRange& lost = report.lost[0];
     BOOST_TEST(lost.columns.has_value());
     BOOST_TEST((lost.offset <= at && at < lost.offset + lost.bytes));
     BOOST_TEST(lost.reason.find(" cannot be read") != std::string::npos, lost.reason);
     BOOST_TEST((lost.keys.low == "row-02" && !lost.keys.Contains("row-03")));
     BOOST_TEST(lost.details.size() == 1u);
-    BOOST_TEST(report->uncertain.size() == 1u);
+    BOOST_TEST(report.uncertain.size() == 1u);
   }
   BOOST_TEST(partial > 20u);
 }
@@ -84,13 +96,8 @@ BOOST_AUTO_TEST_CASE(AFarValueThatIsBrokenCostsItsCellAlone) {
   const std::string name = NewestStore(files);
   uint64_t cells_lost = 0;
   for (size_t at = 200; at < files.at(name).size(); at += 4'999) {
-    FileContents damaged = files;
-    damaged[name][at] = static_cast<char>(damaged[name][at] ^ 4);
-    const auto disk = DiskWith(damaged);
-    const auto report = SalvageOn(disk.get());
-    BOOST_REQUIRE(report.has_value());
-    RequireGood(world, *report, disk.get());
-    for (const engine::LostRange& lost : report->lost) {
+    const auto [disk, report] = SalvageFlipped(world, files, name, at);
+    for (const engine::LostRange& lost : report.lost) {
       if (!lost.columns.has_value() || lost.columns->low != "far") continue;
       ++cells_lost;
       BOOST_TEST(!lost.columns->Contains("size"));
