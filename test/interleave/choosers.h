@@ -33,6 +33,8 @@ class SystematicChooser final : public Chooser {
   size_t Choose(const Decision& decision) override;
   /// Goes to the next path. False: every one was walked.
   bool Advance();
+  /// Runs that left the path that they were to repeat.
+  uint64_t strays() const { return strays_; }
 
  private:
   struct Node {
@@ -43,6 +45,7 @@ class SystematicChooser final : public Chooser {
   const uint32_t preemptions_max_, turns_max_;
   std::vector<Node> path_;
   size_t depth_ = 0;  // In this run.
+  uint64_t strays_ = 0;
 };
 
 /// Random priorities that fall at `changes` random decisions out of about `length` (Burckhardt et

@@ -15,6 +15,8 @@ namespace {
 
 // Schedules whose turns differ more often from the usual order are left to chance.
 constexpr uint32_t kTurnsMax = 2;
+// One stray run in so many systematic ones is too many.
+constexpr uint64_t kStraysShare = 100;
 // Every n-th random run is run again from its schedule, and must be the same to the last step.
 constexpr uint64_t kReplayEvery = 20;
 constexpr uint32_t kChangesMax = 5;
@@ -85,6 +87,12 @@ class Explorer {
         ++result_.systematic;
         if (!Note(RunOnce(scenario_, &chooser))) return;
       } while (chooser.Advance());
+      result_.strays += chooser.strays();
+      if (result_.strays * kStraysShare > result_.systematic) {
+        result_.failure =
+            std::to_string(result_.strays) + " runs were no function of their choices";
+        return;
+      }
       result_.complete_preemptions = static_cast<int32_t>(preemptions);
     }
   }
@@ -181,6 +189,7 @@ std::string Exploration::Describe() const {
               : "complete up to " + std::to_string(complete_preemptions) + " preemptions, ";
   text +=
       std::to_string(random) + " random) of up to " + std::to_string(decisions_max) + " decisions";
+  if (strays > 0) text += ", " + std::to_string(strays) + " strayed";
   if (seconds > 0) {
     text += ", " + std::to_string(static_cast<uint64_t>(static_cast<double>(runs) / seconds)) +
             " a second";

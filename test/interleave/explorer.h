@@ -43,6 +43,7 @@ Schedule ShrinkSchedule(const Scenario& scenario, Schedule schedule);
 
 struct Exploration {
   uint64_t systematic = 0, random = 0;
+  uint64_t strays = 0;                ///< Systematic runs that were no function of their choices.
   int32_t complete_preemptions = -1;  ///< All schedules with up to so many were run; -1: none.
   uint64_t decisions_max = 0;
   double seconds = 0;         ///< Of the processor.
