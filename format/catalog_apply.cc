@@ -97,8 +97,7 @@ Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
     segments.push_back(segment);
     catalog->memory_bytes += MemoryOf(segment);
   }
-  for (size_t i = 0; i < edit.remove_segments.size(); ++i)
-    Forget(MemoryOf(SegmentRecord()), catalog);
+  Forget(edit.remove_segments.size() * MemoryOf(SegmentRecord()), catalog);
   return RemoveSegments(edit.remove_segments, &segments);
 }
 

@@ -405,7 +405,7 @@ Status GoodRows::Next() {
   do {
     while (block_ != nullptr && slot_ < block_->row_count() && IsBroken(/*whole=*/true)) {
       ++slot_;
-    };
+    }
     if (block_ != nullptr && slot_ < block_->row_count()) return block_->Key(slot_, &key_);
     RETURN_IF_ERROR(NextBlock());
   } while (block_ != nullptr);
