@@ -52,12 +52,12 @@ SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
-# The stress harness works on the disk that the tests simulate.
-TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/stress/*.cc)) \
-  $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
+# The stress harness and the tests share the simulated disk and the reference model.
+SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc))
+TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
-SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc))
+SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJECTS)
 # Those that know nothing of Boost.Test.
 PLAIN_SUPPORT_OBJECTS = $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 # A peer whose header is missing is left out of the benchmark program, which nothing else links.
@@ -195,7 +195,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/stress tools/bench test/support,$(wildcard $(folder)/*.h))
+HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/stress tools/simulation tools/bench test/support,$(wildcard $(folder)/*.h))
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/house/tidy.py

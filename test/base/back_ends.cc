@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "base/check.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

@@ -1,11 +1,11 @@
 // The manual clock and the inline executor.
 #define BOOST_TEST_DYN_LINK
-#include "test/support/inline_executor.h"
+#include "tools/simulation/inline_executor.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "test/support/manual_clock.h"
+#include "tools/simulation/manual_clock.h"
 
 namespace tandem::test {
 namespace {

@@ -1,14 +1,14 @@
 // Wrong bytes from the medium: each kind of read fault, through files and both kinds of queue, and
 // the right bytes once it is healed.
 #define BOOST_TEST_DYN_LINK
-#include "test/support/read_fault.h"
+#include "tools/simulation/read_fault.h"
 
 #include <boost/test/unit_test.hpp>
 #include <string>
 
 #include "test/base/back_ends.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

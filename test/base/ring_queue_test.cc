@@ -12,7 +12,7 @@
 #include "base/ring.h"
 #include "test/base/back_ends.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

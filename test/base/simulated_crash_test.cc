@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

@@ -1,6 +1,6 @@
 // The simulated disk: what a crash keeps and loses, and how handles die.
 #define BOOST_TEST_DYN_LINK
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 #include <boost/test/unit_test.hpp>
 #include <map>

@@ -18,7 +18,7 @@
 #include "format/verify_rows.h"
 #include "format/visibility.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::compaction {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/storage.h"
 #include "test/engine/storage_workload.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 #include "test/support/test_random.h"
 
 namespace tandem::test {

@@ -9,7 +9,7 @@
 #include "test/engine/storage_workload.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 #include "test/support/temporary_directory.h"
 
 namespace tandem::test {

@@ -12,7 +12,7 @@
 #include "test/engine/copied_database.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
-#include "test/support/trace_linter.h"
+#include "tools/simulation/trace_linter.h"
 
 namespace tandem::test {
 namespace {

@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "engine/overlap_walk.h"
 #include "format/store_file_writer.h"
-#include "test/support/inline_executor.h"
+#include "tools/simulation/inline_executor.h"
 #include "test/support/temporary_directory.h"
 
 namespace tandem::test {

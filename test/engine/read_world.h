@@ -13,8 +13,8 @@
 #include "engine/reader.h"
 #include "engine/view.h"
 #include "format/block_cache.h"
-#include "test/support/model.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/model.h"
+#include "tools/simulation/simulated_disk.h"
 #include "test/support/test_random.h"
 
 namespace tandem::test {

@@ -9,7 +9,7 @@
 
 #include "tandem/limits.h"
 #include "test/engine/test_engine.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
 

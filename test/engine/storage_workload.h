@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "engine/storage.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 

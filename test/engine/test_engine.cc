@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "test/support/trace_linter.h"
+#include "tools/simulation/trace_linter.h"
 
 namespace tandem::test {
 

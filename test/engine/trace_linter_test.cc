@@ -1,7 +1,7 @@
 // The trace linter finds planted mistakes at the operation that makes them, without any crash, and
 // has nothing to say about the engine as it is.
 #define BOOST_TEST_DYN_LINK
-#include "test/support/trace_linter.h"
+#include "tools/simulation/trace_linter.h"
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -11,7 +11,7 @@
 #include "engine/storage.h"
 #include "test/engine/storage_workload.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

@@ -8,10 +8,10 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "engine/storage.h"
-#include "test/support/inline_executor.h"
-#include "test/support/manual_clock.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
 #include "test/support/print.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::engine {
 namespace {

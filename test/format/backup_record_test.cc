@@ -11,7 +11,7 @@
 #include "format/file_header.h"
 #include "format/frame.h"
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 

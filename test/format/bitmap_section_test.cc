@@ -6,7 +6,7 @@
 #include <random>
 
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {

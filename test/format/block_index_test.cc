@@ -8,7 +8,7 @@
 #include "format/block_index_writer.h"
 #include "test/format/written_index.h"
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {

@@ -10,7 +10,7 @@
 #include "format/hash.h"
 #include "format/section_writer.h"
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {

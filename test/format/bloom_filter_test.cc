@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {

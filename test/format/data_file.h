@@ -14,7 +14,7 @@
 #include "format/hash.h"
 #include "format/row_block.h"
 #include "format/section_writer.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 

@@ -11,7 +11,7 @@
 #include "format/coding.h"
 #include "format/frame_chain.h"
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 

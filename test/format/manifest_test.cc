@@ -9,7 +9,7 @@
 #include "format/coding.h"
 #include "format/file_header.h"
 #include "format/frame.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 

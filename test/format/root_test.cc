@@ -7,7 +7,7 @@
 
 #include "format/coding.h"
 #include "test/support/hex.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
 

@@ -12,7 +12,7 @@
 #include "format/index_section.h"
 #include "format/index_section_writer.h"
 #include "format/section_writer.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 

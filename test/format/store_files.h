@@ -13,7 +13,7 @@
 #include "format/store_file.h"
 #include "format/store_file_writer.h"
 #include "test/format/random_rows.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 

@@ -15,7 +15,7 @@
 #include "format/verify_rows.h"
 #include "test/format/family_files.h"
 #include "test/format/forged_file.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {

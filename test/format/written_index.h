@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "format/block_index.h"
 #include "format/block_index_writer.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 

@@ -20,7 +20,7 @@
 #include "format/stored_schema.h"
 #include "test/fuzz/target.h"
 #include "test/support/damaged_file.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
 
 namespace tandem::fuzz {

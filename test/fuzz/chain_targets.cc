@@ -13,7 +13,7 @@
 #include "format/root.h"
 #include "test/fuzz/sealing.h"
 #include "test/fuzz/target.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/sample_records.h"
 #include "wal/log.h"
 #include "wal/operation.h"

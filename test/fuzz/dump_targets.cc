@@ -11,7 +11,7 @@
 #include "test/fuzz/samples.h"
 #include "test/fuzz/sealing.h"
 #include "test/fuzz/target.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
 #include "tools/tandem/dump.h"
 #include "tools/tandem/file_check.h"

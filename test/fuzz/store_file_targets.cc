@@ -22,7 +22,7 @@
 #include "test/fuzz/mutator.h"
 #include "test/fuzz/samples.h"
 #include "test/fuzz/target.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
 
 namespace tandem::fuzz {

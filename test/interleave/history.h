@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "test/support/simulated_handles.h"
+#include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
 namespace {

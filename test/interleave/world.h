@@ -14,9 +14,9 @@
 #include "engine/engine.h"
 #include "test/interleave/history.h"
 #include "test/interleave/scheduler.h"
-#include "test/support/manual_clock.h"
-#include "test/support/model.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/manual_clock.h"
+#include "tools/simulation/model.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 

@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "test/model/counters.h"
 #include "test/model/generator.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

@@ -12,7 +12,7 @@
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/schema.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

@@ -5,7 +5,7 @@
 #include "test/model/counters.h"
 #include "test/model/generator.h"
 #include "test/model/store.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

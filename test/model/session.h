@@ -15,7 +15,7 @@
 #include "test/model/run_trace.h"
 #include "test/model/session_action.h"
 #include "test/model/store.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 

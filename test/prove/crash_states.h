@@ -15,7 +15,7 @@
 #include "test/prove/history.h"
 #include "test/prove/machine.h"
 #include "test/prove/workload.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::prove {
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/file_system.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::prove {
 

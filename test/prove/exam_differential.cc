@@ -6,7 +6,7 @@
 #include "test/prove/exam_subject.h"
 #include "test/prove/exam_rounds.h"
 #include "test/prove/exam_workers.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 namespace {

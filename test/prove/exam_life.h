@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 

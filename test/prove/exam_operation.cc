@@ -4,7 +4,7 @@
 #include <array>
 #include <random>
 
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 namespace {

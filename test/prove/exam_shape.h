@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "test/prove/exam_world.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 

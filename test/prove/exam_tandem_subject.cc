@@ -9,9 +9,9 @@
 #include "engine/background.h"
 #include "engine/engine.h"
 #include "test/prove/exam_subject.h"
-#include "test/support/inline_executor.h"
-#include "test/support/manual_clock.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
+#include "tools/simulation/simulated_disk.h"
 #include "test/support/temporary_directory.h"
 
 namespace tandem::prove {

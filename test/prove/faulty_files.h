@@ -10,7 +10,7 @@
 
 #include "test/prove/emulated_calls.h"
 #include "test/prove/workload.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::prove {
 

@@ -13,7 +13,7 @@
 
 #include "test/prove/content.h"
 #include "test/prove/workload.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 

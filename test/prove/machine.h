@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "test/prove/call_guard.h"
-#include "test/support/inline_executor.h"
-#include "test/support/manual_clock.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
 
 namespace tandem::prove {
 

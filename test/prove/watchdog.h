@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "test/support/watchdog.h"
+#include "tools/simulation/watchdog.h"
 
 namespace tandem::prove {
 

@@ -9,7 +9,7 @@
 #include "engine/environment.h"
 #include "tandem/options.h"
 #include "tandem/schema.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::prove {
 

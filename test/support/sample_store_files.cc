@@ -12,7 +12,7 @@
 #include "format/postings.h"
 #include "format/schema.h"
 #include "format/store_file_writer.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 namespace {

@@ -19,7 +19,7 @@
 #include "engine/storage.h"
 #include "format/backup_record.h"
 #include "tandem/tandem.h"
-#include "test/support/memory_file.h"
+#include "tools/simulation/memory_file.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"

@@ -11,7 +11,7 @@
 #include <future>
 
 #include "test/support/temporary_directory.h"
-#include "test/support/watchdog.h"
+#include "tools/simulation/watchdog.h"
 #include "test/tools/program.h"
 #include "test/tools/shell.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/file_system.h"
 #include "test/support/sample_records.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 #include "wal/log.h"
 
 namespace tandem::test {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 #include "tools/stress/dice.h"
 
 namespace tandem::stress {

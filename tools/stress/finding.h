@@ -9,7 +9,7 @@
 
 #include "tandem/row.h"
 #include "tandem/status.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::stress {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "test/support/watchdog.h"
+#include "tools/simulation/watchdog.h"
 #include "tools/stress/stress.h"
 
 namespace tandem::stress {

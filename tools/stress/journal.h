@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::stress {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::stress {
 

@@ -45,7 +45,7 @@
 #include <vector>
 
 #include "tandem/options.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::stress {
 

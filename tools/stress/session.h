@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "test/support/watchdog.h"
+#include "tools/simulation/watchdog.h"
 #include "tools/stress/script.h"
 
 namespace tandem::stress {

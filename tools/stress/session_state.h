@@ -19,9 +19,9 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
-#include "test/support/inline_executor.h"
-#include "test/support/manual_clock.h"
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
+#include "tools/simulation/simulated_disk.h"
 #include "tools/stress/journal.h"
 #include "tools/stress/session.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tandem/database.h"
-#include "test/support/model.h"
-#include "test/support/watchdog.h"
+#include "tools/simulation/model.h"
+#include "tools/simulation/watchdog.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/operation_log.h"
 #include "tools/stress/workload.h"

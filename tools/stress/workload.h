@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tandem/write_batch.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::stress {
 

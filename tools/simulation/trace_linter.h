@@ -21,7 +21,7 @@
 
 #include "format/catalog.h"
 #include "format/types.h"
-#include "test/support/disk_observer.h"
+#include "tools/simulation/disk_observer.h"
 
 namespace tandem::test {
 

@@ -1,5 +1,5 @@
 // See simulated_inode.h.
-#include "test/support/simulated_inode.h"
+#include "tools/simulation/simulated_inode.h"
 
 #include <algorithm>
 #include <utility>

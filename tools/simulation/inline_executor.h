@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/executor.h"
-#include "test/support/manual_clock.h"
+#include "tools/simulation/manual_clock.h"
 
 namespace tandem::test {
 

@@ -1,5 +1,5 @@
 // See simulated_control.h.
-#include "test/support/simulated_control.h"
+#include "tools/simulation/simulated_control.h"
 
 #include <algorithm>
 #include <cstdio>

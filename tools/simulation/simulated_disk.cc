@@ -1,12 +1,12 @@
 // See simulated_disk.h.
-#include "test/support/simulated_disk.h"
+#include "tools/simulation/simulated_disk.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "base/mutex.h"
-#include "test/support/simulated_handles.h"
-#include "test/support/trace_linter.h"
+#include "tools/simulation/simulated_handles.h"
+#include "tools/simulation/trace_linter.h"
 
 namespace tandem::test {
 namespace {

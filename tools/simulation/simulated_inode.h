@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "tandem/status.h"
-#include "test/support/byte_ranges.h"
-#include "test/support/crash_policy.h"
-#include "test/support/unwritten.h"
+#include "tools/simulation/byte_ranges.h"
+#include "tools/simulation/crash_policy.h"
+#include "tools/simulation/unwritten.h"
 
 namespace tandem::test {
 

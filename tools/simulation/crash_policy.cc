@@ -1,5 +1,5 @@
 // See crash_policy.h.
-#include "test/support/crash_policy.h"
+#include "tools/simulation/crash_policy.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "tandem/limits.h"
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "test/support/simulated_handles.h"
+#include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
 

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "base/status_macros.h"
-#include "test/support/simulated_file.h"
-#include "test/support/simulated_handles.h"
+#include "tools/simulation/simulated_file.h"
+#include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
 namespace {

@@ -1,5 +1,5 @@
 // See watchdog.h.
-#include "test/support/watchdog.h"
+#include "tools/simulation/watchdog.h"
 
 #include <algorithm>
 #include <utility>

@@ -18,11 +18,11 @@
 #include <string_view>
 
 #include "base/file_system.h"
-#include "test/support/disk_observer.h"
-#include "test/support/emulated_ring.h"
-#include "test/support/read_fault.h"
-#include "test/support/simulated_control.h"
-#include "test/support/simulated_image.h"
+#include "tools/simulation/disk_observer.h"
+#include "tools/simulation/emulated_ring.h"
+#include "tools/simulation/read_fault.h"
+#include "tools/simulation/simulated_control.h"
+#include "tools/simulation/simulated_image.h"
 
 namespace tandem::test {
 

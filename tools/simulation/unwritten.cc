@@ -1,5 +1,5 @@
 // See unwritten.h.
-#include "test/support/unwritten.h"
+#include "tools/simulation/unwritten.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // See read_fault.h.
-#include "test/support/read_fault.h"
+#include "tools/simulation/read_fault.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // See trace_linter.h.
-#include "test/support/trace_linter.h"
+#include "tools/simulation/trace_linter.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,8 +9,8 @@
 #include "engine/storage.h"
 #include "format/manifest.h"
 #include "format/root.h"
-#include "test/support/memory_file.h"
-#include "test/support/simulated_image.h"
+#include "tools/simulation/memory_file.h"
+#include "tools/simulation/simulated_image.h"
 
 namespace tandem::test {
 namespace {

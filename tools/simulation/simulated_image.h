@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "test/support/crash_policy.h"
-#include "test/support/simulated_inode.h"
-#include "test/support/unwritten.h"
+#include "tools/simulation/crash_policy.h"
+#include "tools/simulation/simulated_inode.h"
+#include "tools/simulation/unwritten.h"
 
 namespace tandem::test {
 

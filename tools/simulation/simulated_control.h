@@ -11,7 +11,7 @@
 
 #include "base/mutex.h"
 #include "tandem/status.h"
-#include "test/support/simulated_inode.h"
+#include "tools/simulation/simulated_inode.h"
 
 namespace tandem::test {
 

@@ -1,5 +1,5 @@
 // See inline_executor.h.
-#include "test/support/inline_executor.h"
+#include "tools/simulation/inline_executor.h"
 
 #include <utility>
 

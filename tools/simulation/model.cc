@@ -1,5 +1,5 @@
 // The reference model: slow, plain, and independent of the engine's code; see model.h.
-#include "test/support/model.h"
+#include "tools/simulation/model.h"
 
 #include <algorithm>
 

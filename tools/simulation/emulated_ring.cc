@@ -1,5 +1,5 @@
 // See emulated_ring.h.
-#include "test/support/emulated_ring.h"
+#include "tools/simulation/emulated_ring.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "format/hash.h"
-#include "test/support/simulated_file.h"
-#include "test/support/simulated_handles.h"
+#include "tools/simulation/simulated_file.h"
+#include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "test/support/simulated_control.h"
+#include "tools/simulation/simulated_control.h"
 
 namespace tandem::test {
 

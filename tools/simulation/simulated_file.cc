@@ -1,6 +1,6 @@
 // See simulated_file.h. Each operation asks the control first, without the disk's lock, and then
 // acts under it; a crash may come between the two.
-#include "test/support/simulated_file.h"
+#include "tools/simulation/simulated_file.h"
 
 #include <algorithm>
 #include <utility>

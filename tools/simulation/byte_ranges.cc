@@ -1,5 +1,5 @@
 // See byte_ranges.h.
-#include "test/support/byte_ranges.h"
+#include "tools/simulation/byte_ranges.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "test/support/crash_policy.h"
+#include "tools/simulation/crash_policy.h"
 
 namespace tandem::test {
 

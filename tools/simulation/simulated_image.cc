@@ -1,5 +1,5 @@
 // See simulated_image.h.
-#include "test/support/simulated_image.h"
+#include "tools/simulation/simulated_image.h"
 
 #include <algorithm>
 #include <utility>

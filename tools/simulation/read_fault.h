@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tandem/status.h"
-#include "test/support/simulated_inode.h"
+#include "tools/simulation/simulated_inode.h"
 
 namespace tandem::test {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "format/hash.h"
-#include "test/support/simulated_file.h"
-#include "test/support/simulated_handles.h"
+#include "tools/simulation/simulated_file.h"
+#include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
 namespace {
