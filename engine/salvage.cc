@@ -42,7 +42,7 @@ class Salvager {
   Status FindUncertain(const RegionPlan& plan, const std::vector<Copied>& copies,
                        size_t first_lost);
   Result<bool> HoldsKeys(const Copied& copy, const format::KeyRange& keys);
-  Status CheckCopy();
+  void CheckCopy();
 
   const SalvageOptions& options_;
   const Tuning& tuning_;
@@ -78,7 +78,7 @@ Result<SalvageReport> Salvager::Run() {
                                  .because = hole.segment + ", operations after sequence " +
                                             std::to_string(hole.after_sequence)});
   }
-  RETURN_IF_ERROR(CheckCopy());
+  CheckCopy();
   return std::move(report_);
 }
 
@@ -201,12 +201,19 @@ Result<bool> Salvager::HoldsKeys(const Copied& copy, const format::KeyRange& key
   return low < high;
 }
 
-Status Salvager::CheckCopy() {
+// What is wrong with the copy is a finding: the list of what is lost is needed all the same.
+void Salvager::CheckCopy() {
   target_.reset();
-  ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                   Engine::Open(options_.destination, Options(), tuning_, environment_));
-  ASSIGN_OR_RETURN(report_.verified, engine->Verify(/*deep=*/true));
-  return engine->Close();
+  const auto engine = Engine::Open(options_.destination, Options(), tuning_, environment_);
+  Status status = engine.status();
+  if (status.ok()) {
+    Result<VerifyReport> verified = (*engine)->Verify(/*deep=*/true);
+    status = verified.status();
+    if (verified) report_.verified = *std::move(verified);
+    const Status closed = (*engine)->Close();
+    if (status.ok()) status = closed;
+  }
+  if (!status.ok()) report_.verified.findings.emplace_back(status.message());
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 //      that have the column, in key order; ordered by the index it gives the same rows, as the
 //      order says, in both directions.
 //   3. Some values of each index, met in the scan, are queried one by one and counted.
+//
+// Conditions have the type of the first index over their column, and an index of another type does
+// not serve them. So each index is asked through a table in which it is alone on its column.
 #include "engine/verify_reads.h"
 
 #include <algorithm>
@@ -18,9 +21,11 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "engine/bound_predicate.h"
 #include "engine/seen_rows.h"
 #include "format/findings.h"
 #include "format/index_key.h"
+#include "format/value_text.h"
 
 namespace tandem::engine {
 namespace {
@@ -47,9 +52,43 @@ struct RowSum {
 /// An index, and what the scan says about its column.
 struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
+  TableView view;                           ///< Without other indexes over its column.
   RowSum rows;                              ///< Rows that have the column.
   std::map<std::string, uint64_t> samples;  ///< Rows by index key, for the values met first.
 };
+
+bool IsOverColumnOf(const format::IndexRecord& a, const format::IndexRecord& b) {
+  return a.columns[0].family == b.columns[0].family &&
+         a.columns[0].qualifier == b.columns[0].qualifier;
+}
+
+/// The view with `index` as the only index over its column. Positions of indexes stay as they are.
+TableView ViewWithAlone(TableView view, const format::IndexRecord& index) {
+  auto table = std::make_shared<format::TableRecord>(*view.table);
+  for (format::IndexRecord& other : table->indexes) {
+    if (other.id != index.id && IsOverColumnOf(other, index)) {
+      other.state = format::IndexState::kDropping;
+    }
+  }
+  view.table = std::move(table);
+  return view;
+}
+
+/// The rows whose value in `column` has the index key `key`. An infinity has no literal: it is what
+/// lies beyond the last number.
+Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumnRecord& record,
+                            std::string_view key) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> value, format::DecodeIndexKey(record, &key));
+  const bool is_double = TextType(record.type) == ColumnType::kDouble;
+  const std::string last = format::DoubleText(std::numeric_limits<double>::max());
+  if (is_double && value == "inf") {
+    return Predicate::Compare(Predicate::Kind::kGreater, column, {last});
+  }
+  if (is_double && value == "-inf") {
+    return Predicate::Compare(Predicate::Kind::kLess, column, {"-" + last});
+  }
+  return Predicate::Equal(column, value.value_or(""));
+}
 
 class ReadsVerifier {
  public:
@@ -71,7 +110,8 @@ class ReadsVerifier {
   Status CompareIndexOrder(size_t which, bool descending);
   Status CompareSamples(size_t which);
   Result<SeenRows> Scan(const ScanOptions& scan) const;
-  Result<SeenRows> Query(const Predicate& predicate, const QueryOptions& query) const;
+  Result<SeenRows> Query(const ScannedIndex& index, const Predicate& predicate,
+                         const QueryOptions& query) const;
   std::string ColumnName(size_t which) const {
     return columns_[which].family + ":" + columns_[which].record.qualifier;
   }
@@ -97,7 +137,9 @@ Status ReadsVerifier::Run() {
 Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
     if (record.state == format::IndexState::kDropping) continue;
-    indexes_.emplace_back().record = &record;
+    ScannedIndex& index = indexes_.emplace_back();
+    index.record = &record;
+    index.view = ViewWithAlone(view_, record);
     SeenColumn& column = columns_.emplace_back();
     column.record = record.columns[0];
     column.record.descending = false;
@@ -120,9 +162,10 @@ Result<SeenRows> ReadsVerifier::Scan(const ScanOptions& scan) const {
   return SeenRows(std::move(rows), columns_);
 }
 
-Result<SeenRows> ReadsVerifier::Query(const Predicate& predicate, const QueryOptions& query) const {
+Result<SeenRows> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
+                                      const QueryOptions& query) const {
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
-                   QueryRows(context_, view_, options_, predicate, query));
+                   QueryRows(context_, index.view, options_, predicate, query));
   return SeenRows(std::move(rows), columns_);
 }
 
@@ -198,7 +241,7 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
   const std::string& name = indexes_[which].record->name;
   QueryOptions query;
   query.use_index = name;
-  ASSIGN_OR_RETURN(SeenRows hits, Query(IsNotNull(which), query));
+  ASSIGN_OR_RETURN(SeenRows hits, Query(indexes_[which], IsNotNull(which), query));
   ASSIGN_OR_RETURN(SeenRows scanned, Scan({}));
   const SeenRow& row = scanned.row();
   const SeenRow& hit = hits.row();
@@ -225,7 +268,7 @@ Status ReadsVerifier::CompareIndexOrder(size_t which, bool descending) {
   QueryOptions query;
   query.order_by = index.record->name;
   query.descending = descending;
-  ASSIGN_OR_RETURN(SeenRows hits, Query({}, query));
+  ASSIGN_OR_RETURN(SeenRows hits, Query(index, {}, query));
   const SeenRow& hit = hits.row();
   RowSum sum;
   std::string previous;
@@ -250,17 +293,17 @@ Status ReadsVerifier::CompareIndexOrder(size_t which, bool descending) {
 }
 
 Status ReadsVerifier::CompareSamples(size_t which) {
-  for (const auto& [key, rows] : indexes_[which].samples) {
-    std::string_view rest = key;
-    ASSIGN_OR_RETURN(const std::optional<std::string> value,
-                     format::DecodeIndexKey(columns_[which].record, &rest));
+  const ScannedIndex& index = indexes_[which];
+  for (const auto& [key, rows] : index.samples) {
+    ASSIGN_OR_RETURN(const Predicate equal,
+                     EqualsKey(ColumnName(which), columns_[which].record, key));
     QueryOptions query;
-    query.use_index = indexes_[which].record->name;
-    const Predicate equal = Predicate::Equal(ColumnName(which), value.value_or(""));
-    ASSIGN_OR_RETURN(const uint64_t counted, CountRows(context_, view_, options_, equal, query));
-    findings_.Compare("rows of value " + Quoted(value.value_or("")) + " counted by index " +
-                          Quoted(indexes_[which].record->name),
-                      rows, counted);
+    query.use_index = index.record->name;
+    ASSIGN_OR_RETURN(const uint64_t counted,
+                     CountRows(context_, index.view, options_, equal, query));
+    findings_.Compare(
+        "rows that index " + Quoted(index.record->name) + " counts of " + Quoted(equal.ToString()),
+        rows, counted);
   }
   return Status();
 }
