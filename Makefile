@@ -30,7 +30,9 @@ PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfm
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_PEERS = librocksdb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
-INSTALL = @tools/house/dependencies.sh
+# Says nothing where all is there, on whatever system.
+DEPENDENCIES = CXX='$(CXX)' CXXFLAGS='$(CXXFLAGS)' tools/house/dependencies.sh
+INSTALL = @$(DEPENDENCIES)
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
   -fstack-clash-protection -fcf-protection
@@ -142,14 +144,14 @@ PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wild
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
-	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
+	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
 	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
 exam:
 	$(INSTALL) $(PACKAGES_TEST)
-	@tools/house/dependencies.sh librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
+	@$(DEPENDENCIES) librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/exam_peers
 	@$(BUILD)/exam_peers
 .PHONY: exam
@@ -214,7 +216,7 @@ ROWS ?= 500000
 ROUNDS ?= 3
 bench:
 	$(INSTALL) $(PACKAGES_BUILD)
-	@tools/house/dependencies.sh $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
+	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
 	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 10 minutes"
 	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
