@@ -177,7 +177,9 @@ Result<format::FileNumber> CatalogKeeper::ManifestNumber() {
     RETURN_IF_ERROR(PointRoot(record, /*both=*/false));
     reserved_end_ = record.next_file_number;
     auto changed = std::make_shared<Catalog>(*catalog_);
-    changed->counters.next_file_number = reserved_end_;
+    // It may be above the reservation, by an edit that raised it.
+    uint64_t& next = changed->counters.next_file_number;
+    next = std::max(next, reserved_end_);
     catalog_ = std::move(changed);
   }
   return format::FileNumber(next_number_++);

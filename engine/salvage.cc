@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/guarded.h"
 #include "engine/salvage_catalog.h"
+#include "engine/salvage_counters.h"
 #include "engine/salvage_file.h"
 #include "engine/salvage_log.h"
 #include "engine/salvage_names.h"
@@ -113,7 +114,6 @@ Status Salvager::CreateTarget() {
   const format::Catalog& catalog = surviving_.catalog;
   format::CatalogEdit edit;
   edit.counters = catalog.counters;
-  edit.counters->next_file_number = 0;  // The copy's own.
   for (const auto& [id, table] : catalog.tables) edit.put_tables.push_back(table);
   for (const auto& [id, region] : catalog.regions) {
     format::RegionRecord& empty = edit.put_regions.emplace_back(region);
@@ -133,10 +133,10 @@ Status Salvager::CopyRegions() {
 }
 
 Status Salvager::CopyRegion(const RegionPlan& plan) {
-  const SalvageSource source{
-      .directory = source_.get(),
-      .database = surviving_.is_from_manifest ? &surviving_.catalog.database : nullptr,
-      .table = &surviving_.catalog.tables.at(plan.region.table)};
+  const SalvageSource source{.directory = source_.get(),
+                             .database = surviving_.database(),
+                             .table = &surviving_.catalog.tables.at(plan.region.table),
+                             .sequence_limit = SequenceLimit(surviving_.catalog)};
   const SalvageTarget target{.storage = target_.get(),
                              .database = target_->catalog().database,
                              .section_alignment = tuning_.section_alignment,
@@ -160,6 +160,12 @@ Status Salvager::CopyRegion(const RegionPlan& plan) {
                             .ordinal_low = 0,
                             .ordinal_high = record->rows});
   }
+  // No sequence of a file may be given out again: what is written with it would not be the newest.
+  format::CatalogCounters& counters = edit.counters.emplace(target_->catalog().counters);
+  for (const Copied& copy : copies) {
+    counters.last_sequence = std::max(counters.last_sequence, copy.record.max_sequence.value);
+  }
+  counters.last_sequence = std::max(counters.last_sequence, region.flushed_through.value);
   edit.put_regions.push_back(std::move(region));
   return target_->CommitEdits(target_->catalog().epoch, edit);
 }

@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "engine/local_files.h"
+#include "engine/salvage_counters.h"
 #include "engine/storage.h"
 #include "format/damaged_file.h"
 #include "format/manifest.h"
@@ -46,7 +47,6 @@ class CatalogSearch {
   base::Directory& directory_;
   SalvageReport& report_;
   std::vector<std::string> names_;
-  std::optional<format::RootFile> root_;
   SurvivingCatalog found_;
   bool has_one_ = false;
   std::map<format::TableId, std::set<std::string>> starts_;  // Of regions, by store files.
@@ -57,15 +57,16 @@ Result<SurvivingCatalog> CatalogSearch::Run() {
   ASSIGN_OR_RETURN(names_, directory_.List());
   std::sort(names_.begin(), names_.end());
   RETURN_IF_ERROR(ReadRoot());
-  if (root_.has_value()) RETURN_IF_ERROR(ReadNamedManifest());
+  if (found_.root.has_value()) RETURN_IF_ERROR(ReadNamedManifest());
   if (!has_one_) RETURN_IF_ERROR(ReadOtherManifests());
   if (!has_one_) {
     RETURN_IF_ERROR(ReadStoreFiles());
   } else if (!report_.lost_edits.empty()) {
     // The edits that made its tables may be among them.
     RETURN_IF_ERROR(AddStoreFiles());
-    MakeRegions();
   }
+  RETURN_IF_ERROR(RaiseCounters(&directory_, &found_, &report_));
+  MakeRegions();
   return std::move(found_);
 }
 
@@ -85,7 +86,7 @@ Status CatalogSearch::ReadRoot() {
     if (root->record.manifest.number.value == 0) {
       return Status::NotFound("no database here: its creation was never finished");
     }
-    root_ = *std::move(root);
+    found_.root = *std::move(root);
     return {};
   }
   if (root.error().code() != StatusCode::kCorruption) return root.error();
@@ -105,11 +106,11 @@ void CatalogSearch::Take(const std::string& name, ManifestPrefix prefix) {
 }
 
 Status CatalogSearch::ReadNamedManifest() {
-  const format::BoundFile& bound = root_->record.manifest;
+  const format::BoundFile& bound = found_.root->record.manifest;
   const std::string name = ManifestName(bound.number);
   auto file = directory_.Open(name, base::OpenMode::kReadOnly);
   Result<ManifestPrefix> prefix =
-      file ? format::ReadManifestPrefix(file->get(), &bound, root_->database)
+      file ? format::ReadManifestPrefix(file->get(), &bound, found_.root->database)
            : Result<ManifestPrefix>(file.error());
   if (!prefix) {
     if (!IsDamage(prefix.error())) return prefix.error();
@@ -144,7 +145,7 @@ Status CatalogSearch::ReadOtherManifests() {
       if (prefix.error().code() == StatusCode::kIoError) return prefix.error();
       continue;
     }
-    const bool is_ours = !root_.has_value() || prefix->database == root_->database;
+    const bool is_ours = !found_.root.has_value() || prefix->database == found_.root->database;
     if (!is_ours || prefix->contents.last_edit == 0) continue;
     if (best.has_value() && best->contents.end.number > prefix->contents.end.number) continue;
     best = *std::move(prefix);
@@ -176,7 +177,6 @@ Status CatalogSearch::ReadStoreFiles() {
     return Status::Corruption(
         "no manifest can be read, and no store file says what its table is: nothing can be proved");
   }
-  MakeRegions();
   report_.catalog = "no manifest survives; tables and regions are those that store files describe";
   report_.lost_edits.push_back(report_.catalog);
   return {};
@@ -186,11 +186,7 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   format::KnownFile known;
   known.number = file.number;
-  if (has_one_) {
-    known.database = found_.catalog.database;
-  } else if (root_.has_value()) {
-    known.database = root_->database;
-  }
+  if (const format::DatabaseId* database = found_.database()) known.database = *database;
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   if (!store) {
     if (!IsDamage(store.error())) return store.error();
@@ -210,11 +206,6 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
     catalog.tables[table.id] = table;
     newest_[table.id] = newest;
   }
-  format::CatalogCounters& counters = catalog.counters;
-  counters.next_table_id = std::max(counters.next_table_id, table.id.value + 1);
-  if (!statistics.has_value()) return {};
-  counters.last_sequence = std::max(counters.last_sequence, newest.value);
-  counters.last_timestamp = std::max(counters.last_timestamp, statistics->max_timestamp);
   return {};
 }
 

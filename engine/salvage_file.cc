@@ -272,7 +272,8 @@ Status FileSalvage::BeginFile(Work* work) {
 void FileSalvage::KeepFitting(Work* work, const GoodRows& rows, std::vector<format::Cell>* cells) {
   size_t kept = 0;
   for (const format::Cell& cell : *cells) {
-    const Status fits = CheckFits(*source_.table, cell);
+    Status fits = CheckSequence(cell.sequence, source_.sequence_limit);
+    if (fits.ok()) fits = CheckFits(*source_.table, cell);
     if (fits.ok()) {
       (*cells)[kept++] = cell;
       continue;
@@ -340,12 +341,13 @@ Result<std::optional<format::FileRecord>> FileSalvage::Finish(Work* work) {
   }
   if (!work->writer.has_value()) return std::optional<format::FileRecord>();
   // Bounds of sequences may be wider than those of the cells: a merge forgets sequences.
+  const auto widen = [&](format::SequenceNumber min, format::SequenceNumber max) {
+    if (max.value <= source_.sequence_limit) work->writer->WidenSequences(min, max);
+  };
   if (work->file->statistics().has_value()) {
-    work->writer->WidenSequences(work->file->statistics()->min_sequence,
-                                 work->file->statistics()->max_sequence);
+    widen(work->file->statistics()->min_sequence, work->file->statistics()->max_sequence);
   } else if (work->planned.record != nullptr) {
-    work->writer->WidenSequences(work->planned.record->min_sequence,
-                                 work->planned.record->max_sequence);
+    widen(work->planned.record->min_sequence, work->planned.record->max_sequence);
   }
   ASSIGN_OR_RETURN(const format::StoreFileSummary summary, work->writer->Finish());
   ++report_.files;

@@ -30,6 +30,7 @@ struct SalvageSource {
   base::Directory* directory = nullptr;
   const format::DatabaseId* database = nullptr;  ///< nullptr: unknown.
   const format::TableRecord* table = nullptr;    ///< Of the catalog.
+  uint64_t sequence_limit = 0;                   ///< A cell with a sequence above it is lost.
 };
 
 /// Copies the rows of `planned` that lie in `region` into a new file of the target and returns its

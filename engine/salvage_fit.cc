@@ -44,6 +44,12 @@ Status CheckFits(const format::TableRecord& table, const format::Cell& cell) {
   return {};
 }
 
+Status CheckSequence(format::SequenceNumber sequence, uint64_t limit) {
+  if (sequence.value <= limit) return {};
+  return Status::Corruption("sequence " + std::to_string(sequence.value) +
+                            " is one that no database reaches");
+}
+
 void AddLostRow(LostRange row, size_t begin, std::vector<LostRange>* lost) {
   LostRange* const last = lost->size() > begin ? &lost->back() : nullptr;
   const bool is_like = last != nullptr && last->table == row.table && last->region == row.region &&

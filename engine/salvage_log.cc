@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "engine/local_files.h"
+#include "engine/salvage_counters.h"
 #include "engine/salvage_fit.h"
 #include "format/frame_chain.h"
 #include "wal/log.h"
@@ -255,6 +256,7 @@ Status LogSalvage::ReadBehind(const Segment& segment, uint64_t offset) {
 
 // OK, or why the copy cannot have the operation.
 Status LogSalvage::CheckPlaceFor(const wal::Operation& operation) const {
+  RETURN_IF_ERROR(CheckSequence(operation.sequence, SequenceLimit(catalog_)));
   const auto table = catalog_.tables.find(operation.table);
   if (table == catalog_.tables.end()) {
     return Status::Corruption("table " + std::to_string(operation.table.value) +

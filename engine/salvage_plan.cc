@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "engine/local_files.h"
+#include "engine/salvage_counters.h"
 #include "engine/storage.h"
 #include "format/damaged_file.h"
 #include "format/findings.h"
@@ -125,7 +126,7 @@ Status Planner::ListFiles() {
 Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
   format::KnownFile known;
   known.number = file.number;
-  if (surviving_.is_from_manifest) known.database = catalog_.database;
+  if (const format::DatabaseId* database = surviving_.database()) known.database = *database;
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   Status status = store.status();
@@ -133,6 +134,11 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
   if (status.ok() &&
       !((*store)->statistics().has_value() && (*store)->region_start().has_value())) {
     status = Status::Corruption("it does not say where its rows belong");
+  }
+  if (status.ok() && (*store)->statistics()->max_sequence.value > SequenceLimit(catalog_)) {
+    status = Status::Corruption("it says sequence " +
+                                std::to_string((*store)->statistics()->max_sequence.value) +
+                                ", which no database reaches");
   }
   if (status.ok() && IsForeign((*store)->table())) {
     status = Status::Corruption("it is of another database");

@@ -55,12 +55,12 @@ class Storage {
 
   // Verb 4: commit catalog edits under an expected epoch: appended, synced (with the directory
   // first, so that every file the edit adds has a durable name), then applied to catalog().
-  // Counters only grow: one that is smaller in the edit than in the catalog keeps its value;
-  // next_file_number is the storage's own. Files of segments that the edit removes are deleted
-  // here. After an error the manifest is replaced by a new one before anything else is committed;
-  // when that fails too the storage refuses all further commits, unless it was for lack of space.
-  // Errors: kConflict (epoch), kInvalidArgument (the edit does not fit the catalog), kIoError,
-  // kNoSpace, kReadOnly.
+  // Counters only grow: one that is smaller in the edit than in the catalog keeps its value; a
+  // larger next_file_number reserves the numbers below it. Files of segments that the edit removes
+  // are deleted here. After an error the manifest is replaced by a new one before anything else is
+  // committed; when that fails too the storage refuses all further commits, unless it was for lack
+  // of space. Errors: kConflict (epoch), kInvalidArgument (the edit does not fit the catalog),
+  // kIoError, kNoSpace, kReadOnly.
   virtual Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) = 0;
   /// A copy of the catalog as committed.
   virtual format::Catalog catalog() const = 0;

@@ -56,7 +56,7 @@ Status ApplyFrame(const Frame& frame, ManifestContents* contents) {
   if (contents->last_edit > 0 && epoch < contents->catalog.epoch) {
     return Status::Corruption(Mismatch("epoch: at least", contents->catalog.epoch, epoch));
   }
-  ASSIGN_OR_RETURN(const CatalogEdit edit, DecodeEdit(frame.payload.substr(kPayloadHeadBytes)));
+  ASSIGN_OR_RETURN(const CatalogEdit edit, DecodeEditOf(frame));
   RETURN_IF_ERROR(ApplyEditInPlace(edit, &contents->catalog));
   contents->catalog.epoch = epoch;
   contents->last_edit = frame.first_sequence;
@@ -111,6 +111,14 @@ Status CheckRead(const std::string& name, const ManifestContents& contents) {
 }
 
 }  // namespace
+
+Result<CatalogEdit> DecodeEditOf(const Frame& frame) {
+  if (frame.payload.size() < kPayloadHeadBytes) {
+    return Status::Corruption(
+        Mismatch("bytes of a payload, at least", kPayloadHeadBytes, frame.payload.size()));
+  }
+  return DecodeEdit(frame.payload.substr(kPayloadHeadBytes));
+}
 
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());

@@ -19,6 +19,7 @@
 
 #include "base/file_system.h"
 #include "format/catalog.h"
+#include "format/frame.h"
 #include "format/root.h"
 #include "format/types.h"
 #include "tandem/status.h"
@@ -39,6 +40,9 @@ struct ManifestContents {
   uint64_t first_frame_end = 0;  ///< Behind the whole catalog.
   uint64_t last_edit = 0;
 };
+
+/// The edit in the payload of a frame of a manifest. Errors: as DecodeEdit.
+Result<CatalogEdit> DecodeEditOf(const Frame& frame);
 
 /// Reads the manifest that ROOT names. A torn last frame ends it, unless ROOT is closed: then
 /// length and checksum must agree. Threads: a writer may append meanwhile. Errors: kCorruption

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
+#include "engine/storage.h"
+#include "test/engine/copied_database.h"
 #include "test/engine/salvage_world.h"
 #include "test/support/print.h"
 
@@ -250,6 +254,98 @@ BOOST_AUTO_TEST_CASE(CellsOfNoFamilyAreLostAndTheCopyOpens) {
               FilesWith(ColumnType::kBytes, "1", true, "e"), "store-", why);
   LoseOneCell(FilesWith(ColumnType::kBytes, "1", false),
               FilesWith(ColumnType::kBytes, "1", false, "e"), "log-", why);
+}
+
+/// The files of a database that has given out all sequences up to `last`, with one row in a store
+/// file. Two of them differ in nothing but that.
+FileContents FilesAfterSequence(uint64_t last) {
+  TestEngine engine(78, nullptr);
+  BOOST_REQUIRE(engine.Open().ok());
+  BOOST_REQUIRE(engine.Close().ok());
+  const auto random = base::NewSeededRandom(79);
+  engine::OpenStorageOptions options;
+  options.file_system = &engine.disk;
+  options.random = random.get();
+  options.path = "db";
+  auto opened = engine::OpenLocalStorage(
+      options, [](const format::Catalog&) { return Status(); },
+      [](const format::Frame&) { return Status(); });
+  BOOST_REQUIRE(opened.has_value());
+  format::CatalogEdit edit;
+  edit.counters.emplace(opened->storage->catalog().counters).last_sequence = last;
+  BOOST_REQUIRE(opened->storage->CommitEdits(1, edit).ok());
+  BOOST_REQUIRE(opened->storage->CloseCleanly().ok());
+  opened->storage.reset();
+  BOOST_REQUIRE(engine.Open().ok());
+  BOOST_REQUIRE(engine->CreateTable(SimpleTable()).ok());
+  BOOST_REQUIRE(engine.Put("row", "c", "1").ok());
+  BOOST_REQUIRE(engine->Flush("t").ok());
+  BOOST_REQUIRE(engine.Close().ok());
+  FileContents files;
+  for (const std::string& name : *(*engine.disk.OpenDirectory("db", false))->List()) {
+    files[name] = *engine.disk.Content("db", name);
+  }
+  return files;
+}
+
+void WithoutCatalog(FileContents* files) {
+  std::erase_if(*files, [](const auto& file) { return !file.first.starts_with("store-"); });
+}
+
+BOOST_AUTO_TEST_CASE(ASequenceThatNoDatabaseReachesIsReportedAndNotAdopted) {
+  FileContents files = FilesAfterSequence(0);
+  const FileContents hostile = FilesAfterSequence(uint64_t{1} << 60);
+  for (auto& [name, content] : files) {
+    if (name.starts_with("store-")) content = hostile.at(name);
+  }
+  for (const bool has_catalog : {true, false}) {
+    if (!has_catalog) WithoutCatalog(&files);
+    const auto disk = DiskWith(files);
+    const auto report = SalvageOn(disk.get());
+    BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
+    BOOST_TEST(report->verified.findings.empty());
+    BOOST_TEST(report->repaired.size() > 0u);
+    BOOST_REQUIRE_EQUAL(report->lost.size(), 1);
+    BOOST_TEST(report->lost[0].reason.find("sequence 1152921504606846977") != std::string::npos,
+               report->lost[0].reason);
+    CopiedDatabase copy(disk.get(), "copy");
+    BOOST_REQUIRE(copy.status().ok());
+    BOOST_TEST(copy->Info().last_sequence < 100u);
+    BOOST_TEST(copy.Rows() == "");
+  }
+  // Where the catalog has it, it is what it is.
+  const auto disk = DiskWith(hostile);
+  const auto report = SalvageOn(disk.get());
+  BOOST_REQUIRE(report.has_value());
+  BOOST_TEST(!report->lost_something());
+  CopiedDatabase copy(disk.get(), "copy");
+  BOOST_TEST(copy.Rows() == "row{c=1}");
+}
+
+BOOST_AUTO_TEST_CASE(TimestampsOfCellsAreNoCounters) {
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  TestEngine engine(80, nullptr);
+  BOOST_REQUIRE(engine.Open().ok());
+  BOOST_REQUIRE(engine->CreateTable(SimpleTable()).ok());
+  BOOST_REQUIRE(engine.Put("row", "c", "1", Durability::kSynced, kLast).ok());
+  BOOST_REQUIRE(engine->Flush("t").ok());
+  FileContents files;
+  for (const std::string& name : *(*engine.disk.OpenDirectory("db", false))->List()) {
+    files[name] = *engine.disk.Content("db", name);
+  }
+  WithoutCatalog(&files);
+  const auto disk = DiskWith(files);
+  BOOST_REQUIRE(SalvageOn(disk.get()).has_value());
+  CopiedDatabase copy(disk.get(), "copy");
+  BOOST_REQUIRE(copy.status().ok());
+  WriteBatch batch;
+  batch.Put("t", "next", "d", "c", "2");
+  BOOST_REQUIRE(copy->Write({}, batch).ok());
+  const auto row = copy->Get({}, "t", "next");
+  BOOST_REQUIRE(row.has_value());
+  BOOST_REQUIRE(row->has_value());
+  BOOST_TEST((*row)->cells()[0].timestamp < kLast / 2);
+  BOOST_TEST((*row)->cells()[0].timestamp > 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -188,10 +188,14 @@ CellValues CellsOf(SimulatedDisk* disk, const std::string& path) {
   CopiedDatabase database(disk, path, /*read_only=*/true);
   BOOST_REQUIRE_MESSAGE(database.status().ok(), database.status().ToString());
   BOOST_TEST(database.Findings() == "");
+  return CellsOf(&*database);
+}
+
+CellValues CellsOf(engine::Engine* engine) {
   CellValues cells;
   ReadOptions all;
   all.versions = 100;
-  Result<Cursor> cursor = database->Scan(all, "t", {});
+  Result<Cursor> cursor = engine->Scan(all, "t", {});
   if (!cursor.has_value()) return cells;  // The table's edit is lost.
   while (cursor->Next()) {
     for (const Cell& cell : cursor->row().cells()) {

@@ -68,6 +68,8 @@ class SalvageWorld {
 
 /// What `cursor` shows of table "t" of the database `path`, all versions. Requires: it opens.
 CellValues CellsOf(SimulatedDisk* disk, const std::string& path);
+/// The same of an open database.
+CellValues CellsOf(engine::Engine* engine);
 
 /// A disk with `files` as its database "db".
 std::unique_ptr<SimulatedDisk> DiskWith(const FileContents& files);

@@ -64,14 +64,7 @@ Status CheckManifest(ProbedFile* probed) {
   format::Catalog catalog;
   RETURN_IF_ERROR(CheckChain(
       probed, format::kFileHeaderBytes, checksum.U64(), [&](const format::Frame& frame) -> Status {
-        constexpr size_t kEditOffset = 24;
-        if (frame.payload.size() < kEditOffset) {
-          return Status::Corruption(Format("{}: edit {}: expected 24 bytes or more, found {}",
-                                           probed->file->name(), frame.first_sequence,
-                                           frame.payload.size()));
-        }
-        ASSIGN_OR_RETURN(const format::CatalogEdit edit,
-                         format::DecodeEdit(frame.payload.substr(kEditOffset)));
+        ASSIGN_OR_RETURN(const format::CatalogEdit edit, format::DecodeEditOf(frame));
         return format::ApplyEditInPlace(edit, &catalog);
       }));
   return format::CheckCatalog(catalog);
