@@ -343,6 +343,10 @@ $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# Those of growth count on the engine that its own tests start from.
+$(BUILD)/test_growth: $(call objects,$(wildcard test/growth/*.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # Of those of the engine the ones in which threads meet: a sixth of its files, all that a build for
 # the thread sanitizer needs.
 THREADS_TESTS = background commit_queue concurrency memory memstore overlap_work pressure

@@ -1,0 +1,114 @@
+// What grows with the number of times that a database was opened: nothing should. Crashes are ends
+// of the process alone; each life writes, so that it leaves something to replay.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "test/engine/test_engine.h"
+#include "test/growth/growth.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+enum class End { kClose, kKill };
+
+/// Opens and ends the database n times, with a write in each life; leaves it open after one more.
+void LiveTimes(TestEngine* engine, uint64_t n, End end) {
+  for (uint64_t life = 0; life <= n; ++life) {
+    BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+    if (life == 0) BOOST_REQUIRE_EQUAL((**engine).CreateTable(SimpleTable()).ToString(), "OK");
+    if (life == n) return;
+    BOOST_REQUIRE_EQUAL(engine->Put("row", "c", "1").ToString(), "OK");
+    if (end == End::kKill) {
+      engine->Kill();
+      continue;
+    }
+    engine->executor.Drain();
+    BOOST_REQUIRE_EQUAL(engine->Close().ToString(), "OK");
+  }
+}
+
+/// Sizes of the files whose names begin with `prefix`, summed, and how many they are.
+struct Found {
+  uint64_t files = 0, bytes = 0;
+};
+Found FilesNamed(TestEngine* engine, std::string_view prefix) {
+  const auto directory = engine->disk.OpenDirectory("db", false);
+  BOOST_REQUIRE(directory.has_value());
+  const auto names = (*directory)->List();
+  BOOST_REQUIRE(names.has_value());
+  Found found;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(prefix)) continue;
+    ++found.files;
+    const auto content = engine->disk.Content("db", name);
+    BOOST_REQUIRE(content.has_value());
+    found.bytes += content->size();
+  }
+  return found;
+}
+
+struct Figures {
+  uint64_t segments = 0, store_files = 0, files = 0, manifest_bytes = 0;
+};
+
+/// Of a database that was opened n times; each is made once.
+const Figures& FiguresAfter(uint64_t n, End end) {
+  static std::map<std::pair<uint64_t, End>, Figures> known;
+  const auto [at, is_new] = known.try_emplace({n, end});
+  if (is_new) {
+    TestEngine engine;
+    LiveTimes(&engine, n, end);
+    at->second = {.segments = (*engine).Info().log_segments,
+                  .store_files = FilesNamed(&engine, "store-").files,
+                  .files = FilesNamed(&engine, "").files,
+                  .manifest_bytes = FilesNamed(&engine, "manifest-").bytes};
+  }
+  return at->second;
+}
+
+std::function<uint64_t(uint64_t)> After(End end, uint64_t Figures::*figure) {
+  return [=](uint64_t n) { return FiguresAfter(n, end).*figure; };
+}
+
+BOOST_AUTO_TEST_SUITE(Opens)
+
+BOOST_AUTO_TEST_CASE(CleanClosesLeaveLittle) {
+  Check({.cost = "log segments after n opens, a write and a close in each",
+         .n = 4,
+         .bound = AtMost(1),
+         .measure = After(End::kClose, &Figures::segments)});
+  Check({.cost = "store files after n opens, a write and a close in each",
+         .n = 4,
+         .bound = AtMost(16),
+         .measure = After(End::kClose, &Figures::store_files),
+         .kept = Kept::kKnownMiss});
+  Check({.cost = "manifest bytes after n opens, a write and a close in each",
+         .n = 4,
+         .bound = AtMost(16384),
+         .measure = After(End::kClose, &Figures::manifest_bytes),
+         .kept = Kept::kKnownMiss});
+}
+
+BOOST_AUTO_TEST_CASE(CrashesLeaveLittle) {
+  Check({.cost = "log segments after n opens, a write and a crash in each",
+         .n = 4,
+         .bound = AtMost(17),
+         .measure = After(End::kKill, &Figures::segments),
+         .kept = Kept::kKnownMiss});
+  Check({.cost = "files after n opens, a write and a crash in each",
+         .n = 4,
+         .bound = AtMost(24),
+         .measure = After(End::kKill, &Figures::files),
+         .kept = Kept::kKnownMiss});
+  Check({.cost = "manifest bytes after n opens, a write and a crash in each",
+         .n = 4,
+         .bound = AtMost(16384),
+         .measure = After(End::kKill, &Figures::manifest_bytes)});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
