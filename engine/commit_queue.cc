@@ -24,13 +24,15 @@ struct CommitQueue::Request {
   WritePlan* plan = nullptr;                       // A batch, or
   const std::function<Status()>* alone = nullptr;  // a task.
   Durability durability = Durability::kMemory;
+  LoggingHold* hold = nullptr;    // Of a batch that reads, and
+  std::vector<Region*> unlogged;  // where it read what has to be flushed first.
   Request* next = nullptr;
   // Written by the leader and read by the owner, both under the queue's mutex.
   Status status;
   bool done = false;
   base::CondVar turn;  // The owner is done or may lead.
 
-  bool needs_own_group() const { return alone != nullptr || !plan->unresolved.empty(); }
+  bool needs_own_group() const { return alone != nullptr || plan->reads(); }
   uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
 };
 
@@ -38,13 +40,22 @@ CommitQueue::CommitQueue(CommitParts parts, format::SequenceNumber last)
     : parts_(std::move(parts)), last_sequence_(last.value) {}
 
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
-  Request request;
-  request.plan = plan;
-  request.durability = durability;
   // Regions are flushed one after the other: only the log makes a batch over several of them whole
   // when a crash comes in between. A flush syncs it first.
-  if (plan->spans_regions) request.durability = std::max(durability, Durability::kBuffered);
-  return Submit(&request);
+  if (plan->spans_regions || plan->reads()) {
+    durability = std::max(durability, Durability::kBuffered);
+  }
+  LoggingHold hold;
+  while (true) {
+    Request request;
+    request.plan = plan;
+    request.durability = durability;
+    request.hold = &hold;
+    RETURN_IF_ERROR(Submit(&request));
+    if (request.unlogged.empty()) return Status();
+    // Twice at most: what these regions took since is logged.
+    for (Region* region : request.unlogged) RETURN_IF_ERROR(parts_.flush(region));
+  }
 }
 
 Status CommitQueue::RunAlone(const std::function<Status()>& task) {
@@ -140,7 +151,9 @@ Status CommitQueue::CommitGroup(const Group& group) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
   ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
   if (frame.count == 0) return Status();
-  RETURN_IF_ERROR(LogFrame(&frame, group.durability));
+  const Durability level = LevelOf(group);
+  RETURN_IF_ERROR(LogFrame(&frame, level));
+  if (level == Durability::kMemory) NoteUnlogged(group, frame);
   RETURN_IF_ERROR(Apply(frame));
   parts_.snapshots->Publish(last_sequence());
   return Status();
@@ -150,24 +163,43 @@ Status CommitQueue::CommitGroup(const Group& group) {
 Result<LogGroup> CommitQueue::Encode(const Group& group) {
   LogGroup frame;
   frame.first = format::SequenceNumber(last_sequence().value + 1);
-  frame.timestamp = parts_.time->AssignTimestamps(group.batches);
+  frame.timestamp = parts_.time->NextTimestamp();
   frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
   for (Request* request = group.first; request != nullptr; request = request->next) {
     WritePlan* plan = request->plan;
-    if (!plan->unresolved.empty()) RETURN_IF_ERROR(Resolve(plan, frame.first, frame.timestamp));
+    if (plan->reads()) RETURN_IF_ERROR(Resolve(request, frame));
+    if (!request->unlogged.empty()) return LogGroup();
     frame.count += plan->batch.operation_count();
     wal::AppendBatch(plan->batch, &frame.payload);
   }
+  parts_.time->AssignTimestamps(frame.timestamp, group.batches);
   last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
   return frame;
 }
 
-Status CommitQueue::Resolve(WritePlan* plan, format::SequenceNumber first, int64_t timestamp) {
-  return ResolveDeletes({.first = first,
-                         .timestamp = timestamp,
-                         .now_micros = parts_.time->Now(),
-                         .view = parts_.latest_view},
-                        plan);
+Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
+  ASSIGN_OR_RETURN(request->unlogged, ResolveDeletes({.first = frame.first,
+                                                      .timestamp = frame.timestamp,
+                                                      .now_micros = parts_.time->Now(),
+                                                      .view = parts_.latest_view},
+                                                     request->plan));
+  for (Region* region : request->unlogged) request->hold->Add(&region->unlogged());
+  return Status();
+}
+
+// Of a group without a log each batch has one region, which may want one nevertheless.
+Durability CommitQueue::LevelOf(const Group& group) {
+  if (group.durability > Durability::kMemory) return group.durability;
+  for (const Request* request = group.first; request != nullptr; request = request->next) {
+    if (request->plan->region->unlogged().logs_everything()) return Durability::kBuffered;
+  }
+  return Durability::kMemory;
+}
+
+void CommitQueue::NoteUnlogged(const Group& group, const LogGroup& frame) {
+  for (const Request* request = group.first; request != nullptr; request = request->next) {
+    request->plan->region->unlogged().Note(frame.first, frame.last());
+  }
 }
 
 Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {

@@ -9,6 +9,11 @@
 // How far a group is logged before it is applied is decided by the highest level in it: kMemory not
 // at all, kBuffered into the buffer (a timer writes it), kWritten into the operating system,
 // kSynced onto the disk; the latter two take with them what was buffered before.
+//
+// A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
+// be in the log or in files before it is: where its leader finds that something is not, the batch
+// is not committed, its region logs everything from then on, the writer has it flushed and gets in
+// line again (engine/unlogged.h; docs/decisions/0009-reading-writes-flush-what-they-read.md).
 #pragma once
 
 #include <atomic>
@@ -40,6 +45,8 @@ struct CommitParts {
   BackgroundJobs* jobs = nullptr;
   /// The table as everything committed so far left it; for DeleteCell.
   std::function<TableView(const Table&)> latest_view;
+  /// Switches and flushes the memstores of the region. Called outside of the queue.
+  std::function<Status(Region*)> flush;
   /// Called by the leader after each group: switches memstores, rolls the log.
   std::function<void()> after_group;
 };
@@ -51,7 +58,8 @@ class CommitQueue {
   CommitQueue(CommitParts parts, format::SequenceNumber last);
 
   /// Commits the plan's batch and returns when it reached its level and is visible. Errors:
-  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes.
+  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
+  /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);
   /// Runs `task` as a group of its own: nothing is committed meanwhile, everything before is
   /// applied.
@@ -86,7 +94,9 @@ class CommitQueue {
 
   Status CommitGroup(const Group& group);
   Result<LogGroup> Encode(const Group& group);
-  Status Resolve(WritePlan* plan, format::SequenceNumber first, int64_t timestamp);
+  Status Resolve(Request* request, const LogGroup& frame);
+  static Durability LevelOf(const Group& group);
+  static void NoteUnlogged(const Group& group, const LogGroup& frame);
   Status LogFrame(LogGroup* frame, Durability durability);
   Status Apply(const LogGroup& frame);
   void ScheduleBufferedWrite();

@@ -93,6 +93,7 @@ void EngineImpl::Wire() {
                   .health = &health_,
                   .jobs = jobs_.get(),
                   .latest_view = [this](const Table& table) { return LatestView(table); },
+                  .flush = [this](Region* region) { return maintenance_->Flush({region}); },
                   .after_group = [this] { maintenance_->AfterGroup(); }},
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,

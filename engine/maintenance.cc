@@ -208,28 +208,33 @@ Status Maintenance::DropSegments() {
 }
 
 Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
+  std::vector<Region*> plain;
+  for (const auto& region : regions) plain.push_back(region.get());
+  return Flush(plain);
+}
+
+Status Maintenance::Flush(const std::vector<Region*>& regions) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
   RETURN_IF_ERROR(parts_.queue->RunAlone([this, &regions] {
-    for (const auto& region : regions) {
+    for (Region* region : regions) {
       region->SwitchMemstore();
-      CountGrowth(region.get());
+      CountGrowth(region);
     }
     return Status();
   }));
   parts_.gate->Update();
   Status first_error;
-  for (const auto& region : regions) {
-    const Status status =
-        parts_.flusher->Flush(*region, [this, &region] { AfterFlush(region.get()); });
+  for (Region* region : regions) {
+    const Status status = parts_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
     if (status.ok()) continue;
     if (first_error.ok()) first_error = status;
-    ScheduleFlush(region.get());  // What waits now must not wait for ever.
+    ScheduleFlush(region);  // What waits now must not wait for ever.
   }
   return first_error;
 }
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
-  RETURN_IF_ERROR(Flush({region}));
+  RETURN_IF_ERROR(Flush(std::vector<Region*>{region.get()}));
   RETURN_IF_ERROR(parts_.compactor->Compact(*region));
   ScheduleOverlaps(region.get());
   return Status();

@@ -73,6 +73,7 @@ class Maintenance {
 
   /// Switches and flushes the memstores of `regions` and waits for it. Threads: any.
   Status Flush(const std::vector<std::shared_ptr<Region>>& regions);
+  Status Flush(const std::vector<Region*>& regions);
   /// Flushes and compacts the region and waits for it. Threads: any.
   Status Compact(const std::shared_ptr<Region>& region);
   /// Removes the log segments that no region needs. Threads: any.

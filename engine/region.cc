@@ -52,6 +52,7 @@ bool Region::SwitchMemstore() {
   auto fresh = std::make_shared<Memstore>(table_, account_, active_->row_count());
   Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
   active_ = std::move(fresh);
+  unlogged_.Switched(flushed_through());
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "base/memory_account.h"
 #include "base/mutex.h"
 #include "engine/memstore.h"
+#include "engine/unlogged.h"
 #include "engine/view.h"
 #include "format/catalog.h"
 #include "format/schema.h"
@@ -48,6 +49,8 @@ class Region {
   /// Bytes by which the active memstore is larger than at the last call; fewer than 0 after a
   /// switch. Threads: the commit leader.
   int64_t TakeGrowth();
+  /// What of the memstores is in no log. Threads: as it says.
+  Unlogged& unlogged() { return unlogged_; }
 
   /// Memstores that wait for their flush.
   size_t waiting_memstores() const EXCLUDES(mutex_);
@@ -81,6 +84,7 @@ class Region {
   // The commit leader's.
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.
+  Unlogged unlogged_;
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;

@@ -26,7 +26,7 @@ class Resolver {
   Resolver(const ResolvePoint& point, WritePlan* plan)
       : point_(point), plan_(plan), next_(point.first) {}
 
-  Status Resolve();
+  Result<std::vector<Region*>> Resolve();
 
  private:
   const Table& TableOf(format::TableId id) const;
@@ -35,6 +35,7 @@ class Resolver {
   void Emit(const PlannedOperation& operation);
   Status EmitDelete(const PlannedOperation& operation, const std::vector<format::Cell>& versions,
                     size_t hit);
+  void NoteUnlogged(Region* region, const std::vector<format::Cell>& cells);
   Status BringNear(format::Cell* cell);
 
   const ResolvePoint& point_;
@@ -43,9 +44,10 @@ class Resolver {
   /// The cells of the batch's own operations so far, complete with sequence and timestamp.
   std::map<std::pair<format::TableId, std::string_view>, std::vector<format::Cell>> written_;
   std::vector<std::shared_ptr<const void>> pins_;  ///< Of cells that were read.
+  std::vector<Region*> unlogged_;                  ///< Where something read is in no log.
 };
 
-Status Resolver::Resolve() {
+Result<std::vector<Region*>> Resolver::Resolve() {
   for (const PlannedOperation& operation : plan_->unresolved) {
     if (operation.is_delete_cell) {
       RETURN_IF_ERROR(ResolveDelete(operation));
@@ -54,7 +56,12 @@ Status Resolver::Resolve() {
     }
     if (plan_->batch.bytes().size() > kBatchBytesMax) break;
   }
-  return CheckEncodedSize(plan_->batch);
+  if (!unlogged_.empty()) {
+    plan_->batch = wal::BatchEncoder();
+    return std::move(unlogged_);
+  }
+  RETURN_IF_ERROR(CheckEncodedSize(plan_->batch));
+  return std::vector<Region*>();
 }
 
 const Table& Resolver::TableOf(format::TableId id) const {
@@ -80,6 +87,7 @@ Result<std::vector<format::Cell>> Resolver::VisibleVersions(const PlannedOperati
   const Table& table = TableOf(operation.table);
   ASSIGN_OR_RETURN(std::vector<format::Cell> cells, CellsOfColumn(point_.view(table), operation.row,
                                                                   operation.cells.front(), &pins_));
+  NoteUnlogged(&table.RegionOf(operation.row), cells);
   const std::vector<format::Cell>& own = written_[{operation.table, operation.row}];
   cells.insert(cells.end(), own.begin(), own.end());
   std::sort(cells.begin(), cells.end(), format::CellLess);
@@ -101,6 +109,16 @@ Status Resolver::ResolveDelete(const PlannedOperation& operation) {
     while (hit < versions.size() && versions[hit].timestamp != *operation.timestamp) ++hit;
   }
   return hit < versions.size() ? EmitDelete(operation, versions, hit) : Status();
+}
+
+// What hides a cell counts as what shows one: the answer follows from both.
+void Resolver::NoteUnlogged(Region* region, const std::vector<format::Cell>& cells) {
+  const format::SequenceNumber flushed = region->flushed_through();
+  const bool any = std::any_of(cells.begin(), cells.end(), [&](const format::Cell& cell) {
+    return region->unlogged().MayHold(cell.sequence, flushed);
+  });
+  if (!any || std::find(unlogged_.begin(), unlogged_.end(), region) != unlogged_.end()) return;
+  unlogged_.push_back(region);
 }
 
 // Has the cell hold its value itself.
@@ -150,7 +168,7 @@ Status Resolver::EmitDelete(const PlannedOperation& operation,
 
 }  // namespace
 
-Status ResolveDeletes(const ResolvePoint& point, WritePlan* plan) {
+Result<std::vector<Region*>> ResolveDeletes(const ResolvePoint& point, WritePlan* plan) {
   return Resolver(point, plan).Resolve();
 }
 

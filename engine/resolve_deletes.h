@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "engine/view.h"
 #include "engine/write_plan.h"
@@ -22,8 +23,10 @@ struct ResolvePoint {
 };
 
 /// Encodes all operations of `plan.unresolved` into `plan.batch`; a DeleteCell that hits nothing
-/// visible vanishes. Requires: nothing is written while it runs. Errors: those of reading;
-/// kInvalidArgument when the batch becomes too large.
-Status ResolveDeletes(const ResolvePoint& point, WritePlan* plan);
+/// visible vanishes. Returns the regions, each once, in which it read operations that are in no log
+/// and no file; then the plan is as before, and has to be resolved again after these regions were
+/// flushed. Requires: nothing is written while it runs. Errors: those of reading; kInvalidArgument
+/// when the batch becomes too large.
+Result<std::vector<Region*>> ResolveDeletes(const ResolvePoint& point, WritePlan* plan);
 
 }  // namespace tandem::engine

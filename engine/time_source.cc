@@ -16,10 +16,10 @@ int64_t TimeSource::Now() {
   return high_.load(std::memory_order_acquire);
 }
 
-int64_t TimeSource::AssignTimestamps(uint32_t count) {
-  const int64_t first = std::max(Now(), last_timestamp() + 1);
+int64_t TimeSource::NextTimestamp() { return std::max(Now(), last_timestamp() + 1); }
+
+void TimeSource::AssignTimestamps(int64_t first, uint32_t count) {
   last_timestamp_.store(first + count - 1, std::memory_order_release);
-  return first;
 }
 
 void TimeSource::Restore(int64_t last_timestamp, int64_t clock_high_micros) {

@@ -9,7 +9,7 @@
 
 namespace tandem::engine {
 
-/// Threads: any, except AssignTimestamps (one at a time).
+/// Threads: any, except NextTimestamp and AssignTimestamps (the commit leader).
 class TimeSource {
  public:
   /// `clock` outlives this.
@@ -17,9 +17,10 @@ class TimeSource {
 
   /// No later call returns less.
   int64_t Now();
-  /// `count` timestamps, one a batch; returns the first, the others follow one by one. All are
-  /// greater than any assigned before.
-  int64_t AssignTimestamps(uint32_t count);
+  /// The timestamp that the next batch gets: greater than any assigned before.
+  int64_t NextTimestamp();
+  /// `count` timestamps from `first` on, which NextTimestamp returned, were given to batches.
+  void AssignTimestamps(int64_t first, uint32_t count);
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_acquire); }
 
   /// What a catalog or a log remembers: nothing at or below `last_timestamp` is assigned again and

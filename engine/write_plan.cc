@@ -57,7 +57,6 @@ class Planner {
   bool met_delete_cell_ = false;
   WritePlan plan_;
   const Table* table_ = nullptr;    ///< Of the operation at hand; `plan_` holds it.
-  const Region* region_ = nullptr;  ///< Of the first operation.
   BatchOperation operation_;        ///< At hand.
   std::vector<std::string_view> qualifiers_;
   std::string index_key_;
@@ -96,9 +95,9 @@ Status Planner::FindTable(std::string_view name) {
 
 void Planner::NoteRegion() {
   if (plan_.spans_regions) return;
-  const Region* region = &table_->RegionOf(operation_.row);
-  if (region_ == nullptr) region_ = region;
-  plan_.spans_regions = region != region_;
+  Region* region = &table_->RegionOf(operation_.row);
+  if (plan_.region == nullptr) plan_.region = region;
+  plan_.spans_regions = region != plan_.region;
 }
 
 Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {

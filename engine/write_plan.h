@@ -30,10 +30,14 @@ struct PlannedOperation {
 struct WritePlan {
   std::vector<std::shared_ptr<const Table>> tables;  ///< That the batch touches, each once.
   bool spans_regions = false;                        ///< It touches more than one.
+  Region* region = nullptr;                          ///< Of its first operation.
   wal::BatchEncoder batch;  ///< Complete unless `unresolved` has something.
   /// All operations of a batch that contains a DeleteCell: what they are is known only when
   /// everything before them was applied (rule 3).
   std::vector<PlannedOperation> unresolved;
+
+  /// What it writes depends on what is there.
+  bool reads() const { return !unresolved.empty(); }
 };
 
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of

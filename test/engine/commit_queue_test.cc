@@ -65,6 +65,7 @@ struct QueueFixture {
                      .health = &health,
                      .jobs = &jobs,
                      .latest_view = nullptr,
+                     .flush = nullptr,
                      .after_group = [] {}},
                     SequenceNumber(0)};
 };

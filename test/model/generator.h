@@ -39,7 +39,7 @@ struct TablePlan {
   std::vector<std::string> qualifiers;  ///< Of any family, as often as they shall come up.
   std::vector<std::string> values;      ///< Empty: what fits each column's name.
   bool user_timestamps = true;          ///< Some; small ones, extreme ones.
-  bool unlogged = false;                ///< Written at kMemory only, and by nobody else.
+  bool unlogged = false;                ///< Written at kMemory mostly; the others never are.
   bool large = false;                   ///< Rows of many cells, and long values; written rarely.
 };
 

@@ -25,6 +25,12 @@ bool JournalBatch::surely_writes() const {
   });
 }
 
+bool JournalBatch::only_surely_writes() const {
+  return std::none_of(operations.begin(), operations.end(), [](const ModelOperation& operation) {
+    return operation.kind == ModelOperation::Kind::kDeleteCell;
+  });
+}
+
 /// A model that goes forward batch by batch and knows at every step which rows differ from what was
 /// recovered.
 class Journal::Search {
@@ -109,6 +115,20 @@ size_t Journal::MostAt(uint64_t last_sequence) const {
   return most;
 }
 
+std::optional<Model> Journal::RecoverMixed(const Recovered& recovered, size_t most) const {
+  Search whole(base_, tables_, recovered);
+  for (size_t count = 0; count < most; ++count) {
+    Search logged = whole;
+    for (size_t i = count; i < most; ++i) {
+      if (!batches_[i].is_logged) continue;
+      logged.Advance(batches_[i]);
+      if (logged.difference_count() == 0) return logged.state();
+    }
+    whole.Advance(batches_[count]);
+  }
+  return std::nullopt;
+}
+
 Model Journal::Recover(const Recovered& recovered) {
   const size_t least = recovered.killed ? written_ : 0, most = MostAt(recovered.last_sequence);
   if (most < least) {
@@ -132,6 +152,16 @@ Model Journal::Recover(const Recovered& recovered) {
       nearest = std::to_string(count) + " batches, where " + std::to_string(fewest) +
                 " rows differ: " + search.DescribeDifference();
     }
+  }
+  const bool all_logged = std::all_of(batches_.begin(), batches_.end(),
+                                      [](const JournalBatch& batch) { return batch.is_logged; });
+  std::optional<Model> mixed;
+  if (!all_logged) mixed = RecoverMixed(recovered, most);
+  if (mixed.has_value()) {
+    base_ = *std::move(mixed);
+    batches_.clear();
+    written_ = 0;
+    return base_;
   }
   throw Failure("what was recovered is no prefix of the " + std::to_string(batches_.size()) +
                 " batches since the last durable one (" + std::to_string(least) + " to " +

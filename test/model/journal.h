@@ -19,15 +19,20 @@ struct JournalBatch {
   int64_t now_micros = 0;
   /// After it; nullopt when Write failed, so that nobody knows.
   std::optional<uint64_t> last_sequence;
+  bool is_logged = true;  ///< Whatever its region does.
   /// Whether it surely has an effect. A DeleteCell may have none, and then nothing is logged.
   bool surely_writes() const;
+  /// Whether it has no DeleteCell.
+  bool only_surely_writes() const;
 };
 
 /// The rows of a table, with all versions, by key.
 using TableContent = std::map<std::string, ModelRow>;
 
-/// Batches of one kind (logged, or not logged at all) in the order in which they were acknowledged.
-/// A crash leaves the effects of the first n of them, n not below a floor.
+/// Batches on tables of one kind in the order in which they were acknowledged. A crash leaves the
+/// effects of the first n of them, n not below a floor, where all are logged. Those that are not go
+/// with their memstore: where there are any, a crash leaves all of the first k, and of the next up
+/// to n those that are logged.
 class Journal {
  public:
   /// `tables` are all that its batches touch; `state` is durable.
@@ -61,6 +66,7 @@ class Journal {
   void MarkDurable(size_t count);
   /// How many batches there can be at most.
   size_t MostAt(uint64_t last_sequence) const;
+  std::optional<Model> RecoverMixed(const Recovered& recovered, size_t most) const;
 
   std::vector<std::string> tables_;
   Model base_;  ///< Before batches_[0].

@@ -87,7 +87,7 @@ void Session::Work() {
 SessionAction Session::NewBatch() {
   SessionAction action;
   const bool unlogged = dice_.Chance(4);
-  if (unlogged) {
+  if (unlogged && !dice_.Chance(25)) {
     action.durability = Durability::kMemory;
   } else {
     const uint64_t level = dice_.Below(20);

@@ -104,8 +104,9 @@ class Session {
   Moment Now();
   int64_t now();
   const TablePlan& PlanOf(const std::string& table) const;
+  /// Of the table whose batches need not be logged.
   bool IsUnlogged(const SessionAction& action) const {
-    return action.durability == Durability::kMemory;
+    return PlanOf(action.batch.front().table).unlogged;
   }
   Journal& JournalOf(const SessionAction& action) {
     return IsUnlogged(action) ? *unlogged_ : *logged_;

@@ -108,6 +108,7 @@ Status Session::Write(const SessionAction& action) {
   entry.operations = action.batch;
   entry.now_micros = now();
   entry.timestamp = std::max(now_micros_, last_timestamp_ + 1);
+  entry.is_logged = action.durability != Durability::kMemory || !entry.only_surely_writes();
   written_ += action.batch.size();
   counters_.operations += action.batch.size();
   if (!status.ok()) {
@@ -128,7 +129,7 @@ void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
   Journal& journal = JournalOf(action);
   const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
-  if (!surely_writes) return;
+  if (!surely_writes || IsUnlogged(action)) return;
   if (action.durability == Durability::kWritten) journal.MarkWritten();
   if (action.durability == Durability::kSynced) journal.MarkDurable();
 }

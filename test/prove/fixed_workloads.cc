@@ -244,6 +244,23 @@ Workload MemoryBatches(uint64_t seed) {
       .Done();
 }
 
+// The deletion reveals a cell of the first batch, so that the log must not hold it alone.
+Workload MemoryBatchesRead(uint64_t seed) {
+  ModelOperation older = Put("p", {{"c", "1"}});
+  older.timestamp = 10;
+  ModelOperation newer = Put("p", {{"c", "2"}});
+  newer.timestamp = 20;
+  return Script("memory-batches-that-a-deletion-reads", seed)
+      .Create(Table("t", 2))
+      .Unlogged("t")
+      .Write(Durability::kMemory, {older, Put("q", {{"c", "9"}})})
+      .Write(Durability::kMemory, {newer})
+      .Synced({Delete(Kind::kDeleteCell, "p", "c")})
+      .Write(Durability::kMemory, {Put("r", {{"c", "3"}})})
+      .Written({Delete(Kind::kDeleteCell, "r", "c"), Put("s", {{"c", "4"}})})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -292,9 +309,9 @@ Workload BackgroundFlushes(uint64_t seed) {
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
   constexpr Workload (*kMakers[])(uint64_t) = {
-      Puts,       BufferedTail,      Batches,      IndexUpdates, Deletes,      Flushes,
-      Compaction, LogRoll,           Creations,    Reopenings,   MemoryWrites, LargeValues,
-      Families,   BackgroundFlushes, ManifestRoll, MemoryBatches};
+      Puts,        BufferedTail, Batches,           MemoryBatchesRead, IndexUpdates, Deletes,
+      Flushes,     Compaction,   LogRoll,           Creations,         Reopenings,   MemoryWrites,
+      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

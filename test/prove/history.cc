@@ -28,6 +28,11 @@ bool History::Batch::SurelyChanges(const std::string& table) const {
   });
 }
 
+bool History::Batch::is_logged() const {
+  return durability != Durability::kMemory ||
+         !std::all_of(operations.begin(), operations.end(), SurelyWrites);
+}
+
 std::string History::Lane::TextOfModel(const test::Model& model) const {
   std::string text;
   test::ModelRead everything;
@@ -57,16 +62,36 @@ History::State History::Lane::After(const State& state, const Batch& batch) cons
 }
 
 std::optional<History::State> History::Lane::Find(const std::string& text, bool killed) const {
-  const size_t floor = killed ? written : synced;
+  const size_t floor = killed ? std::max(written, logged_written) : std::max(synced, logged_synced);
   for (size_t i = states.size(); i > floor; --i) {
     if (states[i - 1].text == text) return states[i - 1];
   }
-  return FindOpen(text);
+  const std::optional<State> open_state = FindOpen(states.back(), text);
+  return open_state.has_value() ? open_state : FindMixed(text, killed);
 }
 
-std::optional<History::State> History::Lane::FindOpen(const std::string& text) const {
+// What is not logged goes with its memstore: all of a prefix is in files.
+std::optional<History::State> History::Lane::FindMixed(const std::string& text, bool killed) const {
+  const bool mixed = std::any_of(states.begin() + 1, states.end(),
+                                 [](const State& state) { return !state.last.is_logged(); });
+  if (!mixed) return std::nullopt;
+  const size_t floor = killed ? logged_written : logged_synced;
+  for (size_t count = synced; count < states.size(); ++count) {
+    State state = states[count];
+    for (size_t i = count; i < states.size(); ++i) {
+      if (i > count && states[i].last.is_logged()) state = After(state, states[i].last);
+      if (i >= floor && state.text == text) return state;
+    }
+    std::optional<State> open_state = FindOpen(state, text);
+    if (open_state.has_value()) return open_state;
+  }
+  return std::nullopt;
+}
+
+std::optional<History::State> History::Lane::FindOpen(const State& last,
+                                                      const std::string& text) const {
   for (size_t chosen = 1; chosen < size_t{1} << open.size(); ++chosen) {
-    State state = states.back();
+    State state = last;
     for (size_t i = 0; i < open.size(); ++i) {
       if ((chosen >> i & 1) != 0) state = After(state, open[i]);
     }
@@ -85,7 +110,8 @@ History::History(const Workload& workload) : lanes_(2) {
 }
 
 void History::Writing(const Step& step, int64_t now_micros) {
-  current_ = step.durability == Durability::kMemory ? 1 : 0;
+  const std::vector<std::string>& loose = lanes_[1].tables;
+  current_ = std::count(loose.begin(), loose.end(), step.batch.front().table) > 0 ? 1 : 0;
   std::vector<Batch>& open = lanes_[current_].open;
   open.push_back({step.batch, step.durability, now_micros});
   if (open.size() > kOpenMax) open.erase(open.begin());
@@ -98,8 +124,11 @@ void History::Acknowledged() {
   lane.open.clear();
   const Batch& batch = lane.states.back().last;
   if (!batch.surely_writes() || batch.durability < Durability::kWritten) return;
-  lane.written = lane.states.size() - 1;
-  if (batch.durability == Durability::kSynced) lane.synced = lane.written;
+  lane.logged_written = lane.states.size() - 1;
+  if (batch.durability == Durability::kSynced) lane.logged_synced = lane.logged_written;
+  if (current_ == 1) return;
+  lane.written = lane.logged_written;
+  lane.synced = lane.logged_synced;
 }
 
 void History::Flushed(const std::string& table) {
@@ -156,13 +185,16 @@ void History::Recovered(const Content& content) {
     if (!state.has_value()) continue;
     lane.states = {*std::move(state)};
     lane.open.clear();
-    lane.synced = lane.written = 0;
+    lane.synced = lane.written = lane.logged_synced = lane.logged_written = 0;
   }
 }
 
 uint64_t History::demand() const {
   uint64_t demand = created_.size();
-  for (const Lane& lane : lanes_) demand = demand * 1'000'003 + lane.synced * 1009 + lane.written;
+  for (const Lane& lane : lanes_) {
+    demand = demand * 1'000'003 + lane.synced * 1009 + lane.written;
+    demand = demand * 1'000'003 + lane.logged_synced * 1009 + lane.logged_written;
+  }
   return demand;
 }
 

@@ -1,9 +1,10 @@
 // What was asked of a database and what it acknowledged, and from that what a crash may leave.
 //
-// Batches form two lanes, those that are logged and those at Durability::kMemory, which touch other
-// tables. Of each lane a crash leaves a prefix of the acknowledged batches, not shorter than what
-// was made durable, and behind all of them perhaps batches that were attempted and never
-// acknowledged, each as a whole. Tables whose creation was acknowledged exist.
+// Batches form two lanes by their tables: those that are never written at Durability::kMemory, and
+// those that are. Of the first lane a crash leaves a prefix of the acknowledged batches, not
+// shorter than what was made durable, and behind all of them perhaps batches that were attempted
+// and never acknowledged, each as a whole. Of the second it leaves a prefix, and behind that of the
+// batches that are logged a prefix again. Tables whose creation was acknowledged exist.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,7 @@ class History {
     int64_t micros = 0;
     /// Whether anything is surely written, so that its durability says something of those before.
     bool surely_writes() const;
+    bool is_logged() const;
     bool SurelyChanges(const std::string& table) const;
   };
   struct State {
@@ -64,18 +66,21 @@ class History {
     std::vector<std::string> tables;
     std::vector<State> states;       ///< After each acknowledged batch; the first before all.
     size_t synced = 0, written = 0;  ///< States that survive a power cut, and a kill, at least.
-    std::vector<Batch> open;         ///< Attempted after the last acknowledged one.
+    /// The same for the logged batches alone. In the first lane that is all.
+    size_t logged_synced = 0, logged_written = 0;
+    std::vector<Batch> open;  ///< Attempted after the last acknowledged one.
 
     std::string TextOfModel(const test::Model& model) const;
     std::string TextOf(const Content& content) const;
     State After(const State& state, const Batch& batch) const;
     /// The state that `text` shows, among those that may be there.
     std::optional<State> Find(const std::string& text, bool killed) const;
-    std::optional<State> FindOpen(const std::string& text) const;
+    std::optional<State> FindMixed(const std::string& text, bool killed) const;
+    std::optional<State> FindOpen(const State& last, const std::string& text) const;
   };
   std::string MissingTable(const Content& content) const;
 
-  std::vector<Lane> lanes_;  // Logged, not logged.
+  std::vector<Lane> lanes_;  // All logged, not all logged.
   size_t current_ = 0;       // The lane of the write that was announced last.
   std::vector<std::string> created_;
 };

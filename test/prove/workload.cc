@@ -76,13 +76,14 @@ ModelOperation RandomOperation(const TableOptions& table, Choices* choices) {
   return operation;
 }
 
-// A batch is logged or not as a whole, and so are its tables.
+// A batch is logged or not as a whole. On the tables that need not be logged some are.
 Step RandomWrite(const Workload& workload, const TableOptions& table, Choices* choices) {
   constexpr Durability kDurabilities[] = {Durability::kBuffered, Durability::kWritten,
                                           Durability::kWritten, Durability::kSynced};
   Step step;
   const bool unlogged = workload.IsUnlogged(table.name);
-  step.durability = unlogged ? Durability::kMemory : kDurabilities[choices->Below(4)];
+  const bool in_memory = unlogged && !choices->OneIn(3);
+  step.durability = in_memory ? Durability::kMemory : kDurabilities[choices->Below(4)];
   for (uint64_t count = choices->OneIn(2) ? 1 : 1 + choices->Below(4); count > 0; --count) {
     const TableOptions& other = workload.tables[choices->Below(workload.tables.size())];
     const bool takes_other = choices->OneIn(3) && workload.IsUnlogged(other.name) == unlogged;

@@ -35,7 +35,7 @@ struct Workload {
   uint64_t seed = 1;  ///< Of the disk, and of the ids that the engine draws.
   engine::Tuning tuning{};
   std::vector<TableOptions> tables{};  ///< Each exists once a step has created it.
-  /// Tables that are written at Durability::kMemory alone; all others never are.
+  /// Tables that are written at Durability::kMemory too; all others never are.
   std::vector<std::string> unlogged{};
   std::vector<Step> steps{};
 

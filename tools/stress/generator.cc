@@ -215,6 +215,10 @@ ModelOperation Generator::Operation(bool loose) {
                               : OperationKind::kDeleteRow;
   operation.columns.clear();
   if (kind < 7) operation.columns = {{Column(operation.family), ""}};
+  // A DeleteCell is logged, and nothing of the loose table is.
+  if (loose && operation.kind == OperationKind::kDeleteCell) {
+    operation.kind = OperationKind::kDeleteColumn;
+  }
   if (operation.kind == OperationKind::kDeleteRow) operation.family.clear();
   if (operation.kind == OperationKind::kDeleteCell && dice_.Chance(60)) {
     operation.timestamp.reset();
