@@ -56,7 +56,7 @@ objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
 # The stress harness and the tests share the simulated disk and the reference model.
 SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc))
-TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
+TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/dump/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJECTS)
@@ -161,10 +161,10 @@ FUZZ_SECONDS ?= 20
 FUZZ_TARGETS ?=
 FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
 # Of the program what reads bytes; the rest of it would only be built for nothing.
-FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/input_packages.cc %/help_text.cc, \
-  $(wildcard $(addprefix tools/tandem/,dump_*.cc input*.cc output.cc output_table.cc file_*.cc \
+FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/verb.cc,$(wildcard tools/dump/*.cc)) $(filter-out %/input_packages.cc %/help_text.cc, \
+  $(wildcard $(addprefix tools/tandem/,input*.cc output.cc output_table.cc file_*.cc \
   *json.cc *_text.cc chain_end.cc declarations.cc record_reader.cc row_key_template.cc \
-  separated_header.cc suggest.cc verb_dump.cc))))
+  separated_header.cc suggest.cc))))
 .PHONY: fuzz-corpus fuzz-program
 fuzz fuzz-corpus: fuzz-program
 	@SEED=$(SEED) GROW=$(filter fuzz-corpus,$@) \
@@ -197,7 +197,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/stress tools/simulation tools/bench test/support,$(wildcard $(folder)/*.h))
+HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,$(wildcard $(folder)/*.h))
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/house/tidy.py

@@ -11,9 +11,9 @@
 #include "test/fuzz/samples.h"
 #include "test/fuzz/sealing.h"
 #include "test/fuzz/target.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
-#include "tools/tandem/dump.h"
+#include "tools/dump/dump.h"
+#include "tools/simulation/memory_file.h"
 #include "tools/tandem/file_check.h"
 #include "wal/log.h"
 
@@ -40,21 +40,6 @@ bool Probe(const std::string& bytes, tools::ProbedFile* probed) {
   return true;
 }
 
-Status DumpFile(tools::Dump& dump) {
-  switch (dump.probed.header.kind) {
-    case FileKind::kStore:
-      return dump.options.index.empty() ? DumpStoreFile(dump) : DumpIndex(dump);
-    case FileKind::kLog:
-      return DumpLogSegment(dump);
-    case FileKind::kManifest:
-      return DumpManifest(dump);
-    case FileKind::kRoot:
-      return DumpRoot(dump);
-    default:
-      return Status();
-  }
-}
-
 // Upper flags choose between checking and printing, the output, and what of the file is printed.
 void Show(const std::string& bytes, uint8_t flags) {
   tools::ProbedFile probed;
@@ -68,12 +53,18 @@ void Show(const std::string& bytes, uint8_t flags) {
   tools::DumpOptions options;
   options.file = "input";
   options.output = kModes[flags / 4 % std::size(kModes)];
+  // What the bits of `flags` leave open is chosen by the bytes themselves.
+  const uint8_t view = bytes.empty() ? 0 : static_cast<uint8_t>(bytes.size() % 7);
   if ((flags & 2) != 0) options.index = "city";
+  if (options.index.empty() && view == 1) options.at = std::to_string(bytes.size() / 2);
+  if (options.index.empty() && view == 2) options.section = "histograms";
+  if (options.index.empty() && view == 3) options.section = "state";
+  if (view == 4) options.range.start = "m";
   tools::Context context;
   context.out = Nowhere();
   const auto writer = tools::NewRecordWriter(options.output, context.out);
-  tools::Dump dump{options, context, probed, *writer};
-  (void)DumpFile(dump);
+  tools::DumpRecords records(writer.get(), {});
+  (void)tools::DumpFile(options, context, &probed, &records);
 }
 
 void RunDumpStore(std::string_view input) {

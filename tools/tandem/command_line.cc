@@ -30,6 +30,7 @@ struct Arguments {
   CountOptions count;
   InfoOptions info;
   DumpOptions dump;
+  ManifestOptions manifest;
   VerifyOptions verify;
   FlushOptions flush;
   CompactOptions compact;
@@ -82,6 +83,7 @@ class Grammar {
   void AddReads();
   void AddQueries();
   void AddFiles();
+  void AddDump();
   void AddCare();
   void AddMeasure();
   void AddCopies();
@@ -274,16 +276,33 @@ void Grammar::AddQueries() {
   AddQuestion(count, &arguments_.count);
 }
 
-void Grammar::AddFiles() {
-  AddVerb("info", &arguments_.info);
+void Grammar::AddDump() {
   DumpOptions& dump = arguments_.dump;
   CLI::App* verb = AddVerb("dump", &dump);
-  verb->add_option("FILE", dump.file, "The file")->required();
+  verb->add_option("FILE", dump.files, "Files; a database with --find-key")->required();
+  verb->add_option("--section", dump.section, "Only this part; with --hex also a section's kind");
+  verb->add_option("--records", dump.records, "Only records of this kind, as 'cell'");
   verb->add_option("--index", dump.index,
-                   "Print the index's logical keys: region start, index, value, row");
-  verb->add_option("--section", dump.section,
-                   "Only this part (see above); with --hex also a section's kind");
+                   "The logical keys of an index: region start, index, value, row");
+  verb->add_option("--key", dump.key, "Only this row");
+  AddRange(verb, &dump.range);
+  verb->add_option("--family", dump.family, "Only this family; in a log its number");
+  verb->add_option("--limit", dump.limit, "Records of a file at most; default: all")
+      ->check(CheckCount);
+  verb->add_option("--at", dump.at, "The block or frame at this offset, taken apart");
+  verb->add_option("--bytes", dump.bytes, "OFFSET+LENGTH: these bytes, as 0x1000+64");
+  verb->add_option("--find-key", dump.find_key, "All that files say about this row");
   verb->add_flag("--hex", dump.hex, "Bytes as hex digits and text");
+}
+
+void Grammar::AddFiles() {
+  AddVerb("info", &arguments_.info);
+  AddDump();
+  ManifestOptions& manifest = arguments_.manifest;
+  CLI::App* verb = AddVerb("manifest", &manifest);
+  verb->add_option("ACTION", manifest.action, "diff")->required();
+  verb->add_option("BEFORE", manifest.before, "A manifest, or a database")->required();
+  verb->add_option("AFTER", manifest.after, "Another")->required();
 
   VerifyOptions& verify = arguments_.verify;
   verb = AddVerb("verify", &verify);

@@ -225,6 +225,17 @@ Result<uint64_t> ParseSize(std::string_view text) {
       Format("'{}': expected a size such as 8192, 64KiB or 16MiB", EscapeBytes(text)));
 }
 
+Result<uint64_t> ParseOffset(std::string_view option, std::string_view text) {
+  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
+  const std::string_view digits = is_hex ? text.substr(2) : text;
+  uint64_t number = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, number, is_hex ? 16 : 10);
+  if (error == std::errc() && end == last) return number;
+  return Status::InvalidArgument(
+      Format("{} '{}': expected a number such as 4096 or 0x1000", option, EscapeBytes(text)));
+}
+
 Result<int64_t> ParseDuration(std::string_view text) {
   if (const auto micros = ParseQuantity(text, kDurationUnits)) return static_cast<int64_t>(*micros);
   return Status::InvalidArgument(

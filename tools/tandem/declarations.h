@@ -53,6 +53,9 @@ Result<OrderText> ParseOrder(std::string_view text);
 
 /// `8192`, `64KiB`, `16MiB`, `1GiB`; KB, MB and GB are powers of 1000. Errors: kInvalidArgument.
 Result<uint64_t> ParseSize(std::string_view text);
+/// `4096` or `0x1000`, as errors and dumps print offsets; `option` is named in messages. Errors:
+/// kInvalidArgument.
+Result<uint64_t> ParseOffset(std::string_view option, std::string_view text);
 /// `250ms`, `10s`, `5m`, `2h`, `7d`, in microseconds. Errors: kInvalidArgument.
 Result<int64_t> ParseDuration(std::string_view text);
 /// Microseconds since 1970, or RFC 3339. `option` is for the message. Errors: kInvalidArgument.

@@ -96,14 +96,20 @@ why other indexes were not used.
 Prints the number of rows that satisfy a predicate.
 )"},
     {"dump",
-     R"(Example: tandem dump shop/store-7 --index state
+     R"(Example: tandem dump shop/store-7 --section cells --prefix 2026-01
 
-Prints what a file holds: a store file, a log segment, a manifest or ROOT. The file
-needs no database around it.
-  store file   header, schema, statistics, sections, blocks, cells
+Prints what files hold, damaged ones too, without a database around them.
+  store file   header, schema, statistics, sections, blocks, cells, histograms
   log segment  header, frames, operations
-  manifest     header, frames, edits
-  ROOT         header, slots
+  manifest     header, frames, edits, state, summary
+  ROOT         header, slots        backup-N     header, record, state
+csv and tsv hold one kind of records: choose by --section or --records.
+)"},
+    {"manifest",
+     R"(Example: tandem manifest diff shop-friday/ shop/
+
+Prints what is in one catalog only, or not the same in both: tables, families, indexes,
+regions, files, log segments, counters.
 )"},
     {"verify",
      R"(Example: tandem verify shop/ --deep
@@ -213,10 +219,10 @@ Look      info      tables, regions, files, indexes, memory
           query     print the rows that satisfy a predicate
           explain   tell how a query is answered
           count     count the rows that satisfy a predicate
-Files     dump      print what a file of a database holds
+Files     dump      print what files of a database hold, or say about one row
+          manifest  compare the catalogs of two manifests
           verify    check every byte, and indexes against rows
-Care      flush     write memory to files
-          compact   merge the files of each region into one
+Care      flush, compact  write memory to files; merge the files of each region
           checkpoint  make a copy as of now that shares files
           backup    add to a directory of backups what changed
           restore   make a database from a backup; list and verify backups

@@ -103,10 +103,24 @@ struct InfoOptions {
 };
 
 struct DumpOptions {
-  std::string file;
-  std::string index;    ///< Print the logical keys of this index.
-  std::string section;  ///< Empty: everything.
+  std::vector<std::string> files;
+  std::string file;      ///< The one of `files` that is dumped.
+  std::string index;     ///< Print the logical keys of this index.
+  std::string section;   ///< Empty: everything.
+  std::string records;   ///< Only records of this kind; empty: all.
+  std::string key;       ///< Only this row; empty: all.
+  RangeArguments range;  ///< Only these rows.
+  std::string family;    ///< Only this family; empty: all.
+  uint64_t limit = 0;    ///< Records of a file; 0: all.
+  std::string at;        ///< The block or frame at this offset.
+  std::string bytes;     ///< OFFSET+LENGTH: these bytes.
+  std::string find_key;  ///< All that a database says about this row.
   bool hex = false;
+  OutputMode output = OutputMode::kTable;
+};
+
+struct ManifestOptions {
+  std::string action, before, after;
   OutputMode output = OutputMode::kTable;
 };
 
@@ -173,8 +187,8 @@ struct VersionOptions {};
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, DumpOptions, VerifyOptions, FlushOptions, CompactOptions,
-                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-                 StressOptions, ReplayOptions, VersionOptions>;
+                 InfoOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
+                 CompactOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
+                 RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -21,6 +21,7 @@ Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CountOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const DumpOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ManifestOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FlushOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context);

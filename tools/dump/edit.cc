@@ -1,10 +1,11 @@
 // Each part of an edit becomes records of its own kind, with the number of the edit in front.
-#include "tools/tandem/dump_edit.h"
-
 #include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "format/catalog.h"
 #include "format/manifest.h"
+#include "tools/dump/catalog.h"
+#include "tools/dump/chain.h"
+#include "tools/dump/names.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::tools {
@@ -74,11 +75,7 @@ void EditDump::Regions(const std::vector<format::RegionRecord>& regions) {
   writer_.Begin("put_region",
                 {"edit", "region", "table_id", "start", "end", "flushed_through", "files"});
   for (const format::RegionRecord& region : regions) {
-    std::vector<std::string> files;
-    for (const format::FileReference& reference : region.files) {
-      files.push_back(Format("store-{} run {} rows {}..{}", reference.file.value, reference.run,
-                             reference.ordinal_low, reference.ordinal_high));
-    }
+    const std::vector<std::string> files = ReferenceTexts(region);
     writer_.Add({number_, region.id.value, region.table.value, region.start_key,
                  region.end_key.empty() ? Value() : Value(region.end_key),
                  region.flushed_through.value, files});

@@ -1,7 +1,9 @@
 // ROOT: both slots, and what the valid ones bind.
-#include "base/status_macros.h"
 #include "format/root.h"
-#include "tools/tandem/dump.h"
+
+#include "base/status_macros.h"
+#include "tools/dump/dump.h"
+#include "tools/dump/names.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::tools {
@@ -30,8 +32,6 @@ void DumpBoundFile(size_t slot, const std::string& name, const format::BoundFile
 }  // namespace
 
 Status DumpRoot(Dump& dump) {
-  static const std::vector<std::string> kParts = {"header", "slots"};
-  RETURN_IF_ERROR(CheckPart(dump.options, kParts));
   if (!dump.Wants("slots")) return {};
   ASSIGN_OR_RETURN(const format::RootFile root, format::ReadRoot(dump.probed.file.get()));
   ASSIGN_OR_RETURN(const auto slots, format::ReadRootSlots(dump.probed.file.get()));

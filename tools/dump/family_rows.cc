@@ -1,0 +1,168 @@
+// See family_rows.h.
+#include "tools/dump/family_rows.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "format/damaged_file.h"
+#include "format/family_survey.h"
+#include "format/wide_row.h"
+
+namespace tandem::tools {
+namespace {
+
+using format::RowBlockRef;
+
+class IndexedRows final : public FamilyRows {
+ public:
+  IndexedRows(const format::DataSection* data, OnDamage on_damage)
+      : data_(*data), on_damage_(std::move(on_damage)) {}
+
+  Status Seek(std::string_view key) override;
+  Status Next() override {
+    if (++slot_ < rows_->row_count()) return rows_->Key(slot_, &key_);
+    return Load(rows_->first() + rows_->row_count(), {});
+  }
+  bool valid() const override { return rows_ != nullptr; }
+  const std::string& key() const override { return key_; }
+  std::optional<uint32_t> ordinal() const override {
+    return data_.OrdinalOf(rows_->first() + slot_);
+  }
+  Result<std::unique_ptr<format::CellStream>> Stream() const override {
+    if (rows_->is_wide()) return format::NewWideRowStream(data_.blocks(), rows_);
+    std::vector<format::Cell> cells;
+    RETURN_IF_ERROR(
+        rows_->Cells(slot_, format::Projection(data_.names(), &data_.blocks()), &cells));
+    return format::NewCellStream(std::move(cells), rows_);
+  }
+
+ private:
+  Status Load(uint32_t position, std::string_view key);
+
+  const format::DataSection& data_;
+  const OnDamage on_damage_;
+  RowBlockRef rows_;
+  uint32_t slot_ = 0;
+  std::string key_;
+};
+
+Status IndexedRows::Seek(std::string_view key) {
+  const auto block = key.empty() ? Result<uint32_t>(0) : data_.BlockOfKey(key);
+  if (key.empty()) return Load(0, {});
+  if (block) return Load(data_.BlockAt(*block).first, key);
+  RETURN_IF_ERROR(on_damage_(block.error()));
+  return Load(0, key);
+}
+
+// Moves to the first row >= `key` at `position` or after it, in the first block that can be read.
+Status IndexedRows::Load(uint32_t position, std::string_view key) {
+  rows_ = nullptr;
+  const format::BlockIndex& index = data_.index();
+  while (position < data_.row_count()) {
+    const Result<uint32_t> block = data_.BlockOf(position);
+    if (!block) {
+      RETURN_IF_ERROR(on_damage_(block.error()));
+      position = index.EndOfPiece(index.PieceOf(position, 0));
+      continue;
+    }
+    const format::DataBlock place = data_.BlockAt(*block);
+    position = place.first + place.count;
+    const Result<RowBlockRef> rows = data_.ReadRowsUncached(*block);
+    if (!rows) {
+      RETURN_IF_ERROR(on_damage_(rows.error()));
+      continue;
+    }
+    slot_ = key.empty() ? 0 : (*rows)->LowerBound(key);
+    if (slot_ >= (*rows)->row_count()) continue;
+    const Status status = (*rows)->Key(slot_, &key_);
+    if (!status.ok()) {
+      RETURN_IF_ERROR(on_damage_(status));
+      continue;
+    }
+    rows_ = *rows;
+    break;
+  }
+  return {};
+}
+
+class SurveyedRows final : public FamilyRows {
+ public:
+  SurveyedRows(std::unique_ptr<format::DamagedFile> file, format::FamilySurvey survey)
+      : file_(std::move(file)), survey_(std::move(survey)), rows_(*file_, survey_) {}
+
+  Status Seek(std::string_view key) override {
+    do {
+      RETURN_IF_ERROR(rows_.Next());
+    } while (rows_.valid() && rows_.key() < key);
+    return {};
+  }
+  Status Next() override { return rows_.Next(); }
+  bool valid() const override { return rows_.valid(); }
+  const std::string& key() const override { return rows_.key(); }
+  std::optional<uint32_t> ordinal() const override { return rows_.ordinal(); }
+  Result<std::unique_ptr<format::CellStream>> Stream() const override {
+    if (rows_.comes_in_pieces()) return rows_.Stream();
+    std::vector<format::Cell> cells;
+    RETURN_IF_ERROR(rows_.Cells(&cells));
+    return format::NewCellStream(std::move(cells), nullptr);
+  }
+
+ private:
+  const std::unique_ptr<format::DamagedFile> file_;
+  const format::FamilySurvey survey_;
+  format::GoodRows rows_;
+};
+
+// A view of a file that somebody else owns.
+class BorrowedFile final : public base::File {
+ public:
+  explicit BorrowedFile(base::File* file) : file_(*file) {}
+  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
+    return file_.Read(offset, buffer);
+  }
+  Status Write(uint64_t, std::string_view) override { return Refused(); }
+  Status DataSync() override { return Refused(); }
+  Result<uint64_t> Size() override { return file_.Size(); }
+  Status Truncate(uint64_t) override { return Refused(); }
+  Status Preallocate(uint64_t) override { return Refused(); }
+  const std::string& name() const override { return file_.name(); }
+
+ private:
+  static Status Refused() { return Status::ReadOnly("a dump writes nothing"); }
+  base::File& file_;
+};
+
+Result<std::unique_ptr<FamilyRows>> Survey(const format::StoreFile& file, format::FamilyId family,
+                                           const FamilyRows::OnDamage& on_damage) {
+  const format::KnownFile known{.number = file.number(), .id = file.id(), .table = &file.table()};
+  ASSIGN_OR_RETURN(auto damaged, format::DamagedFile::Open(
+                                     std::make_unique<BorrowedFile>(&file.blocks().file()), known));
+  ASSIGN_OR_RETURN(std::vector<format::FamilySurvey> surveys, format::SurveyFamilies(*damaged));
+  for (format::FamilySurvey& survey : surveys) {
+    if (survey.family != family) continue;
+    for (const format::SurveyedBlock& block : survey.blocks) {
+      if (block.is_good) continue;
+      RETURN_IF_ERROR(on_damage(file.blocks().Corrupt(block.handle.offset, block.reason)));
+    }
+    return std::unique_ptr<FamilyRows>(
+        std::make_unique<SurveyedRows>(std::move(damaged), std::move(survey)));
+  }
+  return std::unique_ptr<FamilyRows>();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FamilyRows>> FamilyRows::Open(const format::StoreFile& file,
+                                                     format::FamilyId family, OnDamage on_damage) {
+  const Result<format::DataSection*> data = file.Family(family);
+  if (data && *data == nullptr) return std::unique_ptr<FamilyRows>();
+  if (data) {
+    return std::unique_ptr<FamilyRows>(std::make_unique<IndexedRows>(*data, std::move(on_damage)));
+  }
+  RETURN_IF_ERROR(on_damage(data.error()));
+  return Survey(file, family, on_damage);
+}
+
+}  // namespace tandem::tools
