@@ -15,7 +15,7 @@ constexpr uint64_t kTimes = 16;
 
 std::string Number(double value) {
   std::ostringstream text;
-  text.precision(12);
+  text.precision(value == std::floor(value) ? 12 : 3);
   text << value;
   return text.str();
 }
@@ -65,9 +65,9 @@ void Check(const Growth& growth) {
   bool is_kept = true;
   std::string counted;
   for (const uint64_t n : {growth.n, kTimes * growth.n}) {
-    const uint64_t cost = growth.measure(n);
-    is_kept = is_kept && static_cast<double>(cost) <= growth.bound.at(static_cast<double>(n));
-    counted += " " + std::to_string(cost) + " at " + std::to_string(n) + ",";
+    const double cost = growth.measure(n);
+    is_kept = is_kept && cost <= growth.bound.at(static_cast<double>(n));
+    counted += " " + Number(cost) + " at " + std::to_string(n) + ",";
   }
   const std::string line = std::string(growth.cost) + ":" + counted + " " + growth.bound.text;
   std::printf("counters: %s%s\n", line.c_str(), growth.kept == Kept::kYes ? "" : ", a known miss");

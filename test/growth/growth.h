@@ -32,7 +32,7 @@ struct Growth {
   uint64_t n = 1;
   Bound bound;
   /// Makes the thing of size n from nothing and counts.
-  std::function<uint64_t(uint64_t n)> measure;
+  std::function<double(uint64_t n)> measure;
   Kept kept = Kept::kYes;
 };
 
@@ -42,5 +42,7 @@ void Check(const Growth& growth);
 
 /// Allocations of this thread in `work`, by operator new.
 uint64_t AllocationsOf(const std::function<void()>& work);
+/// Bytes that operator new gave to any thread and that were not given back.
+int64_t LiveBytes();
 
 }  // namespace tandem::test

@@ -68,8 +68,8 @@ const Figures& FiguresAfter(uint64_t n, End end) {
   return at->second;
 }
 
-std::function<uint64_t(uint64_t)> After(End end, uint64_t Figures::*figure) {
-  return [=](uint64_t n) { return FiguresAfter(n, end).*figure; };
+std::function<double(uint64_t)> After(End end, uint64_t Figures::*figure) {
+  return [=](uint64_t n) { return static_cast<double>(FiguresAfter(n, end).*figure); };
 }
 
 BOOST_AUTO_TEST_SUITE(Opens)

@@ -1,0 +1,91 @@
+// Allocations of the calls that programs make most, on a table of n rows that is in memory and in a
+// store file whose blocks are cached. The second of two calls counts: the first one loads.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "test/growth/growth.h"
+#include "test/growth/tables.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kRows = 250;
+
+enum class Place { kMemstore, kFile };
+
+/// Allocations of `work`, called the second time.
+std::function<double(uint64_t)> Allocations(Place place,
+                                            std::function<double(TestEngine*, uint64_t)> work) {
+  return [=](uint64_t n) {
+    TestEngine engine;
+    engine.tuning.memstore_bytes = 8 << 20;
+    engine.tuning.memstores_total_bytes = 16 << 20;
+    engine.tuning.log_segment_bytes = 8 << 20;
+    engine.tuning.block_cache_bytes = 8 << 20;
+    CreateTable(&engine);
+    PutRows(&engine, n, 10);
+    if (place == Place::kFile) BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+    engine.executor.Drain();
+    (void)work(&engine, n);
+    return work(&engine, n);
+  };
+}
+
+double OfGet(TestEngine* engine, uint64_t n) {
+  const std::string key = RowKey(n / 2);
+  return static_cast<double>(AllocationsOf([&] {
+    const auto row = (**engine).Get({}, "t", key);
+    BOOST_REQUIRE(row.has_value() && row->has_value());
+  }));
+}
+
+double OfPut(TestEngine* engine, uint64_t n) {
+  WriteBatch batch;
+  batch.Put("t", RowKey(n / 2), "d", "c", "new");
+  return static_cast<double>(AllocationsOf([&] { BOOST_REQUIRE(engine->Write(batch).ok()); }));
+}
+
+/// For each row: those of the cursor itself are not worth a row of n.
+double OfScannedRow(TestEngine* engine, uint64_t n) {
+  uint64_t rows = 0;
+  const uint64_t all = AllocationsOf([&] { rows = RowsOf((**engine).Scan({}, "t", {})); });
+  BOOST_CHECK_EQUAL(rows, n);
+  return static_cast<double>(all) / static_cast<double>(n);
+}
+
+BOOST_AUTO_TEST_SUITE(Calls)
+
+BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
+  Check({.cost = "allocations of a Get among n rows in memory",
+         .n = kRows,
+         .bound = AtMost(16),
+         .measure = Allocations(Place::kMemstore, OfGet)});
+  Check({.cost = "allocations of a Get among n rows in a file",
+         .n = kRows,
+         .bound = AtMost(24),
+         .measure = Allocations(Place::kFile, OfGet)});
+}
+
+BOOST_AUTO_TEST_CASE(APutAllocatesTheSameInAnyTable) {
+  Check({.cost = "allocations of a Put among n rows",
+         .n = kRows,
+         .bound = AtMost(16),
+         .measure = Allocations(Place::kMemstore, OfPut)});
+}
+
+BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {
+  Check({.cost = "allocations of a scan of n rows in memory, for each row",
+         .n = kRows,
+         .bound = AtMost(0.5),
+         .measure = Allocations(Place::kMemstore, OfScannedRow)});
+  Check({.cost = "allocations of a scan of n rows in a file, for each row",
+         .n = kRows,
+         .bound = AtMost(0.5),
+         .measure = Allocations(Place::kFile, OfScannedRow)});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,144 @@
+// Memory with the number of things that are held, and after n things that are gone. Bytes are those
+// that operator new gave and did not get back. The simulated disk takes some of them, too: what
+// only reads leaves it as it is.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <deque>
+
+#include "test/growth/growth.h"
+#include "test/growth/tables.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kRows = 1000;
+constexpr uint64_t kHits = 10;
+const Predicate kIsHit = Predicate::Equal("c", "hit");
+
+uint64_t Accounted(const MemoryInfo& memory) {
+  return memory.block_cache_bytes + memory.memstore_bytes + memory.append_buffer_bytes +
+         memory.block_index_bytes + memory.key_hash_bytes + memory.filter_bytes +
+         memory.bitmap_bytes + memory.dictionary_bytes + memory.index_directory_bytes +
+         memory.read_buffer_bytes + memory.overlap_bytes;
+}
+
+/// Live bytes that `work` adds, when it is done n times on a table that it was done on before.
+std::function<double(uint64_t)> Added(std::function<void(TestEngine*)> work) {
+  return [=](uint64_t n) {
+    TestEngine engine;
+    OpenColdTable(&engine, kRows, kHits);
+    for (int i = 0; i < 4; ++i) work(&engine);
+    const int64_t before = LiveBytes();
+    for (uint64_t i = 0; i < n; ++i) work(&engine);
+    return static_cast<double>(LiveBytes() - before);
+  };
+}
+
+/// Live bytes of n things that are held at once.
+template <typename Thing>
+std::function<double(uint64_t)> Held(std::function<Thing(TestEngine*)> make) {
+  return [=](uint64_t n) {
+    TestEngine engine;
+    OpenColdTable(&engine, kRows, kHits);
+    std::deque<Thing> held;
+    for (int i = 0; i < 4; ++i) held.push_back(make(&engine));
+    const int64_t before = LiveBytes();
+    for (uint64_t i = 0; i < n; ++i) held.push_back(make(&engine));
+    return static_cast<double>(LiveBytes() - before);
+  };
+}
+
+Cursor BegunScan(TestEngine* engine) {
+  auto cursor = (**engine).Scan({}, "t", {});
+  BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+  BOOST_REQUIRE(cursor->Next());
+  return std::move(*cursor);
+}
+
+Cursor BegunQuery(TestEngine* engine) {
+  auto cursor = (**engine).Query({}, "t", kIsHit, {});
+  BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+  BOOST_REQUIRE(cursor->Next());
+  return std::move(*cursor);
+}
+
+Snapshot TakenSnapshot(TestEngine* engine) {
+  auto snapshot = (**engine).TakeSnapshot();
+  BOOST_REQUIRE_EQUAL(snapshot.status().ToString(), "OK");
+  return std::move(*snapshot);
+}
+
+BOOST_AUTO_TEST_SUITE(Memory)
+
+BOOST_AUTO_TEST_CASE(WhatIsGoneLeavesNothing) {
+  Check({.cost = "bytes left by n scans that were begun and dropped",
+         .n = 16,
+         .bound = AtMost(1024),
+         .measure = Added([](TestEngine* engine) { (void)BegunScan(engine); })});
+  Check({.cost = "bytes left by n queries that were begun and dropped",
+         .n = 16,
+         .bound = AtMost(1024),
+         .measure = Added([](TestEngine* engine) { (void)BegunQuery(engine); })});
+  Check({.cost = "bytes left by n snapshots that were taken and dropped",
+         .n = 16,
+         .bound = AtMost(1024),
+         .measure = Added([](TestEngine* engine) { (void)TakenSnapshot(engine); })});
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsHeldTakesLittleEach) {
+  Check({.cost = "bytes of n begun scans",
+         .n = 16,
+         .bound = AtMostLinear(0, 65536),
+         .measure = Held<Cursor>(BegunScan)});
+  Check({.cost = "bytes of n begun queries",
+         .n = 16,
+         .bound = AtMostLinear(0, 65536),
+         .measure = Held<Cursor>(BegunQuery)});
+  Check({.cost = "bytes of n snapshots",
+         .n = 16,
+         .bound = AtMostLinear(0, 512),
+         .measure = Held<Snapshot>(TakenSnapshot)});
+}
+
+BOOST_AUTO_TEST_CASE(FlushesAndMergesLeaveNoMemory) {
+  Check({.cost = "accounted bytes after the same 100 rows were written, flushed and merged n times",
+         .n = 4,
+         .bound = AtMost(65536),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           CreateTable(&engine);
+           for (uint64_t i = 0; i < n; ++i) {
+             PutRows(&engine, 100, kHits);
+             BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+             engine.executor.Drain();
+             // Caches hold what the last file is read by, and nothing of those before it.
+             BOOST_CHECK_EQUAL(RowsOf(engine->Scan({}, "t", {})), 100u);
+             BOOST_CHECK_EQUAL(RowsOf(engine->Query({}, "t", kIsHit, {})), kHits);
+           }
+           return static_cast<double>(Accounted(engine->Info().memory));
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(ATableTakesLittle) {
+  Check({.cost = "bytes of n empty tables",
+         .n = 4,
+         .bound = AtMostLinear(0, 65536),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           CreateTable(&engine);
+           const int64_t before = LiveBytes();
+           for (uint64_t i = 0; i < n; ++i) {
+             TableOptions table = SimpleTable();
+             table.name = "t" + std::to_string(i);
+             BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+           }
+           engine.executor.Drain();
+           return static_cast<double>(LiveBytes() - before);
+         }});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

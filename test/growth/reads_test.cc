@@ -1,0 +1,79 @@
+// What reads cost among n rows: a cold query, count, page and get read what they return and the way
+// there, wherever it lies.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "test/growth/growth.h"
+#include "test/growth/tables.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kHits = 16;
+constexpr uint64_t kRows = 512;
+const Predicate kIsHit = Predicate::Equal("c", "hit");
+
+/// Reads of the disk by `work` on a cold table of n rows.
+std::function<double(uint64_t)> ColdReads(std::function<void(TestEngine*, uint64_t)> work) {
+  return [=](uint64_t n) {
+    TestEngine engine;
+    OpenColdTable(&engine, n, kHits);
+    return static_cast<double>(ReadsOf(&engine, [&] { work(&engine, n); }));
+  };
+}
+
+BOOST_AUTO_TEST_SUITE(Reads)
+
+BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
+  Check({.cost = "data blocks of a query of 16 hits among n rows",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenColdTable(&engine, n, kHits);
+           const auto plan = engine->Explain({}, "t", kIsHit, {});
+           BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+           BOOST_CHECK_EQUAL(plan->rows, kHits);
+           BOOST_CHECK_EQUAL(plan->index, "by_c");
+           return static_cast<double>(plan->candidate_blocks);
+         }});
+  Check({.cost = "reads of a cold query of 16 hits among n rows",
+         .n = kRows,
+         .bound = AtMostLogarithmic(kHits, 1),
+         .measure = ColdReads([](TestEngine* engine, uint64_t) {
+           BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", kIsHit, {})), kHits);
+         })});
+}
+
+BOOST_AUTO_TEST_CASE(ACountReadsNoRows) {
+  Check({.cost = "reads of a cold count of 16 hits among n rows",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = ColdReads([](TestEngine* engine, uint64_t) {
+           const auto count = (**engine).Count({}, "t", kIsHit, {});
+           BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
+           BOOST_CHECK_EQUAL(*count, kHits);
+         })});
+}
+
+BOOST_AUTO_TEST_CASE(APageCostsTheSameWhereverItLies) {
+  Check({.cost = "reads of a cold page of 10 rows behind n rows",
+         .n = kRows,
+         .bound = AtMost(12),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           const ScanOptions page = {.start = RowKey(n - 10), .limit = 10};
+           BOOST_CHECK_EQUAL(RowsOf((**engine).Scan({}, "t", page)), 10u);
+         })});
+  Check({.cost = "reads of a cold get of the last of n rows",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           BOOST_CHECK_NE(engine->Value(RowKey(n - 1), "c"), "-");
+         })});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test

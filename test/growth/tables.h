@@ -1,0 +1,31 @@
+// Tables of n rows, and what a piece of work reads of the simulated disk.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "test/engine/test_engine.h"
+
+namespace tandem::test {
+
+/// "row00000042".
+std::string RowKey(uint64_t row);
+
+/// Creates "t" (see SimpleTable).
+void CreateTable(TestEngine* engine);
+
+/// Puts rows 0 to n - 1 with a payload of 100 bytes, in batches; every n / hits-th of them has
+/// c = 'hit', the others a value of their own.
+void PutRows(TestEngine* engine, uint64_t n, uint64_t hits);
+
+/// The same, in one store file, in an engine that was closed and opened again: nothing is cached.
+void OpenColdTable(TestEngine* engine, uint64_t n, uint64_t hits);
+
+/// How often `work` reads of the disk.
+uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work);
+
+/// Reads a cursor to its end; the rows.
+uint64_t RowsOf(Result<Cursor> cursor);
+
+}  // namespace tandem::test
