@@ -84,6 +84,18 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
   return reader->status();
 }
 
+bool GroupApplier::IsNeeded(const format::Frame& frame) {
+  wal::GroupReader reader(frame.payload, format::SequenceNumber(frame.first_sequence),
+                          frame.timestamp);
+  wal::Operation operation;
+  while (reader.Next(&operation)) {
+    // What is not understood is kept for the next open to judge.
+    if (!FindTable(operation.table).ok()) return true;
+    if (operation.sequence > table_->RegionOf(operation.row).flushed_through()) return true;
+  }
+  return !reader.status().ok();
+}
+
 GroupApplier::Applied GroupApplier::TakeApplied() {
   std::vector<Region*>& regions = applied_.regions;
   std::sort(regions.begin(), regions.end(),

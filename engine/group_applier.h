@@ -25,6 +25,8 @@ class GroupApplier {
   /// Applies what a log holds: everything is checked as a write would be, and operations that are
   /// in files are skipped. Errors: kCorruption.
   Status Replay(const format::Frame& frame);
+  /// Whether a frame that was replayed holds an operation that is in no file.
+  bool IsNeeded(const format::Frame& frame);
 
   /// What was done since the last call.
   struct Applied {

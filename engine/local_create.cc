@@ -52,7 +52,7 @@ Status FinishCreation(base::Directory* directory, base::RandomSource* random,
   return format::WriteRoot(root_file, &root, /*both=*/true);
 }
 
-// Removes what a crash in step 2 or 3 left.
+// Removes what a crash in step 2 or 3 left, once it is sure that nothing else is there.
 Status RemoveLeftovers(base::Directory* directory, const std::vector<LocalFile>& files) {
   for (const LocalFile& leftover : files) {
     ASSIGN_OR_RETURN(std::unique_ptr<base::File> file,
@@ -63,8 +63,8 @@ Status RemoveLeftovers(base::Directory* directory, const std::vector<LocalFile>&
       return Status::Corruption("ROOT says that the database is being created, beside " +
                                 leftover.name);
     }
-    RETURN_IF_ERROR(directory->Remove(leftover.name));
   }
+  for (const LocalFile& leftover : files) RETURN_IF_ERROR(directory->Remove(leftover.name));
   return files.empty() ? Status() : directory->Sync();
 }
 

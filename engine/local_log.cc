@@ -27,6 +27,12 @@ LocalLog::LocalLog(Parts parts, const wal::ReplayReport& replay)
     : parts_(std::move(parts)), last_end_(replay.end) {
   for (const format::BoundFile& segment : replay.segments) ends_[segment.number] = segment;
   current_.number = replay.last_segment;
+  replayed_ = {replay.last_segment, replay.end.length_bytes};
+}
+
+void LocalLog::GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end) {
+  ends_[segment.number] = {segment.number, segment.id, end.length_bytes, end.last_checksum};
+  last_end_ = end;
 }
 
 void LocalLog::Append(const format::Frame& frame) {
@@ -134,8 +140,7 @@ Status LocalLog::Close() {
 uint64_t LocalLog::segment_bytes() const { return writer_ ? writer_->size_bytes() : 0; }
 
 format::LogMark LocalLog::mark() const {
-  if (writer_) return {current_.number, writer_->synced_end().length_bytes};
-  return {current_.number, last_end_.length_bytes};
+  return writer_ ? format::LogMark{current_.number, writer_->synced_end().length_bytes} : replayed_;
 }
 
 format::BoundFile LocalLog::end_of(format::FileNumber number) const {

@@ -32,6 +32,8 @@ class LocalLog {
   };
   /// Goes on behind what `replay` found; Roll begins the first segment of its own.
   LocalLog(Parts parts, const wal::ReplayReport& replay);
+  /// Goes on behind a rewritten segment instead. Requires: no Roll yet.
+  void GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end);
 
   /// Buffers `frame`, in a new segment when the last one is sealed. Its predecessor and durable
   /// mark are filled in here. When there is no room the group is dropped and the next Write says
@@ -64,6 +66,7 @@ class LocalLog {
   std::unique_ptr<wal::SegmentWriter> writer_;  // Null before the first Roll.
   format::SegmentRecord current_;
   wal::SegmentEnd last_end_;                              // Of the segment before current_.
+  format::LogMark replayed_;                              // What is durable before the first Roll.
   std::map<format::FileNumber, format::BoundFile> ends_;  // Of every segment but current_.
   Spare spare_;     // The next segment's file, kept when there was no room to begin it.
   Status dropped_;  // Why frames appended since the last Write are lost.

@@ -70,6 +70,7 @@ Status BindSegments(RecoveredFiles* files) {
 Status HoldFiles(base::Directory* directory, const format::Catalog& catalog, OpenFiles* held) {
   std::map<FileNumber, std::string> named;
   for (const format::SegmentRecord& segment : catalog.segments) {
+    if (named.size() == kHeldSegmentsMax) break;
     named.emplace(segment.number, SegmentName(segment.number));
   }
   for (const auto& [number, record] : catalog.files) named.emplace(number, StoreFileName(number));
@@ -101,22 +102,14 @@ Status HoldNewest(base::Directory* directory, RecoveredFiles* files, OpenFiles* 
   return status;
 }
 
-// `held` is null for the owner.
-Status OpenSegments(base::Directory* directory, base::OpenMode mode, const OpenFiles* held,
-                    RecoveredFiles* files) {
+// What replay has to know of each segment.
+Status ListSegments(RecoveredFiles* files) {
   for (const format::SegmentRecord& record : files->manifest.catalog.segments) {
-    wal::ReplaySegment segment;
-    segment.number = record.number;
-    segment.id = record.id;
-    if (held != nullptr) {
-      segment.file = held->at(record.number);
-    } else {
-      ASSIGN_OR_RETURN(segment.file, OpenNamed(directory, SegmentName(record.number), mode));
-    }
+    wal::ReplaySegment segment{.number = record.number, .id = record.id};
     if (files->manifest.log.segment == record.number) {
       segment.durable_bytes = files->manifest.log.length_bytes;
     }
-    files->segments.push_back(std::move(segment));
+    files->segments.push_back(segment);
   }
   return files->root.record.closed ? BindSegments(files) : Status();
 }
@@ -140,22 +133,23 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
 }
 
 // Whether a frame follows the header of a segment of this database. A header that is only half
-// there belongs to a roll that a crash ended.
+// there belongs to a roll that a crash ended; a rewritten segment holds nothing that those which it
+// was to replace do not hold.
 Result<bool> HasFrames(base::Directory* directory, const std::string& name,
                        const format::DatabaseId& database) {
   Result<std::unique_ptr<base::File>> file = directory->Open(name, base::OpenMode::kReadOnly);
   if (!file)
     return file.error().code() == StatusCode::kNotFound ? Result<bool>(false) : file.error();
   const Result<wal::SegmentHeader> header = wal::ReadSegmentHeader(file->get());
-  if (!header || header->spec.database != database) return false;
+  if (!header || header->spec.database != database || wal::IsRewritten(header->spec)) return false;
   ASSIGN_OR_RETURN(const uint64_t size, (*file)->Size());
   format::FrameReader frames(file->get(), header->spec.id, wal::kSegmentHeaderBytes, size);
   ASSIGN_OR_RETURN(const auto first, frames.Next());
   return first.has_value() && first->frame.previous == header->checksum;
 }
 
-// A segment takes frames once the manifest names it, durably. So a newer one with frames is the
-// witness that the manifest lost its end.
+// A segment takes frames of its own once the manifest names it, durably. So a newer one with frames
+// is the witness that the manifest lost its end.
 Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& files) {
   FileNumber newest(0);
   for (const wal::ReplaySegment& segment : files.segments) {
@@ -180,7 +174,7 @@ Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode, 
                    OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
   if (held != nullptr) RETURN_IF_ERROR(HoldNewest(directory, &files, held));
-  RETURN_IF_ERROR(OpenSegments(directory, mode, held, &files));
+  RETURN_IF_ERROR(ListSegments(&files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
   RETURN_IF_ERROR(files.root.record.closed ? CheckNothingNewer(files.listing, files)
                                            : CheckNoFramesUnnamed(directory, files));
@@ -200,11 +194,14 @@ Status CheckWritable(base::File* file, format::FileKind kind) {
   return header && !header->writable() ? OnlyReadable(file->name()) : Status();
 }
 
-Status CheckWritable(const RecoveredFiles& files) {
+// That of segments too, which have to open for writing as well.
+Status CheckWritable(base::Directory* directory, const RecoveredFiles& files) {
   if (!files.root.writable) return OnlyReadable("this database");
   RETURN_IF_ERROR(CheckWritable(files.manifest_file.get(), format::FileKind::kManifest));
   for (const wal::ReplaySegment& segment : files.segments) {
-    RETURN_IF_ERROR(CheckWritable(segment.file.get(), format::FileKind::kLog));
+    ASSIGN_OR_RETURN(const auto file,
+                     OpenNamed(directory, SegmentName(segment.number), base::OpenMode::kReadWrite));
+    RETURN_IF_ERROR(CheckWritable(file.get(), format::FileKind::kLog));
   }
   return Status();
 }
@@ -228,7 +225,7 @@ Status CheckStoreFilesExist(const RecoveredFiles& files) {
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
   ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite, nullptr));
-  RETURN_IF_ERROR(CheckWritable(files));
+  RETURN_IF_ERROR(CheckWritable(directory, files));
   RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }
@@ -239,9 +236,20 @@ Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* 
     files.store_files[number] = held->at(number);
   }
   for (const wal::ReplaySegment& segment : files.segments) {
-    files.segment_files[segment.number] = segment.file;
+    const auto found = held->find(segment.number);
+    if (found != held->end()) files.segment_files.insert(*found);
   }
   return files;
+}
+
+wal::SegmentOpener SegmentsOf(base::Directory* directory, const OpenFiles& held) {
+  return [directory, &held](FileNumber number) -> Result<std::shared_ptr<base::File>> {
+    const auto found = held.find(number);
+    if (found != held.end()) return found->second;
+    ASSIGN_OR_RETURN(std::unique_ptr<base::File> file,
+                     OpenNamed(directory, SegmentName(number), base::OpenMode::kReadOnly));
+    return std::shared_ptr<base::File>(std::move(file));
+  };
 }
 
 }  // namespace tandem::engine

@@ -1,10 +1,4 @@
-// The writer's storage. Its start, after everything was read and replayed:
-// 1. ROOT says open, with file numbers reserved: before the first write to anything else.
-// 2. What was replayed is cut to its end, written again and synced.
-// 3. The manifest goes on or, after a crash, begins anew.
-// 4. A new segment vouches for the end of the last.
-// 5. Files that nothing names are removed.
-// A crash anywhere in it leaves what was there before, and the next start repeats it.
+// The writer's storage in its life; how it starts is in local_start.cc.
 #include "engine/local_storage.h"
 
 #include <algorithm>
@@ -20,25 +14,6 @@ using format::CatalogEdit;
 using format::FileNumber;
 using format::LogMark;
 
-bool HasSegment(const Catalog& catalog, FileNumber number) {
-  return std::any_of(
-      catalog.segments.begin(), catalog.segments.end(),
-      [number](const format::SegmentRecord& segment) { return segment.number == number; });
-}
-
-// Writes bytes back as they are, so that the next sync covers them: when a sync failed in the
-// process before, the system may show them and yet never write them to the disk.
-Status WriteAgain(base::File* file, uint64_t from, uint64_t to) {
-  std::string chunk;
-  for (uint64_t offset = from; offset < to; offset += chunk.size()) {
-    chunk.resize(std::min<uint64_t>(to - offset, 1 << 20));
-    ASSIGN_OR_RETURN(const size_t count, file->Read(offset, chunk));
-    if (count < chunk.size()) return Status::IoError(file->name() + ": shorter than a moment ago");
-    RETURN_IF_ERROR(file->Write(offset, chunk));
-  }
-  return Status();
-}
-
 CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
                                  RecoveredFiles* files) {
   CatalogKeeper::Parts parts;
@@ -53,6 +28,12 @@ CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource*
 
 }  // namespace
 
+bool HasSegment(const Catalog& catalog, FileNumber number) {
+  return std::any_of(
+      catalog.segments.begin(), catalog.segments.end(),
+      [number](const format::SegmentRecord& segment) { return segment.number == number; });
+}
+
 LocalStorage::Turn::Turn(LocalStorage* storage) : storage_(storage) {
   base::MutexLock lock(storage_->mutex_);
   while (storage_->turn_taken_) storage_->turn_free_.Wait(storage_->mutex_);
@@ -65,10 +46,15 @@ LocalStorage::Turn::~Turn() {
   storage_->turn_free_.NotifyOne();
 }
 
-LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay)
+LocalStorage::LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay)
     : directory_(std::move(parts.directory)),
       random_(parts.random),
-      keeper_(KeeperParts(directory_.get(), parts.random, files)),
+      former_segments_max_(parts.former_segments_max),
+      found_(new Found{.was_closed = files.root.record.closed,
+                       .durable = files.manifest.log,
+                       .listing = std::move(files.listing),
+                       .replay = replay}),
+      keeper_(KeeperParts(directory_.get(), parts.random, &files)),
       log_({.directory = directory_.get(),
             .random = parts.random,
             .database = keeper_.catalog()->database,
@@ -79,65 +65,6 @@ LocalStorage::LocalStorage(Parts parts, RecoveredFiles* files, const wal::Replay
            replay),
       catalog_(keeper_.catalog()),
       log_mark_(log_.mark()) {}
-
-Result<std::unique_ptr<Storage>> LocalStorage::Start(Parts parts, RecoveredFiles files,
-                                                     const wal::ReplayReport& replay) {
-  const bool was_closed = files.root.record.closed;
-  const LogMark durable = files.manifest.log;
-  std::unique_ptr<LocalStorage> storage(new LocalStorage(std::move(parts), &files, replay));
-  RETURN_IF_ERROR(storage->Begin(was_closed, replay, durable));
-  storage->RemoveOrphans(files.listing);
-  return std::unique_ptr<Storage>(std::move(storage));
-}
-
-Status LocalStorage::Begin(bool was_closed, const wal::ReplayReport& replay, LogMark durable) {
-  {
-    Turn turn(this);
-    RETURN_IF_ERROR(keeper_.MarkOpen());
-    if (!was_closed) RETURN_IF_ERROR(TrimSegments(replay, durable));
-    RETURN_IF_ERROR(keeper_.BeginManifest(was_closed, log_.mark()));
-  }
-  // A log without frames has nothing to replay again: its segments go as the new one comes.
-  if (replay.frames == 0) {
-    for (const format::BoundFile& segment : replay.segments) {
-      empty_segments_.push_back(segment.number);
-    }
-  }
-  return RollLog();
-}
-
-// Cuts what a crash left behind the segments' ends, and makes what was replayed durable. Segments
-// but the last were synced before their successor was begun.
-Status LocalStorage::TrimSegments(const wal::ReplayReport& replay, LogMark durable) {
-  for (const format::BoundFile& segment : replay.segments) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file,
-                     directory_->Open(SegmentName(segment.number), base::OpenMode::kReadWrite));
-    ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-    const bool last = segment.number == replay.last_segment;
-    if (!last && size == segment.length_bytes) continue;
-    // The size as well is set again where it is right already, for the reason of WriteAgain.
-    RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
-    if (last) {
-      const uint64_t from = segment.number == durable.segment ? durable.length_bytes : 0;
-      RETURN_IF_ERROR(WriteAgain(file.get(), from, segment.length_bytes));
-    }
-    RETURN_IF_ERROR(file->DataSync());
-  }
-  return Status();
-}
-
-void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
-  Turn turn(this);
-  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
-  for (const LocalFile& file : listing) {
-    const bool named =
-        (file.kind == LocalFileKind::kStore && catalog->files.contains(file.number)) ||
-        (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
-        (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
-    if (named) continue;
-    directory_->Remove(file.name).Ignore("nothing names it; the next open tries again");
-  }
-}
 
 // A process that inherited the storage through fork must not write: its parent does.
 Status LocalStorage::CheckOwner() const {
@@ -212,12 +139,14 @@ uint64_t LocalStorage::log_bytes() const {
 Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mark) {
   Turn turn(this);
   CatalogEdit edit;
+  if (replacement_.rewritten) edit.add_segments.push_back(*replacement_.rewritten);
   edit.add_segments.push_back(record);
-  edit.remove_segments = empty_segments_;
+  edit.remove_segments = replacement_.old;
+  if (!replacement_.old.empty()) edit.counters = replacement_.counters;
   const Status status = keeper_.Commit(edit, mark);
   Publish();
   RETURN_IF_ERROR(status);
-  for (FileNumber number : std::exchange(empty_segments_, {})) pending_deletes_.push_back(number);
+  for (FileNumber number : std::exchange(replacement_, {}).old) pending_deletes_.push_back(number);
   RemovePending();
   return Status();
 }

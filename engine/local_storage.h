@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,21 @@
 
 namespace tandem::engine {
 
+/// Whether the catalog names the segment.
+bool HasSegment(const format::Catalog& catalog, format::FileNumber number);
+
 class LocalStorage : public Storage {
  public:
   struct Parts {
     std::unique_ptr<base::Directory> directory;  ///< Locked.
     base::RandomSource* random = nullptr;
     uint64_t segment_bytes = 0;
+    size_t former_segments_max = 0;
   };
-  /// Takes over what was recovered and replayed: writes from here on. Errors: kIoError, kNoSpace.
-  static Result<std::unique_ptr<Storage>> Start(Parts parts, RecoveredFiles files,
-                                                const wal::ReplayReport& replay);
+  /// Takes over what was recovered and replayed. Writes nothing before Start.
+  LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay);
 
+  Status Start(const StorageStart& start) override;
   Result<NewFile> CreateFile() override;
   Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) override;
   void AppendLog(const format::Frame& frame) override;
@@ -54,10 +59,29 @@ class LocalStorage : public Storage {
     LocalStorage* const storage_;
   };
 
-  LocalStorage(Parts parts, RecoveredFiles* files, const wal::ReplayReport& replay);
-  Status Begin(bool was_closed, const wal::ReplayReport& replay, format::LogMark durable);
-  Status TrimSegments(const wal::ReplayReport& replay, format::LogMark durable);
+  /// What the open found, for Start.
+  struct Found {
+    bool was_closed = false;
+    format::LogMark durable;  ///< Of the log, as the manifest says.
+    std::vector<LocalFile> listing;
+    wal::ReplayReport replay;
+  };
+  /// What the first segment of our own replaces.
+  struct Replacement {
+    std::vector<format::FileNumber> old;
+    std::optional<format::SegmentRecord> rewritten;  ///< None: nothing of them is needed.
+    format::CatalogCounters counters;
+  };
+
+  Status TakeOver(const Found& found);
+  Status TrimSegments(const Found& found);
   void RemoveOrphans(const std::vector<LocalFile>& listing);
+  Status BeginOwnSegment(const Found& found, const StorageStart& start);
+  Status RewriteSegments(const wal::ReplayReport& replay, const StorageStart& start);
+  Result<wal::SegmentEnd> WriteRewritten(const wal::SegmentSpec& spec,
+                                         const wal::ReplayReport& replay,
+                                         const StorageStart& start);
+  void KeepOldSegments(const wal::ReplayReport& replay);
   Result<format::FileNumber> NextNumber(format::LogMark mark);
   Status AddSegment(const format::SegmentRecord& record, format::LogMark mark);
   Status CheckOwner() const;
@@ -71,10 +95,12 @@ class LocalStorage : public Storage {
 
   const std::unique_ptr<base::Directory> directory_;
   base::RandomSource* const random_;
+  const size_t former_segments_max_;
+  std::unique_ptr<const Found> found_;  // Until Start.
   CatalogKeeper keeper_;                             // By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;  // By the holder of the turn.
   uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.
-  std::vector<format::FileNumber> empty_segments_;  // Until the first segment of our own.
+  Replacement replacement_;  // Until the first segment of our own.
   LocalLog log_;                                    // By the one who calls the log.
 
   mutable base::Mutex mutex_;

@@ -1,4 +1,4 @@
-// Opening a local database: everything is read before anything is written.
+// Opening a local database: everything is read, and nothing is written.
 #include <algorithm>
 
 #include "base/clock.h"
@@ -65,7 +65,8 @@ Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, cons
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
   ASSIGN_OR_RETURN(opened.replay,
-                   wal::Replay(std::move(files.segments), files.manifest.catalog.database, visit));
+                   wal::Replay(files.segments, files.manifest.catalog.database,
+                               SegmentsOf(directory.get(), files.segment_files), visit));
   opened.storage = std::make_unique<ReadOnlyStorage>(std::move(directory), std::move(files),
                                                      opened.replay.segments);
   return opened;
@@ -106,13 +107,14 @@ Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options, const 
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
   ASSIGN_OR_RETURN(opened.replay,
-                   wal::Replay(std::move(files.segments), files.manifest.catalog.database, visit));
-  LocalStorage::Parts parts;
-  parts.directory = std::move(directory);
-  parts.random = options.random;
-  parts.segment_bytes = options.segment_bytes;
-  ASSIGN_OR_RETURN(opened.storage,
-                   LocalStorage::Start(std::move(parts), std::move(files), opened.replay));
+                   wal::Replay(files.segments, files.manifest.catalog.database,
+                               SegmentsOf(directory.get(), files.segment_files), visit));
+  opened.storage = std::make_unique<LocalStorage>(
+      LocalStorage::Parts{.directory = std::move(directory),
+                          .random = options.random,
+                          .segment_bytes = options.segment_bytes,
+                          .former_segments_max = options.former_segments_max},
+      std::move(files), opened.replay);
   return opened;
 }
 

@@ -56,10 +56,10 @@ class ReadOnlyStorage::Held final : public HeldFiles {
   }
   Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) override {
     const auto found = storage_->files_.segment_files.find(number);
-    if (found == storage_->files_.segment_files.end()) {
-      return Status::NotFound(SegmentName(number) + " is not part of the database");
+    if (found != storage_->files_.segment_files.end()) {
+      return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
     }
-    return std::unique_ptr<base::File>(std::make_unique<SharedFile>(found->second));
+    return directory()->Open(SegmentName(number), base::OpenMode::kReadOnly);
   }
 
  private:

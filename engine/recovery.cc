@@ -10,6 +10,7 @@
 #include "engine/group_applier.h"
 #include "engine/guarded.h"
 #include "engine/maintenance.h"
+#include "engine/store_file_check.h"
 
 namespace tandem::engine {
 namespace {
@@ -26,6 +27,7 @@ class Recovery {
   Status ReplayFrame(const format::Frame& frame);
   Status AttachFiles(const format::Catalog& catalog);
   Status AttachRegionFiles(const format::Catalog& catalog, const format::RegionRecord& record);
+  Status StartStorage();
   void RestoreCounters(const format::Catalog& catalog);
 
   const RecoveryOptions& options_;
@@ -47,6 +49,7 @@ Result<RecoveredDatabase> Recovery::Run() {
   storage_options.create_if_missing = options_.create_if_missing;
   storage_options.read_only = options_.read_only;
   storage_options.segment_bytes = tuning.log_segment_bytes;
+  storage_options.former_segments_max = tuning.log_former_segments;
   ASSIGN_OR_RETURN(
       database_.opened,
       OpenLocalStorage(
@@ -56,9 +59,23 @@ Result<RecoveredDatabase> Recovery::Run() {
   database_.files = std::make_unique<StoreFiles>(storage, health_, tuning.block_cache_bytes,
                                                  database_.memory.get());
   const format::Catalog catalog = storage->catalog();
+  if (!options_.read_only) {
+    RETURN_IF_ERROR(CheckStoreFiles(options_.environment.file_system, storage));
+  }
   RETURN_IF_ERROR(AttachFiles(catalog));
   RestoreCounters(catalog);
+  if (!options_.read_only) RETURN_IF_ERROR(StartStorage());
   return std::move(database_);
+}
+
+// The first writes of the open: nothing of what was read can refuse it any more.
+Status Recovery::StartStorage() {
+  StorageStart start;
+  start.is_needed = [this](const format::Frame& frame) { return applier_->IsNeeded(frame); };
+  start.counters.last_sequence = database_.last_sequence.value;
+  start.counters.last_timestamp = time_->last_timestamp();
+  start.log = [this](const std::string& line) { health_->Log(line); };
+  return database_.opened.storage->Start(start);
 }
 
 Status Recovery::AddTables(const format::Catalog& catalog) {
@@ -99,10 +116,6 @@ Status Recovery::AttachRegionFiles(const format::Catalog& catalog,
     std::shared_ptr<LiveFile>& file = open_files_[reference.file];
     if (file == nullptr) {
       ASSIGN_OR_RETURN(file, database_.files->Open(catalog.files.at(reference.file)));
-    }
-    if (!options_.read_only && !file->store().writable()) {
-      return Status::Unsupported("a later version made " + StoreFileName(reference.file) +
-                                 "; this one can only read it");
     }
     slices.push_back({.file = file,
                       .low = reference.ordinal_low,

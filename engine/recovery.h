@@ -3,8 +3,9 @@
 //
 // Steps: (1) the catalog's tables and regions are made, still without files; (2) each logged
 // operation that is not in its region's files is applied to the region that holds its key; (3) the
-// files that the catalog names are opened and put behind the regions. Recovery writes nothing of
-// its own, so it can be repeated; what storage does to start over is told in storage.h.
+// files that the catalog names are opened and put behind the regions; (4) unless it only reads, the
+// storage starts, which makes the first writes. So an open that is refused for what it read has
+// left every byte as it was.
 #pragma once
 
 #include <memory>

@@ -111,6 +111,7 @@ Status Salvager::CreateTarget() {
                        options, [](const format::Catalog&) { return Status(); },
                        [](const format::Frame&) { return Status(); }));
   target_ = std::move(opened.storage);
+  RETURN_IF_ERROR(target_->Start({}));
   const format::Catalog& catalog = surviving_.catalog;
   format::CatalogEdit edit;
   edit.counters = catalog.counters;

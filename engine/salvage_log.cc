@@ -60,6 +60,7 @@ class LogSalvage {
  private:
   Status ListSegments();
   Status OpenSegment(Segment* segment);
+  void DropUnusedRewriting();
   Status Follow(size_t at);
   std::string WhyNotJoined(size_t at) const;
   void BeginHole(const Segment& segment, uint64_t offset, std::string reason);
@@ -128,7 +129,23 @@ Status LogSalvage::ListSegments() {
          segments_.back().size_bytes <= wal::kSegmentHeaderBytes) {
     segments_.pop_back();
   }
+  DropUnusedRewriting();
   return {};
+}
+
+// A rewritten segment is put in the place of the older ones by the edit that names it; one that a
+// crash left without a name may be half written. Frames in a later segment show that it was named.
+void LogSalvage::DropUnusedRewriting() {
+  if (!surviving_.is_from_manifest || catalog_.segments.empty()) return;
+  const format::FileNumber newest = catalog_.segments.back().number;
+  const auto unused = std::find_if(segments_.begin(), segments_.end(), [&](const Segment& one) {
+    return one.number > newest && one.header.has_value() && wal::IsRewritten(one.header->spec);
+  });
+  if (unused == segments_.end()) return;
+  const bool was_named = std::any_of(unused + 1, segments_.end(), [](const Segment& later) {
+    return later.size_bytes > wal::kSegmentHeaderBytes;
+  });
+  if (!was_named) segments_.erase(unused, segments_.end());
 }
 
 Status LogSalvage::OpenSegment(Segment* segment) {
@@ -163,6 +180,7 @@ std::string LogSalvage::WhyNotJoined(size_t at) const {
   const Segment& segment = segments_[at];
   if (segment.file == nullptr || !segment.id.has_value()) return segment.reason;
   if (at == 0 || !segment.header.has_value()) return "";
+  if (wal::IsRewritten(segment.header->spec)) return "";  // It begins a log of its own.
   const wal::SegmentEnd& stated = segment.header->spec.predecessor;
   const bool joins = stated.length_bytes == end_.length_bytes &&
                      stated.last_checksum == end_.last_checksum &&

@@ -29,10 +29,27 @@ struct NewFile {
   std::unique_ptr<base::File> file;
 };
 
+/// What the engine knows of a log when its storage begins to write.
+struct StorageStart {
+  /// Whether the frame holds an operation that is in no store file. Empty: every frame does.
+  std::function<bool(const format::Frame&)> is_needed = {};
+  /// No smaller counters than the log proves; the catalog takes them when it gives up segments.
+  format::CatalogCounters counters = {};
+  /// Gets a line for the log of messages. Empty: nobody reads it.
+  std::function<void(const std::string&)> log = {};
+};
+
 /// Threads: log calls by one at a time (the commit leader); everything else from any thread.
 class Storage {
  public:
   virtual ~Storage() = default;
+
+  /// The first writes of one that was opened to write: what was replayed becomes durable, ROOT says
+  /// open, files that nothing names are removed, a new segment is begun. Where more than
+  /// OpenStorageOptions::former_segments_max were replayed, those frames that are still needed go
+  /// into one segment in their place; without space for it they stay. Requires: called once, before
+  /// anything else but OpenFile and catalog(). Errors: kIoError, kNoSpace.
+  virtual Status Start(const StorageStart&) { return Status(); }
 
   // Verb 1: create. The name is not durable before the next CommitEdits that adds the file.
   virtual Result<NewFile> CreateFile() = 0;
@@ -88,6 +105,7 @@ struct OpenStorageOptions {
   bool create_if_missing = false;
   bool read_only = false;  ///< Writes nothing, takes no lock, works beside a live writer.
   uint64_t segment_bytes = 64 << 20;  ///< Preallocated per segment.
+  size_t former_segments_max = 16;    ///< Segments that former lives may leave; see Storage::Start.
 };
 
 struct OpenedStorage {
@@ -96,13 +114,13 @@ struct OpenedStorage {
   bool was_closed = false;  ///< The last writer closed it cleanly.
 };
 
-/// Opens the database at `path`: lock (unless read-only), ROOT, manifest, then replays the log into
-/// `visit`. `begin` is called with the catalog before the first frame; a reader beside a writer may
-/// have to begin anew, and then what it was given before is void. Unless read-only, what
-/// was replayed is then synced, ROOT says open, files that nothing names are removed and a new
-/// segment is begun. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the pid; a
-/// reader whose writer never paused),
-/// kCorruption, kUnsupported, kIoError.
+/// Opens the database at `path`: lock (unless read-only), ROOT, manifest, the names of all files,
+/// then replays the log into `visit`, one segment at a time. `begin` is called with the
+/// catalog before the first frame; a reader beside a writer may have to begin again, and then what
+/// it was given before is void. Nothing is written, except that `create_if_missing` makes a
+/// database where there is none: that is left to Storage::Start, once the caller has read and
+/// checked what else it needs. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the
+/// pid; a reader whose writer never paused), kCorruption, kUnsupported, kIoError.
 Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,
                                        const std::function<Status(const format::Frame&)>& visit);

@@ -12,9 +12,8 @@
 #include "base/status_macros.h"
 #include "format/block_run.h"
 #include "format/corruption.h"
-#include "format/file_header.h"
-#include "format/footer.h"
 #include "format/section_table.h"
+#include "format/store_file_ends.h"
 #include "format/store_file_parts.h"
 #include "format/stored_schema.h"
 
@@ -22,44 +21,15 @@ namespace tandem::format {
 namespace {
 
 Result<FileHeader> ReadHeader(base::File& file, const ExpectedFile& expected, uint64_t size) {
-  const std::string& name = file.name();
-  if (expected.size_bytes != 0 && size != expected.size_bytes) {
-    return CorruptionAt(name, 0, Mismatch("file size", expected.size_bytes, size));
-  }
-  if (size < kFileHeaderBytes + kFooterBytes) {
-    return CorruptionAt(name, 0,
-                        Mismatch("file size, at least", kFileHeaderBytes + kFooterBytes, size));
-  }
   char bytes[kFileHeaderBytes];
   ASSIGN_OR_RETURN(const size_t count, file.Read(0, bytes));
-  ASSIGN_OR_RETURN(const FileHeader header,
-                   DecodeFileHeader({bytes, count}, FileKind::kStore, name));
-  if (expected.number.value != 0 && header.number != expected.number) {
-    return CorruptionAt(name, 0,
-                        Mismatch("file number", expected.number.value, header.number.value));
-  }
-  if (expected.id.has_value() && header.id != *expected.id) {
-    return CorruptionAt(name, 0, "file id is not the one that the manifest names");
-  }
-  if (expected.database.has_value() && header.database != *expected.database) {
-    return CorruptionAt(name, 40, "database id is that of another database");
-  }
-  return header;
+  return CheckStoreHeader({bytes, count}, expected, size, file.name());
 }
 
 Result<Footer> ReadFooter(base::File& file, const FileHeader& header, uint64_t size) {
   char bytes[kFooterBytes];
   ASSIGN_OR_RETURN(const size_t count, file.Read(size - kFooterBytes, bytes));
-  if (count != kFooterBytes) {
-    return CorruptionAt(file.name(), size - kFooterBytes,
-                        Mismatch("bytes of footer", kFooterBytes, count));
-  }
-  ASSIGN_OR_RETURN(const Footer footer, DecodeFooter({bytes, count}, header.id, size, file.name()));
-  if (footer.number != header.number) {
-    return CorruptionAt(file.name(), size - kFooterBytes,
-                        Mismatch("file number", header.number.value, footer.number.value));
-  }
-  return footer;
+  return CheckStoreFooter({bytes, count}, header, size, file.name());
 }
 
 Result<std::vector<SectionEntry>> ReadTable(const BlockFile& file, const Footer& footer,

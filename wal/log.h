@@ -16,13 +16,18 @@
 // predecessor of 256 bytes, checksum 0x1122334455667788, last sequence 9
 //   00 01 00 00 00 00 00 00  88 77 66 55 44 33 22 11  09 00 00 00 00 00 00 00  checksum
 //
+// A *rewritten* segment takes the place of all older ones, with those of their frames that are
+// still needed: it has no predecessor (length 0, last sequence 0), and as last checksum that of the
+// log that it replaces (1 should that be 0).
+//
 // A crash at this moment leaves            and replay
 //   a frame half written                     ends the log before it
 //   frames written, an earlier one lost      ends the log before the lost one
 //   a frame damaged that had been synced     says corruption, if a later frame survived
 //   a new segment without its catalog entry  never sees it; the file is removed
-// A segment that holds frames without a catalog entry is left by no crash: the manifest lost its
-// end.
+//   a rewritten one without its entry        the same, whatever it holds
+// Any other segment that holds frames without a catalog entry is left by no crash: the manifest
+// lost its end.
 #pragma once
 
 #include <cstdint>
@@ -91,6 +96,11 @@ struct SegmentSpec {
   uint64_t preallocate_bytes = 0;
 };
 
+/// Whether the segment takes the place of all older ones.
+inline bool IsRewritten(const SegmentSpec& spec) {
+  return spec.predecessor.length_bytes == 0 && spec.predecessor.last_checksum != 0;
+}
+
 /// Appends the header of a segment and returns its checksum.
 uint64_t AppendSegmentHeader(const SegmentSpec& spec, std::string* out);
 /// What a segment's header says (the reserve excepted), and its checksum. Errors: kCorruption,
@@ -118,17 +128,30 @@ struct ReplayReport {
 struct ReplaySegment {
   format::FileNumber number;
   format::FileId id;
-  std::shared_ptr<base::File> file;
   const format::BoundFile* bound = nullptr;
   uint64_t durable_bytes = 0;  ///< So many are known to have been durable: a log that ends before
                                ///< them is damaged.
 };
 
+/// Opens a segment to read it. Replay holds one at a time, however many there are.
+using SegmentOpener = std::function<Result<std::shared_ptr<base::File>>(format::FileNumber)>;
+using FrameVisitor = std::function<Status(const format::Frame&)>;
+
 /// Gives each frame of the segments, in order, to `visit` and reports where the log ends. A bad
 /// frame that no later good frame's durable mark reaches is a torn tail; otherwise, and wherever a
 /// header, a chain link or a bound length does not agree, kCorruption with segment, offset,
 /// expected, found.
-Result<ReplayReport> Replay(std::vector<ReplaySegment> segments, const format::DatabaseId& database,
-                            const std::function<Status(const format::Frame&)>& visit);
+Result<ReplayReport> Replay(const std::vector<ReplaySegment>& segments,
+                            const format::DatabaseId& database, const SegmentOpener& open,
+                            const FrameVisitor& visit);
+
+/// The header of a segment that takes the place of all of `log`, which was replayed.
+SegmentEnd RewrittenPredecessor(const ReplayReport& log);
+/// Copies those frames of a log that was replayed which `is_needed` keeps into a new segment, and
+/// closes it. They keep their sequences; their durable marks say that all before them is durable.
+/// Requires: all of the log is; `to` was created with RewrittenPredecessor. Errors: kNoSpace,
+/// kIoError; kCorruption (the log has changed).
+Status RewriteLog(const ReplayReport& log, const SegmentOpener& open,
+                  const std::function<bool(const format::Frame&)>& is_needed, SegmentWriter* to);
 
 }  // namespace tandem::wal

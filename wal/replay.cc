@@ -1,10 +1,10 @@
 // Replay:
 // 1. Every header is read and must be the named segment's of this database.
-// 2. Each segment but the last ends where its successor's header says; bytes behind that are
-// ignored
-//    (while the log is not closed), since a crash left them and its recovery discarded them.
+// 2. Each segment but the last ends where its successor's header says. While the log is not closed
+//    bytes behind that are ignored: a crash left them, and its recovery discarded them.
 // 3. The frames of each are walked along the chain (format/frame_chain.h).
 // 4. The last segment alone may end early, at a torn tail, and not before what is known durable.
+// Steps 1 and 3 open one segment after the other: there may be more of them than descriptors.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -15,26 +15,27 @@
 namespace tandem::wal {
 namespace {
 
-using Visit = std::function<Status(const format::Frame&)>;
-
 // A segment with what is known before its frames are read.
 struct Opened {
-  ReplaySegment* segment = nullptr;
+  const ReplaySegment* segment = nullptr;
+  std::shared_ptr<base::File> file;  // While its header or its frames are read.
+  std::string name;
   SegmentHeader header;
   uint64_t size_bytes = 0;
   const SegmentEnd* vouched = nullptr;  // By the successor.
-
-  const std::string& name() const { return segment->file->name(); }
 };
 
-Result<Opened> OpenSegment(ReplaySegment* segment, const format::DatabaseId& database) {
+Result<Opened> OpenSegment(const ReplaySegment& segment, const format::DatabaseId& database,
+                           const SegmentOpener& open) {
   Opened opened;
-  opened.segment = segment;
-  ASSIGN_OR_RETURN(opened.size_bytes, segment->file->Size());
-  ASSIGN_OR_RETURN(opened.header, ReadSegmentHeader(segment->file.get()));
+  opened.segment = &segment;
+  ASSIGN_OR_RETURN(const std::shared_ptr<base::File> file, open(segment.number));
+  opened.name = file->name();
+  ASSIGN_OR_RETURN(opened.size_bytes, file->Size());
+  ASSIGN_OR_RETURN(opened.header, ReadSegmentHeader(file.get()));
   const SegmentSpec& spec = opened.header.spec;
-  if (spec.database != database || spec.number != segment->number || spec.id != segment->id) {
-    return format::CorruptionAt(opened.name(), 40,
+  if (spec.database != database || spec.number != segment.number || spec.id != segment.id) {
+    return format::CorruptionAt(opened.name, 40,
                                 "database id, number or file id is not as the catalog says");
   }
   return opened;
@@ -44,24 +45,24 @@ Status CheckLength(const Opened& opened) {
   const format::BoundFile* bound = opened.segment->bound;
   if (bound != nullptr && opened.size_bytes != bound->length_bytes) {
     return format::CorruptionAt(
-        opened.name(), std::min(opened.size_bytes, bound->length_bytes),
+        opened.name, std::min(opened.size_bytes, bound->length_bytes),
         format::Mismatch("bytes of file", bound->length_bytes, opened.size_bytes));
   }
   if (opened.vouched == nullptr) return Status();
   const uint64_t length = opened.vouched->length_bytes;
   if (opened.size_bytes < length || (bound != nullptr && opened.size_bytes != length)) {
     return format::CorruptionAt(
-        opened.name(), std::min(opened.size_bytes, length),
+        opened.name, std::min(opened.size_bytes, length),
         format::Mismatch("bytes of file, as its successor says", length, opened.size_bytes));
   }
   return Status();
 }
 
-Result<std::vector<Opened>> OpenAll(std::vector<ReplaySegment>* segments,
-                                    const format::DatabaseId& database) {
+Result<std::vector<Opened>> OpenAll(const std::vector<ReplaySegment>& segments,
+                                    const format::DatabaseId& database, const SegmentOpener& open) {
   std::vector<Opened> opened;
-  for (ReplaySegment& segment : *segments) {
-    ASSIGN_OR_RETURN(Opened next, OpenSegment(&segment, database));
+  for (const ReplaySegment& segment : segments) {
+    ASSIGN_OR_RETURN(Opened next, OpenSegment(segment, database, open));
     opened.push_back(std::move(next));
   }
   for (size_t i = 0; i < opened.size(); ++i) {
@@ -73,7 +74,7 @@ Result<std::vector<Opened>> OpenAll(std::vector<ReplaySegment>* segments,
 
 Status Differs(const Opened& opened, std::string_view what, uint64_t expected,
                const SegmentEnd& end, uint64_t found) {
-  return format::CorruptionAt(opened.name(), end.length_bytes,
+  return format::CorruptionAt(opened.name, end.length_bytes,
                               format::Mismatch(what, expected, found));
 }
 
@@ -85,7 +86,7 @@ Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& 
   if (bound != nullptr) length_min = std::max(length_min, bound->length_bytes);
   if (vouched != nullptr) length_min = std::max(length_min, vouched->length_bytes);
   if (end.length_bytes < length_min) {
-    return format::CorruptionAt(opened.name(), end.length_bytes,
+    return format::CorruptionAt(opened.name, end.length_bytes,
                                 reason + "; " + std::to_string(length_min) + " bytes were durable");
   }
   if (bound != nullptr && end.last_checksum != bound->last_checksum) {
@@ -110,7 +111,7 @@ Result<uint64_t> TornBytes(const Opened& opened, uint64_t end) {
   std::string chunk;
   for (uint64_t offset = end; offset < opened.size_bytes; offset += chunk.size()) {
     chunk.resize(std::min<uint64_t>(opened.size_bytes - offset, 64 * 1024));
-    ASSIGN_OR_RETURN(const size_t count, opened.segment->file->Read(offset, chunk));
+    ASSIGN_OR_RETURN(const size_t count, opened.file->Read(offset, chunk));
     const size_t last = std::string_view(chunk).substr(0, count).find_last_not_of('\0');
     if (last != std::string_view::npos) torn = offset + last + 1 - end;
     if (count < chunk.size()) break;
@@ -118,24 +119,22 @@ Result<uint64_t> TornBytes(const Opened& opened, uint64_t end) {
   return torn;
 }
 
-Status ReplayOne(const Opened& opened, const Visit& visit, ReplayReport* report) {
+Status ReplayOne(const Opened& opened, const FrameVisitor& visit, ReplayReport* report) {
   format::FrameChain chain;
   chain.last_checksum = opened.header.checksum;
   chain.last_sequence = opened.header.spec.predecessor.last_sequence;
   const uint64_t limit = opened.vouched ? opened.vouched->length_bytes : opened.size_bytes;
-  format::FrameReader reader(opened.segment->file.get(), opened.segment->id, kSegmentHeaderBytes,
-                             limit);
+  format::FrameReader reader(opened.file.get(), opened.segment->id, kSegmentHeaderBytes, limit);
   const auto count_and_visit = [&](const format::Frame& frame) {
     report->operations += frame.count;
     const Status status = visit(frame);
     if (status.code() != StatusCode::kCorruption) return status;
     // Who visits knows what is wrong, and only the reader knows where.
-    return format::CorruptionAt(opened.name(),
-                                reader.offset() - format::FrameBytes(frame.payload.size()),
-                                status.message());
+    return format::CorruptionAt(
+        opened.name, reader.offset() - format::FrameBytes(frame.payload.size()), status.message());
   };
   ASSIGN_OR_RETURN(const uint64_t end,
-                   format::FollowChain(&reader, opened.name(), count_and_visit, &chain));
+                   format::FollowChain(&reader, opened.name, count_and_visit, &chain));
   report->end = {end, chain.last_checksum, chain.last_sequence};
   report->last_segment = opened.segment->number;
   report->segments.push_back(
@@ -151,13 +150,18 @@ Status ReplayOne(const Opened& opened, const Visit& visit, ReplayReport* report)
 
 }  // namespace
 
-Result<ReplayReport> Replay(std::vector<ReplaySegment> segments, const format::DatabaseId& database,
-                            const Visit& visit) {
+Result<ReplayReport> Replay(const std::vector<ReplaySegment>& segments,
+                            const format::DatabaseId& database, const SegmentOpener& open,
+                            const FrameVisitor& visit) {
   ReplayReport report;
-  ASSIGN_OR_RETURN(const std::vector<Opened> opened, OpenAll(&segments, database));
-  for (const Opened& segment : opened) RETURN_IF_ERROR(ReplayOne(segment, visit, &report));
-  if (!opened.empty()) {
-    ASSIGN_OR_RETURN(report.torn_bytes, TornBytes(opened.back(), report.end.length_bytes));
+  ASSIGN_OR_RETURN(std::vector<Opened> opened, OpenAll(segments, database, open));
+  for (Opened& segment : opened) {
+    ASSIGN_OR_RETURN(segment.file, open(segment.segment->number));
+    RETURN_IF_ERROR(ReplayOne(segment, visit, &report));
+    if (&segment == &opened.back()) {
+      ASSIGN_OR_RETURN(report.torn_bytes, TornBytes(segment, report.end.length_bytes));
+    }
+    segment.file.reset();
   }
   return report;
 }

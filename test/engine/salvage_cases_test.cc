@@ -271,6 +271,7 @@ FileContents FilesAfterSequence(uint64_t last) {
       options, [](const format::Catalog&) { return Status(); },
       [](const format::Frame&) { return Status(); });
   BOOST_REQUIRE(opened.has_value());
+  BOOST_REQUIRE(opened->storage->Start({}).ok());
   format::CatalogEdit edit;
   edit.counters.emplace(opened->storage->catalog().counters).last_sequence = last;
   BOOST_REQUIRE(opened->storage->CommitEdits(1, edit).ok());

@@ -45,6 +45,7 @@ OpenedForTest OpenStorage(base::FileSystem* disk, const std::string& path, const
   options.create_if_missing = how.create;
   options.read_only = how.read_only;
   options.segment_bytes = 16 * 1024;
+  options.former_segments_max = how.former_segments_max;
   auto result = engine::OpenLocalStorage(
       options,
       [&](const Catalog& catalog) {
@@ -60,7 +61,8 @@ OpenedForTest OpenStorage(base::FileSystem* disk, const std::string& path, const
   if (!result) return opened;
   opened.replay = result->replay;
   opened.was_closed = result->was_closed;
-  opened.storage = std::move(result->storage);
+  if (!how.read_only) opened.status = result->storage->Start({});
+  if (opened.status.ok()) opened.storage = std::move(result->storage);
   return opened;
 }
 

@@ -34,6 +34,7 @@ struct OpenForTest {
   bool create = true;
   bool read_only = false;
   uint64_t seed = 1;
+  size_t former_segments_max = 2;  ///< Few, so that opens write the log into one segment.
 };
 OpenedForTest OpenStorage(base::FileSystem* disk, const std::string& path,
                           const OpenForTest& how = {});

@@ -1,6 +1,7 @@
 // Files of frames, and ROOT: the log, the manifest, the record of a backup. An input is the file,
 // whose checksums are made right or not.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -13,8 +14,8 @@
 #include "format/root.h"
 #include "test/fuzz/sealing.h"
 #include "test/fuzz/target.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/sample_records.h"
+#include "tools/simulation/memory_file.h"
 #include "wal/log.h"
 #include "wal/operation.h"
 
@@ -92,17 +93,19 @@ void RunLog(std::string_view input) {
   std::vector<wal::SegmentEnd> ends(files.size());
   if (flagged.is_sealed()) ends = SealSegments(&files);
   std::vector<wal::ReplaySegment> segments(files.size());
+  std::map<format::FileNumber, std::shared_ptr<base::File>> opened;
   std::vector<format::BoundFile> bounds(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
     segments[i].number = format::FileNumber(kSegments[i]);
     segments[i].id = IdOf(kSegments[i]);
     bounds[i] = {segments[i].number, segments[i].id, files[i].size(), ends[i].last_checksum};
     if ((flagged.flags & kIsClosed) != 0) segments[i].bound = &bounds[i];
-    segments[i].file = std::make_unique<test::MemoryFile>(std::move(files[i]));
+    opened[segments[i].number] = std::make_shared<test::MemoryFile>(std::move(files[i]));
   }
   uint64_t operations = 0;
-  const auto report =
-      wal::Replay(std::move(segments), Database(), [&operations](const format::Frame& frame) {
+  const auto report = wal::Replay(
+      segments, Database(), [&opened](format::FileNumber number) { return opened.at(number); },
+      [&operations](const format::Frame& frame) {
         wal::GroupReader group(frame.payload, format::SequenceNumber(frame.first_sequence),
                                frame.timestamp);
         wal::Operation operation;

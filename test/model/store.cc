@@ -54,6 +54,7 @@ engine::Tuning SmallTuning(uint64_t seed) {
   tuning.memstores_total_bytes = 64 * tuning.memstore_bytes;
   tuning.block_cache_bytes = (seed / 4) % 2 == 0 ? 64 << 10 : 4 << 20;
   tuning.log_segment_bytes = 32 << 10;
+  tuning.log_former_segments = 1 + (seed / 32) % 4;
   tuning.section_alignment = 64;
   tuning.compaction_runs = 5 + (seed / 8) % 4;
   return tuning;

@@ -179,6 +179,25 @@ Workload LogRoll(uint64_t seed) {
   return script.Flush().RunJob().RunJob().Written({Put("r1", {{"c", "z"}})}).Done();
 }
 
+// A log of many segments, of which some frames are needed and some are not, some in part: each
+// recovery writes it into one.
+Workload ManySegments(uint64_t seed) {
+  Script script("many-former-segments", seed);
+  script.tuning().log_segment_bytes = 256;
+  script.tuning().memstore_bytes = 4 << 10;
+  script.Create(Table("t")).Create(Table("u"));
+  for (int i = 0; i < 6; ++i) {
+    const Columns columns = {{"c", std::to_string(i)}, {"v", Repeated('v', 300)}};
+    const std::string row = "r" + std::to_string(i);
+    std::vector<ModelOperation> batch = {Put(row, columns, i % 2 == 0 ? "t" : "u")};
+    if (i == 2) batch.push_back(Put(row, {{"c", "b"}}, "u"));
+    if (i == 3) batch.push_back(Put(row, {{"c", "b"}}));
+    script.Write(i == 4 ? Durability::kSynced : Durability::kWritten, std::move(batch));
+    if (i == 3) script.Flush("u");
+  }
+  return script.Done();
+}
+
 // Split keys make the first edit so large that those of a few flushes fill the manifest.
 Workload ManifestRoll(uint64_t seed) {
   TableOptions table = Table("t");
@@ -311,7 +330,8 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
   constexpr Workload (*kMakers[])(uint64_t) = {
       Puts,        BufferedTail, Batches,           MemoryBatchesRead, IndexUpdates, Deletes,
       Flushes,     Compaction,   LogRoll,           Creations,         Reopenings,   MemoryWrites,
-      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches};
+      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches,
+      ManySegments};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

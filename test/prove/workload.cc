@@ -135,6 +135,7 @@ engine::Tuning TinyTuning() {
   tuning.block_cache_bytes = 256 << 10;
   tuning.overlap_bytes = 256 << 10;
   tuning.log_segment_bytes = 16 << 10;
+  tuning.log_former_segments = 1;
   tuning.section_alignment = 64;
   tuning.compaction_runs = 4;
   return tuning;
@@ -150,6 +151,7 @@ Workload RandomWorkload(uint64_t seed) {
     workload.tuning.memstore_bytes = 8 << 10;
     workload.tuning.log_segment_bytes = 1 << 10;
   }
+  if (choices.OneIn(2)) workload.tuning.log_former_segments = 16;
   if (choices.OneIn(3)) workload.unlogged.push_back("u");
   for (const char* name : {"t", "u"}) {
     workload.tables.push_back(RandomTable(name, &choices));

@@ -2,6 +2,7 @@
 // change its bytes and to replay it.
 #pragma once
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <string>
@@ -81,6 +82,19 @@ class LogFixture {
     disk.SetContent("db", Name(number), bytes);
   }
 
+  /// Opens segments and counts how many are open at once.
+  wal::SegmentOpener Opener() {
+    return [this](format::FileNumber number) -> Result<std::shared_ptr<base::File>> {
+      auto file = directory->Open(Name(number.value), base::OpenMode::kReadOnly);
+      if (!file) return file.error();
+      open_max = std::max(open_max, ++open_now);
+      return std::shared_ptr<base::File>(file->release(), [this](base::File* closed) {
+        --open_now;
+        delete closed;
+      });
+    };
+  }
+
   /// Replays the segments; `bound` as a closed ROOT would have it.
   Replayed Replay(const std::vector<format::BoundFile>* bound = nullptr,
                   uint64_t durable_bytes = 0) {
@@ -91,12 +105,11 @@ class LogFixture {
       wal::ReplaySegment segment;
       segment.number = format::FileNumber(numbers[i]);
       segment.id = Id(numbers[i]);
-      segment.file = *directory->Open(Name(numbers[i]), base::OpenMode::kReadOnly);
       if (bound != nullptr) segment.bound = &(*bound)[i];
       if (i + 1 == numbers.size()) segment.durable_bytes = durable_bytes;
       segments.push_back(std::move(segment));
     }
-    auto report = wal::Replay(std::move(segments), kLogDatabase, [&](const format::Frame& frame) {
+    auto report = wal::Replay(segments, kLogDatabase, Opener(), [&](const format::Frame& frame) {
       replayed.payloads.emplace_back(frame.payload);
       return Status();
     });
@@ -110,6 +123,7 @@ class LogFixture {
   std::unique_ptr<wal::SegmentWriter> writer;
   std::vector<uint64_t> numbers;
   uint64_t next_sequence = 1;
+  size_t open_now = 0, open_max = 0;
 };
 
 }  // namespace tandem::test
