@@ -1,5 +1,5 @@
 // The README's commands and programs do what it says: they are taken from it, word by word, and run
-// in a directory of their own.
+// in a directory of their own, which has links to the program and the public headers.
 #define BOOST_TEST_DYN_LINK
 #include <sys/wait.h>
 
@@ -7,7 +7,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +53,7 @@ struct ScriptRun {
 
 ScriptRun RunScript(const std::string& script, const TemporaryDirectory& place) {
   const std::string path = place.Path("script.sh");
-  std::ofstream(path) << "set -euo pipefail\n" << script;
+  std::ofstream(path) << "set -euo pipefail\ncd '" << place.path() << "'\n" << script;
   std::FILE* const pipe = popen(("bash '" + path + "' 2>&1").c_str(), "r");
   BOOST_REQUIRE(pipe != nullptr);
   ScriptRun run;
@@ -87,17 +89,33 @@ std::string WithoutWhatIsMissing(const std::string& text) {
 }
 
 std::string ForThisPlace(std::string text, const TemporaryDirectory& place) {
-  const char* program = std::getenv("TANDEM");
-  ReplaceAll(&text, "build/tandem ",
-             std::string(program == nullptr ? "build/tandem" : program) + " ");
   ReplaceAll(&text, "/tmp/", place.Path(""));
   return text;
+}
+
+// The folder in which a reader would run the commands: with a program, and nothing to spoil.
+void Furnish(const TemporaryDirectory& place) {
+  const char* program = std::getenv("TANDEM");
+  const auto built = std::filesystem::absolute(program == nullptr ? "build/tandem" : program);
+  std::filesystem::create_symlink(built.parent_path(), place.Path("build"));
+  std::filesystem::create_symlink(std::filesystem::absolute("include"), place.Path("include"));
+}
+
+// The names in the folder of the tree.
+std::set<std::string> NamesHere() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(".")) {
+    names.insert(entry.path().filename());
+  }
+  return names;
 }
 
 BOOST_AUTO_TEST_SUITE(readme)
 
 BOOST_AUTO_TEST_CASE(CommandsRunInTheirOrder) {
   const TemporaryDirectory place;
+  Furnish(place);
+  const std::set<std::string> names = NamesHere();
   int scripts = 0;
   std::string output;
   for (const Block& block : BlocksOfReadme()) {
@@ -113,10 +131,16 @@ BOOST_AUTO_TEST_CASE(CommandsRunInTheirOrder) {
   for (const std::string_view expected : {"alice", "Bergen", "2025-17", "Oslo"}) {
     BOOST_TEST(output.find(expected) != std::string::npos, expected);
   }
+  // One of the commands writes a file beside itself; none writes into the tree.
+  BOOST_TEST(std::filesystem::exists(place.Path("lost.jsonl")));
+  BOOST_TEST(NamesHere() == names, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(ProgramsCompileAndRun) {
   const TemporaryDirectory place;
+  Furnish(place);
+  // Not that of a sanitized build: the compiler is called as the README says.
+  const std::string library = std::filesystem::absolute("build/libtandem.a");
   int programs = 0;
   for (const Block& block : BlocksOfReadme()) {
     if (block.language != "cpp") continue;
@@ -129,7 +153,7 @@ BOOST_AUTO_TEST_CASE(ProgramsCompileAndRun) {
                            block.text + "}\n");
     const std::string command = "g++ -std=c++20 -Iinclude '" + place.Path("program.cc") + "' ";
     const ScriptRun run =
-        is_whole ? RunScript(command + "build/libtandem.a -lzstd -lxxhash -luring -lroaring -o '" +
+        is_whole ? RunScript(command + library + " -lzstd -lxxhash -luring -lroaring -o '" +
                                  place.Path("program") + "'\n'" + place.Path("program") + "'\n",
                              place)
                  : RunScript(command + "-fsyntax-only\n", place);
