@@ -2,10 +2,10 @@
 //   1. Gather: the sources that stand on the smallest key give its cells and move on.
 //   2. Retain: the cells of all of them, sorted, pass the retention rules.
 //   3. Write: a row of one source that kept every cell has the entries it had, because entries are
-//   a
-//      function of the cells; its postings come with the source's section, through the ordinal map.
-//      Any other row is collected from its cells, and what it was in each source is taken out of
-//      the digest that comes with that source's section.
+//      a function of the cells; its postings come with the source's section, through the ordinal
+//      map. Any other row is collected from its cells, and what it was in each source is taken out
+//      of the digest that comes with that source's section.
+//
 // A row that is wide in some source is not gathered: it is merged column by column
 // (column_merge.h).
 // Where the output is several files, digests are counted by row instead, and a source's section is

@@ -4,15 +4,14 @@
 // 1. The next needed blocks are found by galloping through the block index from the one before. Of
 //    an index that is not in memory, the pieces that the walk needs are read ahead (IndexAhead).
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
-// a
-//    few blocks ahead: the block's object, the places of the needed rows, the rows.
+//    a few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
 //    the read stays within kReadMax. From the first of them on the walk looks far ahead: it keeps
 //    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax. Reads complete in any
 //    order; while the one that is needed next is awaited, others take the places of those that are
 //    done.
 // 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
-// cache.
+//    cache.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,6 @@ class BoundPredicate {
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
 
   const BoundNode& root() const { return root_; }
-  bool is_true() const { return root_.kind == BoundNode::Kind::kAnd && root_.children.empty(); }
   /// The columns that it reads.
   ColumnSet Columns() const;
   /// Whether a row without any of its columns may match: then existence has to be asked for.

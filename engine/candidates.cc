@@ -217,15 +217,6 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
   return rows;
 }
 
-std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster) {
-  std::vector<const MemRow*> rows;
-  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
-    AddMemstoreRows(*memstore, cluster.rows, &rows);
-  }
-  SortByKey(&rows);
-  return rows;
-}
-
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
   const format::IndexId index = path.index->id;
   ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));

@@ -50,9 +50,6 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
                                               const format::ReadPoint& point);
 
-/// Every row of the memstores.
-std::vector<const MemRow*> AllMemstoreRows(const Cluster& cluster);
-
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
 /// The same, every row of a file without a usable section counts.

@@ -2,8 +2,8 @@
 // replaces the manifest when it has grown or failed. States:
 //   settled    the manifest that ROOT names holds exactly the committed edits.
 //   unsettled  an edit or a new manifest failed for lack of space; a crash may show it or not. A
-//   new
-//              manifest comes before anything else, as soon as there is space; nothing is deleted.
+//              new manifest comes before anything else, as soon as there is space; nothing is
+//              deleted.
 //   refusing   another failure: nothing is committed any more; only a new process finds out what is
 //              on disk.
 #pragma once

@@ -1,7 +1,7 @@
 // Rolling from one segment to the next, in an order that a crash at any moment leaves a log which
 // replays:
 // 1. The next file is created and its space reserved. Without space the last segment stays as it
-// is.
+//    is.
 // 2. The last segment is sealed: exact length, synced. It takes no more.
 // 3. The new header, which vouches for that end, is written and synced.
 // 4. The catalog learns of the segment, once its name is durable. Only then does it take frames.

@@ -6,8 +6,7 @@
 //    row has its current entry in the range (rule 20). They are sorted by entry and key.
 // 3. One value with very many rows is walked alone and streams: its rows come in key order anyway.
 // 4. Of rows that are large, or of which more are at hand than memory is given to, only the keys
-// are
-//    sorted; they are read again when their turn comes.
+//    are sorted; they are read again when their turn comes.
 // Where the index is not walked, all matches are read in key order and sorted at once.
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,10 @@
 // Planning a query.
 //
 // 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
-// sources.
+//    sources.
 // 2. The cheapest access through indexes is found.
 // 3. It is dropped for a scan when it leads to so many of the rows that reading all of them in
-// order
-//    costs less than picking (kScanFactor...).
+//    order costs less than picking (kScanFactor...).
 #include "engine/plan.h"
 
 #include <algorithm>

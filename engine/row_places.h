@@ -37,8 +37,7 @@ struct RowPlaces {
 };
 
 /// The sources that hold the row, by filter if there are several, then by key and hash: no data
-/// block is read. Errors:
-/// kCorruption, kIoError.
+/// block is read. Errors: kCorruption, kIoError.
 Result<RowPlaces> FindRow(const TableView& view, std::string_view row);
 
 /// The last row block of each family that was asked for: rows asked for in order cost each block

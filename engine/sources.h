@@ -67,7 +67,4 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
 /// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.
 Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters);
 
-/// Every row key.
-inline format::KeyRange AllRows() { return {}; }
-
 }  // namespace tandem::engine

@@ -1,11 +1,10 @@
 // The forward scan is the measure, because it is the plainest way to read.
 //
 //   1. Rows: the scan is cut into pieces of some thousand rows. Of each piece the rows are
-//   remembered
-//      as hashes; a reverse scan of the same keys, and one point read a row, must give the same.
+//      remembered as hashes; a reverse scan of the same keys, and one point read a row, must give
+//      the same.
 //   2. Values: for each index, `column IS NOT NULL` through the index gives exactly the scanned
-//   rows
-//      that have the column, in key order; ordered by the index it gives the same rows, as the
+//      rows that have the column, in key order; ordered by the index it gives the same rows, as the
 //      order says, in both directions.
 //   3. Some values of each index, met in the scan, are queried one by one and counted.
 //

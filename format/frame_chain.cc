@@ -2,8 +2,7 @@
 // 1. A good frame must name the checksum of the one before it and sequences above it.
 // 2. The first bytes that are no frame start a gap at the last good sequence + 1.
 // 3. Each multiple of 8 behind it is tried. Frames found there are read for their durable mark
-// only:
-//    one that reaches the gap means that synced frames are damaged.
+//    only: one that reaches the gap means that synced frames are damaged.
 // 4. Without such a frame the chain ends before the gap, and what was found is discarded.
 #include "format/frame_chain.h"
 

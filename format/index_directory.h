@@ -12,9 +12,8 @@
 //        +   4L stored sizes    u32[]: of each leaf's block, header included
 //        +   4L key ends        u32[]: where the leaf's separator ends within `keys`
 //        +    K keys            the separators: leaf i holds the keys from separator i up to
-//        separator
-//                               i + 1, exclusive; each is as short as that allows, the first is
-//                               empty
+//                               separator i + 1, exclusive; each is as short as that allows, the
+//                               first is empty
 //
 // Example, leaves at 4096 (100 bytes stored, 3 values, 5 entries, up to key 02 61 00 01) and at
 // 4200 (60 bytes, 1 value, 1 entry, key 02 63 00 01):

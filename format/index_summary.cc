@@ -4,8 +4,7 @@
 //        0    4 count    indexes in it
 //        4    4 zero
 //        8   72 each     index id u32, zero u32; then for the current and the older part: entries
-//        u64,
-//                        distinct values u64, digest sum low u64, high u64
+//                        u64, distinct values u64, digest sum low u64, high u64
 // The count of a digest is the number of entries.
 #include <algorithm>
 #include <cstring>

@@ -14,11 +14,11 @@
 //        0   4b maxima   u32[]: the last ordinal of each block
 //       4b    b widths   u8[]: bits of each gap - 1 of the block, 0 to 32
 //       5b    - packed   per block its gaps - 1, lowest bits first, in (ordinals * width + 7) / 8
-//       bytes;
-//                        unused bits are 0
+//                        bytes; unused bits are 0
 //   The gap of the first ordinal is counted from the last one of the block before (from -1 in block
-//   0). Example, ordinals 3 4 8 (shown short; real lists are longer): 08 00 00 00 | 02 | 33 (gaps -
-//   1 are 3, 0, 3, in two bits each)
+//   0).
+//   Example, ordinals 3 4 8 (shown short; real lists are longer): 08 00 00 00 | 02 | 33 (gaps - 1
+//   are 3, 0, 3, in two bits each)
 //
 // Roaring list: the portable serialized form of a Roaring bitmap, public at
 // github.com/RoaringBitmap/RoaringFormatSpec, containers of arrays, bitsets and runs; without gaps

@@ -3,8 +3,8 @@
 //
 //   OFFSET SIZE FIELD             MEANING
 //        0    8 checksum          XXH3-64 of bytes 8 to 4,095, seeded by ChecksumSeed with the
-//        slot's offset 8    8 generation        grows with each record; the valid slot with the
-//        higher one counts
+//                                 slot's offset
+//        8    8 generation        grows with each record; the valid slot with the higher one counts
 //       16    8 epoch             of the owner
 //       24    8 next file number  numbers below are given out or reserved
 //       32    1 state             1 open, 2 closed

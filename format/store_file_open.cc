@@ -2,10 +2,10 @@
 //
 // 1. The header names the file; it must be the one that the caller expects.
 // 2. The footer, at the end of a file of exactly the size that it states, places the section
-// tables.
+//    tables.
 // 3. The section table (its second copy when the first is damaged) places the sections.
 // 4. Schema and statistics are read; the counts of rows that sections and statistics state must
-// agree.
+//    agree.
 #include <algorithm>
 #include <utility>
 

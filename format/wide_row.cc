@@ -175,7 +175,6 @@ class WideRowStream final : public CellStream {
 
  private:
   Status NextChunk();
-  Status CheckFollows();
   Status CheckTotals() const;
 
   const BlockFile& file_;

@@ -2,8 +2,8 @@
 // Sync makes them durable. States:
 //   open      takes frames.
 //   sealed    after kNoSpace (cut back to the last good frame) or Close: takes none; Close may
-//   follow. poisoned  after any other failed write, cut or sync: every call returns that first
-//   error.
+//             follow.
+//   poisoned  after any other failed write, cut or sync: every call returns that first error.
 #include <algorithm>
 
 #include "base/status_macros.h"

@@ -3,8 +3,8 @@
 //
 //   POST   /queues/NAME/messages[?delay=SECONDS]        the body is a message: 201 and its id
 //   POST   /queues/NAME/lease[?visibility=SECONDS]      200: a message that is due, with the
-//   headers
-//                                                       Message-Id, Receipt, Attempts; 204: none is
+//                                                       headers Message-Id, Receipt, Attempts; 204:
+//                                                       none is
 //   DELETE /queues/NAME/messages/ID?receipt=RECEIPT     the job is done: 204
 //   GET    /queues/NAME                                 how many are due, and how many later
 //   GET    /statistics                                  what the database counts

@@ -4,8 +4,9 @@
 //
 // Protocol of a write, by the thread that owns the rows:
 // 1. the batch is entered: rows with their generations, the level, a stamp; then it counts as
-// begun;
-// 2. the rows' `begun` rise; 3. the engine writes;
+//    begun;
+// 2. the rows' `begun` rise;
+// 3. the engine writes;
 // 4. the batch gets its stamp of acknowledgement, the rows' `acked` rise, and where the level
 //    survives the process, the batch and all of the thread before it count as kept.
 // Rows at Durability::kMemory are entered nowhere: their `kept` rises when their table was flushed.
