@@ -13,7 +13,7 @@ namespace {
 
 struct Merged {
   double rewritten = 0;  ///< Bytes that merges wrote for each byte that flushes wrote.
-  double files = 0;
+  double files = 0, manifest_bytes = 0, segments = 0;
 };
 
 /// After n flushes; each n is made once.
@@ -40,7 +40,9 @@ const Merged& MergedAfter(uint64_t n) {
   BOOST_REQUIRE_GE(counted.flushes, n);
   at->second = {.rewritten = static_cast<double>(counted.compacted_bytes) /
                              static_cast<double>(counted.flushed_bytes),
-                .files = static_cast<double>(engine.FileCount())};
+                .files = static_cast<double>(engine.FileCount()),
+                .manifest_bytes = static_cast<double>(FilesNamed(&engine, "manifest-").bytes),
+                .segments = static_cast<double>(engine->Info().log_segments)};
   return at->second;
 }
 
@@ -59,6 +61,17 @@ BOOST_AUTO_TEST_CASE(FilesStayFew) {
          .n = 32,
          .bound = AtMost(8),
          .measure = [](uint64_t n) { return MergedAfter(n).files; }});
+}
+
+BOOST_AUTO_TEST_CASE(ManifestAndLogStaySmall) {
+  Check({.cost = "manifest bytes after n flushes of a region",
+         .n = 32,
+         .bound = AtMost(kManifestBytes),
+         .measure = [](uint64_t n) { return MergedAfter(n).manifest_bytes; }});
+  Check({.cost = "log segments after n flushes",
+         .n = 32,
+         .bound = AtMost(2),
+         .measure = [](uint64_t n) { return MergedAfter(n).segments; }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

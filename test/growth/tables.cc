@@ -54,6 +54,22 @@ uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
       [](const DiskEvent& event) { return event.operation == DiskOperation::kRead; }));
 }
 
+NamedFiles FilesNamed(TestEngine* engine, std::string_view prefix) {
+  const auto directory = engine->disk.OpenDirectory("db", false);
+  BOOST_REQUIRE(directory.has_value());
+  const auto names = (*directory)->List();
+  BOOST_REQUIRE(names.has_value());
+  NamedFiles found;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(prefix)) continue;
+    const auto content = engine->disk.Content("db", name);
+    BOOST_REQUIRE(content.has_value());
+    ++found.count;
+    found.bytes += content->size();
+  }
+  return found;
+}
+
 uint64_t RowsOf(Result<Cursor> cursor) {
   BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
   uint64_t rows = 0;

@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "test/engine/test_engine.h"
 
 namespace tandem::test {
+
+/// A manifest is replaced above 1 MiB and four times its catalog; an edit comes on top.
+constexpr double kManifestBytes = 17 << 16;
 
 /// "row00000042".
 std::string RowKey(uint64_t row);
@@ -24,6 +28,12 @@ void OpenColdTable(TestEngine* engine, uint64_t n, uint64_t hits);
 
 /// How often `work` reads of the disk.
 uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work);
+
+/// The files whose names begin with `prefix`.
+struct NamedFiles {
+  uint64_t count = 0, bytes = 0;
+};
+NamedFiles FilesNamed(TestEngine* engine, std::string_view prefix);
 
 /// Reads a cursor to its end; the rows.
 uint64_t RowsOf(Result<Cursor> cursor);
