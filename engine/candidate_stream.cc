@@ -18,7 +18,7 @@ std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
   const format::FileStatistics& statistics = file.statistics();
   for (const format::ColumnTimes& times : statistics.column_times) {
     if (times.family == column.family && times.qualifier == column.qualifier) {
-      return OlderPuts{&column, statistics.max_sequence, times.max_timestamp};
+      return OlderPuts{&column, times.max_timestamp};
     }
   }
   return std::nullopt;

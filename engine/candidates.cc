@@ -104,8 +104,9 @@ void SortByKey(std::vector<const MemRow*>* rows) {
   for (const HeadedRow& row : headed) rows->push_back(row.row);
 }
 
-// Rows of a memstore whose postings in a range are dead: what followed them there or in another
-// memstore is as good as a newer source (rule 13).
+// Rows of a memstore that have postings in a range and cannot match by them: the newest Put that
+// the memstore shows of the column is not in the range, or another memstore, being a newer source,
+// makes it dead (rule 13). What an older version matches by is another source's candidate.
 class DeadRows {
  public:
   DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
@@ -129,8 +130,8 @@ class DeadRows {
 
  private:
   bool IsDead(const MemRow* row, const format::KeyRange& range) {
-    const std::optional<LivePut> live = Memstore::OnlyLivePut(row, column_, sequence_);
-    if (!live.has_value()) return false;
+    const std::optional<LivePut> live = Memstore::NewestPut(row, column_, sequence_);
+    if (!live.has_value()) return true;
     entry_.clear();
     if (!format::AppendIndexKey(column_, live->value, &entry_).ok()) return false;
     return !range.Contains(entry_) || (memstores_.size() > 1 && IsDeadByOthers(row, *live));
@@ -139,8 +140,9 @@ class DeadRows {
   bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
     const std::string_view key = Memstore::Key(row);
     const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
-    const OlderPuts puts{&column_, live.sequence, live.timestamp};
+    const OlderPuts puts{&column_, live.timestamp};
     return std::any_of(memstores_.begin(), memstores_.end(), [&](const auto& memstore) {
+      if (memstore->min_sequence() <= live.sequence) return false;  // The row's own, or older.
       const MemRow* other = memstore->Find(key, hash);
       return other != nullptr && Memstore::Supersedes(other, puts, sequence_);
     });

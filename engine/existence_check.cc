@@ -26,7 +26,7 @@ Result<bool> ExistenceCheck::Exists(const RowPlaces& places) {
 Result<bool> ExistenceCheck::ShowsCells(const RowPlaces& places, format::FamilyId family) {
   ColumnSet columns;
   columns.AddFamily(family);
-  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(places, columns, blocks_));
+  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, places, columns, blocks_));
   while (true) {
     ASSIGN_OR_RETURN(const bool more, row.stream->Next());
     if (!more) return false;

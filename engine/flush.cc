@@ -1,5 +1,6 @@
 // The memstore is walked once; rows of which nothing survives are left out, and a file is begun
-// with the first row that stays in it.
+// with the first row that stays in it. Of a hot row only the states that somebody sees are walked
+// (row_states.h), and one that is large even so is written column by column, as compaction does.
 #include "engine/flush.h"
 
 #include <algorithm>
@@ -8,13 +9,18 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "compaction/column_merge.h"
 #include "engine/guarded.h"
 #include "engine/memstore_scout.h"
+#include "engine/row_states.h"
 #include "format/hash.h"
 #include "format/visibility.h"
 
 namespace tandem::engine {
 namespace {
+
+// A row with more cells is streamed.
+constexpr uint64_t kCellsInMemoryMax = 4096;
 
 // Writes the rows of one memstore.
 class MemstoreWriter {
@@ -31,9 +37,15 @@ class MemstoreWriter {
   Result<FinishedRun> Write(const Memstore& memstore);
 
  private:
+  Status WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore);
+  Status StreamRow(std::string_view key, const RowStates& states, const Memstore& memstore);
   Status WriteRow(std::string_view key, const Memstore& memstore);
-  Result<bool> OlderFilesMayHold(std::string_view key);
+  Result<format::StoreFileWriter*> WriterOfNextRow(const Memstore& memstore);
+  Result<bool> OlderFilesMayHold(std::string_view key, uint64_t hash);
   Status FinishFile(const Memstore& memstore);
+  uint64_t RowHash(std::string_view key) const {
+    return format::RowHash(key, region_.table().hash_secret);
+  }
 
   const FileWork& work_;
   const OverlapWorker& overlaps_;
@@ -46,8 +58,7 @@ class MemstoreWriter {
   std::unique_ptr<RowRecord::Recorder> recorder_;  // Of its rows; null: there is no use for it.
 };
 
-Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key) {
-  const uint64_t hash = format::RowHash(key, region_.table().hash_secret);
+Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key, uint64_t hash) {
   for (const FileSlice& slice : version_.files) {
     const format::FileStatistics& statistics = slice.file->store().statistics();
     if (key < statistics.min_key || key > statistics.max_key) continue;
@@ -65,11 +76,19 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
     return cell.kind != format::CellKind::kPut;
   });
   if (has_marker) {
-    ASSIGN_OR_RETURN(retention.older_sources_may_hold_row, OlderFilesMayHold(key));
+    ASSIGN_OR_RETURN(retention.older_sources_may_hold_row, OlderFilesMayHold(key, RowHash(key)));
   }
   kept_.clear();
   format::RetainCells(cells_, retention, &kept_);
   if (kept_.empty()) return Status();
+  RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
+  RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
+  if (recorder_ != nullptr) recorder_->AddRow(key, kept_);
+  return Status();
+}
+
+// The present file, or the next one when it has reached its limits.
+Result<format::StoreFileWriter*> MemstoreWriter::WriterOfNextRow(const Memstore& memstore) {
   if (writer_ != nullptr && work_.limits.AreReached(*writer_)) {
     RETURN_IF_ERROR(FinishFile(memstore));
   }
@@ -77,9 +96,33 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
     ASSIGN_OR_RETURN(writer_, run_.NextFile());
     recorder_ = overlaps_.NewRecorder(version_, memstore);
   }
-  RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
-  if (recorder_ != nullptr) recorder_->AddRow(key, kept_);
-  return Status();
+  return writer_;
+}
+
+Status MemstoreWriter::WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore) {
+  const RowStates states(row.row(), retention_point_.snapshots);
+  if (states.size() > kCellsInMemoryMax) return StreamRow(row.key(), states, memstore);
+  cells_.clear();
+  states.Append(&cells_);
+  return WriteRow(row.key(), memstore);
+}
+
+// The record of the file's rows has such a row as one that kills nothing, which is safe.
+Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
+                                 const Memstore& memstore) {
+  compaction::MergeOptions options;
+  options.table = region_.shared_table();
+  options.snapshots.assign(retention_point_.snapshots.begin(), retention_point_.snapshots.end());
+  options.now_micros = retention_point_.now_micros;
+  options.older_may_contain = [&](uint64_t hash) { return OlderFilesMayHold(key, hash); };
+  compaction::StreamedRow streamed{.key = key, .parts = {}, .forgets_sequences = false};
+  streamed.parts.push_back({.cells = states.Open(), .in_digests = false});
+  const auto next_writer = [&]() -> Result<format::StoreFileWriter*> {
+    RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
+    if (recorder_ != nullptr) recorder_->AddRow(key, {});
+    return writer_;
+  };
+  return compaction::MergeColumns(std::move(streamed), options, next_writer, nullptr).status();
 }
 
 Status MemstoreWriter::FinishFile(const Memstore& memstore) {
@@ -98,8 +141,15 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   row.SeekToFirst();
   for (scout.Start(row); row.valid(); row.Next(), scout.Step()) {
     cells_.clear();
-    Memstore::Cells(row.row(), format::kSequenceMax, &cells_);
-    if (!cells_.empty()) RETURN_IF_ERROR(WriteRow(row.key(), memstore));
+    uint64_t looked_at = 0;
+    const RowTreeView tree =
+        Memstore::RecentCells(row.row(), format::kSequenceMax, &cells_, &looked_at);
+    if (tree.root != nullptr) {
+      RETURN_IF_ERROR(WriteHotRow(row, memstore));
+    } else if (!cells_.empty()) {
+      std::sort(cells_.begin(), cells_.end(), format::CellLess);
+      RETURN_IF_ERROR(WriteRow(row.key(), memstore));
+    }
   }
   if (writer_ != nullptr) RETURN_IF_ERROR(FinishFile(memstore));
   return run_.Take();

@@ -27,7 +27,7 @@ bool IsWorthRetrying(const Status& status) {
 }  // namespace
 
 bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
-  return memstore.size_bytes() > memstore_bytes || memstore.largest_row_bytes() > kMemstoreRowBytes;
+  return memstore.size_bytes() > memstore_bytes;
 }
 
 void Maintenance::AfterGroup() {

@@ -32,12 +32,7 @@
 
 namespace tandem::engine {
 
-/// A memstore is switched when a row in it passes this (Memstore::largest_row_bytes, which counts
-/// at least 64 bytes a cell): whoever reads a row of a memstore gathers all of it.
-inline constexpr uint64_t kMemstoreRowBytes = 16ull << 20;
-static_assert(kMemstoreRowBytes / sizeof(format::Cell) <= 256 * 1024);
-
-/// Whether the memstore should be switched: it is large, or one of its rows is.
+/// Whether the memstore should be switched.
 bool IsFull(const Memstore& memstore, uint64_t memstore_bytes);
 
 class Maintenance {

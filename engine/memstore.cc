@@ -11,20 +11,17 @@
 #include "base/check.h"
 #include "engine/row_skiplist.h"
 #include "engine/row_table.h"
+#include "engine/row_tree_writer.h"
 #include "format/hash.h"
 #include "format/index_key.h"
 
 namespace tandem::engine {
 namespace {
 
-// Cells of a row that are looked at for what they supersede, the newest first.
-constexpr int kCellsLookedAt = 64;
-
 // The cells of one operation, copied into the arena as one chain.
 struct Chain {
   MemCell* newest = nullptr;
   MemCell* oldest = nullptr;
-  uint64_t bytes = 0;
 };
 
 MemCell* CopyCell(const format::Cell& cell, base::Arena* arena) {
@@ -53,7 +50,6 @@ Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
     copy->older = chain.newest;
     chain.newest = copy;
     if (chain.oldest == nullptr) chain.oldest = copy;
-    chain.bytes += sizeof(format::Cell) + cell.qualifier.size() + cell.value.size();
   }
   return chain;
 }
@@ -78,7 +74,8 @@ struct Memstore::Parts {
   uint64_t row_bytes() const;
   uint64_t buffer_bytes() const;
   MemRow* FindOrInsert(std::string_view key, uint64_t hash);
-  void CountCells(std::span<const format::Cell> cells, uint64_t row_bytes);
+  void CountCells(std::span<const format::Cell> cells);
+  const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
@@ -88,21 +85,23 @@ struct Memstore::Parts {
   RowSkiplist rows;
   RowTable by_hash;
   std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
-  std::string index_key;                    // The writer's own, reused.
+  std::string index_key;                    // The writer's own, reused,
+  std::vector<const MemCell*> chained;      // as this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
   // Stored with release by the writer, loaded with acquire by anybody.
   std::atomic<uint64_t> row_count{0};
-  std::atomic<uint64_t> largest_row_bytes{0};
   std::atomic<uint64_t> min_sequence{0};  // 0: empty.
   std::atomic<uint64_t> max_sequence{0};
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
 };
 
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
-                   uint64_t rows_expected)
-    : table_(std::move(table)), parts_(std::make_unique<Parts>(*table_, account, rows_expected)) {}
+                   uint64_t rows_expected, uint32_t chain_cells_max)
+    : table_(std::move(table)),
+      chain_cells_max_(chain_cells_max),
+      parts_(std::make_unique<Parts>(*table_, account, rows_expected)) {}
 
 Memstore::~Memstore() = default;
 
@@ -124,7 +123,7 @@ MemRow* Memstore::Parts::FindOrInsert(std::string_view key, uint64_t hash) {
   return row;
 }
 
-void Memstore::Parts::CountCells(std::span<const format::Cell> cells, uint64_t row_bytes) {
+void Memstore::Parts::CountCells(std::span<const format::Cell> cells) {
   const uint64_t sequence = cells.front().sequence.value;
   DCHECK(sequence >= max_sequence.load(std::memory_order_relaxed));
   if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
@@ -134,9 +133,6 @@ void Memstore::Parts::CountCells(std::span<const format::Cell> cells, uint64_t r
     if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
   }
   Publish(&min_timestamp, oldest);
-  if (row_bytes > largest_row_bytes.load(std::memory_order_relaxed)) {
-    Publish(&largest_row_bytes, row_bytes);
-  }
 }
 
 void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRow* row,
@@ -155,6 +151,31 @@ void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRo
   }
 }
 
+// The cell that represents a new tree: of the last one and the cells in front of it.
+const MemCell* Memstore::Parts::NewTree(const format::TableRecord& table, const MemCell* newest) {
+  chained.clear();
+  const MemCell* previous = newest;
+  for (; previous != nullptr && previous->kind != kTreeCell; previous = previous->older) {
+    chained.push_back(previous);
+  }
+  std::reverse(chained.begin(), chained.end());
+  const bool is_first = previous == nullptr;
+  RowTree tree{.previous = previous};
+  tree.number = is_first ? 1 : RowTree::Of(previous).number + 1;
+  tree.jump = is_first ? nullptr : JumpAfter(previous);
+  RowTreeWriter writer(table, &arena, is_first ? nullptr : RowTree::Of(previous).root, tree.number);
+  writer.Add(chained);
+  tree.root = writer.root();
+
+  char* memory = arena.Allocate(sizeof(MemCell) + sizeof(RowTree), alignof(MemCell));
+  auto* cell = new (memory) MemCell;
+  cell->older = newest;
+  cell->sequence = newest->sequence;
+  cell->kind = kTreeCell;
+  new (memory + sizeof(MemCell)) RowTree(tree);
+  return cell;
+}
+
 // The order makes the operation visible at once: table, buffers and figures say too much for a
 // moment, which readers settle by the row; the row's newest cell is stored last.
 void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
@@ -166,10 +187,15 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
   MemRow* row = parts.FindOrInsert(row_key, hash);
   parts.AddToIndexes(*table_, row, cells);
   chain.oldest->older = row->newest.load(std::memory_order_relaxed);
-  row->cell_bytes = static_cast<uint32_t>(
-      std::min<uint64_t>(row->cell_bytes + chain.bytes, std::numeric_limits<uint32_t>::max()));
-  parts.CountCells(cells, row->cell_bytes);
-  row->newest.store(chain.newest, std::memory_order_release);
+  const MemCell* newest = chain.newest;
+  uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
+  if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
+    newest = parts.NewTree(*table_, chain.newest);
+    chain_cells = 0;
+  }
+  row->chain_cells = chain_cells;
+  parts.CountCells(cells);
+  row->newest.store(newest, std::memory_order_release);
   parts.rows_charge.Set(parts.row_bytes());
   parts.buffers_charge.Set(parts.buffer_bytes());
 }
@@ -179,10 +205,6 @@ bool Memstore::empty() const { return min_sequence().value == 0; }
 uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
 
 uint64_t Memstore::size_bytes() const { return parts_->row_bytes() + parts_->buffer_bytes(); }
-
-uint64_t Memstore::largest_row_bytes() const {
-  return parts_->largest_row_bytes.load(std::memory_order_acquire);
-}
 
 format::SequenceNumber Memstore::min_sequence() const {
   return format::SequenceNumber(parts_->min_sequence.load(std::memory_order_acquire));
@@ -215,68 +237,6 @@ void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const Me
 }
 
 std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
-
-bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
-                          format::SequenceNumber max_sequence) {
-  const MemCell* cell = row->newest.load(std::memory_order_acquire);
-  for (int looked = 0; cell != nullptr && looked < kCellsLookedAt; cell = cell->older, ++looked) {
-    const auto kind = static_cast<format::CellKind>(cell->kind);
-    if (cell->sequence > max_sequence || cell->sequence <= puts.max_sequence ||
-        cell->timestamp < puts.max_timestamp || kind == format::CellKind::kDeleteCell ||
-        cell->family != puts.column->family.value) {
-      continue;
-    }
-    if (kind == format::CellKind::kDeleteFamily || cell->qualifier() == puts.column->qualifier) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::optional<LivePut> Memstore::OnlyLivePut(const MemRow* row,
-                                             const format::IndexColumnRecord& column,
-                                             format::SequenceNumber max_sequence) {
-  std::optional<LivePut> live;
-  const MemCell* cell = row->newest.load(std::memory_order_acquire);
-  for (int looked = 0; cell != nullptr; cell = cell->older, ++looked) {
-    if (looked == kCellsLookedAt) return std::nullopt;
-    if (cell->sequence > max_sequence || cell->family != column.family.value ||
-        static_cast<format::CellKind>(cell->kind) != format::CellKind::kPut ||
-        cell->qualifier() != column.qualifier) {
-      continue;
-    }
-    if (!live.has_value()) {
-      live = {cell->value(), cell->sequence, cell->timestamp};
-    } else if (cell->timestamp > live->timestamp || cell->sequence == live->sequence) {
-      return std::nullopt;
-    }
-  }
-  return live;
-}
-
-// The cells of one operation stand side by side, the newest last.
-void Memstore::PrefetchCells(const MemRow* row) {
-  constexpr size_t kLineBytes = 64;
-  const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
-  __builtin_prefetch(newest);
-  __builtin_prefetch(newest - kLineBytes);
-}
-
-void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,
-                     std::vector<format::Cell>* out) {
-  const size_t first = out->size();
-  for (const MemCell* cell = row->newest.load(std::memory_order_acquire); cell != nullptr;
-       cell = cell->older) {
-    if (cell->sequence > max_sequence) continue;
-    out->push_back({.kind = static_cast<format::CellKind>(cell->kind),
-                    .family = format::FamilyId(cell->family),
-                    .qualifier = cell->qualifier(),
-                    .timestamp = cell->timestamp,
-                    .sequence = cell->sequence,
-                    .value = cell->value()});
-  }
-  std::sort(out->begin() + static_cast<ptrdiff_t>(first), out->end(), format::CellLess);
-}
 
 void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
                             format::SequenceNumber max_sequence,

@@ -1,8 +1,9 @@
-// The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, cells chained newest first
-// under their row, the first eight bytes of the key in the node; per index an append buffer; a
-// table of the rows by hash. One writer (the commit leader), any number of readers, no locks: a
-// node or cell is published by a release store of the pointer that makes it reachable, readers load
-// it with acquire.
+// The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, the first eight bytes of
+// the key in the node; per index an append buffer; a table of the rows by hash. Under a row its
+// cells are a chain, newest first, and in a hot row a tree of the older ones (row_tree.h): reading
+// a row costs the logarithm of its cells. One writer (the commit leader), any number of readers, no
+// locks: a node or cell is published by a release store of the pointer that makes it reachable,
+// readers load it with acquire.
 #pragma once
 
 #include <atomic>
@@ -23,14 +24,25 @@
 
 namespace tandem::engine {
 
+/// Cells of a row before they go into a tree (row_tree.h), unless one operation wrote them all.
+inline constexpr uint32_t kChainCellsMax = 32;
+
 /// A row of a memstore. Lifetime: the memstore's.
 struct MemRow;
+struct MemCell;
+struct RowTreeNode;
+
+/// The cells of a row up to a sequence that were written before the recent ones. Lifetime: the
+/// memstore's.
+struct RowTreeView {
+  const RowTreeNode* root = nullptr;  ///< nullptr: there are none.
+  format::SequenceNumber last;        ///< The largest sequence in it.
+};
 
 /// The Puts of a column in an older source.
 struct OlderPuts {
   const format::IndexColumnRecord* column = nullptr;
-  format::SequenceNumber max_sequence;  ///< None of them has a larger one,
-  int64_t max_timestamp = 0;            ///< or is newer.
+  int64_t max_timestamp = 0;  ///< None of them is newer.
 };
 
 struct LivePut {
@@ -44,9 +56,11 @@ class Memstore {
  public:
   /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
   /// takes next to no memory, and everything in it grows with them. `account` (may be null) counts
-  /// it and outlives it. `rows_expected`: more make the table of its rows grow.
+  /// it and outlives it. `rows_expected`: more make the table of its rows grow. A row with more
+  /// cells than `chain_cells_max` becomes a tree.
   explicit Memstore(std::shared_ptr<const format::TableRecord> table,
-                    base::MemoryAccount* account = nullptr, uint64_t rows_expected = 0);
+                    base::MemoryAccount* account = nullptr, uint64_t rows_expected = 0,
+                    uint32_t chain_cells_max = kChainCellsMax);
   ~Memstore();
 
   /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's
@@ -57,9 +71,6 @@ class Memstore {
   bool empty() const;
   uint64_t row_count() const;
   uint64_t size_bytes() const;
-  /// What the cells of its largest row take when somebody gathers them (Cells) and copies their
-  /// bytes. Who reads a row of a memstore holds all of it.
-  uint64_t largest_row_bytes() const;
   /// Bounds of the sequences applied. Requires: !empty().
   format::SequenceNumber min_sequence() const;
   format::SequenceNumber max_sequence() const;
@@ -75,21 +86,28 @@ class Memstore {
   void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
   static std::string_view Key(const MemRow* row);
   /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
-  /// DeleteColumn or DeleteFamily of the column that is newer than all of them. Of a row with very
-  /// many cells the answer may be false although it has.
+  /// DeleteColumn or DeleteFamily of the column at or above all of them. (Of a Put that a
+  /// DeleteCell took back the answer may be either; both are right.) Requires: the puts lie in a
+  /// source that is older than the memstore. Cost: the logarithm of the row's cells.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
-  /// The one Put of the column, of sequence <= `max_sequence`, that makes all others of the row
-  /// here dead, as the cells since it would if they were a source of their own (rule 13); nullopt:
-  /// there is none, or the row has very many cells. Lifetime: the memstore's.
-  static std::optional<LivePut> OnlyLivePut(const MemRow* row,
-                                            const format::IndexColumnRecord& column,
-                                            format::SequenceNumber max_sequence);
-  /// Has the processor fetch what Supersedes, OnlyLivePut and Cells look at first. Requires: the
-  /// row is cached.
+  /// The newest Put of the column that the row's cells here show at `max_sequence`, expiry aside:
+  /// of all postings of the row here it alone may lead to a match. nullopt: there is none. Cost:
+  /// the logarithm of the row's cells. Lifetime: the memstore's.
+  static std::optional<LivePut> NewestPut(const MemRow* row,
+                                          const format::IndexColumnRecord& column,
+                                          format::SequenceNumber max_sequence);
+  /// Has the processor fetch what Supersedes, NewestPut and RecentCells look at first. Requires:
+  /// the row is cached.
   static void PrefetchCells(const MemRow* row);
-  /// Appends the row's cells with sequence <= `max_sequence`, sorted by CellLess; views point into
-  /// the arena.
+  /// Appends the cells with sequence <= `max_sequence` that were written last, newest first, and
+  /// returns the others as a tree: a row of few cells has none. Those appended are some
+  /// chain_cells_max, or what one or two operations wrote. `*looked_at` counts cells. Views point
+  /// into the arena.
+  static RowTreeView RecentCells(const MemRow* row, format::SequenceNumber max_sequence,
+                                 std::vector<format::Cell>* out, uint64_t* looked_at);
+  /// Appends what decides about the row at `max_sequence`, sorted by CellLess: every recent cell
+  /// and every cell of the tree. Views point into the arena.
   static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
                     std::vector<format::Cell>* out);
 
@@ -122,6 +140,7 @@ class Memstore {
  private:
   struct Parts;
   std::shared_ptr<const format::TableRecord> table_;
+  const uint32_t chain_cells_max_;
   std::unique_ptr<Parts> parts_;
 };
 

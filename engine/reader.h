@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/file_system.h"
 #include "base/memory_account.h"
+#include "engine/read_figures.h"
 #include "engine/view.h"
 #include "tandem/database.h"
 
@@ -32,8 +35,9 @@ struct ReadContext {
   base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
 };
 
+/// `figures`, when not null, counts blocks and cells of memstores.
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
-                                  std::string_view row);
+                                  std::string_view row, ReadFigures* figures = nullptr);
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);
 Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
@@ -45,12 +49,27 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query);
 
-/// The cells of the column that `column` is of, and the DeleteFamily markers of its family, over
-/// all sources of the view at the latest sequence, sorted by CellLess: what DeleteCell decides on
-/// (rule 3). Lifetime: what is added to `*pins`.
-Result<std::vector<format::Cell>> CellsOfColumn(const TableView& view, std::string_view row,
-                                                const format::Cell& column,
-                                                std::vector<std::shared_ptr<const void>>* pins);
+/// What a DeleteCell asks about.
+struct ColumnWanted {
+  format::Cell column;               ///< Its family and qualifier.
+  std::optional<int64_t> timestamp;  ///< The version that it names.
+  /// Cells of the row that are newer than all that is stored.
+  std::span<const format::Cell> newer = {};
+};
+
+struct ColumnCells {
+  std::vector<format::Cell> cells;  ///< Sorted by CellLess.
+  /// Not 0: cells of memstores up to this sequence may have hidden others without being here.
+  format::SequenceNumber tree_through;
+};
+
+/// The cells that decide what a DeleteCell becomes (rule 3): those of the column and the
+/// DeleteFamily markers of its family, over all sources of the view at the latest sequence. Of a
+/// hot row not all: every visible version when they may be as many as are kept, else the two newest
+/// and the one at `timestamp`. Lifetime: what is added to `*pins`.
+Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
+                                  const ColumnWanted& wanted,
+                                  std::vector<std::shared_ptr<const void>>* pins);
 
 /// The oracle over one view: regions tile the key space, every
 /// file against its checksums, statistics and rows; with `deep` every index entry against the rows

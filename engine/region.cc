@@ -15,13 +15,14 @@ std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
 }
 
 Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
-               base::MemoryAccount* account)
+               base::MemoryAccount* account, uint32_t chain_cells_max)
     : id_(record.id),
       table_(std::move(table)),
       start_key_(record.start_key),
       end_key_(record.end_key),
       account_(account),
-      active_(std::make_shared<Memstore>(table_, account_)),
+      chain_cells_max_(chain_cells_max),
+      active_(std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_)),
       flushed_through_(record.flushed_through) {
   RegionVersion version;
   version.id = id_;
@@ -49,7 +50,7 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 
 bool Region::SwitchMemstore() {
   if (active_->empty()) return false;
-  auto fresh = std::make_shared<Memstore>(table_, account_, active_->row_count());
+  auto fresh = std::make_shared<Memstore>(table_, account_, active_->row_count(), chain_cells_max_);
   Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
   active_ = std::move(fresh);
   unlogged_.Switched(flushed_through());

@@ -27,7 +27,7 @@ class Region {
   /// An empty region; files are added by Update. `account` (may be null) counts its memstores and
   /// outlives them.
   Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
-         base::MemoryAccount* account = nullptr);
+         base::MemoryAccount* account = nullptr, uint32_t chain_cells_max = kChainCellsMax);
 
   format::RegionId id() const { return id_; }
   const format::TableRecord& table() const { return *table_; }
@@ -81,6 +81,7 @@ class Region {
   const std::shared_ptr<const format::TableRecord> table_;
   const std::string start_key_, end_key_;
   base::MemoryAccount* const account_;
+  const uint32_t chain_cells_max_;
   // The commit leader's.
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.

@@ -29,7 +29,8 @@ RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
   auto table = std::make_shared<Table>();
   table->record = std::make_shared<const format::TableRecord>(record);
   for (const format::RegionRecord& region : regions) {
-    table->regions.push_back(std::make_shared<Region>(region, table->record, account_));
+    table->regions.push_back(
+        std::make_shared<Region>(region, table->record, account_, chain_cells_max_));
   }
   Addition addition;
   addition.by_name[record.name] = table;

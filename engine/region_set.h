@@ -36,8 +36,10 @@ struct Table {
 /// Threads: any.
 class RegionSet {
  public:
-  /// `account` (may be null) counts the memstores and outlives them.
-  explicit RegionSet(base::MemoryAccount* account = nullptr) : account_(account) {}
+  /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is theirs.
+  explicit RegionSet(base::MemoryAccount* account = nullptr,
+                     uint32_t chain_cells_max = kChainCellsMax)
+      : account_(account), chain_cells_max_(chain_cells_max) {}
 
   /// A table that is ready to be added: nothing of it can fail any more.
   struct Addition {
@@ -68,6 +70,7 @@ class RegionSet {
 
  private:
   base::MemoryAccount* const account_;
+  const uint32_t chain_cells_max_;
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);

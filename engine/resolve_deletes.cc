@@ -35,7 +35,7 @@ class Resolver {
   void Emit(const PlannedOperation& operation);
   Status EmitDelete(const PlannedOperation& operation, const std::vector<format::Cell>& versions,
                     size_t hit);
-  void NoteUnlogged(Region* region, const std::vector<format::Cell>& cells);
+  void NoteUnlogged(Region* region, const ColumnCells& read);
   Status BringNear(format::Cell* cell);
 
   const ResolvePoint& point_;
@@ -82,17 +82,18 @@ void Resolver::Emit(const PlannedOperation& operation) {
   ++next_.value;
 }
 
-// Newest first, of the one column.
+// Newest first, of the one column: all, or some when they are fewer than the family keeps
+// (CellsOfColumn).
 Result<std::vector<format::Cell>> Resolver::VisibleVersions(const PlannedOperation& operation) {
   const Table& table = TableOf(operation.table);
-  ASSIGN_OR_RETURN(std::vector<format::Cell> cells, CellsOfColumn(point_.view(table), operation.row,
-                                                                  operation.cells.front(), &pins_));
-  NoteUnlogged(&table.RegionOf(operation.row), cells);
-  const std::vector<format::Cell>& own = written_[{operation.table, operation.row}];
-  cells.insert(cells.end(), own.begin(), own.end());
-  std::sort(cells.begin(), cells.end(), format::CellLess);
+  const ColumnWanted wanted{.column = operation.cells.front(),
+                            .timestamp = operation.timestamp,
+                            .newer = written_[{operation.table, operation.row}]};
+  ASSIGN_OR_RETURN(const ColumnCells read,
+                   CellsOfColumn(point_.view(table), operation.row, wanted, &pins_));
+  NoteUnlogged(&table.RegionOf(operation.row), read);
   std::vector<format::Cell> visible;
-  format::VisibleCells(cells, table.record->families,
+  format::VisibleCells(read.cells, table.record->families,
                        {.sequence = format::kSequenceMax, .now_micros = point_.now_micros},
                        &visible);
   std::erase_if(visible, [&operation](const format::Cell& cell) {
@@ -112,11 +113,12 @@ Status Resolver::ResolveDelete(const PlannedOperation& operation) {
 }
 
 // What hides a cell counts as what shows one: the answer follows from both.
-void Resolver::NoteUnlogged(Region* region, const std::vector<format::Cell>& cells) {
+void Resolver::NoteUnlogged(Region* region, const ColumnCells& read) {
   const format::SequenceNumber flushed = region->flushed_through();
-  const bool any = std::any_of(cells.begin(), cells.end(), [&](const format::Cell& cell) {
-    return region->unlogged().MayHold(cell.sequence, flushed);
-  });
+  const bool any = region->unlogged().MayHoldUpTo(read.tree_through, flushed) ||
+                   std::any_of(read.cells.begin(), read.cells.end(), [&](const format::Cell& cell) {
+                     return region->unlogged().MayHold(cell.sequence, flushed);
+                   });
   if (!any || std::find(unlogged_.begin(), unlogged_.end(), region) != unlogged_.end()) return;
   unlogged_.push_back(region);
 }

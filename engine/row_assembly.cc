@@ -11,11 +11,14 @@ namespace tandem::engine {
 namespace {
 
 constexpr size_t kUsualCells = 8;
+// Of a family in memstores; a row with more is streamed.
+constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
 
-RowAssembly::RowAssembly(const ReadShape& shape)
+RowAssembly::RowAssembly(const ReadShape& shape, ReadFigures* figures)
     : shape_(shape),
+      figures_(figures),
       decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
   gathered_.reserve(kUsualCells);
   returned_.reserve(kUsualCells);
@@ -23,7 +26,11 @@ RowAssembly::RowAssembly(const ReadShape& shape)
 
 void RowAssembly::Append(const MemRow* row) {
   const auto first = static_cast<ptrdiff_t>(gathered_.size());
-  Memstore::Cells(row, shape_.point.sequence, &gathered_);
+  uint64_t looked_at = 0;
+  const RowTreeView tree =
+      Memstore::RecentCells(row, shape_.point.sequence, &gathered_, &looked_at);
+  if (tree.root != nullptr) trees_.Add(tree);
+  if (figures_ != nullptr) figures_->memstore_cells += looked_at;
   if (decodes_all_families_) return;
   const auto unwanted = std::remove_if(
       gathered_.begin() + first, gathered_.end(),
@@ -34,6 +41,7 @@ void RowAssembly::Append(const MemRow* row) {
 void RowAssembly::BeginAfterPartial() {
   is_partial_ = is_large_ = false;
   pins_.clear();
+  trees_.Clear();
 }
 
 Status RowAssembly::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
@@ -46,11 +54,40 @@ Status RowAssembly::AppendWide(const format::DataSection& data, const format::Ro
 }
 
 void RowAssembly::Merge() {
+  if (!trees_.empty()) MergeTrees();
   Sort();
   merged_.clear();
   format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
   visible_ = merged_;
   is_settled_ = false;
+}
+
+void RowAssembly::MergeTrees() {
+  trees_.Settle(&gathered_);
+  for (const ColumnSet::Family& family : shape_.merged.families()) {
+    if (GatherFromTrees(family, kTreeCellsMax)) continue;
+    is_partial_ = true;
+    const ColumnSet::Family* returned = shape_.returned.Find(family.id);
+    is_large_ |= returned != nullptr && returned->all;
+    const ColumnSet::Family* named = shape_.named.Find(family.id);
+    if (named != nullptr) GatherFromTrees(*named, SIZE_MAX);
+  }
+  if (figures_ != nullptr) figures_->memstore_cells += trees_.looked_at();
+}
+
+// False, and nothing is gathered: they are all columns of the family, and show too many cells.
+bool RowAssembly::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
+  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  const size_t before = gathered_.size();
+  for (size_t tree = 0; tree < trees_.count(); ++tree) {
+    TreeColumns source(&trees_, tree, wanted, &columns);
+    while (source.Next(&gathered_)) {
+      if (!columns.all || gathered_.size() - before <= cells_max) continue;
+      gathered_.resize(before);
+      return false;
+    }
+  }
+  return true;
 }
 
 // Sorts the gathered cells, which are those of one source behind those of another. Mostly there are

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "engine/memstore.h"
+#include "engine/read_figures.h"
 #include "engine/read_shape.h"
+#include "engine/row_trees.h"
 #include "format/cell.h"
 #include "format/data_section.h"
 #include "format/projection.h"
@@ -22,17 +24,19 @@ namespace tandem::engine {
 /// until the next Begin.
 class RowAssembly {
  public:
-  explicit RowAssembly(const ReadShape& shape);
+  /// `figures`, when not null, counts what memstores cost.
+  explicit RowAssembly(const ReadShape& shape, ReadFigures* figures = nullptr);
 
   /// Starts the next row.
   void Begin() {
     gathered_.clear();
     visible_ = {};
-    if (is_partial_) BeginAfterPartial();
+    if (is_partial_ || !trees_.empty()) BeginAfterPartial();
   }
   /// Where the sources append the row's cells.
   std::vector<format::Cell>* gathered() { return &gathered_; }
-  /// Appends the cells that a memstore has of the row, of the families that are decoded.
+  /// Appends the recent cells that a memstore has of the row, of the families that are decoded; of
+  /// the others Merge takes what the read needs.
   void Append(const MemRow* row);
   /// Appends the cells that a file has of the row in one family: those of `wanted`, or of a wide
   /// row those that are named. Errors: kCorruption, kIoError.
@@ -46,10 +50,12 @@ class RowAssembly {
     visible_ = gathered_;
     is_settled_ = true;
   }
-  /// Reduces the gathered cells, of any number of sources, to the visible ones.
+  /// Reduces the gathered cells, of any number of sources, to the visible ones. A row may turn out
+  /// to be partial or large.
   void Merge();
 
-  /// A source has the row as a wide one: of columns that are not named cells may be missing.
+  /// A source has the row as a wide one, or a memstore more of it than is gathered: of columns that
+  /// are not named cells may be missing.
   bool is_partial() const { return is_partial_; }
   /// Cells that are returned are missing: the row has to be streamed.
   bool is_large() const { return is_large_; }
@@ -67,6 +73,8 @@ class RowAssembly {
  private:
   void BeginAfterPartial();
   Status AppendWide(const format::DataSection& data, const format::RowBlockRef& rows);
+  void MergeTrees();
+  bool GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max);
   void Sort();
   /// Calls `use(cell)` for each cell that is returned.
   template <typename Use>
@@ -76,8 +84,10 @@ class RowAssembly {
   Cell ToReturned(const format::Cell& cell);
 
   const ReadShape& shape_;
+  ReadFigures* figures_;
   const bool decodes_all_families_;
   std::vector<format::Cell> gathered_, sorted_, merged_;
+  RowTrees trees_;
   std::span<const format::Cell> visible_;
   bool is_settled_ = false;  // At most one version a column.
   bool is_partial_ = false, is_large_ = false;

@@ -41,7 +41,7 @@ class ReturnedStream final : public ReturnedCells {
     }
     return &visible_[at_++];
   }
-  Result<uint64_t> StoredBytes() const override { return row_.stored_bytes; }
+  Result<uint64_t> StoredBytes() const override { return row_.StoredBytes(); }
 
  private:
   const ReadShape& shape_;
@@ -58,7 +58,7 @@ std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells) 
 
 Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape, const RowPlaces& places,
                                                     BlockMemo* blocks) {
-  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(places, shape.returned, blocks));
+  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(shape, places, shape.returned, blocks));
   return std::unique_ptr<ReturnedCells>(std::make_unique<ReturnedStream>(shape, std::move(row)));
 }
 

@@ -40,16 +40,13 @@ Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std:
       RowPlaces::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
 }
 
-// What a memstore has of the families of `columns`. What no read point shows does no harm.
-std::vector<format::Cell> CellsOf(const MemRow* row, const ColumnSet& columns) {
-  std::vector<format::Cell> cells;
-  Memstore::Cells(row, format::kSequenceMax, &cells);
-  std::erase_if(cells, [&](const format::Cell& cell) {
+// Leaves the cells of `columns`. What no read point shows does no harm.
+void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
+  std::erase_if(*cells, [&](const format::Cell& cell) {
     const ColumnSet::Family* family = columns.Find(cell.family);
     return family == nullptr ||
            (cell.kind != format::CellKind::kDeleteFamily && !family->Contains(cell.qualifier));
   });
-  return cells;
 }
 
 }  // namespace
@@ -131,31 +128,84 @@ Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPi
   return part.rows->Cells(part.slot, wanted, cells);
 }
 
-Result<RowColumns> OpenColumns(const RowPlaces& places, const ColumnSet& columns,
-                               BlockMemo* blocks) {
-  RowColumns row;
-  std::vector<std::unique_ptr<format::CellStream>> sources;
-  const auto add = [&](std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins) -> Status {
-    ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(cells));
-    row.stored_bytes += bytes;
-    sources.push_back(format::NewCellStream(std::move(cells), std::move(pins)));
-    return {};
-  };
-  for (const MemRow* here : places.memstores) RETURN_IF_ERROR(add(CellsOf(here, columns), nullptr));
-  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, blocks));
-  for (const RowPart& part : parts) {
-    if (part.must_stream()) {
-      row.stored_bytes += part.rows->wide_totals().bytes;
-      sources.push_back(format::NewWideRowStream(part.data->blocks(), part.rows));
-      continue;
-    }
+namespace {
+
+// Gathers the sources of a stream.
+class ColumnSources {
+ public:
+  ColumnSources(const ReadShape& shape, const ColumnSet& columns)
+      : shape_(shape), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
+
+  // All memstores, before any part of a file.
+  void AddMemstores(std::span<const MemRow* const> rows);
+  Status Add(const RowPart& part);
+  RowColumns Open();
+
+ private:
+  Status Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins);
+
+  const ReadShape& shape_;
+  const ColumnSet& columns_;
+  const std::shared_ptr<RowTrees> trees_;
+  std::vector<std::unique_ptr<format::CellStream>> sources_;
+  uint64_t bytes_ = 0;
+};
+
+void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
+  std::vector<format::Cell> recent;
+  uint64_t looked_at = 0;
+  for (const MemRow* row : rows) {
+    const RowTreeView tree = Memstore::RecentCells(row, shape_.point.sequence, &recent, &looked_at);
+    if (tree.root != nullptr) trees_->Add(tree);
+  }
+  KeepColumns(columns_, &recent);
+  if (!trees_->empty()) trees_->Settle(&recent);
+  std::sort(recent.begin(), recent.end(), format::CellLess);
+  for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
+  sources_.push_back(format::NewCellStream(std::move(recent), nullptr));
+  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  for (size_t tree = 0; tree < trees_->count(); ++tree) {
+    sources_.push_back(NewTreeStream(trees_, tree, wanted, columns_));
+  }
+}
+
+Status ColumnSources::Add(const RowPart& part) {
+  if (!part.must_stream()) {
     std::vector<format::Cell> cells;
     auto pins = std::make_shared<CellPins>();
     RETURN_IF_ERROR(AppendCells(part, &cells, pins.get()));
-    RETURN_IF_ERROR(add(std::move(cells), std::move(pins)));
+    return Add(std::move(cells), std::move(pins));
   }
-  row.stream = std::make_unique<format::ColumnStream>(std::move(sources));
-  return row;
+  bytes_ += part.rows->wide_totals().bytes;
+  auto stream = format::NewWideRowStream(part.data->blocks(), part.rows);
+  if (!trees_->empty()) stream = NewShadowedStream(trees_, std::move(stream));
+  sources_.push_back(std::move(stream));
+  return {};
+}
+
+Status ColumnSources::Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins) {
+  ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(cells));
+  bytes_ += bytes;
+  std::erase_if(cells, [this](const format::Cell& cell) {
+    return cell.kind == format::CellKind::kPut && trees_->Hides(cell);
+  });
+  sources_.push_back(format::NewCellStream(std::move(cells), std::move(pins)));
+  return {};
+}
+
+RowColumns ColumnSources::Open() {
+  return {std::make_unique<format::ColumnStream>(std::move(sources_)), trees_, bytes_};
+}
+
+}  // namespace
+
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+                               const ColumnSet& columns, BlockMemo* blocks) {
+  ColumnSources sources(shape, columns);
+  sources.AddMemstores(places.memstores);
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, blocks));
+  for (const RowPart& part : parts) RETURN_IF_ERROR(sources.Add(part));
+  return sources.Open();
 }
 
 Result<uint64_t> BytesOf(std::span<const format::Cell> cells) {

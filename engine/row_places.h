@@ -11,6 +11,8 @@
 #include "engine/column_set.h"
 #include "engine/memstore.h"
 #include "engine/read_figures.h"
+#include "engine/read_shape.h"
+#include "engine/row_trees.h"
 #include "engine/view.h"
 #include "format/cell.h"
 #include "format/cell_stream.h"
@@ -24,7 +26,7 @@ struct RowPlaces {
   struct InFile {
     format::StoreFile* file = nullptr;
     uint32_t ordinal = 0;
-    uint32_t carrier_block = 0;        ///< The block of the key carrier to begin to look at,
+    uint32_t carrier_block = 0;             ///< The block of the key carrier to begin to look at,
     format::RowBlockRef carrier_rows = {};  ///< and its rows, if they are at hand. May be null.
   };
   std::vector<InFile> files;
@@ -88,12 +90,17 @@ Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPi
 /// A row as a stream.
 struct RowColumns {
   std::unique_ptr<format::ColumnStream> stream;
-  uint64_t stored_bytes = 0;  ///< Qualifiers and values in the sources, old versions and all.
+  std::shared_ptr<const RowTrees> trees;
+  uint64_t bytes_elsewhere = 0;  ///< In sources that are not trees.
+
+  /// Qualifiers and values in the sources, old versions and all. Cost: the cells of memstores.
+  uint64_t StoredBytes() const { return bytes_elsewhere + trees->CountBytes(); }
 };
-/// The cells of the row in `columns`, merged over all sources, in bounded memory. Errors:
-/// kCorruption, kIoError.
-Result<RowColumns> OpenColumns(const RowPlaces& places, const ColumnSet& columns,
-                               BlockMemo* blocks);
+/// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all
+/// sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: shape and columns outlive
+/// the result.
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+                               const ColumnSet& columns, BlockMemo* blocks);
 
 /// Bytes of qualifiers and values, far ones too. Errors: kCorruption.
 Result<uint64_t> BytesOf(std::span<const format::Cell> cells);

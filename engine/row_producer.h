@@ -44,7 +44,7 @@ class RowProducer {
  protected:
   explicit RowProducer(ReadJob* job)
       : job_(job),
-        row_(job->shape),
+        row_(job->shape, &job->figures),
         blocks_(&job->figures),
         existence_(job, &blocks_),
         pieces_(job->shape) {}

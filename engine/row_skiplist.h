@@ -17,24 +17,9 @@
 #include <string_view>
 
 #include "base/arena.h"
-#include "format/types.h"
+#include "engine/mem_cell.h"
 
 namespace tandem::engine {
-
-/// A cell under its row; qualifier and value follow it in memory. Lifetime: the arena's.
-struct MemCell {
-  const MemCell* older = nullptr;  ///< Applied before; nullptr: the first of the row.
-  format::SequenceNumber sequence;
-  int64_t timestamp = 0;
-  uint32_t value_bytes = 0;
-  uint16_t qualifier_bytes = 0;
-  uint8_t family = 0;
-  uint8_t kind = 0;
-
-  const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }
-  std::string_view qualifier() const { return {bytes(), qualifier_bytes}; }
-  std::string_view value() const { return {bytes() + qualifier_bytes, value_bytes}; }
-};
 
 struct MemRow;
 
@@ -46,8 +31,9 @@ struct RowLink {
 
 /// A node: this struct, the rest of its tower, the key.
 struct MemRow {
-  std::atomic<const MemCell*> newest{nullptr};  ///< Release by the writer, acquire by readers.
-  uint32_t cell_bytes = 0;                      ///< Of all cells; the writer's own.
+  /// The chain of cells (row_tree.h). Release by the writer, acquire by readers.
+  std::atomic<const MemCell*> newest{nullptr};
+  uint32_t chain_cells = 0;  ///< In front of the first tree; the writer's own.
   uint16_t key_bytes = 0;
   uint8_t height = 0;
   RowLink tower[1];  ///< `height` of them.

@@ -29,6 +29,10 @@ class Unlogged {
   bool MayHold(format::SequenceNumber sequence, format::SequenceNumber flushed_through) const {
     return sequence > flushed_through && sequence >= first_ && sequence <= last_;
   }
+  /// False: all operations up to this sequence are in the log or in files.
+  bool MayHoldUpTo(format::SequenceNumber sequence, format::SequenceNumber flushed_through) const {
+    return sequence >= first_ && last_ > flushed_through && first_.value != 0;
+  }
   /// The memstore that took writes was switched.
   void Switched(format::SequenceNumber flushed_through);
 

@@ -14,6 +14,7 @@
 #include "engine/create_table.h"
 #include "format/hash.h"
 #include "format/index_key.h"
+#include "format/visibility.h"
 #include "test/engine/test_engine.h"
 #include "test/support/test_random.h"
 
@@ -115,7 +116,6 @@ BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
   BOOST_CHECK_EQUAL(Text(memstore, std::string_view("\0", 1)),
                     "0@" + std::to_string(INT64_MAX) + "#2= ");
   BOOST_CHECK_EQUAL(memstore.min_timestamp(), INT64_MIN);
-  BOOST_CHECK_GE(memstore.largest_row_bytes(), value.size());
 }
 
 // Keys share prefixes of all lengths around the eight bytes that stand in the node, and contain
@@ -220,56 +220,6 @@ BOOST_AUTO_TEST_CASE(EveryRowIsFoundByItsHashAndNoOther) {
   BOOST_CHECK(memstore.Find("row1", hash(2)) == nullptr);
 }
 
-// Rule 13, the memstore's cells being the newer source.
-bool IsSuperseded(const std::vector<Cell>& cells, std::string_view qualifier,
-                  const engine::OlderPuts& puts, SequenceNumber max) {
-  return std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
-    const bool touches = cell.kind == CellKind::kDeleteFamily || cell.qualifier == qualifier;
-    return touches && cell.kind != CellKind::kDeleteCell && cell.sequence <= max &&
-           cell.sequence > puts.max_sequence && cell.timestamp >= puts.max_timestamp;
-  });
-}
-
-BOOST_AUTO_TEST_CASE(WhatARowSupersedesIsItsDefinition) {
-  TestRandom random("WhatARowSupersedesIsItsDefinition");
-  int superseded = 0, live_puts = 0;
-  for (int round = 0; round < 300; ++round) {
-    Memstore memstore(Record());
-    const format::IndexColumnRecord& column = memstore.table().indexes.front().columns.front();
-    std::vector<Cell> applied;
-    for (uint64_t i = 2; i < 8; ++i) {
-      const auto kind = static_cast<CellKind>(random.OneIn(2) ? 0 : random.Below(4));
-      const char* qualifier = kind == CellKind::kDeleteFamily ? "" : random.OneIn(3) ? "b" : "c";
-      applied.push_back(NewCell(kind, qualifier, static_cast<int64_t>(random.Below(5)), i));
-      memstore.Apply("r", {&applied.back(), 1});
-    }
-    const MemRow* row = memstore.Find("r");
-    const SequenceNumber max(random.Below(9));
-    const engine::OlderPuts puts{&column, SequenceNumber(random.Below(4)),
-                                 static_cast<int64_t>(random.Below(5))};
-    const bool expected = IsSuperseded(applied, "c", puts, max);
-    BOOST_REQUIRE_EQUAL(Memstore::Supersedes(row, puts, max), expected);
-    superseded += expected;
-    // All Puts but the one are dead by what came after them; without one, some are not.
-    const auto live = Memstore::OnlyLivePut(row, column, max);
-    int alive = 0;
-    for (const Cell& cell : applied) {
-      if (cell.kind != CellKind::kPut || cell.qualifier != "c" || cell.sequence > max) continue;
-      const engine::OlderPuts older{&column, cell.sequence, cell.timestamp};
-      const bool is_dead = std::any_of(applied.begin(), applied.end(), [&](const Cell& put) {
-        return put.kind == CellKind::kPut && IsSuperseded({put}, "c", older, max);
-      });
-      alive += !is_dead;
-      if (!live.has_value()) continue;
-      BOOST_REQUIRE_EQUAL(is_dead, cell.sequence != live->sequence);
-    }
-    BOOST_REQUIRE_EQUAL(live.has_value(), alive == 1);
-    live_puts += live.has_value();
-  }
-  BOOST_CHECK_GT(superseded, 30);
-  BOOST_CHECK_GT(live_puts, 30);
-}
-
 // Readers look rows up while the table grows under them.
 BOOST_AUTO_TEST_CASE(RowsAreFoundByHashBesideTheWriter) {
   Memstore memstore(Record());
@@ -321,38 +271,46 @@ BOOST_AUTO_TEST_CASE(EveryPutOfAnIndexedColumnIsInItsBuffer) {
   BOOST_CHECK_EQUAL(rows_of("z", 9), "");
 }
 
-// What a reader has seen of a row it goes on seeing; cells of one operation come together.
+// What a reader has seen of a row it goes on seeing; cells of one operation come together. Rows
+// become trees meanwhile: of each operation a Put stays there, and what it took the place of does
+// not.
 BOOST_AUTO_TEST_CASE(ReadersBesideTheWriterSeeWholeOperations) {
   Memstore memstore(Record());
   constexpr uint64_t kOperations = 20'000;
+  constexpr uint64_t kRows = 100;
   std::atomic<uint64_t> published{0};
   std::atomic<bool> failed{false};
   const auto read = [&] {
-    std::vector<Cell> cells;
+    std::vector<Cell> cells, shown;
     while (published.load() < kOperations && !failed) {
       const SequenceNumber visible(published.load(std::memory_order_acquire));
       Memstore::Iterator row(&memstore);
-      uint64_t seen = 0;
-      std::string last;
+      uint64_t rows = 0, newest = 0;
       for (row.SeekToFirst(); row.valid(); row.Next()) {
-        if (row.key() <= last) failed = true;
-        last = row.key();
         cells.clear();
+        shown.clear();
         Memstore::Cells(row.row(), visible, &cells);
-        if (cells.size() % 2 != 0) failed = true;
-        seen += cells.size() / 2;
+        format::VisibleCells(cells, memstore.table().families, {.sequence = visible}, &shown);
+        if (shown.empty()) continue;
+        // Operation i puts both columns of row i % kRows, each version at its own timestamp.
+        ++rows;
+        const bool is_whole = shown.size() % 2 == 0 && shown[0].qualifier == "a" &&
+                              shown[shown.size() / 2].qualifier == "c" &&
+                              shown[0].sequence == shown[shown.size() / 2].sequence &&
+                              visible.value - shown[0].sequence.value < kRows;
+        if (!is_whole) failed = true;
+        newest = std::max(newest, shown[0].sequence.value);
       }
-      if (seen != visible.value) failed = true;
+      if (rows != std::min(kRows, visible.value) || newest != visible.value) failed = true;
     }
   };
   std::thread first(read);
   std::thread second(read);
-  TestRandom random("ReadersBesideTheWriterSeeWholeOperations");
   for (uint64_t i = 1; i <= kOperations; ++i) {
-    const std::string key = std::to_string(random.Below(500));
-    const std::vector<Cell> cells = {NewCell(CellKind::kPut, "a", 1, i, "x"),
-                                     NewCell(CellKind::kPut, "c", 1, i, "y")};
-    memstore.Apply(key, cells);
+    const auto at = static_cast<int64_t>(i);
+    const std::vector<Cell> cells = {NewCell(CellKind::kPut, "a", at, i, "x"),
+                                     NewCell(CellKind::kPut, "c", at, i, "y")};
+    memstore.Apply(std::to_string(i % kRows), cells);
     published.store(i, std::memory_order_release);
   }
   first.join();

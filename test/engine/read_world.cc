@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "compaction/merge.h"
 #include "engine/overlap_walk.h"
+#include "engine/row_states.h"
 #include "format/hash.h"
 #include "format/store_file_writer.h"
 #include "format/visibility.h"
@@ -38,7 +39,8 @@ T Must(Result<T> result) {
 }  // namespace
 
 ReadWorld::ReadWorld(const WorldOptions& options)
-    : directory_(Must(disk_.OpenDirectory("/db", true))),
+    : chain_cells_max_(options.chain_cells_max),
+      directory_(Must(disk_.OpenDirectory("/db", true))),
       table_(std::make_shared<format::TableRecord>()) {
   if (options.cache_bytes > 0) cache_ = std::make_unique<format::BlockCache>(options.cache_bytes);
   table_->id = format::TableId(1);
@@ -75,7 +77,7 @@ const format::FamilyRecord& ReadWorld::FamilyOf(const std::string& name) const {
 }
 
 void ReadWorld::SwitchMemstore(size_t region) {
-  auto memstore = std::make_shared<engine::Memstore>(table_);
+  auto memstore = std::make_shared<engine::Memstore>(table_, nullptr, 0, chain_cells_max_);
   memstores_[region].push_back(memstore);
   regions_[region]->memstores.push_back(std::move(memstore));
 }
@@ -140,10 +142,13 @@ void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
   const format::FamilyRecord& family = FamilyOf(operation.family);
   marker.family = family.id;
   marker.qualifier = operation.columns[0].first;
-  const auto row = Must(engine::CellsOfColumn(View(Moments()[0]), operation.row, marker, &pins));
+  const engine::ColumnWanted wanted{
+      .column = marker,
+      .timestamp = operation.timestamp.has_value() ? std::optional(timestamp) : std::nullopt};
+  const auto read = Must(engine::CellsOfColumn(View(Moments()[0]), operation.row, wanted, &pins));
   std::vector<format::Cell> visible;
   const format::ReadPoint point{format::kSequenceMax, now_};
-  format::VisibleCells(row, table_->families, point, &visible);
+  format::VisibleCells(read.cells, table_->families, point, &visible);
   if (visible.empty()) return;
   marker.timestamp = operation.timestamp.has_value() ? timestamp : visible[0].timestamp;
   marker.sequence = format::SequenceNumber(sequence_);
@@ -232,7 +237,7 @@ void ReadWorld::Flush(size_t at) {
     engine::Memstore::Iterator row(memstore.get());
     for (row.SeekToFirst(); row.valid(); row.Next()) {
       std::vector<format::Cell> cells, kept;
-      engine::Memstore::Cells(row.row(), format::kSequenceMax, &cells);
+      engine::RowStates(row.row(), snapshots).Append(&cells);
       const std::string key(row.key());
       format::Retention retention;
       retention.families = table_->families;

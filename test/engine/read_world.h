@@ -13,9 +13,9 @@
 #include "engine/reader.h"
 #include "engine/view.h"
 #include "format/block_cache.h"
+#include "test/support/test_random.h"
 #include "tools/simulation/model.h"
 #include "tools/simulation/simulated_disk.h"
-#include "test/support/test_random.h"
 
 namespace tandem::test {
 
@@ -24,8 +24,9 @@ inline constexpr char kWorldTable[] = "t";
 struct WorldOptions {
   std::vector<FamilyOptions> families;
   std::vector<IndexOptions> indexes;
-  size_t cache_bytes = 1 << 20;  ///< 0: no cache.
-  uint64_t file_ids = 1;         ///< Of the random ids and secrets.
+  size_t cache_bytes = 1 << 20;                       ///< 0: no cache.
+  uint64_t file_ids = 1;                              ///< Of the random ids and secrets.
+  uint32_t chain_cells_max = engine::kChainCellsMax;  ///< Of memstores.
 };
 
 /// Threads: one.
@@ -81,6 +82,7 @@ class ReadWorld {
   std::vector<format::SequenceNumber> Snapshots() const;
   bool OlderMayHold(const engine::RegionVersion& region, size_t files, const std::string& key);
 
+  const uint32_t chain_cells_max_;
   SimulatedDisk disk_;
   std::unique_ptr<base::Directory> directory_;
   std::unique_ptr<format::BlockCache> cache_;

@@ -40,6 +40,7 @@ WorldOptions RandomOptions(TestRandom& random, size_t families) {
   const std::string& second = kFamilies[random.Below(families)];
   options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
   options.indexes.push_back({"by_b", {{second, "b", ColumnType::kInt64, descending}}});
+  options.chain_cells_max = static_cast<uint32_t>(1 + random.Below(8));
   options.cache_bytes = random.OneIn(3) ? 0 : random.OneIn(2) ? 1 << 20 : 1 << 15;
   return options;
 }

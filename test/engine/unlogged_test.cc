@@ -140,6 +140,8 @@ BOOST_AUTO_TEST_CASE(WhatReadsNothingUnloggedFlushesNothing) {
 // The region logs everything until a memstore filled up, so that deletions cost as many flushes as
 // memory does, not as many as they are.
 BOOST_AUTO_TEST_CASE(ManyDeletionsAmongUnloggedBatchesCostOneFlush) {
+  tuning.memstore_bytes = 1 << 20;  // No flush for want of memory.
+  KillAndOpen();
   for (int i = 0; i < 200; ++i) {
     const std::string row = "row" + std::to_string(i % 7);
     BOOST_REQUIRE_EQUAL(Put(row, "a", std::to_string(i), Durability::kMemory).ToString(), "OK");

@@ -107,6 +107,7 @@ engine::Tuning LifeTuning(uint64_t seed) {
   tuning.log_segment_bytes = 32 << 10;
   tuning.section_alignment = 64;
   tuning.compaction_runs = 4 + (seed / 3) % 3;
+  tuning.chain_cells_max = 2 + seed % 7;
   return tuning;
 }
 
