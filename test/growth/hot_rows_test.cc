@@ -1,0 +1,79 @@
+// What a row costs that is written again and again before it is flushed: readers look at the
+// logarithm of its updates, and a flush at what somebody still sees.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "test/engine/hot_table.h"
+#include "test/growth/growth.h"
+
+namespace tandem::test {
+namespace {
+
+void PutTimes(HotTable* table, uint64_t n) {
+  for (uint64_t i = 0; i < n; ++i) table->Put("a", static_cast<int64_t>(i));
+}
+
+void PutAndDeleteTimes(HotTable* table, uint64_t n) {
+  for (uint64_t i = 0; i < n; ++i) {
+    table->Put("a", static_cast<int64_t>(i));
+    table->DeleteColumn("a", static_cast<int64_t>(i));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(HotRows)
+
+BOOST_AUTO_TEST_CASE(AGetLooksAtTheLogarithmOfTheUpdates) {
+  Check({.cost = "cells that a Get looks at after n puts of the row, one version kept",
+         .n = 4096,
+         .bound = AtMost(40),
+         .measure = [](uint64_t n) {
+           HotTable table(1);
+           PutTimes(&table, n);
+           return table.Get().cells;
+         }});
+  Check({.cost = "cells that a Get looks at after n puts of the row, all versions kept",
+         .n = 4096,
+         .bound = AtMostLogarithmic(34, 4),
+         .measure = [](uint64_t n) {
+           HotTable table(kUnlimited);
+           PutTimes(&table, n);
+           return table.Get().cells;
+         }});
+  Check({.cost = "cells that a Get looks at after n puts and deletes of the row in turn",
+         .n = 4096,
+         .bound = AtMostLogarithmic(34, 4),
+         .measure = [](uint64_t n) {
+           HotTable table(kUnlimited);
+           PutAndDeleteTimes(&table, n);
+           return table.Get().cells;
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(ASnapshotLooksAtTheLogarithmOfTheUpdates) {
+  Check({.cost = "cells that a Get looks at whose snapshot is older than n puts and deletes",
+         .n = 4096,
+         .bound = AtMostLogarithmic(40, 3),
+         .measure = [](uint64_t n) {
+           HotTable table(kUnlimited);
+           table.Put("a", 0);
+           const format::SequenceNumber snapshot = table.sequence();
+           PutAndDeleteTimes(&table, n);
+           return table.Get({}, snapshot).cells;
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(AFlushReadsWhatIsSeen) {
+  Check({.cost = "cells that a flush reads of a row put n times, one version kept",
+         .n = 4096,
+         .bound = AtMost(34),
+         .measure = [](uint64_t n) {
+           HotTable table(1);
+           PutTimes(&table, n);
+           return table.FlushedCells();
+         }});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
