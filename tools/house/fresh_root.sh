@@ -41,8 +41,8 @@ apt_options() {
 make_root() {
   local root=$1 release
   [ "$(id -u)" = 0 ] || cannot "this user is not root"
-  release=$(. /etc/os-release && echo "$ID $VERSION_ID $VERSION_CODENAME")
-  [ "${release% *}" = "debian 12" ] || cannot "this is $release, no Debian 12"
+  release=$(. /etc/os-release && echo "$ID ${VERSION_ID:-} ${VERSION_CODENAME:-}") || release=unknown
+  [ "${release% *}" = "debian 12" ] || cannot "this is no Debian 12: $release"
   unshare --mount --pid --fork true 2>/dev/null || cannot "no namespaces for its mounts"
   tools/house/dependencies.sh mmdebstrap || cannot "no mmdebstrap"
   local file sources include=git,make options=()
