@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "base/clock.h"
@@ -118,6 +119,49 @@ BOOST_AUTO_TEST_CASE(ReadersSeeWholeBatchesThroughFlushesAndCompactions) {
   BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
   Open();
   BOOST_CHECK_EQUAL(ReadEverywhere(*database), writes);
+}
+
+// Each batch puts the same version into two rows. Deletions reveal versions of one of them, which
+// must not come back without the other.
+BOOST_AUTO_TEST_CASE(DeletionsTearNoUnloggedBatch) {
+  TableOptions table = SimpleTable(1000);
+  table.name = "v";
+  BOOST_REQUIRE(database->CreateTable(table).ok());
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 2; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 1; i <= 400; ++i) {
+        WriteBatch batch;
+        for (const char* row : {"p", "q"}) batch.Put("v", row, "d", "c", "1", 2 * i + thread);
+        if (!database->Write({.durability = Durability::kMemory}, batch).ok()) ++failures;
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (int i = 0; i < 100; ++i) {
+      WriteBatch batch;
+      batch.DeleteCell("v", "p", "d", "c");
+      if (!database->Write({.durability = Durability::kWritten}, batch).ok()) ++failures;
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  BOOST_CHECK_EQUAL(failures, 0);
+  disk.KillProcess();
+  database.reset();
+  Open();
+  ReadOptions all;
+  all.versions = 1000;
+  std::set<int64_t> versions[2];
+  for (const int row : {0, 1}) {
+    const auto found = database->Get(all, "v", row == 0 ? "p" : "q");
+    BOOST_REQUIRE_EQUAL(found.status().ToString(), "OK");
+    if (!found->has_value()) continue;
+    for (const Cell& cell : (*found)->cells()) versions[row].insert(cell.timestamp);
+  }
+  for (const int64_t timestamp : versions[0]) {
+    BOOST_CHECK_MESSAGE(versions[1].contains(timestamp), "half of the batch @" << timestamp);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(WritersOfManyThreadsLoseNothing) {

@@ -72,7 +72,11 @@ void Session::Step() {
 
 void Session::Work() {
   using Kind = SessionAction::Kind;
-  Do(NewBatch());
+  const SessionAction batch = NewBatch();
+  // A logged batch among others that are not: what it rests on is lost soonest by a crash at once.
+  const bool is_risky = IsUnlogged(batch) && batch.durability != Durability::kMemory;
+  Do(batch);
+  if (is_risky && store_.simulated() != nullptr && dice_.Chance(10)) Crash();
   if (written_ < next_check_) {
     if (dice_.Chance(2)) {
       Do({.kind = Kind::kCheckRows, .table = dice_.Pick(tables_).options.name});
