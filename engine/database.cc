@@ -14,27 +14,68 @@ namespace tandem {
 
 using engine::Guarded;
 
-Snapshot::Snapshot(std::shared_ptr<engine::SnapshotState> state) : state_(std::move(state)) {}
+namespace {
+
+Status ForkedChild() {
+  return Status::Busy("this process is a forked child: the database is open in its parent");
+}
+
+// What a call of the API does, except in a forked child: there a mutex may be locked for ever by a
+// thread that the child does not have.
+template <typename Call>
+auto Entered(const engine::Engine& engine, Call&& call) -> decltype(call()) {
+  if (engine.in_child()) [[unlikely]]
+    return Guarded(ForkedChild);
+  return Guarded(std::forward<Call>(call));
+}
+
+// A forked child leaves what it inherited as it is.
+void LeaveInChild(std::unique_ptr<engine::SnapshotState>* state) {
+  if (*state != nullptr && (*state)->handles->in_child()) (void)state->release();
+}
+void LeaveInChild(std::unique_ptr<engine::RowSource>* source) {
+  if (*source != nullptr && (*source)->in_child()) (void)source->release();
+}
+
+}  // namespace
+
+Snapshot::Snapshot(std::unique_ptr<engine::SnapshotState> state) : state_(std::move(state)) {}
 Snapshot::Snapshot(Snapshot&&) noexcept = default;
-Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
-Snapshot::~Snapshot() = default;
+Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
+  LeaveInChild(&state_);
+  state_ = std::move(other.state_);
+  return *this;
+}
+Snapshot::~Snapshot() { LeaveInChild(&state_); }
 
 uint64_t Snapshot::sequence() const { return state_->registration->point().sequence.value; }
 
 Cursor::Cursor(std::unique_ptr<engine::RowSource> source) : source_(std::move(source)) {}
 Cursor::Cursor(Cursor&&) noexcept = default;
-Cursor& Cursor::operator=(Cursor&&) noexcept = default;
-Cursor::~Cursor() = default;
+Cursor& Cursor::operator=(Cursor&& other) noexcept {
+  LeaveInChild(&source_);
+  source_ = std::move(other.source_);
+  row_ = other.row_;
+  status_ = std::move(other.status_);
+  return *this;
+}
+Cursor::~Cursor() { LeaveInChild(&source_); }
 
 bool Cursor::Next() {
   if (!status_.ok()) return false;
+  if (source_->in_child()) [[unlikely]] {
+    status_ = Guarded(ForkedChild);
+    return false;
+  }
   const Result<bool> found = Guarded([this] { return source_->Next(&row_); });
   if (!found.has_value()) status_ = found.error();
   return found.has_value() && *found;
 }
 
 Database::Database(std::unique_ptr<engine::Engine> engine) : engine_(std::move(engine)) {}
-Database::~Database() = default;
+Database::~Database() {
+  if (engine_->in_child()) (void)engine_.release();
+}
 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const Options& options) {
   return Guarded([&]() -> Result<std::unique_ptr<Database>> {
@@ -46,70 +87,72 @@ Result<std::unique_ptr<Database>> Database::Open(const std::string& path, const 
 }
 
 Status Database::Close() {
-  return Guarded([&] { return engine_->Close(); });
+  return Entered(*engine_, [&] { return engine_->Close(); });
 }
 
 Status Database::CreateTable(const TableOptions& options) {
-  return Guarded([&] { return engine_->CreateTable(options); });
+  return Entered(*engine_, [&] { return engine_->CreateTable(options); });
 }
 
 Status Database::Write(const WriteOptions& options, const WriteBatch& batch) {
-  return Guarded([&] { return engine_->Write(options, batch); });
+  return Entered(*engine_, [&] { return engine_->Write(options, batch); });
 }
 
 Result<std::optional<Row>> Database::Get(const ReadOptions& options, std::string_view table,
                                          std::string_view row) {
-  return Guarded([&] { return engine_->Get(options, table, row); });
+  return Entered(*engine_, [&] { return engine_->Get(options, table, row); });
 }
 
 Result<Cursor> Database::Scan(const ReadOptions& options, std::string_view table,
                               const ScanOptions& scan) {
-  return Guarded([&] { return engine_->Scan(options, table, scan); });
+  return Entered(*engine_, [&] { return engine_->Scan(options, table, scan); });
 }
 
 Result<Cursor> Database::Query(const ReadOptions& options, std::string_view table,
                                const Predicate& predicate, const QueryOptions& query) {
-  return Guarded([&] { return engine_->Query(options, table, predicate, query); });
+  return Entered(*engine_, [&] { return engine_->Query(options, table, predicate, query); });
 }
 
 Result<uint64_t> Database::Count(const ReadOptions& options, std::string_view table,
                                  const Predicate& predicate, const QueryOptions& query) {
-  return Guarded([&] { return engine_->Count(options, table, predicate, query); });
+  return Entered(*engine_, [&] { return engine_->Count(options, table, predicate, query); });
 }
 
 Result<Explanation> Database::Explain(const ReadOptions& options, std::string_view table,
                                       const Predicate& predicate, const QueryOptions& query) {
-  return Guarded([&] { return engine_->Explain(options, table, predicate, query); });
+  return Entered(*engine_, [&] { return engine_->Explain(options, table, predicate, query); });
 }
 
 Result<Snapshot> Database::TakeSnapshot() {
-  return Guarded([&] { return engine_->TakeSnapshot(); });
+  return Entered(*engine_, [&] { return engine_->TakeSnapshot(); });
 }
 
 Status Database::Flush(std::string_view table) {
-  return Guarded([&] { return engine_->Flush(table); });
+  return Entered(*engine_, [&] { return engine_->Flush(table); });
 }
 
 Status Database::Compact(std::string_view table) {
-  return Guarded([&] { return engine_->Compact(table); });
+  return Entered(*engine_, [&] { return engine_->Compact(table); });
 }
 
 Result<VerifyReport> Database::Verify(bool deep) {
-  return Guarded([&] { return engine_->Verify(deep); });
+  return Entered(*engine_, [&] { return engine_->Verify(deep); });
 }
 
 Status Database::Checkpoint(const std::string& path) {
-  return Guarded([&] { return engine_->Checkpoint(path); });
+  return Entered(*engine_, [&] { return engine_->Checkpoint(path); });
 }
 
 Result<BackupInfo> Database::Backup(const std::string& directory) {
-  return Guarded([&] { return engine_->Backup(directory); });
+  return Entered(*engine_, [&] { return engine_->Backup(directory); });
 }
 
 Result<DatabaseInfo> Database::Info() {
-  return Guarded([&]() -> Result<DatabaseInfo> { return engine_->Info(); });
+  return Entered(*engine_, [&]() -> Result<DatabaseInfo> { return engine_->Info(); });
 }
 
-Statistics Database::GetStatistics() { return engine_->GetStatistics(); }
+Statistics Database::GetStatistics() {
+  return engine_->in_child() ? Statistics() : engine_->GetStatistics();
+}
 
 }  // namespace tandem

@@ -17,6 +17,9 @@ class Engine {
   static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options,
                                               const Tuning& tuning, const Environment& environment);
   virtual ~Engine() = default;
+  /// This process is a forked child of the one that opened the engine: nothing else of it may be
+  /// called, nor may it be destroyed. Takes no lock.
+  virtual bool in_child() const = 0;
   virtual Status Close() = 0;
   virtual Status CreateTable(const TableOptions& options) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;

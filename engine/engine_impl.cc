@@ -33,22 +33,26 @@ Status Closed() { return Status::Closed("the database is closed"); }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options,
                                              const Tuning& tuning, const Environment& environment) {
-  auto engine = std::make_unique<EngineImpl>(path, options, tuning, environment);
+  ASSIGN_OR_RETURN(std::shared_ptr<const base::ForkMark> fork_mark, base::ForkMark::Make());
+  auto engine =
+      std::make_unique<EngineImpl>(path, options, tuning, environment, std::move(fork_mark));
   RETURN_IF_ERROR(engine->Start());
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
 EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tuning& tuning,
-                       const Environment& environment)
+                       const Environment& environment,
+                       std::shared_ptr<const base::ForkMark> fork_mark)
     : path_(path),
       options_(options),
       tuning_(tuning),
       environment_(environment),
+      fork_mark_(std::move(fork_mark)),
       monitor_(environment.clock, options),
       health_(&monitor_),
       time_(environment.clock),
       snapshots_(std::make_shared<SnapshotRegistry>(&time_)),
-      handles_(std::make_shared<OpenHandles>()),
+      handles_(std::make_shared<OpenHandles>(fork_mark_)),
       jobs_(std::make_unique<BackgroundJobs>(environment.executor)) {}
 
 Status EngineImpl::Start() {

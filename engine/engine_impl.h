@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fork_mark.h"
 #include "engine/background.h"
 #include "engine/catalog_editor.h"
 #include "engine/commit_queue.h"
@@ -56,11 +57,12 @@ namespace tandem::engine {
 class EngineImpl final : public Engine {
  public:
   EngineImpl(const std::string& path, const Options& options, const Tuning& tuning,
-             const Environment& environment);
+             const Environment& environment, std::shared_ptr<const base::ForkMark> fork_mark);
   ~EngineImpl() override;
   /// Recovers the database and starts background work.
   Status Start();
 
+  bool in_child() const override { return fork_mark_->in_child(); }
   Status Close() override;
   Status CreateTable(const TableOptions& options) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
@@ -115,6 +117,7 @@ class EngineImpl final : public Engine {
   const Options options_;
   const Tuning tuning_;
   const Environment environment_;
+  const std::shared_ptr<const base::ForkMark> fork_mark_;
 
   Monitor monitor_;
   Health health_;

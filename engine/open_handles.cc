@@ -62,6 +62,8 @@ class OpenHandles::TrackedSource final : public RowSource {
     return open_->source->Next(row);
   }
 
+  bool in_child() const override { return handles_->in_child(); }
+
  private:
   const std::shared_ptr<OpenHandles> handles_;
   const std::shared_ptr<OpenSource> open_;
@@ -78,9 +80,9 @@ std::unique_ptr<RowSource> OpenHandles::Track(std::unique_ptr<RowSource> source,
   return tracked;
 }
 
-std::shared_ptr<SnapshotState> OpenHandles::NewSnapshot(
+std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(
     std::shared_ptr<const SnapshotRegistry::Registration> registration) {
-  return std::make_shared<SnapshotState>(shared_from_this(), std::move(registration));
+  return std::make_unique<SnapshotState>(shared_from_this(), std::move(registration));
 }
 
 Status OpenHandles::CheckNoneOpen() const {

@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/fork_mark.h"
 #include "base/mutex.h"
 #include "engine/gate.h"
 #include "engine/reader.h"
@@ -33,11 +35,16 @@ struct SnapshotState {
 /// Threads: any. Held by shared_ptr: handles keep it alive.
 class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
  public:
+  explicit OpenHandles(std::shared_ptr<const base::ForkMark> fork_mark)
+      : fork_mark_(std::move(fork_mark)) {}
+
+  /// This process is a forked child of the one that opened the handles. Takes no lock.
+  bool in_child() const { return fork_mark_->in_child(); }
   /// A source that is counted while it lives and answers kClosed after CutOff.
   /// `table` is for the message of CheckNoneOpen.
   std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source, std::string_view table)
       EXCLUDES(mutex_);
-  std::shared_ptr<SnapshotState> NewSnapshot(
+  std::unique_ptr<SnapshotState> NewSnapshot(
       std::shared_ptr<const SnapshotRegistry::Registration> registration);
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
@@ -56,6 +63,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
     std::unique_ptr<RowSource> source;  // Used inside the gate; reset when it is closed.
   };
 
+  const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   /// The sequences of the open snapshots; none after CutOff.

@@ -24,6 +24,8 @@ class RowSource {
   /// The next row, or the next piece of one; false at the end. Errors: kOverBudget (a row that is
   /// too large to be read whole), kCorruption, kIoError. Lifetime of `*row`: until the next call.
   virtual Result<bool> Next(RowView* row) = 0;
+  /// This process is a forked child of the one that made it: it must not be used nor destroyed.
+  virtual bool in_child() const { return false; }
 };
 
 /// Gives queues for batches of reads; one a cursor.

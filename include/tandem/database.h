@@ -2,10 +2,10 @@
 //
 // Threads: a Database may be used from any thread, by many at a time; a Cursor, WriteBatch or
 // Snapshot by one at a time (many readers may share one Snapshot through ReadOptions::snapshot).
-// Threads of the engine run in the background from Open until Close or destruction; fork() is safe
-// only where the child does not touch the database. Several databases may be open in one process.
-// Nothing is printed, no signal is handled, no state is kept outside the objects: what there is to
-// tell goes to Options::log, Options::listener and GetStatistics.
+// Threads of the engine run in the background from Open until Close or destruction. Several
+// databases may be open in one process. Nothing is printed, no signal is handled, no state is kept
+// outside the objects: what there is to tell goes to Options::log, Options::listener and
+// GetStatistics.
 //
 // Errors: no exception leaves a call of Database or Cursor: a failed allocation is kOutOfMemory.
 // Values that the caller owns (Row, Predicate, WriteBatch, options) throw std::bad_alloc as a
@@ -13,6 +13,13 @@
 // (after Close) and kOutOfMemory; calls that read files kCorruption (file and offset are named) and
 // kIoError; calls that write kReadOnly, kIoError and kNoSpace. After a failed sync, or a failed
 // write that leaves open what is on disk, the database turns read-only until it is opened again.
+//
+// Fork: a child has none of its parent's databases. Every call there answers kBusy at once, a
+// cursor ends with it, GetStatistics is all 0; destroying a Database, Cursor or Snapshot returns at
+// once and lets nothing go, so the parent goes on as if it had no child. The child may open
+// databases of its own. It keeps the descriptors until it ends or calls exec, and with them the
+// lock of a parent that died without closing. A child that is forked inside a callback of the
+// engine must end or call exec there.
 //
 // Lifetime: arguments are copied where they are needed later; they may go when the call returns.
 // Cursors and snapshots may outlive their Database: a cursor then answers kClosed, a snapshot is of
@@ -55,7 +62,7 @@ namespace tandem {
 class Snapshot {
  public:
   /// For the engine.
-  explicit Snapshot(std::shared_ptr<engine::SnapshotState> state);
+  explicit Snapshot(std::unique_ptr<engine::SnapshotState> state);
   Snapshot(Snapshot&&) noexcept;
   Snapshot& operator=(Snapshot&&) noexcept;
   ~Snapshot();
@@ -65,7 +72,7 @@ class Snapshot {
   const engine::SnapshotState& state() const { return *state_; }
 
  private:
-  std::shared_ptr<engine::SnapshotState> state_;
+  std::unique_ptr<engine::SnapshotState> state_;
 };
 
 /// Rows one after the other, of one moment, whatever is written, flushed or compacted meanwhile.
@@ -218,7 +225,8 @@ class Database {
                                                 const Options& options = {});
   /// Closes as Close() does, also with cursors and snapshots open: those answer kClosed from then
   /// on, and it waits for a Next() that runs. Errors are lost; what was acknowledged is recovered
-  /// by the next Open as far as its Durability promises. Requires: no other call is under way.
+  /// by the next Open as far as its Durability promises. In a forked child it does nothing.
+  /// Requires: no other call is under way.
   ~Database();
   /// Flushes every memstore, seals the log and closes; waits for calls that are under way, and
   /// refuses those that come later with kClosed. Errors: kBusy "1 cursor (of 't') and 2 snapshots

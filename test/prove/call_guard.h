@@ -36,6 +36,7 @@ class GuardedEngine final : public engine::Engine {
   GuardedEngine(std::unique_ptr<engine::Engine> engine, CallGuard* guard)
       : engine_(std::move(engine)), guard_(guard) {}
 
+  bool in_child() const override { return engine_->in_child(); }
   Status Close() override {
     return Within(guard_, [&] { return engine_->Close(); });
   }

@@ -1,0 +1,33 @@
+// Whether this process is the one that made an object, or a child that fork() copied it into.
+// Threads, rings and mutexes do not come along, so a child must not touch what uses them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "tandem/status.h"
+
+namespace tandem::base {
+
+/// One page that the kernel wipes in every child (MADV_WIPEONFORK), so that asking is one load: no
+/// system call, no lock. Threads: any.
+class ForkMark {
+ public:
+  /// Errors: kOutOfMemory, kUnsupported (a kernel before 4.14).
+  static Result<std::shared_ptr<const ForkMark>> Make();
+  ~ForkMark();
+  ForkMark(const ForkMark&) = delete;
+  ForkMark& operator=(const ForkMark&) = delete;
+
+  /// This process is a child, of any degree, of the one that called Make.
+  bool in_child() const { return made_here_->load(std::memory_order_relaxed) == 0; }
+
+ private:
+  ForkMark() = default;
+  // Relaxed: it changes by fork alone.
+  std::atomic<unsigned char>* made_here_ = nullptr;
+  size_t size_bytes_ = 0;
+};
+
+}  // namespace tandem::base
