@@ -1,6 +1,9 @@
 // The text forms of the public Status.
 #include "tandem/status.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace tandem {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -55,4 +58,18 @@ std::string Status::ToString() const {
   return text;
 }
 
+namespace internal {
+
+void EndWithoutValue(const Status& error) {
+  std::fprintf(stderr, "the value of a Result was asked for, but it holds an error: %s\n",
+               error.ToString().c_str());
+  std::abort();
+}
+
+void EndWithoutError() {
+  std::fprintf(stderr, "the error of a Result was asked for, but it holds a value\n");
+  std::abort();
+}
+
+}  // namespace internal
 }  // namespace tandem

@@ -83,7 +83,15 @@ class [[nodiscard]] Status {
   std::shared_ptr<const State> state_;
 };
 
+namespace internal {
+/// End the process and say on standard error what a Result holds instead.
+[[noreturn]] void EndWithoutValue(const Status& error);
+[[noreturn]] void EndWithoutError();
+}  // namespace internal
+
 /// A value, or the Status that explains why there is none. Members are spelled as in std::expected.
+/// Asking for what is not there is a mistake in the program: it ends the process, with the error on
+/// standard error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -93,23 +101,33 @@ class [[nodiscard]] Result {
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
-  /// Requires: has_value(); std::bad_variant_access is thrown otherwise. Lifetime of a reference:
-  /// as long as this Result.
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
+  /// Requires: has_value(). Lifetime of a reference: as long as this Result.
+  T& value() & { return *Held(); }
+  const T& value() const& { return *Held(); }
   /// By value, so that what `for (auto& x : *F())` walks over lives as long as the loop.
-  T value() && { return std::get<0>(std::move(state_)); }
+  T value() && { return std::move(*Held()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  /// Requires: !has_value(); std::bad_variant_access is thrown otherwise.
-  const Status& error() const { return std::get<1>(state_); }
+  /// Requires: !has_value().
+  const Status& error() const {
+    const Status* status = std::get_if<1>(&state_);
+    if (status == nullptr) internal::EndWithoutError();
+    return *status;
+  }
   /// The error, or OK when there is a value.
   Status status() const { return has_value() ? Status() : error(); }
 
  private:
+  T* Held() { return const_cast<T*>(std::as_const(*this).Held()); }
+  const T* Held() const {
+    const T* value = std::get_if<0>(&state_);
+    if (value == nullptr) internal::EndWithoutValue(*std::get_if<1>(&state_));
+    return value;
+  }
+
   std::variant<T, Status> state_;
 };
 

@@ -2,7 +2,12 @@
 #define BOOST_TEST_DYN_LINK
 #include "tandem/status.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -55,6 +60,44 @@ Result<int> Quarter(int value) {
 Status CheckQuarter(int value) {
   RETURN_IF_ERROR(Quarter(value).status());
   return Status();
+}
+
+// What a child process that calls `call` says on standard error before it aborts; empty when it
+// does not abort.
+std::string LastWords(const std::function<void()>& call) {
+  int ends[2];
+  BOOST_REQUIRE_EQUAL(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    dup2(ends[1], STDERR_FILENO);
+    call();
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string words;
+  char buffer[512];
+  for (ssize_t count; (count = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    words.append(buffer, static_cast<size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  BOOST_REQUIRE_EQUAL(waitpid(child, &status, 0), child);
+  const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  return aborted ? words : "";
+}
+
+BOOST_AUTO_TEST_CASE(AskingAResultForWhatItDoesNotHoldSaysWhatItHolds) {
+  const Result<int> error = Status::InvalidArgument("at position 3: expected a value");
+  const std::string words =
+      "the value of a Result was asked for, but it holds an error: InvalidArgument: at position 3: "
+      "expected a value\n";
+  BOOST_TEST(LastWords([&] { (void)*error; }) == words);
+  BOOST_TEST(LastWords([&] { (void)error.value(); }) == words);
+  BOOST_TEST(LastWords([&] { (void)*Result<std::string>(error.error()); }) == words);
+  BOOST_TEST(LastWords([&] { (void)Result<std::string>(error.error())->size(); }) == words);
+  BOOST_TEST(LastWords([] { (void)Result<int>(7).error(); }) ==
+             "the error of a Result was asked for, but it holds a value\n");
 }
 
 BOOST_AUTO_TEST_CASE(MacrosPassValuesAndErrorsUp) {
