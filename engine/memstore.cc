@@ -247,6 +247,10 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
   for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
 }
 
+uint64_t Memstore::CountIndex(size_t index, const format::KeyRange& range) const {
+  return parts_->buffers[index].Count(range);
+}
+
 void Memstore::Iterator::SeekToFirst() { row_ = memstore_->parts_->rows.First(); }
 void Memstore::Iterator::SeekToLast() { row_ = memstore_->parts_->rows.Last(); }
 void Memstore::Iterator::Seek(std::string_view key) {

@@ -135,6 +135,9 @@ class Memstore {
   void CollectIndex(size_t index, const format::KeyRange& range,
                     format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
 
+  /// How many entries CollectIndex would look at: those of any sequence in `range`.
+  uint64_t CountIndex(size_t index, const format::KeyRange& range) const;
+
   const format::TableRecord& table() const { return *table_; }
 
  private:

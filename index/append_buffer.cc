@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 #include "format/coding.h"
 
@@ -10,7 +11,7 @@ namespace tandem::index {
 namespace {
 
 // The first chunks are small, so that the many memstores with few rows stay small.
-constexpr uint32_t kChunkEntries[] = {8, 64, 512, 4096};
+constexpr uint32_t kChunkEntries[] = {8, 64, 512};
 constexpr size_t kRunsPerLevel = 4;
 
 }  // namespace
@@ -18,11 +19,8 @@ constexpr size_t kRunsPerLevel = 4;
 // A key range prepared for comparing heads first.
 class AppendBuffer::Probe {
  public:
-  Probe(const format::KeyRange& range, format::SequenceNumber max_sequence)
-      : low_(range.low),
-        low_head_(format::KeyHead(range.low)),
-        max_sequence_(max_sequence),
-        bounded_(range.high.has_value()) {
+  explicit Probe(const format::KeyRange& range)
+      : low_(range.low), low_head_(format::KeyHead(range.low)), bounded_(range.high.has_value()) {
     if (!bounded_) return;
     high_ = *range.high;
     high_head_ = format::KeyHead(high_);
@@ -35,14 +33,24 @@ class AppendBuffer::Probe {
     if (!bounded_) return false;
     return head != high_head_ ? head > high_head_ : entry.key_view() >= high_;
   }
-  void Take(const Entry& entry, std::vector<const void*>* rows) const {
-    if (entry.sequence <= max_sequence_) rows->push_back(entry.row);
+  bool Holds(const Entry& entry) const {
+    return !IsBelow(entry.head, entry) && !IsAbove(entry.head, entry);
+  }
+  // The part of a sorted run that lies in the range.
+  std::span<const SortedEntry> PartOf(const Run& run) const {
+    const std::span<const SortedEntry> entries = run.entries;
+    const auto first = std::partition_point(
+        entries.begin(), entries.end(),
+        [&](const SortedEntry& sorted) { return IsBelow(sorted.head, *sorted.entry); });
+    const auto end = std::partition_point(first, entries.end(), [&](const SortedEntry& sorted) {
+      return !IsAbove(sorted.head, *sorted.entry);
+    });
+    return {first, end};
   }
 
  private:
   std::string_view low_, high_;
   uint64_t low_head_ = 0, high_head_ = 0;
-  format::SequenceNumber max_sequence_;
   bool bounded_;
 };
 
@@ -77,44 +85,55 @@ void AppendBuffer::Collect(const format::KeyRange& range, format::SequenceNumber
                            std::vector<const void*>* rows) const {
   const Chunk* active = active_.load(std::memory_order_acquire);
   if (active == nullptr) return;
-  const Probe probe(range, max_sequence);
-  const uint32_t count = active->count.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < count; ++i) {
-    const Entry& entry = active->entries[i];
-    if (!probe.IsBelow(entry.head, entry) && !probe.IsAbove(entry.head, entry)) {
-      probe.Take(entry, rows);
-    }
-  }
+  const Probe probe(range);
+  const auto take = [&](const Entry& entry) {
+    if (entry.sequence <= max_sequence) rows->push_back(entry.row);
+  };
   const std::shared_ptr<const Runs> runs = SortedBefore(*active);
-  for (const auto& run : *runs) {
-    auto at = std::partition_point(
-        run->entries.begin(), run->entries.end(),
-        [&](const SortedEntry& sorted) { return probe.IsBelow(sorted.head, *sorted.entry); });
-    for (; at != run->entries.end() && !probe.IsAbove(at->head, *at->entry); ++at) {
-      probe.Take(*at->entry, rows);
-    }
+  for (const Entry& entry : Unsorted(*active, *runs)) {
+    if (probe.Holds(entry)) take(entry);
   }
+  for (const auto& run : runs->list) {
+    for (const SortedEntry& sorted : probe.PartOf(*run)) take(*sorted.entry);
+  }
+}
+
+uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  if (active == nullptr) return 0;
+  const Probe probe(range);
+  const std::shared_ptr<const Runs> runs = SortedBefore(*active);
+  uint64_t count = 0;
+  for (const Entry& entry : Unsorted(*active, *runs)) count += probe.Holds(entry) ? 1 : 0;
+  for (const auto& run : runs->list) count += probe.PartOf(*run).size();
+  return count;
+}
+
+// The entries of the chunk, unless another reader has found it sealed and sorted it meanwhile.
+std::span<const AppendBuffer::Entry> AppendBuffer::Unsorted(const Chunk& active, const Runs& runs) {
+  if (runs.chunks > active.number) return {};
+  return {active.entries, active.count.load(std::memory_order_acquire)};
 }
 
 // The runs of all chunks before `active`, and perhaps of later ones.
 std::shared_ptr<const AppendBuffer::Runs> AppendBuffer::SortedBefore(const Chunk& active) const {
   base::MutexLock lock(mutex_);
-  if (sorted_chunks_ >= active.number) return runs_;
+  if (runs_->chunks >= active.number) return runs_;
   std::vector<const Chunk*> unsorted;
-  for (const Chunk* chunk = active.previous; chunk != nullptr && chunk->number >= sorted_chunks_;
+  for (const Chunk* chunk = active.previous; chunk != nullptr && chunk->number >= runs_->chunks;
        chunk = chunk->previous) {
     unsorted.push_back(chunk);
   }
   auto runs = std::make_shared<Runs>(*runs_);
   for (auto chunk = unsorted.rbegin(); chunk != unsorted.rend(); ++chunk) {
-    runs->push_back(Sort(**chunk));
-    MergeLevels(runs.get());
+    runs->list.push_back(Sort(**chunk));
+    MergeLevels(&runs->list);
   }
+  runs->chunks = active.number;
   uint64_t bytes = 0;
-  for (const auto& run : *runs) bytes += run->entries.capacity() * sizeof(SortedEntry);
+  for (const auto& run : runs->list) bytes += run->entries.capacity() * sizeof(SortedEntry);
   run_bytes_.store(bytes, std::memory_order_relaxed);
   runs_ = std::move(runs);
-  sorted_chunks_ = active.number;
   return runs_;
 }
 
@@ -134,7 +153,7 @@ std::shared_ptr<const AppendBuffer::Run> AppendBuffer::Sort(const Chunk& chunk) 
 }
 
 // Merges the last runs as long as kRunsPerLevel of them are of one level.
-void AppendBuffer::MergeLevels(Runs* runs) {
+void AppendBuffer::MergeLevels(std::vector<std::shared_ptr<const Run>>* runs) {
   while (runs->size() >= kRunsPerLevel) {
     const auto first = runs->end() - kRunsPerLevel;
     const uint32_t level = runs->back()->level;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,7 @@
 
 namespace tandem::index {
 
-/// Threads: Append by one at a time (the arena's), Collect from any, also beside Append.
+/// Threads: Append by one at a time (the arena's), the rest from any, also beside Append.
 class AppendBuffer {
  public:
   /// `arena` outlives the buffer; entries and keys live in it.
@@ -37,6 +38,10 @@ class AppendBuffer {
   /// order; a row may come several times. Sees every entry whose Append returned before.
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
+
+  /// How many entries Collect looks at: all in `range`, of any sequence. Takes the logarithm of
+  /// each sorted run, and a look at the entries of the active chunk.
+  uint64_t Count(const format::KeyRange& range) const;
 
   /// Of the sorted runs, which live outside the arena. Threads: any.
   uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }
@@ -66,20 +71,23 @@ class AppendBuffer {
     uint32_t level = 0;
     std::vector<SortedEntry> entries;
   };
-  using Runs = std::vector<std::shared_ptr<const Run>>;
+  struct Runs {
+    uint32_t chunks = 0;  // Chunks 0 to this are in them.
+    std::vector<std::shared_ptr<const Run>> list;
+  };
   class Probe;
 
   Chunk* NewChunk();
   std::shared_ptr<const Runs> SortedBefore(const Chunk& active) const EXCLUDES(mutex_);
   static bool Less(const SortedEntry& a, const SortedEntry& b);
   static std::shared_ptr<const Run> Sort(const Chunk& chunk);
-  static void MergeLevels(Runs* runs);
+  static std::span<const Entry> Unsorted(const Chunk& active, const Runs& runs);
+  static void MergeLevels(std::vector<std::shared_ptr<const Run>>* runs);
 
   base::Arena* const arena_;
   std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
   mutable std::atomic<uint64_t> run_bytes_{0};  // Relaxed: a figure.
   mutable base::Mutex mutex_;
-  mutable uint32_t sorted_chunks_ GUARDED_BY(mutex_) = 0;  // Chunks 0 to this are in runs_.
   mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();
 };
 

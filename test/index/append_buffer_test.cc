@@ -32,6 +32,12 @@ std::set<const void*> Expected(const std::vector<Reference>& entries, const KeyR
   return rows;
 }
 
+uint64_t ExpectedCount(const std::vector<Reference>& entries, const KeyRange& range) {
+  return static_cast<uint64_t>(
+      std::count_if(entries.begin(), entries.end(),
+                    [&](const Reference& entry) { return range.Contains(entry.key); }));
+}
+
 std::set<const void*> Found(const AppendBuffer& buffer, const KeyRange& range,
                             SequenceNumber max_sequence) {
   std::vector<const void*> rows;
@@ -74,6 +80,7 @@ BOOST_AUTO_TEST_CASE(RangesAgreeWithAPlainVector) {
       if (random.OneIn(8)) range.high.reset();
       const SequenceNumber max_sequence(random.Below(count));
       BOOST_REQUIRE((Found(buffer, range, max_sequence) == Expected(entries, range, max_sequence)));
+      BOOST_REQUIRE_EQUAL(buffer.Count(range), ExpectedCount(entries, range));
     }
   }
 }
@@ -95,6 +102,10 @@ BOOST_AUTO_TEST_CASE(ReadersSeeEverythingPublishedBefore) {
       // Exactly the rows i, i + 1000, ... below what was published.
       const uint64_t expected = visible / 1000 + (i % 1000 < visible % 1000 ? 1 : 0);
       if (rows.size() != expected) ++failures;
+      // Counted before what is published from now on, or with some of it, but nothing twice.
+      const uint64_t counted = buffer.Count(format::EqualRange(key));
+      const uint64_t at_most = published.load(std::memory_order_acquire) + 1;
+      if (counted < expected || counted > at_most / 1000 + 1) ++failures;
       for (const void* row : rows) {
         if ((reinterpret_cast<uint64_t>(row) - 1) % 1000 != i % 1000) ++failures;
       }
