@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "engine/bound_predicate.h"
@@ -13,10 +12,21 @@
 
 namespace tandem::engine {
 
+/// The index entries that a way touches.
+struct EntryCount {
+  uint64_t in_files = 0;
+  uint64_t in_memstores = 0;
+  uint64_t total() const { return in_files + in_memstores; }
+};
+
 struct CostedAccess {
   Access access;
-  uint64_t entries = 0;  ///< In files, exact.
+  EntryCount entries;
 };
+
+/// The entries of the paths in all sources, exact. Costs a look-up for each range in each file and
+/// in each sorted run of a memstore. Errors: kCorruption, kIoError.
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Access& access);
 
 /// Lifetime: what it is given outlives it.
 class AccessFinder {
@@ -27,24 +37,25 @@ class AccessFinder {
       : table_(table), clusters_(clusters), only_(only) {}
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
-  /// them. `rows_decided`: conditions on the row key are taken care of.
+  /// them. `rows_decided`: conditions on the row key are taken care of. Each range of keys is
+  /// sorted once for each OR above it, and counted once for each AND that has a choice.
   Result<std::optional<CostedAccess>> Find(const BoundNode& node, bool rows_decided) const;
 
   /// Whether the index may be asked about conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
-  /// The conditions on the index's column that every match of `node` satisfies, as one in
-  /// `*together`; returns how many they are.
-  static ptrdiff_t LeavesServed(const BoundNode& node, const format::IndexRecord& index,
-                                BoundLeaf* together);
+  /// The condition on the index's column that every match of `node` satisfies; nullptr: there is
+  /// none.
+  static const BoundLeaf* LeafServed(const BoundNode& node, const format::IndexRecord& index);
 
  private:
-  using Found = Result<std::optional<CostedAccess>>;
+  using Found = Result<std::optional<Access>>;
+  Found FindNode(const BoundNode& node, bool rows_decided) const;
   Found FindLeaf(const BoundLeaf& leaf) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
-  Found FindPath(const BoundNode& node, size_t position, ptrdiff_t conditions) const;
+  Found Cheapest(std::vector<Access> ways) const;
+  Access AccessBy(size_t position, const BoundLeaf& leaf) const;
   bool MayUse(const format::IndexRecord& index) const;
-  Result<uint64_t> Count(const Access& access) const;
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
 #include "base/status_macros.h"
+#include "engine/key_ranges.h"
 #include "format/far_value.h"
 
 namespace tandem::engine {
@@ -29,12 +29,11 @@ void AddNodeColumns(const BoundNode& node, ColumnSet* columns) {
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
 }
 
-// The encoded key of a bound in an index. Bytes and text share an encoding; as bytes also the ends
-// of prefixes, which need not be UTF-8, encode.
-std::string Encode(const ValueBound& bound, format::IndexColumnRecord column) {
-  column.type = ComparesAsBytes(column.type) ? ColumnType::kBytes : TextType(column.type);
-  std::string key;
-  CHECK(format::AppendIndexKey(column, bound.literal, &key).ok());  // Bind has encoded it once.
+// The key of a bound in an index; no value need have it.
+std::string Encode(const ValueBound& bound, const format::IndexColumnRecord& column) {
+  if (ComparesAsBytes(column.type)) return format::BoundKey(column, bound.key);
+  std::string key = bound.key;
+  if (column.descending) format::InvertIndexKey(&key);
   return key;
 }
 
@@ -96,8 +95,10 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column) {
   std::vector<format::KeyRange> ranges;
   for (const ValueInterval& interval : leaf.values.intervals()) {
-    ranges.push_back(column.descending ? Between(interval.high, interval.low, column)
-                                       : Between(interval.low, interval.high, column));
+    format::KeyRange range = column.descending ? Between(interval.high, interval.low, column)
+                                               : Between(interval.low, interval.high, column);
+    // Beside bounds that are no values there may be none.
+    if (!IsEmpty(range)) ranges.push_back(std::move(range));
   }
   if (column.descending) std::reverse(ranges.begin(), ranges.end());
   return ranges;

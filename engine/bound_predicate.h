@@ -1,6 +1,7 @@
 // A predicate bound to a table: columns are resolved, literals converted, negations pushed down to
-// the leaves. Logic has two values, so every leaf is a set of values and a word about absence, and
-// NOT is the complement of both. Matches is the reference that every way of answering agrees with.
+// the leaves, the conditions of a group on one column taken together. Logic has two values, so
+// every leaf is a set of values and a word about absence, and NOT is the complement of both.
+// Matches is the reference that every way of answering agrees with.
 #pragma once
 
 #include <optional>
@@ -32,14 +33,16 @@ struct BoundNode {
   enum class Kind : uint8_t { kLeaf, kAnd, kOr };  ///< kAnd and kOr of no child: true and false.
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
+  /// Not one alone, none of the node's own kind, and at most one leaf over a column.
   std::vector<BoundNode> children;
 };
 
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
-  /// Errors: kNotFound (family), kInvalidArgument (a literal that does not fit its column's type:
-  /// both are named; a prefix of a column that is neither bytes nor text; a wrong count of values).
+  /// Errors: kNotFound (family), kInvalidArgument (a literal that does not read as its column's
+  /// type: both are named; a prefix of a column that is neither bytes nor text; a predicate that is
+  /// none).
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of

@@ -234,4 +234,15 @@ Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
   return entries.value_or(source.high - source.low);
 }
 
+uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
+  uint64_t entries = 0;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    for (const format::KeyRange& range : path.ranges) {
+      entries += memstore->CountIndex(path.position, range);
+    }
+    if (path.nulls) entries += memstore->row_count();
+  }
+  return entries;
+}
+
 }  // namespace tandem::engine

@@ -54,5 +54,8 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
 /// The same, every row of a file without a usable section counts.
 Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path);
+/// Entries of the path in the cluster's memstores, those of later writes included; where rows
+/// without the column belong to the path, every row of the memstores too.
+uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path);
 
 }  // namespace tandem::engine

@@ -52,7 +52,10 @@ RegionInfo Describe(const RegionVersion& version) {
   info.id = version.id.value;
   info.start_key = version.start_key;
   info.end_key = version.end_key;
-  for (const FileSlice& slice : version.files) info.files.push_back(Describe(slice.file->store()));
+  for (const FileSlice& slice : version.files) {
+    info.files.push_back(Describe(slice.file->store()));
+    info.files.back().run = slice.run;
+  }
   for (const auto& memstore : version.memstores) {
     info.memstore_rows += memstore->row_count();
     info.memstore_bytes += memstore->size_bytes();

@@ -98,7 +98,8 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.index = IndexNames(plan);
   explanation.reason = plan.reason;
   explanation.rejected = plan.rejected;
-  explanation.entries = plan.entries;
+  explanation.entries = plan.entries.total();
+  explanation.memstore_entries = plan.entries.in_memstores;
   RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
 
   const std::unique_ptr<RowSource> rows = OpenQuery(query);

@@ -1,4 +1,4 @@
-// Set operations on lists of key ranges. Lists are short: a condition has few ranges.
+// Set operations on lists of key ranges.
 #include "engine/key_ranges.h"
 
 #include <algorithm>
@@ -25,13 +25,13 @@ KeyRanges Intersect(const KeyRanges& a, const KeyRanges& b) {
   return both;
 }
 
-KeyRanges Unite(KeyRanges a, const KeyRanges& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  std::sort(a.begin(), a.end(), [](const format::KeyRange& left, const format::KeyRange& right) {
-    return left.low < right.low;
-  });
+KeyRanges Unite(KeyRanges ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const format::KeyRange& left, const format::KeyRange& right) {
+              return left.low < right.low;
+            });
   KeyRanges united;
-  for (format::KeyRange& range : a) {
+  for (format::KeyRange& range : ranges) {
     if (IsEmpty(range)) continue;
     if (united.empty() || (united.back().high.has_value() && *united.back().high < range.low)) {
       united.push_back(std::move(range));

@@ -161,19 +161,22 @@ class Planner {
   void Choose(std::optional<CostedAccess> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
+    // A count takes settled candidates of an exact access for rows; those of memstores are none.
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_settle &&
                             found.has_value() && found->access.exact;
-    const bool is_dear = found.has_value() && !is_counted && found->entries > load.rows / picked;
+    const EntryCount entries = found.has_value() ? found->entries : EntryCount();
+    const uint64_t picks = is_counted ? entries.in_memstores : entries.total();
+    const bool is_dear = found.has_value() && picks > load.rows / picked;
     if (!found.has_value()) {
       plan_.reason = plan_.rows_decide ? "only row keys are asked for"
                                        : "no index leads to all rows that may match";
     } else if (is_dear && !is_forced) {
-      plan_.reason = std::to_string(found->entries) + " entries lead to more than one in " +
+      plan_.reason = std::to_string(picks) + " entries lead to more than one in " +
                      std::to_string(picked) + " of " + std::to_string(load.rows) +
                      " rows: reading all in order is cheaper";
     } else {
       plan_.reason = is_forced ? "use_index" : "fewest entries";
-      plan_.entries = found->entries;
+      plan_.entries = entries;
       plan_.access = std::move(found->access);
     }
     for (const format::IndexRecord& index : table_.indexes) RejectUnused(index, is_forced, is_dear);
@@ -227,10 +230,8 @@ std::string IndexNames(const QueryPlan& plan) {
 
 std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
                                           const format::IndexRecord& index) {
-  BoundLeaf together;
-  if (AccessFinder::LeavesServed(predicate.root(), index, &together) > 0) {
-    return RangesOf(together, index.columns[0]);
-  }
+  const BoundLeaf* leaf = AccessFinder::LeafServed(predicate.root(), index);
+  if (leaf != nullptr) return RangesOf(*leaf, index.columns[0]);
   return {format::PresentRange(index.columns[0])};
 }
 

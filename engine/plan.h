@@ -1,5 +1,6 @@
 // How a query is answered: which row keys, through which indexes, or by a scan. The planner counts:
-// the cumulative counts of the index sections say exactly how many entries each way would touch.
+// the cumulative counts of the index sections, and the sorted runs of append buffers, say exactly
+// how many entries each way would touch.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/access_finder.h"
 #include "engine/bound_predicate.h"
 #include "engine/candidates.h"
 #include "engine/sources.h"
@@ -19,7 +21,7 @@ struct QueryPlan {
   bool rows_decide = false;       ///< Having the key there is the whole condition.
   std::vector<Cluster> clusters;  ///< The sources of these rows.
   std::optional<Access> access;   ///< nullopt: a scan.
-  uint64_t entries = 0;           ///< Of the access, in files.
+  EntryCount entries;             ///< Of the access.
   std::string reason;
   std::vector<std::string> rejected;  ///< "index NAME: why not".
 };

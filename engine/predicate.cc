@@ -1,11 +1,18 @@
 // Building predicates and writing them as text. The text is what the parser reads back to an equal
 // tree: names that are not plain, or that would read as keywords, are quoted; values are quoted
 // text where that is lossless to the eye, hexadecimal otherwise.
+//
+// No tree is deeper than kPredicateDepthMax, because the builders check it: so copying, destroying,
+// printing and binding one may recurse.
 #include "tandem/predicate.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "engine/predicate_lexer.h"
+#include "tandem/limits.h"
 
 namespace tandem {
 namespace {
@@ -88,6 +95,21 @@ std::string LeafText(const Predicate& leaf) {
   }
 }
 
+// The values that a comparison of the kind asks for; nullopt: any number.
+std::optional<size_t> ValuesNeeded(Kind kind) {
+  switch (kind) {
+    case Kind::kIn:
+      return std::nullopt;
+    case Kind::kBetween:
+      return 2;
+    case Kind::kIsNull:
+    case Kind::kIsNotNull:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
 bool IsGroup(const Predicate& predicate) {
   return predicate.kind() == Kind::kAnd || predicate.kind() == Kind::kOr;
 }
@@ -98,7 +120,23 @@ std::string Operand(const Predicate& predicate) {
 
 }  // namespace
 
+Predicate Predicate::Invalid(std::string why) {
+  Predicate invalid;
+  invalid.kind_ = Kind::kInvalid;
+  invalid.values_.push_back(std::move(why));
+  return invalid;
+}
+
 Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::string> values) {
+  if (kind < Kind::kEqual || kind > Kind::kIsNotNull) {
+    return Invalid("a condition on column '" + column + "' is no comparison: its kind is " +
+                   std::to_string(static_cast<int>(kind)));
+  }
+  const size_t needed = ValuesNeeded(kind).value_or(values.size());
+  if (values.size() != needed) {
+    return Invalid("a condition on column '" + column + "' has " + std::to_string(values.size()) +
+                   " values, expected " + std::to_string(needed));
+  }
   Predicate leaf;
   leaf.kind_ = kind;
   leaf.values_ = std::move(values);
@@ -124,33 +162,49 @@ Predicate Predicate::Between(std::string column, std::string low, std::string hi
 
 Predicate Predicate::And(std::vector<Predicate> children) {
   if (children.empty()) return {};
-  if (children.size() == 1) return std::move(children[0]);
-  Predicate group;
-  group.kind_ = Kind::kAnd;
-  group.children_ = std::move(children);
-  return group;
+  return Group(Kind::kAnd, std::move(children));
 }
 
 Predicate Predicate::Or(std::vector<Predicate> children) {
   if (children.empty()) return Not({});
-  if (children.size() == 1) return std::move(children[0]);
-  Predicate group;
-  group.kind_ = Kind::kOr;
-  group.children_ = std::move(children);
-  return group;
+  return Group(Kind::kOr, std::move(children));
 }
 
 Predicate Predicate::Not(Predicate child) {
-  Predicate negation;
-  negation.kind_ = Kind::kNot;
-  negation.children_.push_back(std::move(child));
-  return negation;
+  std::vector<Predicate> children;
+  children.push_back(std::move(child));
+  return Group(Kind::kNot, std::move(children));
+}
+
+// Requires: one child or more.
+Predicate Predicate::Group(Kind kind, std::vector<Predicate> children) {
+  if (kind != Kind::kNot && children.size() == 1) return std::move(children[0]);
+  Predicate group;
+  group.kind_ = kind;
+  for (Predicate& child : children) {
+    if (child.kind_ == Kind::kInvalid) return std::move(child);
+    if (child.kind_ == kind && kind != Kind::kNot) {
+      group.depth_ = std::max(group.depth_, child.depth_);
+      // The first one's children stay where they are: appending to a long chain costs one move.
+      if (group.children_.empty()) group.children_ = std::exchange(child.children_, {});
+      std::move(child.children_.begin(), child.children_.end(),
+                std::back_inserter(group.children_));
+      continue;
+    }
+    group.depth_ = std::max(group.depth_, child.depth_ + 1);
+    group.children_.push_back(std::move(child));
+  }
+  if (group.depth_ <= kPredicateDepthMax) return group;
+  return Invalid("a predicate has more than " + std::to_string(kPredicateDepthMax) +
+                 " levels of AND, OR and NOT");
 }
 
 std::string Predicate::ToString() const {
   switch (kind_) {
     case Kind::kTrue:
       return "TRUE";
+    case Kind::kInvalid:
+      return "! " + values_[0];
     case Kind::kNot:
       return "NOT " + Operand(children_[0]);
     case Kind::kAnd:

@@ -5,16 +5,17 @@
 //   not         { NOT } primary
 //   primary     ( or ) | TRUE | FALSE | column condition
 //   condition   operator value | IS [NOT] NULL
-//               | [NOT] ( BETWEEN value AND value | IN ( value {, value} ) | PREFIX value
+//               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | LIKE 'text%' )
 //   column      name | name : name, each perhaps "quoted"; _row
 //
-// Nesting is limited so that no text can exhaust the stack.
+// Nesting is limited so that no text can exhaust the stack; parentheses that group nothing count.
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/guarded.h"
 #include "engine/predicate_lexer.h"
+#include "tandem/limits.h"
 #include "tandem/predicate.h"
 
 namespace tandem::engine {
@@ -26,13 +27,12 @@ class PredicateParser {
   Result<Predicate> Run() {
     ASSIGN_OR_RETURN(Predicate predicate, ParseOr());
     if (Peek().kind != Token::Kind::kEnd) return SyntaxError(Peek(), "AND, OR or the end");
+    if (predicate.kind() == Kind::kInvalid) return TooDeep();
     return predicate;
   }
 
  private:
   using Kind = Predicate::Kind;
-  static constexpr int kDepthMax = 200;
-
   const Token& Peek() const { return tokens_[at_]; }
   Token Take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
   bool TakeKeyword(std::string_view word) {
@@ -75,13 +75,17 @@ class PredicateParser {
   }
 
   Result<Predicate> ParseNot() {
-    if (depth_ == kDepthMax) {
-      return SyntaxError(Peek(), "at most " + std::to_string(kDepthMax) + " levels of nesting");
-    }
+    // One call is for the condition below the deepest NOT.
+    if (depth_ > kPredicateDepthMax) return TooDeep();
     ++depth_;
     Result<Predicate> result = TakeKeyword("NOT") ? Negated(ParseNot()) : ParsePrimary();
     --depth_;
     return result;
+  }
+
+  Status TooDeep() const {
+    return SyntaxError(Peek(),
+                       "at most " + std::to_string(kPredicateDepthMax) + " levels of nesting");
   }
 
   static Result<Predicate> Negated(Result<Predicate> child) {
@@ -162,6 +166,7 @@ class PredicateParser {
     if (TakeKeyword("IN")) {
       leaf->kind_ = Kind::kIn;
       RETURN_IF_ERROR(ExpectSymbol("("));
+      if (TakeSymbol(")")) return {};
       do {
         RETURN_IF_ERROR(ParseValue(leaf));
       } while (TakeSymbol(","));
@@ -203,7 +208,7 @@ class PredicateParser {
 
   std::vector<Token> tokens_;
   size_t at_ = 0;
-  int depth_ = 0;
+  uint32_t depth_ = 0;
 };
 
 }  // namespace tandem::engine

@@ -39,15 +39,16 @@ Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions
 
 // Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
 // be walked.
-Result<std::optional<uint64_t>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
+Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
   const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
-  uint64_t entries = 0;
+  EntryCount entries;
   for (const Cluster& cluster : plan.clusters) {
     for (const FileSource& source : cluster.files) {
       ASSIGN_OR_RETURN(const std::optional<uint64_t> count, ExactEntries(source, path));
-      if (!count.has_value()) return std::optional<uint64_t>();
-      entries += *count;
+      if (!count.has_value()) return std::optional<EntryCount>();
+      entries.in_files += *count;
     }
+    entries.in_memstores += CountMemstoreEntries(cluster, path);
   }
   return std::optional(entries);
 }
@@ -55,12 +56,12 @@ Result<std::optional<uint64_t>> CountOrdered(const Ordering& ordering, const Que
 // Whether walking the index in order touches fewer entries than fetching all matches and sorting
 // them. With a limit the walk ends, on average, after limit / matches of the index.
 bool IsWalkCheaper(uint64_t ordered, const Query& query) {
-  const QueryPlan& plan = query.plan;
-  if (!plan.access.has_value() || plan.entries > kSortedMax) return true;
-  if (query.limit > 0 && query.limit < plan.entries) {
-    return static_cast<unsigned __int128>(ordered) * query.limit / plan.entries <= plan.entries;
+  const uint64_t matches = query.plan.entries.total();
+  if (!query.plan.access.has_value() || matches > kSortedMax) return true;
+  if (query.limit > 0 && query.limit < matches) {
+    return static_cast<unsigned __int128>(ordered) * query.limit / matches <= matches;
   }
-  return ordered <= plan.entries;
+  return ordered <= matches;
 }
 
 Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options, Query* query) {
@@ -69,9 +70,9 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   const bool is_other_asked_for =
       !options.use_index.empty() && options.use_index != options.order_by;
   if (options.no_index || is_other_asked_for) return {};
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountOrdered(ordering, query->plan));
+  ASSIGN_OR_RETURN(const std::optional<EntryCount> entries, CountOrdered(ordering, query->plan));
   if (!entries.has_value()) return {};
-  ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(*entries, *query);
+  ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(entries->total(), *query);
   if (!ordering.walks_index) return {};
   query->plan.access = Access{.paths = {}, .exact = false};
   query->plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});

@@ -2,6 +2,7 @@
 #include "engine/value_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tandem::engine {
@@ -27,9 +28,7 @@ bool EndsBefore(const ValueInterval& a, const ValueInterval& b) {
   return order != 0 ? order < 0 : !a.high->inclusive && b.high->inclusive;
 }
 
-ValueBound Opposite(const ValueBound& bound) {
-  return {bound.key, bound.literal, !bound.inclusive};
-}
+ValueBound Opposite(const ValueBound& bound) { return {bound.key, !bound.inclusive}; }
 
 }  // namespace
 
@@ -88,11 +87,21 @@ ValueSet ValueSet::Complement() const {
   return ValueSet(std::move(gaps));
 }
 
-ValueSet ValueSet::Intersect(const ValueSet& other) const {
-  // What is in both is what is not outside either.
-  std::vector<ValueInterval> outside = Complement().intervals_;
-  const ValueSet outside_other = other.Complement();
-  outside.insert(outside.end(), outside_other.intervals_.begin(), outside_other.intervals_.end());
+ValueSet ValueSet::UnionOf(std::span<const ValueSet* const> sets) {
+  std::vector<ValueInterval> intervals;
+  for (const ValueSet* set : sets) {
+    intervals.insert(intervals.end(), set->intervals_.begin(), set->intervals_.end());
+  }
+  return ValueSet(std::move(intervals));
+}
+
+// What is in all is what is outside none.
+ValueSet ValueSet::IntersectionOf(std::span<const ValueSet* const> sets) {
+  std::vector<ValueInterval> outside;
+  for (const ValueSet* set : sets) {
+    std::vector<ValueInterval> gaps = set->Complement().intervals_;
+    std::move(gaps.begin(), gaps.end(), std::back_inserter(outside));
+  }
   return ValueSet(std::move(outside)).Complement();
 }
 

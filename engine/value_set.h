@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +11,9 @@ namespace tandem::engine {
 
 /// One end of an interval.
 struct ValueBound {
-  std::string key;      ///< Compares as the column's values do.
-  std::string literal;  ///< As the user wrote it; equal to `key` for bytes and text.
+  /// Compares as the column's values do: bytes and text are themselves, other values are index keys
+  /// of an ascending column.
+  std::string key;
   bool inclusive = true;
 };
 
@@ -29,10 +31,13 @@ class ValueSet {
   /// Intervals in any order, overlapping or empty ones included.
   explicit ValueSet(std::vector<ValueInterval> intervals);
   static ValueSet All() { return ValueSet({ValueInterval{}}); }
+  /// Both sort the intervals of all sets once, so that many sets cost n log n together. The union
+  /// of none is no value, the intersection of none every value.
+  static ValueSet UnionOf(std::span<const ValueSet* const> sets);
+  static ValueSet IntersectionOf(std::span<const ValueSet* const> sets);
 
   bool Contains(std::string_view key) const;
   ValueSet Complement() const;
-  ValueSet Intersect(const ValueSet& other) const;
   bool empty() const { return intervals_.empty(); }
   bool is_all() const {
     return intervals_.size() == 1 && !intervals_[0].low.has_value() &&

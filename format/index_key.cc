@@ -287,6 +287,16 @@ KeyRange EqualRange(std::string key) {
 
 KeyRange PresentRange(const IndexColumnRecord& column) { return PrefixRange(column, ""); }
 
+std::string BoundKey(const IndexColumnRecord& column, std::string_view value) {
+  std::string key(1, kPresentTag);
+  AppendEscaped(value, &key);
+  key.append({'\0', kEnd});
+  if (column.descending) Invert(&key, 0);
+  return key;
+}
+
+void InvertIndexKey(std::string* key) { Invert(key, 0); }
+
 std::optional<std::string> Successor(std::string_view key) {
   const size_t last = key.find_last_not_of('\xff');
   if (last == std::string_view::npos) return std::nullopt;

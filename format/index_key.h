@@ -52,6 +52,11 @@ KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix);
 KeyRange EqualRange(std::string key);
 /// All present values.
 KeyRange PresentRange(const IndexColumnRecord& column);
+/// The key that `value` of bytes or text would have, of any length and any bytes, as the end of a
+/// range. Requires: the column is bytes or text.
+std::string BoundKey(const IndexColumnRecord& column, std::string_view value);
+/// Turns a key of an ascending column into the one that a descending column has, and back.
+void InvertIndexKey(std::string* key);
 /// The smallest key greater than every key that starts with `key`; nullopt when there is none.
 std::optional<std::string> Successor(std::string_view key);
 

@@ -134,7 +134,8 @@ struct Explanation {
   std::string index;                  ///< Empty: a scan.
   std::string reason;                 ///< Why this way.
   std::vector<std::string> rejected;  ///< "index NAME: why not", one an index.
-  uint64_t entries = 0;               ///< Index entries in the range (exact).
+  uint64_t entries = 0;               ///< Index entries in the range (exact), of all sources.
+  uint64_t memstore_entries = 0;      ///< Those of them that are in memstores.
   uint64_t files = 0;
   uint64_t files_scanned = 0;  ///< Without a section of the index.
   uint64_t memstores = 0;
@@ -159,6 +160,7 @@ struct IndexInfo {
 /// A store file: "store-NUMBER" in the database's directory.
 struct FileInfo {
   uint64_t number = 0;
+  uint64_t run = 0;  ///< Of its region: files of one run hold disjoint keys and count as one.
   uint64_t size_bytes = 0;
   uint64_t rows = 0, cells = 0, deletes = 0;    ///< Deletes: cells that are delete markers.
   uint64_t min_sequence = 0, max_sequence = 0;  ///< Of the operations in it.

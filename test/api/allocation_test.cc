@@ -3,66 +3,16 @@
 // afterwards.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <ranges>
 #include <string>
 
 #include "tandem/tandem.h"
+#include "test/api/allocations.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
-
-namespace {
-
-// Allocations of this thread until one fails, and all after it; below 0: none fails.
-thread_local int64_t allocations_left = -1;
-thread_local bool has_failed = false;
-
-void* Allocate(size_t size, size_t alignment) {
-  if (allocations_left == 0) {
-    has_failed = true;
-    throw std::bad_alloc();
-  }
-  if (allocations_left > 0) --allocations_left;
-  void* memory =
-      alignment <= alignof(std::max_align_t)
-          ? std::malloc(size == 0 ? 1 : size)
-          : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// The program's own, the library's included.
-void* operator new(size_t size) { return Allocate(size, 1); }
-void* operator new[](size_t size) { return Allocate(size, 1); }
-void* operator new(size_t size, std::align_val_t alignment) {
-  return Allocate(size, static_cast<size_t>(alignment));
-}
-void* operator new[](size_t size, std::align_val_t alignment) {
-  return Allocate(size, static_cast<size_t>(alignment));
-}
-// Whoever asks like this can do without.
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return Allocate(size, 1);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace tandem::test {
 namespace {
@@ -79,23 +29,24 @@ struct Outcome {
 
 /// Calls `call` with so many allocations that succeed. What it returns must need none.
 Outcome WithAllocations(int64_t count, const std::function<Status()>& call) {
-  has_failed = false;
-  allocations_left = count;
+  Allocations& allocations = ThisThreadsAllocations();
+  allocations.has_failed = false;
+  allocations.left = count;
   Outcome outcome;
   try {
     outcome.status = call();
-    allocations_left = -1;
+    allocations.left = -1;
   } catch (...) {
-    allocations_left = -1;
+    allocations.left = -1;
     BOOST_ERROR("an exception left the call after " << count << " allocations");
   }
-  outcome.failed = has_failed;
+  outcome.failed = allocations.has_failed;
   return outcome;
 }
 
 struct ApiFixture {
   ApiFixture() { Open(); }
-  ~ApiFixture() { allocations_left = -1; }
+  ~ApiFixture() { ThisThreadsAllocations().left = -1; }
 
   void Open() {
     Options options;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tandem/limits.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
 
@@ -63,6 +64,7 @@ BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   CheckParses("a >= .5", compare(Kind::kGreaterOrEqual, {".5"}));
   CheckParses("a between 1 and 2", compare(Kind::kBetween, {"1", "2"}));
   CheckParses("a IN (1,'b' , x'6300')", compare(Kind::kIn, {"1", "b", std::string("c\0", 2)}));
+  CheckParses("a IN ()", compare(Kind::kIn, {}));
   CheckParses("a PREFIX 'p_%'", compare(Kind::kPrefix, {"p_%"}));
   CheckParses("a LIKE 'p%'", compare(Kind::kPrefix, {"p"}));
   CheckParses("a LIKE '%'", compare(Kind::kPrefix, {""}));
@@ -126,7 +128,7 @@ BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
   BOOST_CHECK_EQUAL(ErrorOf("a ~ 1"),
                     "at position 3: expected a name, a value or an operator, found '~'");
   BOOST_CHECK_EQUAL(ErrorOf("a BETWEEN 1, 2"), "at position 12: expected AND, found ','");
-  BOOST_CHECK_EQUAL(ErrorOf("a IN ()"), "at position 7: expected a value, found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("a IN (1,)"), "at position 9: expected a value, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("(a = 1"), "at position 7: expected ')', found the end of the text");
   BOOST_CHECK_EQUAL(ErrorOf("a = 'x"),
                     "at position 7: expected a closing ', found the end of the text");
@@ -153,6 +155,81 @@ BOOST_AUTO_TEST_CASE(DeepNestingIsRefused) {
   BOOST_CHECK(ErrorOf(nots + "a = 1").find("levels of nesting") != std::string::npos);
 }
 
+// Levels of one kind after the other, `depth` of them.
+Predicate Nested(size_t depth, const std::vector<Kind>& kinds) {
+  Predicate predicate = A("0");
+  for (size_t i = 0; i < depth; ++i) {
+    const Kind kind = kinds[i % kinds.size()];
+    if (kind == Kind::kNot) {
+      predicate = Predicate::Not(std::move(predicate));
+      continue;
+    }
+    std::vector<Predicate> children;
+    children.push_back(std::move(predicate));
+    children.push_back(A(std::to_string(i)));
+    predicate = kind == Kind::kAnd ? Predicate::And(std::move(children))
+                                   : Predicate::Or(std::move(children));
+  }
+  return predicate;
+}
+
+BOOST_AUTO_TEST_CASE(TheLimitOfDepthHoldsForBuiltPredicates) {
+  const std::vector<std::vector<Kind>> shapes = {{Kind::kNot},
+                                                 {Kind::kAnd, Kind::kOr},
+                                                 {Kind::kAnd, Kind::kNot},
+                                                 {Kind::kOr, Kind::kNot, Kind::kAnd}};
+  for (const std::vector<Kind>& kinds : shapes) {
+    const Predicate deepest = Nested(kPredicateDepthMax, kinds);
+    BOOST_CHECK_EQUAL(deepest.depth(), kPredicateDepthMax);
+    CheckParses(deepest.ToString(), deepest);
+    for (const size_t depth : {kPredicateDepthMax + 1, 20'000u}) {
+      const Predicate deeper = Nested(depth, kinds);
+      const Predicate copy = deeper;
+      BOOST_CHECK(copy.kind() == Kind::kInvalid);
+      BOOST_CHECK(copy.children().empty());
+      BOOST_CHECK_EQUAL(copy.values()[0],
+                        "a predicate has more than 200 levels of AND, OR and NOT");
+      BOOST_CHECK(!Predicate::Parse(copy.ToString()).has_value());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AChainOfOneKindHasOneLevel) {
+  for (const Kind kind : {Kind::kAnd, Kind::kOr}) {
+    const Predicate chain = Nested(20'000, {kind});
+    BOOST_CHECK(chain.kind() == kind);
+    BOOST_CHECK_EQUAL(chain.depth(), 1u);
+    BOOST_REQUIRE_EQUAL(chain.children().size(), 20'001u);
+    BOOST_CHECK_EQUAL(chain.children().back().values()[0], "19999");
+  }
+  CheckParses("a = 1 AND (a = 2 AND a = 3)", Predicate::And({A("1"), A("2"), A("3")}));
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNoComparisonIsInvalid) {
+  const auto why = [](Kind kind, std::vector<std::string> values) {
+    const Predicate predicate = Predicate::Compare(kind, "a", std::move(values));
+    BOOST_REQUIRE(predicate.kind() == Kind::kInvalid);
+    BOOST_CHECK(!Predicate::Parse(predicate.ToString()).has_value());
+    // A tree with it in is no predicate either.
+    for (const Predicate& tree :
+         {Predicate::Not(predicate), Predicate::And({A("1"), predicate}),
+          Predicate::Or({Predicate::And({A("1"), predicate, A("2")}), A("3")})}) {
+      BOOST_CHECK(tree.kind() == Kind::kInvalid);
+      BOOST_CHECK_EQUAL(tree.values()[0], predicate.values()[0]);
+    }
+    return predicate.values()[0];
+  };
+  for (const Kind kind :
+       {Kind::kTrue, Kind::kAnd, Kind::kOr, Kind::kNot, Kind::kInvalid, static_cast<Kind>(200)}) {
+    BOOST_CHECK(why(kind, {"1"}).starts_with("a condition on column 'a' is no comparison"));
+  }
+  BOOST_CHECK_EQUAL(why(Kind::kEqual, {}), "a condition on column 'a' has 0 values, expected 1");
+  BOOST_CHECK_EQUAL(why(Kind::kBetween, {"1"}),
+                    "a condition on column 'a' has 1 values, expected 2");
+  BOOST_CHECK_EQUAL(why(Kind::kIsNull, {"1"}),
+                    "a condition on column 'a' has 1 values, expected 0");
+}
+
 Predicate RandomPredicate(TestRandom& random, int depth) {
   static constexpr std::string_view kBytes("ab_:\"' \0\xff%X.-1", 15);
   const uint64_t choice = random.Below(depth == 0 ? 1 : 5);
@@ -168,7 +245,7 @@ Predicate RandomPredicate(TestRandom& random, int depth) {
   const auto kind = static_cast<Kind>(1 + random.Below(11));
   std::vector<std::string> values;
   const size_t count = kind == Kind::kBetween                              ? 2
-                       : kind == Kind::kIn                                 ? 1 + random.Below(3)
+                       : kind == Kind::kIn                                 ? random.Below(4)
                        : kind == Kind::kIsNull || kind == Kind::kIsNotNull ? 0
                                                                            : 1;
   while (values.size() < count) values.push_back(random.Text(6, kBytes));

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
   CheckRefused(world, "g:name = 'x'", StatusCode::kNotFound, "no family 'g'");
   CheckRefused(world, "size > 'big'", StatusCode::kInvalidArgument, "column 'size'");
   CheckRefused(world, "size PREFIX '1'", StatusCode::kInvalidArgument, "neither bytes nor text");
-  CheckRefused(world, "name = x'ff'", StatusCode::kInvalidArgument, "column 'name'");
+  CheckRefused(world, "size = '1.5'", StatusCode::kInvalidArgument, "column 'size'");
   QueryOptions query;
   query.use_index = "by_color";
   CheckRefused(world, "name = 'x'", StatusCode::kNotFound, "no index 'by_color'", query);
@@ -91,6 +91,28 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
   const auto source =
       engine::QueryRows(world.context(), world.View(world.Moments()[0]), options, Predicate(), {});
   BOOST_CHECK_EQUAL(source.status().code(), StatusCode::kInvalidArgument);
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNoPredicateIsRefused) {
+  ReadWorld world(Options());
+  Put(world, "a", "x", "1");
+  using Kind = Predicate::Kind;
+  for (const Kind kind : {Kind::kTrue, Kind::kAnd, Kind::kOr, Kind::kNot}) {
+    const Predicate predicate = Predicate::Compare(kind, "name", {"x"});
+    const Status status = StatusOf(world, predicate);
+    BOOST_CHECK_EQUAL(status.code(), StatusCode::kInvalidArgument);
+    BOOST_CHECK(status.message().find("is no comparison") != std::string_view::npos);
+    BOOST_CHECK_EQUAL(engine::CountRows(world.context(), world.View(world.Moments()[0]), {},
+                                        Predicate::Not(predicate), {})
+                          .status()
+                          .code(),
+                      StatusCode::kInvalidArgument);
+  }
+  Predicate deep = Predicate::Equal("name", "x");
+  for (int i = 0; i < 20'000; ++i) deep = Predicate::Not(std::move(deep));
+  const Status status = StatusOf(world, deep);
+  BOOST_CHECK_EQUAL(status.code(), StatusCode::kInvalidArgument);
+  BOOST_CHECK(status.message().find("more than 200 levels") != std::string_view::npos);
 }
 
 BOOST_AUTO_TEST_CASE(AnUnknownQualifierIsAbsentEverywhere) {
@@ -130,6 +152,34 @@ BOOST_AUTO_TEST_CASE(TheIndexWithTheFewestEntriesDrives) {
 
   const Explanation never = Explain(world, Parsed("size > 5 AND size < 5"));
   BOOST_CHECK_EQUAL(never.candidate_rows, 0);
+}
+
+// The same rows in a memstore as in a file: the same choice.
+BOOST_AUTO_TEST_CASE(EntriesInMemstoresCount) {
+  ReadWorld world(Options());
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    Put(world, Key(i), i % 100 == 0 ? "rare" : "common", std::to_string(i));
+    if (i == 9'999) world.SwitchMemstore(0);
+  }
+  const auto check = [&](std::string_view text, const std::string& index, uint64_t entries) {
+    const Explanation explained = Explain(world, Parsed(text));
+    BOOST_CHECK_EQUAL(explained.index, index);
+    BOOST_CHECK_EQUAL(explained.entries, entries);
+    return explained;
+  };
+  const Explanation both = check("name = 'common' AND size < 10", "by_size", 10);
+  BOOST_CHECK_EQUAL(both.memstore_entries, 10u);
+  BOOST_CHECK_EQUAL(both.rows, 9u);
+  check("name = 'rare' AND size < 1000", "by_name", 200);
+  check("name = 'rare' OR size < 10", "by_name, by_size", 210);
+  const Explanation most = check("name = 'common'", "", 0);
+  BOOST_CHECK(most.reason.starts_with("19800 entries lead to"));
+  // An update adds an entry.
+  for (uint64_t i = 0; i < 10; ++i) Put(world, Key(i), "common", std::to_string(i));
+  check("name = 'common' AND size < 10", "by_size", 20);
+  world.Flush(0);  // The older one of two memstores.
+  const Explanation after = check("name = 'common' AND size < 10", "by_size", 20);
+  BOOST_CHECK_EQUAL(after.memstore_entries, 10u);
 }
 
 BOOST_AUTO_TEST_CASE(AScanIsChosenWhereItIsCheaper) {

@@ -91,6 +91,15 @@ class Trial {
     return std::to_string(random_.Below(scale_.values));
   }
 
+  // Mostly a value that rows have; else one that none can have where an index is over the column.
+  std::string Literal(const std::string& qualifier) {
+    static const std::vector<std::string> kFarIntegers = {
+        "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "+2", "-0"};
+    if (!random_.OneIn(12)) return Value();
+    if (qualifier == "b") return kFarIntegers[random_.Below(kFarIntegers.size())];
+    return random_.OneIn(2) ? "1\xff" : Value() + std::string(2000 + random_.Below(200), '0');
+  }
+
   // Of all files in half of the worlds, of none or some in the others.
   void FindOverlaps() {
     const uint64_t leaves_out_one_in = random_.Below(3);
@@ -176,15 +185,13 @@ class Trial {
     const std::string& qualifier = kColumns[random_.Below(3)];
     if (kind == Kind::kPrefix) {  // Some column b holds numbers, which have none.
       const std::string column = ColumnNamed(qualifier == "b" ? "a" : qualifier);
-      return Predicate::Compare(kind, column, {Value().substr(0, 1)});
+      const bool is_outside = random_.OneIn(12);
+      return Predicate::Compare(kind, column, {is_outside ? Literal("a") : Value().substr(0, 1)});
     }
     std::vector<std::string> values;
-    if (kind == Kind::kBetween) values = {Value(), Value()};
-    if (kind == Kind::kIn) values.resize(1 + random_.Below(3), Value());
-    if (kind < Kind::kBetween) values = {Value()};
-    for (std::string& value : values) {
-      if (kind == Kind::kIn) value = Value();
-    }
+    size_t count = kind == Kind::kBetween ? 2 : kind == Kind::kIn ? random_.Below(4) : 1;
+    if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) count = 0;
+    while (values.size() < count) values.push_back(Literal(qualifier));
     return Predicate::Compare(kind, ColumnNamed(qualifier), std::move(values));
   }
 

@@ -1,9 +1,13 @@
 // What users hand over as text: predicates, the command line, the formats that import reads,
 // scripts of the stress harness.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
+#include "engine/bound_predicate.h"
+#include "engine/key_ranges.h"
 #include "engine/local_files.h"
+#include "format/index_key.h"
 #include "tandem/predicate.h"
 #include "test/fuzz/target.h"
 #include "tools/stress/script.h"
@@ -17,9 +21,76 @@
 namespace tandem::fuzz {
 namespace {
 
+// A table with an index of each type over columns c0, c1, ...; each also the other way around.
+const format::TableRecord& TableOfAllTypes() {
+  static const format::TableRecord kTable = [] {
+    format::TableRecord table;
+    table.name = "t";
+    table.families.push_back({});
+    table.families[0].options.name = "d";
+    for (const auto type : {ColumnType::kText, ColumnType::kInt64, ColumnType::kUint64,
+                            ColumnType::kDouble, ColumnType::kBool, ColumnType::kTimestamp}) {
+      for (const bool descending : {false, true}) {
+        format::IndexRecord& index = table.indexes.emplace_back();
+        const std::string name = "c" + std::to_string((table.indexes.size() - 1) / 2);
+        index.columns.push_back({format::FamilyId(0), name, type, descending});
+      }
+    }
+    return table;
+  }();
+  return kTable;
+}
+
+// Each value that rows may have is in the condition's set when it is in the ranges of the index.
+void CheckRanges(const engine::BoundLeaf& leaf, const format::IndexColumnRecord& column) {
+  static const std::string kValues[] = {"",
+                                        "0",
+                                        "1",
+                                        "-1",
+                                        "7",
+                                        "true",
+                                        "false",
+                                        "a",
+                                        "ab",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "18446744073709551615",
+                                        "1e308",
+                                        "-1e308",
+                                        "2026-01-01T00:00:00Z"};
+  const std::vector<format::KeyRange> ranges = RangesOf(leaf, column);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    Expect(!engine::IsEmpty(ranges[i]), "no range is empty");
+    Expect(i == 0 || ranges[i - 1].high <= ranges[i].low, "ranges ascend and are disjoint");
+  }
+  format::IndexColumnRecord ascending = column;
+  ascending.descending = false;
+  for (const std::string& value : kValues) {
+    std::string stored, key;
+    if (!format::AppendIndexKey(column, value, &stored).ok()) continue;
+    Expect(format::AppendIndexKey(ascending, value, &key).ok(), "it fits either way around");
+    const bool in_ranges = std::any_of(ranges.begin(), ranges.end(),
+                                       [&](const auto& range) { return range.Contains(stored); });
+    const bool in_set =
+        leaf.values.Contains(engine::ComparesAsBytes(column.type) ? std::string_view(value) : key);
+    Expect(in_ranges == in_set, "index and scan agree");
+  }
+}
+
+void CheckNode(const engine::BoundNode& node) {
+  for (const engine::BoundNode& child : node.children) CheckNode(child);
+  if (node.kind != engine::BoundNode::Kind::kLeaf || node.leaf.is_row_key) return;
+  for (const format::IndexRecord& index : TableOfAllTypes().indexes) {
+    const format::IndexColumnRecord& column = index.columns[0];
+    if (column.qualifier == node.leaf.column.qualifier) CheckRanges(node.leaf, column);
+  }
+}
+
 void RunPredicate(std::string_view input) {
   const auto predicate = Predicate::Parse(input);
   if (!predicate) return;
+  const auto bound = engine::BoundPredicate::Bind(*predicate, TableOfAllTypes());
+  if (bound) CheckNode(bound->root());
   const auto again = Predicate::Parse(predicate->ToString());
   Expect(again.has_value(), "a printed predicate parses");
   Expect(again->ToString() == predicate->ToString(), "a parsed predicate prints as before");
@@ -28,7 +99,10 @@ void RunPredicate(std::string_view input) {
 std::vector<std::string> PredicateSeeds() {
   return {"section = 'games' AND size BETWEEN 1000000 AND 2000000 AND NOT maintainer IS NULL",
           "(a:b >= x'00ff' OR \"c d\" IN (1, 2.5, TRUE)) AND _row PREFIX 'p''q'",
-          "d LIKE 'p%' AND e <> -7 AND f IS NOT NULL"};
+          "d LIKE 'p%' AND e <> -7 AND f IS NOT NULL",
+          "c0 PREFIX 'a' OR c1 < 9223372036854775808 AND NOT c1 = +0 AND c1 != 7",
+          "c2 > -1 OR c3 <= 1e309 OR c3 > -1e-400 OR c4 != TRUE OR NOT c5 IN ()",
+          "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'"};
 }
 
 // The texts of the command line, and names of files.

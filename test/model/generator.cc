@@ -55,6 +55,22 @@ std::string RandomBytes(Dice* dice) {
   return value;
 }
 
+// What no row can have, and yet has its place among the values.
+std::string RandomOutsider(Dice* dice, std::string_view qualifier) {
+  static const std::vector<std::string> kFarIntegers = {"9223372036854775808",
+                                                        "-9223372036854775809",
+                                                        "100000000000000000000000000",
+                                                        "-100000000000000000000000000",
+                                                        "+3",
+                                                        "+0",
+                                                        "-000"};
+  static const std::vector<std::string> kNoText = {"\xc3(", "\xff", "a\x80", "gam\xed\xa0\x80"};
+  if (qualifier == kInteger) return dice->Pick(kFarIntegers);
+  if (qualifier == kText && dice->Chance(50)) return dice->Pick(kNoText);
+  static const std::vector<std::string> kStarts = {"", "games", "\xff", "the same prefix"};
+  return dice->Pick(kStarts) + std::string(2000 + dice->Below(3000), dice->Chance(50) ? '\0' : 'a');
+}
+
 std::string RandomPlain(Dice* dice) {
   if (dice->Chance(1)) return std::string(dice->Below(9000), 'x');
   return std::to_string(dice->Below(1000));
@@ -271,17 +287,19 @@ Predicate Generator::Leaf() {
   const std::string qualifier = Qualifier();
   if (is_row_key && (kind == Kind::kIsNull || kind == Kind::kIsNotNull)) kind = Kind::kLess;
   if (!is_row_key && qualifier == kInteger && kind == Kind::kPrefix) kind = Kind::kEqual;
-  const auto value = [&] { return is_row_key ? Key() : Value(qualifier); };
+  const bool is_outside = !is_row_key && dice_.Chance(8);
+  const auto value = [&] {
+    if (is_row_key) return Key();
+    return is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, qualifier) : Value(qualifier);
+  };
   std::vector<std::string> values;
   uint64_t count = kind == Kind::kIsNull || kind == Kind::kIsNotNull ? 0 : 1;
   if (kind == Kind::kBetween) count = 2;
-  if (kind == Kind::kIn) count = 1 + dice_.Below(4);
+  if (kind == Kind::kIn) count = dice_.Below(5);
   while (values.size() < count) values.push_back(value());
   if (kind == Kind::kPrefix) {
     std::string& prefix = values[0];
-    prefix.resize(dice_.Below(prefix.size() + 1));
-    // Text is not cut within a character.
-    while (qualifier == kText && !prefix.empty() && (prefix.back() & 0x80) != 0) prefix.pop_back();
+    if (!is_outside) prefix.resize(dice_.Below(prefix.size() + 1));
   }
   return Predicate::Compare(kind, is_row_key ? "_row" : ColumnText(qualifier), std::move(values));
 }

@@ -1,7 +1,6 @@
 // The model's answers to predicates: every row is looked at, every comparison is made on the values
 // as they are stored.
 #include <algorithm>
-#include <cstdlib>
 
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
@@ -43,16 +42,31 @@ bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
   }
 }
 
-/// The value of an int64's text; all texts given here fit.
-std::optional<int64_t> Integer(std::string_view text) {
-  const std::string copy(text);
-  const size_t digits = copy.starts_with('-') ? 1 : 0;
-  if (copy.size() == digits || copy.find_first_not_of("0123456789", digits) != std::string::npos) {
+/// The decimal digits of an integer of any size after its sign, without zeros before them; nullopt:
+/// the text is no integer.
+std::optional<std::pair<bool, std::string>> Integer(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;
   }
-  errno = 0;
-  const int64_t value = std::strtoll(copy.c_str(), nullptr, 10);
-  return errno == 0 ? std::optional(value) : std::nullopt;
+  while (text.starts_with('0')) text.remove_prefix(1);
+  return std::pair(is_negative && !text.empty(), std::string(text));
+}
+
+int CompareIntegers(std::string_view a, std::string_view b) {
+  const auto [a_negative, a_digits] = *Integer(a);
+  const auto [b_negative, b_digits] = *Integer(b);
+  if (a_negative != b_negative) return a_negative ? -1 : 1;
+  int order = a_digits.compare(b_digits);
+  if (a_digits.size() != b_digits.size()) order = a_digits.size() < b_digits.size() ? -1 : 1;
+  return a_negative ? -order : order;
+}
+
+bool FitsInt64(std::string_view text) {
+  return !text.starts_with('+') && Integer(text).has_value() &&
+         CompareIntegers(text, "-9223372036854775808") >= 0 &&
+         CompareIntegers(text, "9223372036854775807") <= 0;
 }
 
 /// Length of the UTF-8 sequence at the start of `text`; 0 when it is malformed.
@@ -97,17 +111,14 @@ ModelRead WholeRow(const ModelRead& read) {
 }  // namespace
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
-  if (type == ColumnType::kInt64) {
-    const int64_t left = *Integer(a), right = *Integer(b);
-    return left < right ? -1 : left > right ? 1 : 0;
-  }
+  if (type == ColumnType::kInt64) return CompareIntegers(a, b);
   return a.compare(b);
 }
 
 bool FitsType(ColumnType type, std::string_view value) {
   switch (type) {
     case ColumnType::kInt64:
-      return Integer(value).has_value();
+      return FitsInt64(value);
     case ColumnType::kText:
       return EncodedSize(value) <= kIndexKeyBytesMax && IsUtf8(value);
     default:
