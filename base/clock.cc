@@ -19,7 +19,7 @@ int64_t ReadClock(clockid_t id) {
 class SystemClock final : public Clock {
  public:
   int64_t WallMicros() override { return ReadClock(CLOCK_REALTIME); }
-  int64_t MonotonicMicros() override { return ReadClock(CLOCK_MONOTONIC); }
+  int64_t MonotonicMicros() override { return ReadClock(CLOCK_BOOTTIME); }
 
   void SleepMicros(int64_t micros) override {
     if (micros <= 0) return;

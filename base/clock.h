@@ -11,7 +11,8 @@ class Clock {
   virtual ~Clock() = default;
   /// Microseconds since 1970-01-01 UTC. May step backwards.
   virtual int64_t WallMicros() = 0;
-  /// Microseconds from an arbitrary start. Never steps backwards.
+  /// Microseconds from an arbitrary start, those that the machine slept included. Never steps
+  /// backwards.
   virtual int64_t MonotonicMicros() = 0;
   /// Blocks the calling thread.
   virtual void SleepMicros(int64_t micros) = 0;

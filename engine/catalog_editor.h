@@ -28,10 +28,12 @@ class CatalogEditor {
     /// Shows the committed change to readers. Does no I/O. Where it fails for want of memory, the
     /// database turns read-only: what is open would not be what the catalog says.
     std::function<void()> publish;
+    /// An edit without a change of its own is committed for the sake of its counters.
+    bool counters_alone = false;
   };
   /// Waits for its turn, then prepares, commits and publishes. With every edit go the last
   /// timestamp, the last sequence and the clock's high mark. An edit without a change of its own is
-  /// not committed. Errors: those of `prepare` and of Storage::CommitEdits.
+  /// not committed otherwise. Errors: those of `prepare` and of Storage::CommitEdits.
   Status Commit(const Change& change) EXCLUDES(mutex_);
 
  private:

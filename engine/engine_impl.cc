@@ -29,6 +29,17 @@ std::string_view SectionText(const format::BrokenSection& broken) {
 
 Status Closed() { return Status::Closed("the database is closed"); }
 
+constexpr int64_t kHourMicros = 3'600'000'000;
+// The time is written down for its own sake when what is written is older than this.
+constexpr int64_t kMarkLagMicros = 24 * kHourMicros;
+
+// "3 days", "5 hours", "7 minutes".
+std::string DurationText(int64_t micros) {
+  if (micros >= 48 * kHourMicros) return std::to_string(micros / (24 * kHourMicros)) + " days";
+  if (micros >= 2 * kHourMicros) return std::to_string(micros / kHourMicros) + " hours";
+  return std::to_string(micros / (kHourMicros / 60)) + " minutes";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options,
@@ -63,6 +74,7 @@ Status EngineImpl::Start() {
                                  .tuning = tuning_,
                                  .environment = environment_};
   ASSIGN_OR_RETURN(database_, Recover(recovery, &health_, &time_));
+  time_.Begin(options_.accept_clock);
   Wire();
   is_open_ = true;
   const wal::ReplayReport& replay = database_.opened.replay;
@@ -75,7 +87,9 @@ Status EngineImpl::Start() {
     health_.OpenReadOnly();
   } else {
     maintenance_->Start();
+    if (options_.accept_clock) RETURN_IF_ERROR(KeepTime());
   }
+  ReportClock();
   maintenance_->ScheduleOverlaps();
   scrubber_->Start();
   return Status();
@@ -169,6 +183,7 @@ Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   if (batch.operation_count() == 0) return Status();
   RETURN_IF_ERROR(gate_->Admit(plan.tables, options.no_wait));
   RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+  if (time_.TakeChange()) ReportClock();
   monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
   return Status();
 }
@@ -279,7 +294,43 @@ Status EngineImpl::PrepareClose() {
 Status EngineImpl::EndLog() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
-  return maintenance_->DropSegments();
+  RETURN_IF_ERROR(maintenance_->DropSegments());
+  // A database that is opened and never written is not one that rested.
+  KeepTime().Ignore("the next open judges the clock by an older time");
+  return Status();
+}
+
+// An edit that carries nothing but the counters, where those of the catalog are old.
+Status EngineImpl::KeepTime() {
+  const int64_t kept = database_.opened.storage->catalog().counters.clock_high_micros;
+  if (time_.Now() - kept < kMarkLagMicros) return Status();
+  CatalogEditor::Change change;
+  change.prepare = [](const format::Catalog&, format::CatalogEdit*) { return Status(); };
+  change.publish = [] {};
+  change.counters_alone = true;
+  return editor_->Commit(change);
+}
+
+void EngineImpl::ReportClock() {
+  time_.TakeChange();
+  const TimeSource::Reading reading = time_.Read();
+  const std::string apart = DurationText(std::abs(reading.wall_micros - reading.now_micros)) + " ";
+  switch (reading.trust) {
+    case ClockTrust::kRight:
+      if (clock_reported_.exchange(false)) health_.Log("the wall clock is believed again");
+      return;
+    case ClockTrust::kBehind:
+      health_.Log("the wall clock is " + apart +
+                  "behind the time of the database, which does not go back");
+      break;
+    case ClockTrust::kDoubted:
+      health_.Log("the wall clock is " + apart +
+                  "ahead of the time of the database and is not believed: nothing expires, and "
+                  "writes get the last timestamp + 1. Where the clock is right, open the database "
+                  "with accept_clock, or run 'tandem clock DB --accept'");
+      break;
+  }
+  clock_reported_.store(true);
 }
 
 void EngineImpl::Dismantle() {

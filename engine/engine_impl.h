@@ -94,6 +94,8 @@ class EngineImpl final : public Engine {
   Status FlushEverything();
   Status PrepareClose();
   Status EndLog();
+  Status KeepTime();
+  void ReportClock();
   void Dismantle();
 
   // engine_copies.cc
@@ -140,7 +142,8 @@ class EngineImpl final : public Engine {
   std::unique_ptr<WriteGate> gate_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
-  bool is_open_ = false;              // Changed by Start, and by Close when nobody is inside.
+  bool is_open_ = false;  // Changed by Start, and by Close when nobody is inside.
+  std::atomic<bool> clock_reported_{false};  // As not believed, or behind; sequentially consistent.
   std::atomic<bool> closing_{false};  // Somebody closes; acquire and release around all of it.
 };
 

@@ -97,11 +97,27 @@ MemoryInfo Describe(const base::MemoryAccount& account) {
           .overlap_bytes = account.bytes(MemoryPart::kOverlaps)};
 }
 
+ClockState StateOf(ClockTrust trust) {
+  switch (trust) {
+    case ClockTrust::kRight:
+      return ClockState::kRight;
+    case ClockTrust::kBehind:
+      return ClockState::kBehind;
+    case ClockTrust::kDoubted:
+      break;
+  }
+  return ClockState::kDoubted;
+}
+
 }  // namespace
 
 DatabaseInfo EngineImpl::Info() {
   DatabaseInfo info;
   info.path = path_;
+  const TimeSource::Reading clock = time_.Read();
+  info.clock_state = StateOf(clock.trust);
+  info.clock_micros = clock.wall_micros;
+  info.time_micros = clock.now_micros;
   info.io_backend = environment_.file_system->name();
   info.read_only_reason = health_.read_only_reason();
   info.read_only = !info.read_only_reason.empty();

@@ -38,6 +38,7 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   }
   view.point = registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
+  if (time_.TakeChange()) ReportClock();
   view.registration = std::move(registration);
   return view;
 }

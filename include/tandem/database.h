@@ -182,6 +182,16 @@ struct TableInfo {
   std::vector<RegionInfo> regions;
   std::vector<IndexInfo> indexes;
 };
+/// What a database makes of the wall clock.
+enum class ClockState : uint8_t {
+  kRight,
+  /// More than a minute behind the database's time, which waits for it.
+  kBehind,
+  /// Too far ahead to be believed (Options::accept_clock): nothing expires, and writes get the last
+  /// timestamp + 1.
+  kDoubted,
+};
+
 /// The database described: figures of one moment or of moments close to it.
 struct DatabaseInfo {
   std::string path;
@@ -196,6 +206,9 @@ struct DatabaseInfo {
   uint64_t torn_bytes = 0;              ///< At the log's end, ignored then: never acknowledged.
   uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.
   uint64_t scrubbed_bytes = 0, scrub_findings = 0, oldest_unverified_micros = 0;
+  ClockState clock_state = ClockState::kRight;
+  int64_t clock_micros = 0;  ///< The wall clock, since 1970.
+  int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
   std::vector<TableInfo> tables;  ///< In the order of their creation.
 };
 

@@ -37,6 +37,13 @@ struct Options {
   /// megabytes a second, and a program on a battery or on flash that is paid for by the read wants
   /// none. Findings go to the log and the listener, figures to Statistics.
   uint64_t scrub_bytes_per_second = 0;
+  /// The wall clock is right at the moment of opening, however far ahead it is. Without this, one
+  /// that is more than a year ahead of the last time that the database saw, or that jumped by more
+  /// than a day while it is open, is not believed (DatabaseInfo::clock_state): nothing expires, and
+  /// writes get the last timestamp + 1, until the clock is back. An option, because a database that
+  /// rests for years wants it, and one whose machine starts with any time must not have it. What
+  /// expires by a wrong clock is lost for good, and the database's time never goes back.
+  bool accept_clock = false;
   /// Receives one line per event worth telling (recovery, fallback, failed background work); keys
   /// and values never appear in it. May be empty. Threads, errors and what it may call: as an
   /// EventListener.
@@ -48,7 +55,9 @@ struct Options {
 /// When a write is acknowledged, which is also when it becomes visible.
 enum class Durability : uint8_t {
   /// Not logged: lost when the process ends before a flush. A batch over several regions is treated
-  /// as kBuffered, since no crash may leave a part of it.
+  /// as kBuffered, since no crash may leave a part of it. So is one with a DeleteCell, which writes
+  /// what it reads; where it reads what is in no log, its region is flushed first, and then logs
+  /// every batch until the next memstore is full.
   kMemory,
   kBuffered,  ///< In the log's buffer, handed to the operating system within 100 ms.
   kWritten,   ///< In the operating system: survives the death of the process.

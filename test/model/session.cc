@@ -45,7 +45,7 @@ void Session::Replay(const std::vector<SessionAction>& actions) {
 }
 
 int64_t Session::now() {
-  now_micros_ = std::max(now_micros_, store_.clock().WallMicros());
+  if (!is_clock_ahead_) now_micros_ = std::max(now_micros_, store_.clock().WallMicros());
   return now_micros_;
 }
 
@@ -59,7 +59,7 @@ void Session::Step() {
   if (choice < 965) return Hold();
   if (choice < 990) return Do({.kind = SessionAction::Kind::kAdvanceCursor});
   if (choice < 993) return WriteBad();
-  if (choice < 995) return Do({.kind = SessionAction::Kind::kSetClockBack});
+  if (choice < 995) return Do({.kind = SessionAction::Kind::kSetClock});
   if (written_ * 2 <= plan_.rows || !dice_.Chance(20)) return;
   if (store_.simulated() == nullptr || dice_.Chance(30)) {
     return Do({.kind = SessionAction::Kind::kReopen});

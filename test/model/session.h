@@ -94,6 +94,8 @@ class Session {
   // Lives.
   void Create();
   void LearnTime();
+  void SetClock();
+  void BringClockBack();
   void Reopen();
   void EndByCrash(const SessionAction& action);
   void RunUntilPowerFails(const std::vector<SessionAction>& actions);
@@ -123,8 +125,9 @@ class Session {
   std::unique_ptr<Journal> logged_, unlogged_;
   std::vector<HeldSnapshot> snapshots_;
   std::vector<HeldCursor> cursors_;
-  int64_t now_micros_ = 0;      ///< The engine's time, which never goes back.
-  int64_t last_timestamp_ = 0;  ///< The last one that the engine assigned.
+  int64_t now_micros_ = 0;       ///< The engine's time, which never goes back.
+  bool is_clock_ahead_ = false;  ///< Too far to be believed: the engine's time does not go on.
+  int64_t last_timestamp_ = 0;   ///< The last one that the engine assigned.
   uint64_t step_ = 0;
   uint64_t written_ = 0;             ///< Operations.
   uint64_t next_check_ = 0;          ///< By written_.

@@ -21,7 +21,7 @@ std::string SessionAction::Describe() const {
                                     "open cursor",    "advance cursor",
                                     "check rows",     "check table",
                                     "check snapshot", "verify",
-                                    "set clock back", "reopen",
+                                    "set clock",      "reopen",
                                     "power cut",      "kill"};
   constexpr const char* kLevels[] = {"memory", "buffered", "written", "synced"};
   std::string text = kNames[static_cast<int>(kind)];

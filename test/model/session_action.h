@@ -27,7 +27,7 @@ struct SessionAction {
     kCheckTable,
     kCheckSnapshot,
     kVerify,
-    kSetClockBack,
+    kSetClock,
     kReopen,
     kCrash,  ///< Of the power.
     kKill,   ///< Of the process.

@@ -82,10 +82,8 @@ void Session::PerformMore(const SessionAction& action) {
       return CheckSnapshot(PlanOf(action.table));
     case Kind::kVerify:
       return Verify();
-    case Kind::kSetClockBack:  // The wall clock steps back; the engine's time does not.
-      checker_.CheckRows(Now(), tables_[0], 1);  // It has seen the time from which it steps back.
-      store_.clock().SetWall(now_micros_ - static_cast<int64_t>(own_dice_.Below(100'000)));
-      return;
+    case Kind::kSetClock:
+      return SetClock();
     case Kind::kReopen:
       return Reopen();
     case Kind::kCrash:
@@ -94,6 +92,24 @@ void Session::PerformMore(const SessionAction& action) {
     default:
       throw Failure("an action of no kind");
   }
+}
+
+// The wall clock steps back, or so far ahead that it is not believed: the engine's time does
+// neither.
+void Session::SetClock() {
+  constexpr int64_t kDayMicros = 24 * 3'600'000'000ll;
+  checker_.CheckRows(Now(), tables_[0], 1);  // It has seen the time from which the clock steps.
+  is_clock_ahead_ = !is_clock_ahead_ && own_dice_.Chance(50);
+  const int64_t step = is_clock_ahead_
+                           ? kDayMicros * static_cast<int64_t>(2 + own_dice_.Below(20'000))
+                           : -static_cast<int64_t>(own_dice_.Below(100'000));
+  store_.clock().SetWall(now_micros_ + step);
+}
+
+// A life ends and begins with a clock that is right.
+void Session::BringClockBack() {
+  if (is_clock_ahead_) store_.clock().SetWall(now_micros_);
+  is_clock_ahead_ = false;
 }
 
 Status Session::Write(const SessionAction& action) {

@@ -55,6 +55,7 @@ void Session::LetGo() {
 }
 
 void Session::Reopen() {
+  BringClockBack();
   if (!cursors_.empty() || !snapshots_.empty()) {
     const Status busy = store_.Close();
     if (busy.code() != StatusCode::kBusy) {
@@ -104,6 +105,7 @@ void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
 }
 
 void Session::OpenAfterCrash(bool* killed) {
+  BringClockBack();
   SimulatedDisk& disk = *store_.simulated();
   for (int attempt = 0;; ++attempt) {
     if (*killed) {

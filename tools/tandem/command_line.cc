@@ -34,6 +34,7 @@ struct Arguments {
   VerifyOptions verify;
   FlushOptions flush;
   CompactOptions compact;
+  ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
   StressOptions stress;
@@ -319,6 +320,10 @@ void Grammar::AddCare() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+
+  ClockOptions& clock = arguments_.clock;
+  AddVerb("clock", &clock)
+      ->add_flag("--accept", clock.accept, "The clock of this machine is right: go by it");
 
   SalvageVerbOptions& salvage = arguments_.salvage;
   verb = AddVerb("salvage", &salvage);

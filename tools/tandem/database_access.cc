@@ -78,6 +78,13 @@ Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const 
   return OpenNamed(path, options);
 }
 
+Result<std::unique_ptr<Database>> OpenAcceptingClock(const std::string& path,
+                                                     const Context& context) {
+  Options options = BaseOptions(context);
+  options.accept_clock = true;
+  return OpenNamed(path, options);
+}
+
 Result<TableInfo> FindTable(Database& database, std::string_view table) {
   ASSIGN_OR_RETURN(DatabaseInfo info, database.Info());
   for (TableInfo& candidate : info.tables) {

@@ -15,6 +15,9 @@ Result<std::unique_ptr<Database>> OpenForReading(const std::string& path, const 
 /// Errors: those of Database::Open; kBusy names the process that has it open.
 Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const Context& context,
                                                  bool create_if_missing = false);
+/// As OpenForWriting; the wall clock counts as right (Options::accept_clock).
+Result<std::unique_ptr<Database>> OpenAcceptingClock(const std::string& path,
+                                                     const Context& context);
 
 /// The table of that name. Errors: kNotFound, with the nearest name or all names.
 Result<TableInfo> FindTable(Database& database, std::string_view table);

@@ -127,6 +127,16 @@ Writes what is in memory and in the log to store files.
 
 Merges the files of each region of a table into one.
 )"},
+    {"clock",
+     R"(Example: tandem clock shop/ --accept
+
+Prints what the database makes of the wall clock: 'right'; 'behind', when it is more than
+a minute before the database's time, which waits for it and never goes back; 'doubted',
+when it is more than a year ahead of the last time that the database saw, or jumped by a
+day while it was open. While it is doubted nothing expires, and writes get the last
+timestamp + 1 microsecond. With --accept the clock is right as it is: what is older than
+its family's ttl by that clock expires, and cannot come back.
+)"},
     {"checkpoint",
      R"(Example: tandem checkpoint shop/ shop-friday/
 
@@ -214,8 +224,7 @@ Make      create    make a table, and the database where there is none
           put       write cells of one row
           delete    delete a row, a family of it, a column or one version
 Look      info      tables, regions, files, indexes, memory
-          get       print one row
-          scan      print rows in key order
+          get, scan  print one row; print rows in key order
           query     print the rows that satisfy a predicate
           explain   tell how a query is answered
           count     count the rows that satisfy a predicate
@@ -223,6 +232,7 @@ Files     dump      print what files of a database hold, or say about one row
           manifest  compare the catalogs of two manifests
           verify    check every byte, and indexes against rows
 Care      flush, compact  write memory to files; merge the files of each region
+          clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
           backup    add to a directory of backups what changed
           restore   make a database from a backup; list and verify backups

@@ -139,6 +139,12 @@ struct CompactOptions {
   std::string table;  ///< Empty: all.
 };
 
+struct ClockOptions {
+  std::string path;
+  bool accept = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct SalvageVerbOptions {
   std::string path, destination;
   bool include_orphans = false;
@@ -188,7 +194,7 @@ using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-                 CompactOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
+                 CompactOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
                  RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

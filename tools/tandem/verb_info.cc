@@ -1,5 +1,6 @@
 // info: the shape of a database.
 #include "base/status_macros.h"
+#include "tools/tandem/clock_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
@@ -21,6 +22,7 @@ void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
       {"memory_budget_bytes", info.memory_budget_bytes},
       {"recovered_operations", info.recovered_operations},
       {"torn_bytes", info.torn_bytes},
+      {"clock", ClockStateName(info.clock_state)},
   };
   writer->AddProperties("database", properties);
 }
