@@ -76,7 +76,7 @@ void Session::Work() {
   // A logged batch among others that are not: what it rests on is lost soonest by a crash at once.
   const bool is_risky = IsUnlogged(batch) && batch.durability != Durability::kMemory;
   Do(batch);
-  if (is_risky && store_.simulated() != nullptr && dice_.Chance(10)) Crash();
+  if (is_risky && store_.simulated() != nullptr && dice_.Chance(5)) Crash();
   if (written_ < next_check_) {
     if (dice_.Chance(2)) {
       Do({.kind = Kind::kCheckRows, .table = dice_.Pick(tables_).options.name});

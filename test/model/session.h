@@ -108,7 +108,7 @@ class Session {
   const TablePlan& PlanOf(const std::string& table) const;
   /// Of the table whose batches need not be logged.
   bool IsUnlogged(const SessionAction& action) const {
-    return PlanOf(action.batch.front().table).unlogged;
+    return !action.batch.empty() && PlanOf(action.batch.front().table).unlogged;
   }
   Journal& JournalOf(const SessionAction& action) {
     return IsUnlogged(action) ? *unlogged_ : *logged_;

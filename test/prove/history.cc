@@ -111,7 +111,10 @@ History::History(const Workload& workload) : lanes_(2) {
 
 void History::Writing(const Step& step, int64_t now_micros) {
   const std::vector<std::string>& loose = lanes_[1].tables;
-  current_ = std::count(loose.begin(), loose.end(), step.batch.front().table) > 0 ? 1 : 0;
+  const auto is_loose = [&loose](const ModelOperation& operation) {
+    return std::count(loose.begin(), loose.end(), operation.table) > 0;
+  };
+  current_ = std::any_of(step.batch.begin(), step.batch.end(), is_loose) ? 1 : 0;
   std::vector<Batch>& open = lanes_[current_].open;
   open.push_back({step.batch, step.durability, now_micros});
   if (open.size() > kOpenMax) open.erase(open.begin());
