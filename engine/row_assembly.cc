@@ -31,11 +31,14 @@ void RowAssembly::Append(const MemRow* row) {
       Memstore::RecentCells(row, shape_.point.sequence, &gathered_, &looked_at);
   if (tree.root != nullptr) trees_.Add(tree);
   if (figures_ != nullptr) figures_->memstore_cells += looked_at;
-  if (decodes_all_families_) return;
-  const auto unwanted = std::remove_if(
-      gathered_.begin() + first, gathered_.end(),
-      [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
-  gathered_.erase(unwanted, gathered_.end());
+  if (!decodes_all_families_) {
+    const auto unwanted = std::remove_if(
+        gathered_.begin() + first, gathered_.end(),
+        [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
+    gathered_.erase(unwanted, gathered_.end());
+  }
+  // Sorted as what files give, so that Merge has sorted parts to merge.
+  std::sort(gathered_.begin() + first, gathered_.end(), format::CellLess);
 }
 
 void RowAssembly::BeginAfterPartial() {
