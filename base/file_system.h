@@ -13,11 +13,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tandem/status.h"
 
 namespace tandem::base {
+
+class FilePin;
 
 /// An open file. Threads: reads from any thread; writes, syncs and truncation by one at a time.
 class File {
@@ -40,10 +43,46 @@ class File {
   virtual Status Preallocate(uint64_t size_bytes) = 0;
   /// The name it was opened by, for messages; relative to its directory.
   virtual const std::string& name() const = 0;
+  /// For queues: the file that an operation is started on, and which stays open while the pin
+  /// lives. A pool's file (file_pool.h) has a descriptor that comes and goes, so an operation in
+  /// flight must hold it. The pin is empty where the file needs none, and where it can have none
+  /// now: then the operation runs through this file's own calls.
+  virtual FilePin Pin();
 
  protected:
   File() = default;
+
+ private:
+  friend class FilePin;
+  /// Called once for each pin that names this file as its owner.
+  virtual void Unpin() {}
 };
+
+/// See File::Pin. Lifetime: the file that gave it outlives it.
+class FilePin {
+ public:
+  FilePin() = default;
+  /// `owner` is asked to keep `file` open until its Unpin.
+  FilePin(File* file, File* owner) : file_(file), owner_(owner) {}
+  FilePin(FilePin&& other) noexcept
+      : file_(std::exchange(other.file_, nullptr)), owner_(std::exchange(other.owner_, nullptr)) {}
+  FilePin& operator=(FilePin&& other) noexcept {
+    std::swap(file_, other.file_);
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~FilePin() {
+    if (owner_ != nullptr) owner_->Unpin();
+  }
+
+  File* file() const { return file_; }  ///< Null: it is empty.
+
+ private:
+  File* file_ = nullptr;
+  File* owner_ = nullptr;
+};
+
+inline FilePin File::Pin() { return FilePin(); }
 
 /// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.
 struct IoRequest {
@@ -55,6 +94,10 @@ struct IoRequest {
   uint64_t tag = 0;          ///< The caller's own mark.
   Status status{};           ///< Set on completion.
   size_t transferred = 0;    ///< Set on completion: bytes read or written; short only at file end.
+  FilePin pin{};             ///< The queue's: from Submit to the completion.
+
+  /// What the operation works on.
+  File* open_file() const { return pin.file() != nullptr ? pin.file() : file; }
 };
 
 /// Runs `request` from its beginning through its file's own calls, on this thread, and sets its
@@ -77,6 +120,15 @@ enum class OpenMode : uint8_t { kReadOnly, kReadWrite };
 /// Whether `name` can name a file in a Directory: not empty, ".", ".." or with a '/' or NUL in it.
 /// Errors: kInvalidArgument.
 Status CheckFileName(const std::string& name);
+
+/// A shared lock of a reader: no process that asks Directory::IsLockedShared removes a file with a
+/// number below its bound. It ends with the object and with the process. Threads: one at a time.
+class SharedLock {
+ public:
+  virtual ~SharedLock() = default;
+  /// Lets go of the files with the number `bound` and above; at first it covers all numbers.
+  virtual Status Lower(uint64_t bound) = 0;
+};
 
 /// An open directory; all names are relative to it, contain no '/', and links are never followed.
 class Directory {
@@ -104,6 +156,16 @@ class Directory {
   /// Whether this process took the lock through this object and still has it; false in a child that
   /// inherited the object through fork.
   virtual bool HoldsLock() const = 0;
+  /// Takes a shared lock on the numbered files here, which writes nothing; `name` is the file that
+  /// carries it, the same for all. Errors: kNotFound (no such file), kUnsupported (the file system
+  /// has no such locks), kIoError.
+  virtual Result<std::unique_ptr<SharedLock>> LockShared(const std::string& name);
+  /// Whether anyone holds a shared lock through `name` that covers the file `number`. Where the
+  /// file system has no such locks, nobody does.
+  virtual Result<bool> IsLockedShared(const std::string& name, uint64_t number);
+  /// The process ids of those who hold shared locks through `name`, as far as the system names
+  /// them.
+  virtual std::vector<int64_t> SharedLockHolders(const std::string& name);
   /// Bytes that an unprivileged writer can still use here.
   virtual Result<uint64_t> FreeSpace() = 0;
 };
@@ -123,14 +185,22 @@ class FileSystem {
   virtual Status RemoveDirectory(const std::string& path);
   /// A queue for at most `depth` operations in flight.
   virtual std::unique_ptr<IoQueue> NewQueue(uint32_t depth) = 0;
+  /// The descriptors that its queues hold now.
+  virtual uint64_t open_rings() const { return 0; }
   /// "posix", "io_uring", ...: for statistics and messages.
   virtual std::string_view name() const = 0;
 };
 
+/// How many descriptors the process may have: its soft limit now.
+uint64_t OpenFilesLimit();
+
 /// A FileSystem over POSIX calls; its queues run each operation at Submit.
 std::unique_ptr<FileSystem> NewPosixFileSystem();
 /// A FileSystem whose queues are io_uring rings. Where rings are refused it is the POSIX one, and
-/// `*fallback_reason` (when not null) says why in one line; it is left empty otherwise.
-std::unique_ptr<FileSystem> NewUringFileSystem(std::string* fallback_reason);
+/// `*fallback_reason` (when not null) says why in one line; it is left empty otherwise. A ring is a
+/// descriptor: at most `rings_max` exist at a time, each serves one queue after the other, and a
+/// queue that finds none free runs each operation at Submit.
+std::unique_ptr<FileSystem> NewUringFileSystem(std::string* fallback_reason,
+                                               uint32_t rings_max = 64);
 
 }  // namespace tandem::base

@@ -55,6 +55,13 @@ StatusCode CodeOf(int error) {
       return StatusCode::kNotFound;
     case EEXIST:
       return StatusCode::kAlreadyExists;
+    case EMFILE:
+    case ENFILE:
+    case EINTR:
+    case EAGAIN:
+      return StatusCode::kUnavailable;
+    case ENOMEM:
+      return StatusCode::kOutOfMemory;
     default:
       return StatusCode::kIoError;
   }

@@ -20,7 +20,8 @@ inline constexpr int kFruitlessAttemptsMax = 1000;
 bool IsTransient(int error);
 
 /// The Status for an errno: kNoSpace for a full disk or quota, kNotFound and kAlreadyExists for
-/// names, kIoError for the rest. The message is "cannot <action> '<name>': <the system's text>".
+/// names, kUnavailable and kOutOfMemory for what may pass (passing.h), kIoError for the rest. The
+/// message is "cannot <action> '<name>': <the system's text>".
 Status PosixError(std::string_view action, std::string_view name, int error);
 
 /// "read at offset 4096": the action of an error in the middle of a file.

@@ -2,6 +2,7 @@
 // is opened relative to the directory's descriptor without following links.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -43,10 +44,14 @@ class PosixDirectory final : public Directory {
   Status Sync() override { return SyncDescriptor(fd(), path_); }
   Status Lock() override { return lock_.Acquire(fd(), path_); }
   bool HoldsLock() const override { return lock_.is_held(); }
+  Result<std::unique_ptr<SharedLock>> LockShared(const std::string& name) override;
+  Result<bool> IsLockedShared(const std::string& name, uint64_t number) override;
+  std::vector<int64_t> SharedLockHolders(const std::string& name) override;
   Result<uint64_t> FreeSpace() override;
 
  private:
   int fd() const { return descriptor_.fd(); }
+  Descriptor OpenToAsk(const std::string& name) const;
   bool IsRegular(const dirent& entry) const;
 
   Descriptor descriptor_;
@@ -157,6 +162,29 @@ Result<std::vector<std::string>> PosixDirectory::List() {
   return names;
 }
 
+Descriptor PosixDirectory::OpenToAsk(const std::string& name) const {
+  return Descriptor(OpenAt(fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+}
+
+Result<std::unique_ptr<SharedLock>> PosixDirectory::LockShared(const std::string& name) {
+  RETURN_IF_ERROR(CheckFileName(name));
+  Descriptor file = OpenToAsk(name);
+  if (!file.is_open()) return PosixError("lock", name, errno);
+  return TakeSharedLock(std::move(file), name);
+}
+
+Result<bool> PosixDirectory::IsLockedShared(const std::string& name, uint64_t number) {
+  const Descriptor file = OpenToAsk(name);
+  if (!file.is_open()) return PosixError("ask for the locks of", name, errno);
+  return IsCoveredByLock(file.fd(), name, number);
+}
+
+std::vector<int64_t> PosixDirectory::SharedLockHolders(const std::string& name) {
+  const Descriptor file = OpenToAsk(name);
+  if (!file.is_open()) return {};
+  return FindSharedHolders(file.fd());
+}
+
 Result<uint64_t> PosixDirectory::FreeSpace() {
   struct statvfs figures {};
   if (fstatvfs(fd(), &figures) != 0) return PosixError("get the free space of", path_, errno);
@@ -224,6 +252,13 @@ class PosixFileSystem final : public FileSystem {
 };
 
 }  // namespace
+
+// Where the system does not say, what POSIX promises at least to most is a careful answer.
+uint64_t OpenFilesLimit() {
+  constexpr uint64_t kCareful = 256;
+  struct rlimit limit {};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : kCareful;
+}
 
 std::unique_ptr<FileSystem> NewPosixFileSystem() { return std::make_unique<PosixFileSystem>(); }
 

@@ -1,4 +1,4 @@
-// flock on the directory, and the search for its holder in the kernel's table of locks.
+// flock and locks of byte ranges, and the search for their holders in the kernel's table of locks.
 #include "base/posix_lock.h"
 
 #include <fcntl.h>
@@ -7,10 +7,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
 
 namespace tandem::base {
 namespace {
@@ -31,29 +37,35 @@ bool ParseLockLine(const char* line, LockEntry& entry) {
                      &entry.pid, &entry.device_major, &entry.device_minor, &entry.inode) == 6;
 }
 
-// The process that holds the exclusive flock of the directory, 0 where it cannot be told. Some file
-// systems report another device here than stat does; then a single lock with the inode's number is
-// taken for it.
-pid_t FindHolder(int directory_fd) {
-  struct stat attributes {};
-  if (fstat(directory_fd, &attributes) != 0) return 0;
-  std::unique_ptr<FILE, int (*)(FILE*)> table(std::fopen("/proc/locks", "re"), &std::fclose);
-  if (table == nullptr) return 0;
+struct Holders {
+  std::vector<int64_t> by_device, by_inode;  // Processes.
+};
 
-  pid_t by_inode = 0;
-  int by_inode_count = 0;
+// Those who have a flock of `access` ("READ", "WRITE") on the open file. Some file systems report
+// another device in the table than stat does; then the inode's number has to do.
+Holders FindHolders(int fd, std::string_view access) {
+  Holders holders;
+  struct stat attributes {};
+  if (fstat(fd, &attributes) != 0) return holders;
+  std::unique_ptr<FILE, int (*)(FILE*)> table(std::fopen("/proc/locks", "re"), &std::fclose);
+  if (table == nullptr) return holders;
+
   char line[256];
   while (std::fgets(line, sizeof(line), table.get()) != nullptr) {
     LockEntry entry{};
     if (!ParseLockLine(line, entry) || entry.inode != attributes.st_ino) continue;
-    if (std::string_view(entry.type) != "FLOCK" || std::string_view(entry.access) != "WRITE") {
-      continue;
-    }
-    if (makedev(entry.device_major, entry.device_minor) == attributes.st_dev) return entry.pid;
-    by_inode = entry.pid;
-    ++by_inode_count;
+    if (std::string_view(entry.type) != "FLOCK" || entry.access != access) continue;
+    const bool is_same = makedev(entry.device_major, entry.device_minor) == attributes.st_dev;
+    (is_same ? holders.by_device : holders.by_inode).push_back(entry.pid);
   }
-  return by_inode_count == 1 ? by_inode : 0;
+  return holders;
+}
+
+// The process that holds the exclusive flock of the directory, 0 where it cannot be told.
+pid_t FindHolder(int directory_fd) {
+  const Holders holders = FindHolders(directory_fd, "WRITE");
+  if (!holders.by_device.empty()) return static_cast<pid_t>(holders.by_device.front());
+  return holders.by_inode.size() == 1 ? static_cast<pid_t>(holders.by_inode.front()) : 0;
 }
 
 Status Busy(int directory_fd, const std::string& path) {
@@ -64,7 +76,86 @@ Status Busy(int directory_fd, const std::string& path) {
   return Status::Busy("directory '" + path + "' is locked by " + who);
 }
 
+// Numbers from this on are bytes of the file that carries shared locks, to its largest offset.
+constexpr off_t kNumbersFrom = off_t{1} << 62;
+constexpr uint64_t kNumbersMax = (uint64_t{1} << 62) - 1;
+
+struct flock RangeOf(short type, uint64_t first, off_t count) {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = kNumbersFrom + static_cast<off_t>(std::min(first, kNumbersMax));
+  range.l_len = count;
+  return range;
+}
+
+// Returns 0 or the errno.
+int LockCall(int fd, int command, struct flock* range) {
+  for (int attempt = 0; fcntl(fd, command, range) != 0; ++attempt) {
+    if (errno != EINTR || attempt == kFruitlessAttemptsMax) return errno;
+  }
+  return 0;
+}
+
+bool IsNoLockHere(int error) {
+  return error == EINVAL || error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP;
+}
+
+class PosixSharedLock final : public SharedLock {
+ public:
+  PosixSharedLock(Descriptor file, std::string name)
+      : file_(std::move(file)), name_(std::move(name)) {}
+
+  // The lower byte is locked before the higher one is let go.
+  Status Lower(uint64_t bound) override {
+    const uint64_t last = bound == 0 ? 0 : bound - 1;
+    if (last >= last_) return Status();
+    RETURN_IF_ERROR(Set(F_RDLCK, last));
+    const uint64_t before = std::exchange(last_, last);
+    return Set(F_UNLCK, before);
+  }
+  Status Set(short type, uint64_t number) {
+    struct flock range = RangeOf(type, number, 1);
+    const int error = LockCall(file_.fd(), F_OFD_SETLK, &range);
+    if (error == 0) return Status();
+    const Status status = PosixError("lock", name_, error);
+    return IsNoLockHere(error) ? Status::Unsupported(std::string(status.message())) : status;
+  }
+  Status SetAll() { return Set(F_RDLCK, last_); }
+
+ private:
+  const Descriptor file_;
+  const std::string name_;
+  uint64_t last_ = kNumbersMax;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<SharedLock>> TakeSharedLock(Descriptor file, const std::string& name) {
+  const int fd = file.fd();
+  auto lock = std::make_unique<PosixSharedLock>(std::move(file), name);
+  RETURN_IF_ERROR(lock->SetAll());
+  // Only for its line in the table: without it the lock holds, and its holder has no name.
+  static_cast<void>(flock(fd, LOCK_SH | LOCK_NB));
+  return std::unique_ptr<SharedLock>(std::move(lock));
+}
+
+Result<bool> IsCoveredByLock(int fd, const std::string& name, uint64_t number) {
+  struct flock range = RangeOf(F_WRLCK, number, 0);  // To the largest offset.
+  const int error = LockCall(fd, F_OFD_GETLK, &range);
+  if (error == 0) return range.l_type != F_UNLCK;
+  if (IsNoLockHere(error)) return false;
+  return PosixError("ask for the locks of", name, error);
+}
+
+std::vector<int64_t> FindSharedHolders(int fd) {
+  Holders holders = FindHolders(fd, "READ");
+  std::vector<int64_t> found = std::move(holders.by_device);
+  if (found.empty()) found = std::move(holders.by_inode);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
 
 bool DirectoryLock::is_held() const { return descriptor_.is_open() && holder_ == getpid(); }
 

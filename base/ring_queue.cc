@@ -9,6 +9,8 @@
 //    same slot with what is left.
 // An operation is known by its slot and a generation that each Prepare counts up, so a completion
 // that is no answer to what the slot does now is dropped.
+// The file of a request is pinned from 1 to its completion, repetitions included: its descriptor is
+// the same all the time.
 // A ring that stops accepting operations is broken: requests that are not in the kernel then run
 // through their file's own calls, so every request completes in any case.
 #include <sched.h>
@@ -47,6 +49,7 @@ class RingQueue final : public IoQueue {
   };
 
   void Start(IoRequest* request);
+  void Run(IoRequest* request);
   void Fill();
   void Prepare(uint32_t slot_index);
   void Enter(unsigned wait_count);
@@ -107,12 +110,15 @@ void RingQueue::Start(IoRequest* request) {
   request->status = Status();
   request->transferred = 0;
   const bool is_empty = request->kind != IoRequest::Kind::kDataSync && request->buffer.empty();
-  if (is_empty || !ring_->Takes(*request->file)) {
-    RunRequest(*request);
-    done_.push_back(request);
-    return;
-  }
+  if (!is_empty) request->pin = request->file->Pin();
+  if (is_empty || !ring_->Takes(*request->open_file())) return Run(request);
   waiting_.push_back(request);
+}
+
+void RingQueue::Run(IoRequest* request) {
+  RunRequest(*request);
+  request->pin = FilePin();
+  done_.push_back(request);
 }
 
 void RingQueue::Fill() {
@@ -133,7 +139,7 @@ void RingQueue::Prepare(uint32_t slot_index) {
   const std::span<char> left = request.buffer.subspan(request.transferred);
   ++slot.generation;
   const RingOperation operation{.kind = request.kind,
-                                .file = request.file,
+                                .file = request.open_file(),
                                 .offset = request.offset + request.transferred,
                                 .buffer = left.first(std::min(left.size(), kTransferMax)),
                                 .user_data = uint64_t{slot.generation} << kSlotBits | slot_index};
@@ -215,6 +221,7 @@ void RingQueue::Transferred(uint32_t slot_index, int result) {
 }
 
 void RingQueue::Finish(uint32_t slot_index) {
+  slots_[slot_index].request->pin = FilePin();  // All repetitions are over.
   done_.push_back(slots_[slot_index].request);
   slots_[slot_index].request = nullptr;
   free_slots_.push_back(slot_index);

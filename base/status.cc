@@ -38,6 +38,8 @@ std::string_view StatusCodeName(StatusCode code) {
       return "ReadOnly";
     case StatusCode::kClosed:
       return "Closed";
+    case StatusCode::kUnavailable:
+      return "Unavailable";
   }
   return "Unknown";
 }

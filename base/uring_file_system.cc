@@ -3,7 +3,10 @@
 #include <liburing.h>
 
 #include <algorithm>
+#include <memory>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #if defined(__SANITIZE_THREAD__)
 #define TANDEM_THREAD_SANITIZER 1
@@ -17,6 +20,7 @@
 #endif
 
 #include "base/file_system.h"
+#include "base/mutex.h"
 #include "base/posix_file.h"
 #include "base/ring.h"
 
@@ -80,7 +84,7 @@ Uring::~Uring() {
 bool Uring::Push(const RingOperation& operation) {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   if (entry == nullptr) return false;
-  const int fd = static_cast<PosixFile*>(operation.file)->fd();
+  const int fd = static_cast<PosixFile*>(operation.file)->fd();  // Pinned till the completion.
   const auto length = static_cast<unsigned>(operation.buffer.size());
   switch (operation.kind) {
     case IoRequest::Kind::kRead:
@@ -110,9 +114,112 @@ bool Uring::Reap(RingCompletion* completion) {
   return true;
 }
 
+// Rings that exist, and those of them that no queue uses. Threads: any.
+class RingPool {
+ public:
+  explicit RingPool(uint32_t rings_max) : rings_max_(rings_max) { idle_.reserve(rings_max); }
+
+  /// A ring with room for `entry_count` operations; null where there may be no more, or none can be
+  /// made.
+  std::unique_ptr<Uring> Take(uint32_t entry_count);
+  /// Keeps the ring for the next queue. Requires: nothing is in it.
+  void GiveBack(std::unique_ptr<Uring> ring, uint32_t entry_count);
+  /// One that was taken is gone.
+  void Drop();
+  uint64_t count() const {
+    MutexLock lock(mutex_);
+    return count_;
+  }
+
+ private:
+  struct Idle {
+    std::unique_ptr<Uring> ring;
+    uint32_t entry_count;
+  };
+
+  const uint32_t rings_max_;
+  mutable Mutex mutex_;
+  uint32_t count_ GUARDED_BY(mutex_) = 0;  // In use and idle.
+  std::vector<Idle> idle_ GUARDED_BY(mutex_);
+};
+
+std::unique_ptr<Uring> RingPool::Take(uint32_t entry_count) {
+  Idle other{};  // One that is too small makes room for one that is not; unmapped without the lock.
+  {
+    MutexLock lock(mutex_);
+    for (Idle& idle : idle_) {
+      if (idle.entry_count < entry_count) continue;
+      std::unique_ptr<Uring> ring = std::move(idle.ring);
+      std::swap(idle, idle_.back());
+      idle_.pop_back();
+      return ring;
+    }
+    if (count_ < rings_max_) {
+      ++count_;
+    } else if (!idle_.empty()) {
+      other = std::move(idle_.back());
+      idle_.pop_back();
+    } else {
+      return nullptr;
+    }
+  }
+  other.ring.reset();
+  auto ring = std::make_unique<Uring>();
+  if (ring->Init(entry_count)) return ring;
+  Drop();
+  return nullptr;
+}
+
+void RingPool::GiveBack(std::unique_ptr<Uring> ring, uint32_t entry_count) {
+  MutexLock lock(mutex_);
+  idle_.push_back({std::move(ring), entry_count});
+}
+
+void RingPool::Drop() {
+  MutexLock lock(mutex_);
+  --count_;
+}
+
+// A ring of the pool, in use by one queue. It goes back when all that went in came out: one that
+// was given up with operations in it would run these for the next queue.
+class LentRing final : public Ring {
+ public:
+  LentRing(std::shared_ptr<RingPool> pool, std::unique_ptr<Uring> ring, uint32_t entry_count)
+      : pool_(std::move(pool)), ring_(std::move(ring)), entry_count_(entry_count) {}
+  ~LentRing() override {
+    if (in_ring_ == 0) {
+      pool_->GiveBack(std::move(ring_), entry_count_);
+    } else {
+      ring_.reset();
+      pool_->Drop();
+    }
+  }
+
+  bool Takes(const File& file) const override { return ring_->Takes(file); }
+  bool Push(const RingOperation& operation) override {
+    const bool is_pushed = ring_->Push(operation);
+    in_ring_ += is_pushed;
+    return is_pushed;
+  }
+  int Enter(unsigned wait_count) override { return ring_->Enter(wait_count); }
+  int Await() override { return ring_->Await(); }
+  bool Reap(RingCompletion* completion) override {
+    const bool is_reaped = ring_->Reap(completion);
+    in_ring_ -= is_reaped;
+    return is_reaped;
+  }
+
+ private:
+  const std::shared_ptr<RingPool> pool_;
+  std::unique_ptr<Uring> ring_;
+  const uint32_t entry_count_;
+  uint64_t in_ring_ = 0;  // Pushed and not reaped.
+};
+
 class UringFileSystem final : public FileSystem {
  public:
-  explicit UringFileSystem(std::unique_ptr<FileSystem> posix) : posix_(std::move(posix)) {}
+  UringFileSystem(std::unique_ptr<FileSystem> posix, uint32_t rings_max)
+      : posix_(std::move(posix)), rings_(std::make_shared<RingPool>(rings_max)) {}
 
   Result<std::unique_ptr<Directory>> OpenDirectory(const std::string& path, bool create) override {
     return posix_->OpenDirectory(path, create);
@@ -124,15 +231,18 @@ class UringFileSystem final : public FileSystem {
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t depth) override {
     const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, kRingDepthMax);
-    auto ring = std::make_unique<Uring>();
-    if (!ring->Init(slot_count)) return posix_->NewQueue(depth);
-    return NewRingQueue(std::move(ring), slot_count);
+    std::unique_ptr<Uring> ring = rings_->Take(slot_count);
+    if (ring == nullptr) return posix_->NewQueue(depth);
+    return NewRingQueue(std::make_unique<LentRing>(rings_, std::move(ring), slot_count),
+                        slot_count);
   }
 
+  uint64_t open_rings() const override { return rings_->count(); }
   std::string_view name() const override { return "io_uring"; }
 
  private:
   std::unique_ptr<FileSystem> posix_;
+  const std::shared_ptr<RingPool> rings_;  // Shared with the queues.
 };
 
 // Empty when rings can be made here and know the three operations.
@@ -151,13 +261,13 @@ std::string WhyNoRings() {
 
 }  // namespace
 
-std::unique_ptr<FileSystem> NewUringFileSystem(std::string* fallback_reason) {
+std::unique_ptr<FileSystem> NewUringFileSystem(std::string* fallback_reason, uint32_t rings_max) {
   const std::string why = WhyNoRings();
   if (fallback_reason != nullptr) {
     *fallback_reason = why.empty() ? "" : "io_uring is " + why + ": using POSIX reads";
   }
   if (!why.empty()) return NewPosixFileSystem();
-  return std::make_unique<UringFileSystem>(NewPosixFileSystem());
+  return std::make_unique<UringFileSystem>(NewPosixFileSystem(), rings_max);
 }
 
 }  // namespace tandem::base

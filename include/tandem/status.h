@@ -32,6 +32,7 @@ enum class StatusCode : uint8_t {
   kUnsupported,      ///< This build does not know a version, feature or size of the data.
   kReadOnly,         ///< The database accepts no writes; the message says why.
   kClosed,           ///< The database that the object belongs to was closed.
+  kUnavailable,      ///< The system lacks descriptors or was interrupted; it may be tried again.
 };
 
 /// The name of a code as in the enumeration, without the `k`: "NotFound".
@@ -61,6 +62,7 @@ class [[nodiscard]] Status {
   static Status Cancelled(std::string m) { return {StatusCode::kCancelled, std::move(m)}; }
   static Status Unsupported(std::string m) { return {StatusCode::kUnsupported, std::move(m)}; }
   static Status ReadOnly(std::string m) { return {StatusCode::kReadOnly, std::move(m)}; }
+  static Status Unavailable(std::string m) { return {StatusCode::kUnavailable, std::move(m)}; }
   static Status Closed(std::string m) { return {StatusCode::kClosed, std::move(m)}; }
 
   bool ok() const { return state_ == nullptr; }

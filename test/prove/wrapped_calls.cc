@@ -90,8 +90,10 @@ WRAPPED(int, fcntl, int fd, int command, ...) {
   va_start(arguments, command);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
-  // The flags of a descriptor are of no concern to a simulated disk.
-  return CallsFor(fd) != nullptr ? 0 : RealOf_fcntl(fd, command, argument);
+  if (CallsFor(fd) == nullptr) return RealOf_fcntl(fd, command, argument);
+  // The flags of a descriptor are of no concern to a simulated disk, and no reader is beside it.
+  if (command == F_OFD_GETLK) static_cast<struct flock*>(argument)->l_type = F_UNLCK;
+  return 0;
 }
 WRAPPED(int, unlinkat, int directory_fd, const char* name, int flags) {
   EmulatedCalls* const calls = CallsFor(directory_fd);
@@ -102,7 +104,8 @@ WRAPPED(int, flock, int fd, int operation) {
   EmulatedCalls* const calls = CallsFor(fd);
   if (calls == nullptr) return RealOf_flock(fd, operation);
   // Closing the descriptor is what lets go of the lock.
-  return (operation & LOCK_UN) != 0 ? 0 : calls->Lock(fd);
+  const bool is_shared = (operation & LOCK_SH) != 0;
+  return is_shared || (operation & LOCK_UN) != 0 ? 0 : calls->Lock(fd);
 }
 WRAPPED(DIR*, fdopendir, int fd) {
   EmulatedCalls* const calls = CallsFor(fd);

@@ -1,6 +1,8 @@
 // Directory handles of a simulated disk: names, and the lock.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "tools/simulation/simulated_file.h"
 #include "tools/simulation/simulated_handles.h"
@@ -9,6 +11,29 @@ namespace tandem::test {
 namespace {
 
 constexpr uint64_t kUnlimitedSpace = uint64_t{1} << 40;
+
+class SimulatedSharedLock final : public base::SharedLock {
+ public:
+  SimulatedSharedLock(std::shared_ptr<SimulatedState> state, std::string path, uint64_t id)
+      : state_(std::move(state)), path_(std::move(path)), id_(id) {}
+  ~SimulatedSharedLock() override {
+    base::MutexLock lock(state_->mutex);
+    state_->image.Find(path_)->shared_locks.erase(id_);
+  }
+  // One that went with its process stays gone.
+  Status Lower(uint64_t bound) override {
+    base::MutexLock lock(state_->mutex);
+    auto& locks = state_->image.Find(path_)->shared_locks;
+    const auto found = locks.find(id_);
+    if (found != locks.end()) found->second = std::min(found->second, bound);
+    return Status();
+  }
+
+ private:
+  const std::shared_ptr<SimulatedState> state_;
+  const std::string path_;
+  const uint64_t id_;
+};
 
 class SimulatedDirectory final : public base::Directory {
  public:
@@ -24,6 +49,9 @@ class SimulatedDirectory final : public base::Directory {
   Status Sync() override;
   Status Lock() override;
   bool HoldsLock() const override;
+  Result<std::unique_ptr<base::SharedLock>> LockShared(const std::string& name) override;
+  Result<bool> IsLockedShared(const std::string& name, uint64_t number) override;
+  std::vector<int64_t> SharedLockHolders(const std::string& name) override;
   Result<uint64_t> FreeSpace() override;
 
  private:
@@ -64,6 +92,7 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Create(const std::string
   RETURN_IF_ERROR(Admit(DiskOperation::kCreate, name));
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());
+  RETURN_IF_ERROR(state_->CheckOpenFiles("create", name));
   if (image().visible.count(name) != 0) {
     return Status::AlreadyExists("cannot create '" + name + "': it exists");
   }
@@ -81,6 +110,7 @@ Result<std::unique_ptr<base::File>> SimulatedDirectory::Open(const std::string& 
   RETURN_IF_ERROR(Admit(DiskOperation::kOpen, name));
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());
+  RETURN_IF_ERROR(state_->CheckOpenFiles("open", name));
   const auto found = image().visible.find(name);
   if (found == image().visible.end()) {
     return Status::NotFound("cannot open '" + name + "': it does not exist");
@@ -179,6 +209,35 @@ Status SimulatedDirectory::Lock() {
 bool SimulatedDirectory::HoldsLock() const {
   base::MutexLock lock(state_->mutex);
   return image().lock_holder == this;
+}
+
+// `name` is the same for all locks of a directory, so only the directory counts.
+Result<std::unique_ptr<base::SharedLock>> SimulatedDirectory::LockShared(const std::string& name) {
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  if (image().visible.count(name) == 0) {
+    return Status::NotFound("cannot lock '" + name + "': it does not exist");
+  }
+  const uint64_t id = ++state_->last_shared_lock;
+  image().shared_locks[id] = ~uint64_t{0};
+  return std::unique_ptr<base::SharedLock>(
+      std::make_unique<SimulatedSharedLock>(state_, path_, id));
+}
+
+Result<bool> SimulatedDirectory::IsLockedShared(const std::string&, uint64_t number) {
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAlive());
+  for (const auto& [id, bound] : image().shared_locks) {
+    if (number < bound) return true;
+  }
+  return false;
+}
+
+// One process simulates all.
+std::vector<int64_t> SimulatedDirectory::SharedLockHolders(const std::string&) {
+  base::MutexLock lock(state_->mutex);
+  if (!CheckAlive().ok() || image().shared_locks.empty()) return {};
+  return {getpid()};
 }
 
 Result<uint64_t> SimulatedDirectory::FreeSpace() {

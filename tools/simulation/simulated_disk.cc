@@ -28,6 +28,12 @@ void SimulatedState::Observe(const Observation& seen) {
   if (!violation.empty()) control.Report(violation);
 }
 
+Status SimulatedState::CheckOpenFiles(std::string_view action, const std::string& name) const {
+  if (!open_files_max.has_value() || open_files.now < *open_files_max) return Status();
+  return Status::Unavailable("cannot " + std::string(action) + " '" + name +
+                             "': too many open files (simulated)");
+}
+
 SimulatedDisk::SimulatedDisk(uint64_t seed)
     : SimulatedDisk(seed, std::make_unique<TraceLinter>()) {}
 SimulatedDisk::SimulatedDisk(uint64_t seed, std::unique_ptr<DiskObserver> observer)
@@ -67,6 +73,7 @@ void SimulatedDisk::Crash(const CrashPolicy& policy) {
   {
     base::MutexLock lock(state_->mutex);
     ++state_->life;
+    state_->open_files = {};
     state_->image.Crash(policy);
   }
   state_->control.PowerOn();
@@ -75,6 +82,7 @@ void SimulatedDisk::Crash(const CrashPolicy& policy) {
 void SimulatedDisk::KillProcess() {
   base::MutexLock lock(state_->mutex);
   ++state_->life;
+  state_->open_files = {};
   state_->image.DropHandles();
 }
 
@@ -180,6 +188,18 @@ Status SimulatedDisk::RemoveDurably(const std::string& path, const std::string& 
 uint64_t SimulatedDisk::used_bytes() const {
   base::MutexLock lock(state_->mutex);
   return state_->image.used_bytes();
+}
+
+OpenFileCount SimulatedDisk::TakeOpenFiles() {
+  base::MutexLock lock(state_->mutex);
+  const OpenFileCount count = state_->open_files;
+  state_->open_files.most = count.now;
+  return count;
+}
+
+void SimulatedDisk::LimitOpenFiles(std::optional<uint64_t> open_files_max) {
+  base::MutexLock lock(state_->mutex);
+  state_->open_files_max = open_files_max;
 }
 
 }  // namespace tandem::test

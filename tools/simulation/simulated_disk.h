@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,12 @@
 namespace tandem::test {
 
 struct SimulatedState;
+
+/// Handles on files, whatever they are opened for.
+struct OpenFileCount {
+  uint64_t now = 0;
+  uint64_t most = 0;  ///< At any moment since it was asked for last.
+};
 
 /// Threads: any. Lifetime: handles and queues may outlive it.
 class SimulatedDisk final : public base::FileSystem {
@@ -84,6 +91,11 @@ class SimulatedDisk final : public base::FileSystem {
   /// Removes a file durably, without counting as an operation. Errors: kNotFound.
   Status RemoveDurably(const std::string& path, const std::string& file);
   uint64_t used_bytes() const;
+
+  /// How many handles on files there are, and were at most since the last call.
+  OpenFileCount TakeOpenFiles();
+  /// As `ulimit -n`: to open or create one more file fails with kUnavailable. nullopt: no limit.
+  void LimitOpenFiles(std::optional<uint64_t> open_files_max);
 
  private:
   std::unique_ptr<SimulatedDisk> Copy(uint64_t seed) const;

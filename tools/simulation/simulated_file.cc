@@ -29,11 +29,15 @@ SimulatedFile::SimulatedFile(std::shared_ptr<SimulatedState> state, std::shared_
       life_(state_->life),
       seen_errors_(inode_->error_count) {
   ++inode_->open_count;
+  OpenFileCount& count = state_->open_files;
+  count.most = std::max(count.most, ++count.now);
 }
 
 SimulatedFile::~SimulatedFile() {
   base::MutexLock lock(state_->mutex);
-  if (CheckAliveLocked().ok()) inode_->Close();
+  if (!CheckAliveLocked().ok()) return;
+  inode_->Close();
+  --state_->open_files.now;
 }
 
 Status SimulatedFile::CheckAliveLocked() const {

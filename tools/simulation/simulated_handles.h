@@ -16,6 +16,7 @@
 #include "tools/simulation/emulated_ring.h"
 #include "tools/simulation/read_fault.h"
 #include "tools/simulation/simulated_control.h"
+#include "tools/simulation/simulated_disk.h"
 #include "tools/simulation/simulated_image.h"
 
 namespace tandem::test {
@@ -27,6 +28,8 @@ struct SimulatedState {
   SimulatedState(uint64_t seed, std::unique_ptr<DiskObserver> watching)
       : random(base::NewSeededRandom(seed)), observer(std::move(watching)) {}
 
+  /// Errors: kUnavailable, as the limit of a process has it.
+  Status CheckOpenFiles(std::string_view action, const std::string& name) const REQUIRES(mutex);
   /// Shows an operation to the observer, if there is one.
   void Observe(const Observation& seen) REQUIRES(mutex);
 
@@ -36,7 +39,10 @@ struct SimulatedState {
   DiskImage image GUARDED_BY(mutex);
   std::unique_ptr<DiskObserver> observer GUARDED_BY(mutex);                  // May be null.
   std::map<uint64_t, std::vector<ReadFault>> read_faults GUARDED_BY(mutex);  // By inode.
-  uint64_t life GUARDED_BY(mutex) = 1;                // Handles of earlier lives are dead.
+  uint64_t life GUARDED_BY(mutex) = 1;         // Handles of earlier lives are dead.
+  OpenFileCount open_files GUARDED_BY(mutex);  // Of this life.
+  std::optional<uint64_t> open_files_max GUARDED_BY(mutex);
+  uint64_t last_shared_lock GUARDED_BY(mutex) = 0;    // Its id.
   std::optional<RingHabits> rings GUARDED_BY(mutex);  // Of new queues; plain ones without.
 };
 

@@ -174,7 +174,10 @@ void DiskImage::Evict(uint64_t seed) {
 }
 
 void DiskImage::DropHandles() {
-  for (auto& [path, directory] : directories_) directory.lock_holder = nullptr;
+  for (auto& [path, directory] : directories_) {
+    directory.lock_holder = nullptr;
+    directory.shared_locks.clear();
+  }
   for (const auto& inode : LiveInodes()) inode->open_count = 0;
   std::erase_if(inodes_, [](const auto& entry) { return entry.second.expired(); });
 }
@@ -193,6 +196,7 @@ void DiskImage::CopyFrom(const DiskImage& other) {
   for (const auto& [path, directory] : other.directories_) {
     DirectoryImage& copy = directories_[path] = directory;
     copy.lock_holder = nullptr;
+    copy.shared_locks.clear();
     for (auto& [name, inode] : copy.visible) inode = copies[inode->id];
     for (auto& [name, inode] : copy.durable) inode = copies[inode->id];
     for (NameEffect& effect : copy.pending) {

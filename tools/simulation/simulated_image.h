@@ -29,7 +29,8 @@ struct DirectoryImage {
   std::map<std::string, std::shared_ptr<Inode>> visible;
   std::map<std::string, std::shared_ptr<Inode>> durable;
   std::vector<NameEffect> pending;
-  const void* lock_holder = nullptr;  // The handle that holds the lock.
+  const void* lock_holder = nullptr;          // The handle that holds the lock.
+  std::map<uint64_t, uint64_t> shared_locks;  // The bounds of those that are held, by their ids.
 
   void Change(NameEffect effect);
   /// Makes the pending effects up to `last_id` durable and returns the files that have thereby lost

@@ -54,6 +54,7 @@ void SimulatedQueue::Submit(std::span<base::IoRequest* const> requests) {
   for (base::IoRequest* request : requests) {
     const bool is_read = request->kind == base::IoRequest::Kind::kRead;
     if (is_read) std::fill(request->buffer.begin(), request->buffer.end(), kGarbage);
+    request->pin = request->file->Pin();
     outstanding_.push_back({request, last_effect, WriteHash(*request)});
   }
 }
@@ -65,12 +66,13 @@ base::IoRequest* SimulatedQueue::Wait() {
   const Outstanding outstanding = *chosen;
   outstanding_.erase(chosen);
   Complete(outstanding);
+  outstanding.request->pin = base::FilePin();
   return outstanding.request;
 }
 
 void SimulatedQueue::Complete(const Outstanding& outstanding) {
   base::IoRequest& request = *outstanding.request;
-  auto* file = dynamic_cast<SimulatedFile*>(request.file);
+  auto* file = dynamic_cast<SimulatedFile*>(request.open_file());
   if (WriteHash(request) != outstanding.hash) {
     state_->control.Report("the buffer of a write to '" + request.file->name() + "' at " +
                            std::to_string(request.offset) + " changed while it was in flight");

@@ -123,6 +123,7 @@ ExitCode ExitCodeOf(StatusCode code) {
     case StatusCode::kNoSpace:
     case StatusCode::kOutOfMemory:
     case StatusCode::kClosed:
+    case StatusCode::kUnavailable:
       break;
   }
   return ExitCode::kFailed;
