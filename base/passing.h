@@ -16,4 +16,10 @@ namespace tandem::base {
 /// ROOT) the failure is final whatever its code.
 bool MayPass(const Status& status);
 
+/// Whether the system failed rather than the bytes that it was asked for: kIoError, or what may
+/// pass. Nothing follows from it about what a file holds.
+inline bool IsOfSystem(const Status& status) {
+  return status.code() == StatusCode::kIoError || MayPass(status);
+}
+
 }  // namespace tandem::base

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/storage.h"
@@ -133,7 +134,7 @@ Status CatalogKeeper::Settle(LogMark log) {
   RETURN_IF_ERROR(refusal_);
   if (!unsettled_) return Status();
   const Status status = Replace(log);
-  if (status.ok() || status.code() == StatusCode::kNoSpace) return status;
+  if (status.ok() || base::MayPass(status)) return status;
   return Refuse(status);
 }
 

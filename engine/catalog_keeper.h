@@ -1,9 +1,8 @@
 // The owner of ROOT and the manifest of a local database: commits edits, gives out file numbers and
 // replaces the manifest when it has grown or failed. States:
 //   settled    the manifest that ROOT names holds exactly the committed edits.
-//   unsettled  an edit or a new manifest failed for lack of space; a crash may show it or not. A
-//              new manifest comes before anything else, as soon as there is space; nothing is
-//              deleted.
+//   unsettled  an edit or a new manifest failed for a reason that may pass; a crash may show it or
+//              not. A new manifest comes before anything else, when it can; nothing is deleted.
 //   refusing   another failure: nothing is committed any more; only a new process finds out what is
 //              on disk.
 #pragma once

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/guarded.h"
 #include "engine/resolve_deletes.h"
@@ -236,9 +237,9 @@ void CommitQueue::ScheduleBufferedWrite() {
     RunAlone([this] {
       write_scheduled_ = false;
       const Status status = parts_.log->WriteBuffered();
-      if (status.code() == StatusCode::kNoSpace) ScheduleBufferedWrite();
+      if (base::MayPass(status)) ScheduleBufferedWrite();
       return status;
-    }).Ignore("a full disk is tried again, anything else turned the database read-only");
+    }).Ignore("what may pass is tried again, anything else turned the database read-only");
   });
   write_scheduled_ = true;
 }

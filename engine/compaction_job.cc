@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "compaction/merge.h"
 #include "engine/guarded.h"
@@ -71,12 +72,21 @@ Status Compactor::CompactDueInTurn(Region& region) {
 // Returns `status`, a failure.
 Status Compactor::GiveUpUnlessItMayPass(const Region& region, const Status& status) {
   const StatusCode code = status.code();
-  const bool may_pass = code == StatusCode::kNoSpace || code == StatusCode::kOutOfMemory ||
-                        code == StatusCode::kCancelled || code == StatusCode::kReadOnly;
-  if (may_pass) return status;
+  const bool is_told = code == StatusCode::kCancelled || code == StatusCode::kReadOnly;
+  if (is_told || base::MayPass(status)) return status;
   base::MutexLock lock(mutex_);
   given_up_.insert(region.id());
   return status;
+}
+
+bool Compactor::ClaimRetry(const Region& region) {
+  base::MutexLock lock(mutex_);
+  return tried_again_.insert(region.id()).second;
+}
+
+void Compactor::ReleaseRetry(const Region& region) {
+  base::MutexLock lock(mutex_);
+  tried_again_.erase(region.id());
 }
 
 Status Compactor::CompactInTurn(Region& region, const Wish& cancelled) {
@@ -97,7 +107,7 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Wish
   }
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
     ASSIGN_OR_RETURN(const FinishedRun files, MergeBesideDamage(region, inputs, cancelled));
-    RETURN_IF_ERROR(Install(region, inputs, files));
+    RETURN_IF_ERROR(InstallOrRetire(region, inputs, files));
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
       StoreFiles::Retire(*slice.file);
@@ -197,6 +207,15 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   RunWriter run(work_, region);
   RETURN_IF_ERROR(compaction::MergeFiles(merged, options, &run).status());
   return run.Take();
+}
+
+// The outputs of a merge that could not be shown go; where a crash may still show them, they go
+// when it cannot any more (Storage::DeleteFile).
+Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files) {
+  const Status installed = Install(region, inputs, files);
+  if (installed.ok()) return installed;
+  for (const FinishedFile& file : files) StoreFiles::Retire(*file.file);
+  return installed;
 }
 
 Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files) {

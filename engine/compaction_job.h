@@ -33,9 +33,13 @@ class Compactor {
   /// kIoError, kNoSpace, kUnsupported; the inputs stay then.
   Status Compact(Region& region) EXCLUDES(mutex_);
   /// Compact, as long as it is due, unless somebody does it already, who then sees that it is due
-  /// again: no thread waits that a flush may need. A region where it fails for anything but space
-  /// or memory is left alone from then on.
+  /// again: no thread waits that a flush may need. A region where it fails for a reason that does
+  /// not pass (base/passing.h) is left alone from then on.
   Status CompactIfDue(Region& region) EXCLUDES(mutex_);
+  /// Whether the caller is to try CompactIfDue again later, since nobody else is: until
+  /// ReleaseRetry.
+  bool ClaimRetry(const Region& region) EXCLUDES(mutex_);
+  void ReleaseRetry(const Region& region) EXCLUDES(mutex_);
   /// Writes every run anew that has a file with a broken section, each alone, from its rows.
   /// Errors: kBusy when the region is being compacted, which may do it; as Compact. A file with
   /// which it fails for good is left alone from then on.
@@ -70,6 +74,7 @@ class Compactor {
   Result<FinishedRun> MergeBesideDamage(const Region& region, const Inputs& inputs,
                                         const Wish& cancelled);
   Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Wish& cancelled);
+  Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files);
   Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
 
   const FileWork work_;
@@ -78,6 +83,7 @@ class Compactor {
   mutable base::Mutex mutex_;
   std::map<format::RegionId, Waiting> waiting_ GUARDED_BY(mutex_);  // Entries stay.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
+  std::set<format::RegionId> tried_again_ GUARDED_BY(mutex_);  // Soon: somebody has claimed it.
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };
 

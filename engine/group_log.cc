@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/guarded.h"
 
@@ -57,7 +58,7 @@ Status GroupLog::WriteFrames(const LogGroup* group) {
   // The storage's buffer may hold some of the frames, and nobody can take them back.
   if (!appended.ok()) return Fail("appending to the log", appended);
   const Status status = storage_->WriteLog();
-  if (status.code() == StatusCode::kNoSpace) {
+  if (base::MayPass(status)) {
     needs_roll_ = true;
     return status;
   }
@@ -82,7 +83,7 @@ Status GroupLog::Roll() {
   RETURN_IF_ERROR(health_->CheckWritable());
   const format::FileNumber sealed = storage_->current_segment();
   const Status status = storage_->RollLog();
-  if (status.code() == StatusCode::kNoSpace) {
+  if (base::MayPass(status)) {
     needs_roll_ = true;
     return status;
   }

@@ -5,9 +5,10 @@
 // drops what it could not write, but a buffered group was acknowledged and has to reach the log
 // before anything later does (prefix property D2).
 //
-// A full disk (kNoSpace) fails the group at hand; the segment is then sealed at its last good frame
-// and the next group begins a new one. Any other failure, and any failed sync, turns the database
-// read-only.
+// A full disk (kNoSpace) fails the group; the segment is then sealed at its last good frame and the
+// next group begins a new one. A failure to begin a segment that may pass (base/passing.h) fails
+// the group too, and the next one tries again. Any other failure, and any failed sync, turns the
+// database read-only.
 #pragma once
 
 #include <atomic>
@@ -42,16 +43,16 @@ class GroupLog {
   /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
   /// to be written first; the group is then not kept.
   Status Buffer(LogGroup group);
-  /// Gives everything buffered and then `group` to the operating system. Errors: kNoSpace (`group`
-  /// is not in the log, what was buffered still waits), kIoError and others (read-only from now
-  /// on).
+  /// Gives everything buffered and then `group` to the operating system. Errors: those that
+  /// may pass (`group` is not in the log, what was buffered still waits), kIoError and others
+  /// (read-only from now on).
   Status Write(const LogGroup& group);
   /// Write of nothing but what was buffered.
   Status WriteBuffered();
   /// Makes everything written durable. Errors: any (read-only from now on).
   Status Sync();
-  /// Seals the segment and begins a new one. Errors: kNoSpace (tried again before the next write),
-  /// any other (read-only).
+  /// Seals the segment and begins a new one. Errors: those that may pass (tried again before the
+  /// next write), any other (read-only).
   Status Roll();
   uint64_t segment_bytes() const { return storage_->segment_bytes(); }
 

@@ -1,4 +1,4 @@
-// States: writable -> read-only (TurnReadOnly; final). Beside it: disk full or not (SetDiskFull).
+// States: writable -> read-only (TurnReadOnly; final). Beside it: hindered or not (SetHindrance).
 #include "engine/health.h"
 
 #include <utility>
@@ -50,21 +50,24 @@ std::string Health::read_only_reason() const {
   return is_untold ? "a failure, and no memory to keep its story" : reason_;
 }
 
-void Health::SetDiskFull(const Status& status) {
+void Health::SetHindrance(const Status& status) {
   bool changed = false;
   {
     base::MutexLock lock(mutex_);
-    changed = disk_full_.ok() != status.ok();
-    disk_full_ = status;
+    changed = hindrance_.code() != status.code();
+    hindrance_ = status;
   }
   if (!changed) return;
-  Log(status.ok() ? std::string("the disk has space again")
-                  : "background work waits for disk space: " + status.ToString());
+  Guarded([&] {
+    Log(status.ok() ? std::string("background work goes on again")
+                    : "background work waits and tries again: " + status.ToString());
+    return Status();
+  }).Ignore("a line of the log is not worth more");
 }
 
-Status Health::disk_full() const {
+Status Health::hindrance() const {
   base::MutexLock lock(mutex_);
-  return disk_full_;
+  return hindrance_;
 }
 
 }  // namespace tandem::engine

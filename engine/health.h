@@ -1,5 +1,6 @@
 // Whether the database accepts writes, and where it tells what happens to it. It turns read-only
-// for good when a durable promise cannot be kept any more; a full disk is a state that passes.
+// for good when a durable promise cannot be kept any more; lack of space, memory or descriptors is
+// a state that passes.
 #pragma once
 
 #include <atomic>
@@ -30,10 +31,11 @@ class Health {
   /// Empty while writes are accepted.
   std::string read_only_reason() const EXCLUDES(mutex_);
 
-  /// The disk was too full for background work (kNoSpace), or has room again (OK).
-  void SetDiskFull(const Status& status) EXCLUDES(mutex_);
-  /// OK, or the last kNoSpace of background work.
-  Status disk_full() const EXCLUDES(mutex_);
+  /// A flush failed for a reason that may pass (base/passing.h) and is tried again, or one ended
+  /// well (OK).
+  void SetHindrance(const Status& status) EXCLUDES(mutex_);
+  /// OK, or what hindered the last flush: space, memory, descriptors.
+  Status hindrance() const EXCLUDES(mutex_);
 
  private:
   Monitor* const monitor_;
@@ -41,7 +43,7 @@ class Health {
   std::atomic<bool> read_only_{
       false};  // Release after the reason stands; acquire before it is read.
   std::string reason_ GUARDED_BY(mutex_);
-  Status disk_full_ GUARDED_BY(mutex_);
+  Status hindrance_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/storage.h"
@@ -75,7 +76,9 @@ Status LocalLog::RollFor(uint64_t bytes) {
   Status status = Prepare(bytes);
   if (status.ok() && writer_) status = writer_->Close();
   if (status.ok()) status = Begin();
-  if (!status.ok() && status.code() != StatusCode::kNoSpace) {
+  // Nothing that was acknowledged is in doubt: the sealed segment is synced, or its writer has the
+  // error for good, and a file that could not be begun is thrown away.
+  if (!status.ok() && !base::MayPass(status)) {
     poison_ = Status::ReadOnly("the log could not go on in a new segment: " +
                                std::string(status.message()));
   }

@@ -70,7 +70,7 @@ class LocalLog {
   std::map<format::FileNumber, format::BoundFile> ends_;  // Of every segment but current_.
   Spare spare_;     // The next segment's file, kept when there was no room to begin it.
   Status dropped_;  // Why frames appended since the last Write are lost.
-  Status poison_;   // A failure to roll for another reason than space.
+  Status poison_;   // A failure to roll that does not pass.
 };
 
 }  // namespace tandem::engine

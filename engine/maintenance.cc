@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/guarded.h"
 #include "tandem/limits.h"
@@ -14,15 +15,13 @@ namespace tandem::engine {
 namespace {
 
 constexpr int64_t kRetryMicros = 1'000'000;
+// A merge reads and writes more than a flush before it fails again, and nobody waits for it.
+constexpr int64_t kCompactAgainMicros = 10'000'000;
 // The log may hold this many memstores' worth before somebody has to flush for its sake.
 constexpr uint64_t kLogMemstores = 4;
 // The log is looked at when this part of a memstore was logged, the gate when the memstores grew by
 // this part of their budget.
 constexpr uint64_t kLookFraction = 16;
-
-bool IsWorthRetrying(const Status& status) {
-  return status.code() == StatusCode::kNoSpace || status.code() == StatusCode::kOutOfMemory;
-}
 
 }  // namespace
 
@@ -110,7 +109,7 @@ void Maintenance::SwitchUpTo(format::SequenceNumber last) {
 
 void Maintenance::RollLog() {
   parts_.log->Roll().Ignore(
-      "a full disk is tried again, anything else turned the database read-only");
+      "what may pass is tried again, anything else turned the database read-only");
 }
 
 void Maintenance::ScheduleFlush(Region* region) {
@@ -123,8 +122,8 @@ void Maintenance::FlushInBackground(Region* region) {
     return parts_.flusher->FlushUnlessBusy(*region, [this, region] { AfterFlush(region); });
   });
   if (status.ok()) return;
-  if (IsWorthRetrying(status)) {
-    if (status.code() == StatusCode::kNoSpace) parts_.health->SetDiskFull(status);
+  if (base::MayPass(status)) {
+    parts_.health->SetHindrance(status);
     parts_.jobs->ScheduleAfter(kRetryMicros, [this, region] { FlushInBackground(region); });
   } else {
     parts_.health->TurnReadOnly("flushing " + region->Describe(), status);
@@ -133,7 +132,7 @@ void Maintenance::FlushInBackground(Region* region) {
 }
 
 void Maintenance::AfterFlush(Region* region) {
-  parts_.health->SetDiskFull(Status());
+  parts_.health->SetHindrance(Status());
   parts_.gate->Update();
   DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
   ScheduleOverlaps(region);
@@ -146,6 +145,15 @@ void Maintenance::CompactInBackground(Region* region) {
   const Status status = Guarded([&] { return parts_.compactor->CompactIfDue(*region); });
   if (status.ok()) ScheduleOverlaps(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
+  // Where space is short, a merge that ends for want of it would only take it from others: the next
+  // flush looks again.
+  const bool again = base::MayPass(status) && status.code() != StatusCode::kNoSpace;
+  if (again && parts_.compactor->ClaimRetry(*region)) {
+    parts_.jobs->ScheduleAfter(kCompactAgainMicros, [this, region] {
+      parts_.compactor->ReleaseRetry(*region);
+      CompactInBackground(region);
+    });
+  }
   parts_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
 }
 
@@ -161,7 +169,7 @@ void Maintenance::RewriteInBackground(Region* region) {
   const Status status = Guarded([&] { return parts_.compactor->RewriteBroken(*region); });
   if (status.ok()) return ScheduleOverlaps(region);
   if (status.code() == StatusCode::kCancelled) return;
-  if (status.code() == StatusCode::kBusy || IsWorthRetrying(status)) {
+  if (status.code() == StatusCode::kBusy || base::MayPass(status)) {
     parts_.jobs->ScheduleAfter(kRetryMicros, [this, region] { RewriteInBackground(region); });
     return;
   }

@@ -6,9 +6,10 @@
 // writes after every group and switches the largest while they pass seven eighths of the budget: so
 // when writers wait for memory, a flush that gives it back is under way.
 //
-// A failure for want of space or memory is tried again after a second; a flush that fails otherwise
-// turns the database read-only, since memstores could never become smaller again; a compaction that
-// fails is told and left alone, as are overlaps.
+// A flush that fails for a reason which may pass (base/passing.h: space, memory, descriptors) is
+// tried again after a second, a merge after ten. A flush that fails otherwise turns the database
+// read-only, since memstores could never become smaller again; a merge that does is told and left
+// alone, as are overlaps.
 #pragma once
 
 #include <atomic>

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/salvage_counters.h"
@@ -139,10 +140,11 @@ Status CatalogSearch::ReadOtherManifests() {
   std::string best_name;
   for (const std::string& name : names_) {
     const auto file = directory_.Open(name, base::OpenMode::kReadOnly);
+    if (!file && base::MayPass(file.error())) return file.error();
     if (!file) continue;
     Result<ManifestPrefix> prefix = format::ReadManifestPrefix(file->get(), nullptr, {});
     if (!prefix) {
-      if (prefix.error().code() == StatusCode::kIoError) return prefix.error();
+      if (base::IsOfSystem(prefix.error())) return prefix.error();
       continue;
     }
     const bool is_ours = !found_.root.has_value() || prefix->database == found_.root->database;

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/storage.h"
@@ -160,7 +161,7 @@ void CounterSearch::AskRoot() {
 
 Status CounterSearch::AskManifest(const LocalFile& file) {
   auto opened = source_.Open(file.name, base::OpenMode::kReadOnly);
-  if (!opened) return {};  // Who needs it says so.
+  if (!opened) return base::MayPass(opened.error()) ? opened.error() : Status();
   char bytes[format::kFileHeaderBytes];
   ASSIGN_OR_RETURN(const size_t count, (*opened)->Read(0, bytes));
   ASSIGN_OR_RETURN(const uint64_t size, (*opened)->Size());
@@ -210,7 +211,7 @@ void CounterSearch::AskFileRecord(std::string_view name, const format::FileRecor
 
 Status CounterSearch::AskSegment(const LocalFile& file) {
   auto opened = source_.Open(file.name, base::OpenMode::kReadOnly);
-  if (!opened) return {};
+  if (!opened) return base::MayPass(opened.error()) ? opened.error() : Status();
   ASSIGN_OR_RETURN(const uint64_t size, (*opened)->Size());
   const auto header = wal::ReadSegmentHeader(opened->get());
   if (header && !IsOurs(header->spec.database)) return {};
@@ -245,14 +246,14 @@ void CounterSearch::AskGroup(std::string_view name, const format::Frame& frame) 
 
 Status CounterSearch::AskStoreFile(const LocalFile& file) {
   auto opened = source_.Open(file.name, base::OpenMode::kReadOnly);
-  if (!opened) return {};
+  if (!opened) return base::MayPass(opened.error()) ? opened.error() : Status();
   format::KnownFile known;
   known.number = file.number;
   const auto record = surviving_.catalog.files.find(file.number);
   if (record != surviving_.catalog.files.end()) known.id = record->second.id;
   if (const format::DatabaseId* database = surviving_.database()) known.database = *database;
   const auto store = format::DamagedFile::Open(*std::move(opened), known);
-  if (!store) return store.error().code() == StatusCode::kIoError ? store.error() : Status();
+  if (!store) return base::IsOfSystem(store.error()) ? store.error() : Status();
   if ((*store)->region_start().has_value()) UsedTable(file.name, (*store)->table().id);
   if ((*store)->statistics().has_value()) {
     UsedSequence(file.name, (*store)->statistics()->max_sequence.value);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/storage.h"
@@ -53,6 +54,7 @@ class NamedDirectory final : public base::Directory {
 Result<std::optional<std::string>> NameByHeader(base::Directory* directory,
                                                 const std::string& name) {
   const auto file = directory->Open(name, base::OpenMode::kReadOnly);
+  if (!file && base::MayPass(file.error())) return file.error();
   if (!file) return std::optional<std::string>();  // No file, or nothing that can be one of ours.
   char bytes[format::kFileHeaderBytes];
   const Result<size_t> count = (*file)->Read(0, bytes);

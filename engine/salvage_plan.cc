@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/local_files.h"
 #include "engine/salvage_counters.h"
@@ -130,7 +131,7 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   Status status = store.status();
-  if (status.code() == StatusCode::kIoError) return status;
+  if (base::IsOfSystem(status)) return status;
   if (status.ok() &&
       !((*store)->statistics().has_value() && (*store)->region_start().has_value())) {
     status = Status::Corruption("it does not say where its rows belong");
@@ -170,8 +171,7 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
 Result<bool> Planner::IsGood(const LocalFile& file) {
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   const auto store = format::StoreFile::Open(std::move(opened), {.number = file.number}, nullptr);
-  if (!store)
-    return store.error().code() == StatusCode::kIoError ? Result<bool>(store.error()) : false;
+  if (!store) return base::IsOfSystem(store.error()) ? Result<bool>(store.error()) : false;
   VerifyReport found;
   format::Findings findings(file.name, &found);
   RETURN_IF_ERROR(format::VerifyBlocks(**store, &findings));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/passing.h"
 #include "engine/guarded.h"
 
 namespace tandem::engine {
@@ -54,7 +55,7 @@ uint64_t Scrubber::Slice() {
       std::clamp(parts_.bytes_per_second / kSlicesPerSecond, kSliceBytesMin, kSliceBytesMax);
   const Result<uint64_t> passed = sweep_->Step(bytes);
   if (!passed.has_value()) {
-    if (passed.error().code() == StatusCode::kOutOfMemory) return 0;
+    if (base::MayPass(passed.error())) return 0;
     Report(*file, passed.error());
   }
   if (!passed.has_value() || sweep_->done()) Finish(*file);

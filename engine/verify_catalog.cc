@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "format/catalog.h"
 #include "format/hash.h"
@@ -81,6 +82,8 @@ Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* repo
         FileCheck check(record->second, report);
         RETURN_IF_ERROR(check.CheckBytes(file->get()));
         check.CheckStatistics(store.statistics());
+      } else if (base::MayPass(file.error())) {
+        return file.error();
       } else if (file.error().code() != StatusCode::kNotFound) {
         report->findings.push_back(std::string(file.error().message()));
       }

@@ -15,6 +15,14 @@ constexpr int64_t kSlowMicros = 1000;
 // Waits end by themselves after this, to look again: nobody depends on a lost wake-up.
 constexpr int64_t kLookAgainMicros = 100'000;
 
+Status Hindered(const std::string& reason, const Status& hindrance) {
+  const bool is_full = hindrance.code() == StatusCode::kNoSpace;
+  return Status(
+      hindrance.code(),
+      reason + (is_full ? ", and that waits for disk space: " : ", and that is tried again: ") +
+          std::string(hindrance.message()));
+}
+
 }  // namespace
 
 Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait) {
@@ -24,11 +32,8 @@ Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables,
     const std::string reason = ReasonToWait(tables);
     if (reason.empty()) break;
     if (no_wait) return Status::Busy(reason);
-    const Status disk_full = parts_.health->disk_full();
-    if (!disk_full.ok()) {
-      return Status::NoSpace(
-          reason + ", and that waits for disk space: " + std::string(disk_full.message()));
-    }
+    const Status hindrance = parts_.health->hindrance();
+    if (!hindrance.ok()) return Hindered(reason, hindrance);
     if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
     stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());
