@@ -16,6 +16,13 @@ constexpr uint64_t kMemoryBytesMin = 8 << 20;
 constexpr uint64_t kOverlapPart = 16;
 constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
+// A quarter for rings and half of the rest for operations in flight leaves six files for calls.
+constexpr uint32_t kOpenFilesMin = 16;
+// A handle costs the kernel about a kilobyte, so a process that may open millions does not do so.
+constexpr uint64_t kOpenFilesByDefault = 64 << 10;
+constexpr uint32_t kRingPart = 4;
+// As many cursors read through rings at a time; the others read one block after the other.
+constexpr uint32_t kRingsMax = 64;
 
 // The executor goes first: its jobs use the others.
 struct OwnedParts {
@@ -35,13 +42,28 @@ Status CheckOptions(const Options& options) {
                                    std::to_string(options.background_threads) + ", expected 1 to " +
                                    std::to_string(kThreadsMax));
   }
+  if (options.open_files_max != 0 && options.open_files_max < kOpenFilesMin) {
+    return Status::InvalidArgument("open_files_max is " + std::to_string(options.open_files_max) +
+                                   ", expected 0 or " + std::to_string(kOpenFilesMin) + " or more");
+  }
   return Status();
+}
+
+uint32_t OpenFilesMax(const Options& options) {
+  if (options.open_files_max != 0) return options.open_files_max;
+  const uint64_t half = base::OpenFilesLimit() / 2;
+  return static_cast<uint32_t>(std::clamp<uint64_t>(half, kOpenFilesMin, kOpenFilesByDefault));
+}
+
+uint32_t RingsMax(const Options& options) {
+  return std::min(OpenFilesMax(options) / kRingPart, kRingsMax);
 }
 
 std::unique_ptr<base::FileSystem> NewFileSystem(const Options& options, std::string* note) {
   if (options.io == IoBackend::kPosix) return base::NewPosixFileSystem();
   std::string fallback_reason;
-  std::unique_ptr<base::FileSystem> file_system = base::NewUringFileSystem(&fallback_reason);
+  std::unique_ptr<base::FileSystem> file_system =
+      base::NewUringFileSystem(&fallback_reason, RingsMax(options));
   if (!fallback_reason.empty()) {
     *note = "reads go through POSIX calls instead of io_uring";
     if (options.io == IoBackend::kUring) *note += ", which was asked for";
@@ -75,6 +97,8 @@ Tuning TuningFor(const Options& options) {
   tuning.overlap_bytes = options.memory_bytes / kOverlapPart;
   tuning.block_cache_bytes =
       options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
+  tuning.open_files_max = OpenFilesMax(options);
+  tuning.rings_max = RingsMax(options);
   tuning.log_segment_bytes =
       std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);
   return tuning;

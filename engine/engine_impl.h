@@ -98,6 +98,9 @@ class EngineImpl final : public Engine {
   void ReportClock();
   void Dismantle();
 
+  // engine_info.cc
+  FilesInfo OpenFiles() const;
+
   // engine_copies.cc
   Result<StoreMoment> TakeMoment();
   Result<StoreMoment> TakeMomentAlone();

@@ -111,6 +111,14 @@ ClockState StateOf(ClockTrust trust) {
 
 }  // namespace
 
+FilesInfo EngineImpl::OpenFiles() const {
+  const Storage::FileFigures figures = database_.opened.storage->file_figures();
+  return {.limit = tuning_.open_files_max,
+          .files = figures.open,
+          .rings = environment_.file_system->open_rings(),
+          .reopened = figures.reopened};
+}
+
 DatabaseInfo EngineImpl::Info() {
   DatabaseInfo info;
   info.path = path_;
@@ -140,6 +148,10 @@ DatabaseInfo EngineImpl::Info() {
   // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
   info.memory = Describe(*database_.memory);
+  info.open_files = OpenFiles();
+  Storage::ReaderFigures readers = database_.opened.storage->reader_figures();
+  info.held_files = readers.held_files;
+  info.readers = std::move(readers.processes);
   return info;
 }
 
@@ -153,6 +165,7 @@ Statistics EngineImpl::GetStatistics() {
   statistics.memory_budget_bytes =
       tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
   statistics.memory = Describe(*database_.memory);
+  statistics.open_files = OpenFiles();
   return statistics;
 }
 

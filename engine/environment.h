@@ -33,6 +33,8 @@ struct Tuning {
   uint64_t overlap_bytes = 40 << 20;      ///< Bitmaps over shared rows and what they are made from.
   uint64_t log_segment_bytes = 64 << 20;  ///< A segment is rolled when it passes this.
   uint32_t log_former_segments = 16;      ///< Log segments that former lives may leave.
+  uint32_t open_files_max = 512;          ///< Descriptors of store files and rings.
+  uint32_t rings_max = 64;                ///< The rings among them; the file system's to keep.
   uint32_t section_alignment = 4096;      ///< Of store files; 64 in tests.
   uint64_t file_bytes = 2ull << 30;       ///< A store file is rolled when its rows take so much,
   uint32_t file_rows = kRowsPerFileMax;   ///< or are so many.

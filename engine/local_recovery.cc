@@ -13,9 +13,6 @@ namespace {
 
 using format::FileNumber;
 
-// So often is the manifest read on before ROOT is read again.
-constexpr int kMoreMax = 100;
-
 // Opens a file that ROOT or the manifest names: its absence is damage.
 Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const std::string& name,
                                               base::OpenMode mode) {
@@ -64,42 +61,6 @@ Status BindSegments(RecoveredFiles* files) {
     segment.bound = &bound[i];
   }
   return Status();
-}
-
-// Opens all that the catalog names and is not held yet, as far as it is there.
-Status HoldFiles(base::Directory* directory, const format::Catalog& catalog, OpenFiles* held) {
-  std::map<FileNumber, std::string> named;
-  for (const format::SegmentRecord& segment : catalog.segments) {
-    if (named.size() == kHeldSegmentsMax) break;
-    named.emplace(segment.number, SegmentName(segment.number));
-  }
-  for (const auto& [number, record] : catalog.files) named.emplace(number, StoreFileName(number));
-  std::erase_if(*held, [&named](const auto& entry) { return !named.contains(entry.first); });
-  Status missing;
-  for (const auto& [number, name] : named) {
-    if (held->contains(number)) continue;
-    auto file = OpenNamed(directory, name, base::OpenMode::kReadOnly);
-    if (file) {
-      held->emplace(number, std::move(*file));
-    } else if (file.error().code() != StatusCode::kCorruption) {
-      return file.error();
-    } else if (missing.ok()) {
-      missing = file.error();
-    }
-  }
-  return missing;
-}
-
-// The same for a reader: what went since the manifest was read is unnamed by edits behind that.
-Status HoldNewest(base::Directory* directory, RecoveredFiles* files, OpenFiles* held) {
-  Status status = HoldFiles(directory, files->manifest.catalog, held);
-  for (int attempt = 0; attempt < kMoreMax && status.code() == StatusCode::kCorruption; ++attempt) {
-    const uint64_t last_edit = files->manifest.last_edit;
-    RETURN_IF_ERROR(format::ReadMoreOfManifest(files->manifest_file.get(), &files->manifest));
-    if (files->manifest.last_edit == last_edit) return status;
-    status = HoldFiles(directory, files->manifest.catalog, held);
-  }
-  return status;
 }
 
 // What replay has to know of each segment.
@@ -167,13 +128,12 @@ Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& fi
   return Status();
 }
 
-Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode, OpenFiles* held) {
+Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
   RecoveredFiles files;
   RETURN_IF_ERROR(ReadRootFile(directory, mode, &files));
   ASSIGN_OR_RETURN(files.manifest_file,
                    OpenNamed(directory, ManifestName(files.root.record.manifest.number), mode));
   ASSIGN_OR_RETURN(files.manifest, format::ReadManifest(files.manifest_file.get(), files.root));
-  if (held != nullptr) RETURN_IF_ERROR(HoldNewest(directory, &files, held));
   RETURN_IF_ERROR(ListSegments(&files));
   ASSIGN_OR_RETURN(files.listing, ListLocalFiles(directory));
   RETURN_IF_ERROR(files.root.record.closed ? CheckNothingNewer(files.listing, files)
@@ -224,28 +184,28 @@ Status CheckStoreFilesExist(const RecoveredFiles& files) {
 }  // namespace
 
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite, nullptr));
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadWrite));
   RETURN_IF_ERROR(CheckWritable(directory, files));
   RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }
 
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held) {
-  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly, held));
-  for (const auto& [number, record] : files.manifest.catalog.files) {
-    files.store_files[number] = held->at(number);
-  }
-  for (const wal::ReplaySegment& segment : files.segments) {
-    const auto found = held->find(segment.number);
-    if (found != held->end()) files.segment_files.insert(*found);
-  }
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory) {
+  ASSIGN_OR_RETURN(RecoveredFiles files, Recover(directory, base::OpenMode::kReadOnly));
+  RETURN_IF_ERROR(CheckStoreFilesExist(files));
   return files;
 }
 
-wal::SegmentOpener SegmentsOf(base::Directory* directory, const OpenFiles& held) {
-  return [directory, &held](FileNumber number) -> Result<std::shared_ptr<base::File>> {
-    const auto found = held.find(number);
-    if (found != held.end()) return found->second;
+uint64_t NumbersNamed(const format::Catalog& catalog) {
+  uint64_t last = catalog.files.empty() ? 0 : catalog.files.rbegin()->first.value;
+  for (const format::SegmentRecord& segment : catalog.segments) {
+    last = std::max(last, segment.number.value);
+  }
+  return last + 1;
+}
+
+wal::SegmentOpener SegmentsOf(base::Directory* directory) {
+  return [directory](FileNumber number) -> Result<std::shared_ptr<base::File>> {
     ASSIGN_OR_RETURN(std::unique_ptr<base::File> file,
                      OpenNamed(directory, SegmentName(number), base::OpenMode::kReadOnly));
     return std::shared_ptr<base::File>(std::move(file));

@@ -2,7 +2,6 @@
 // ROOT, the manifest, and whether all named files are there.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -23,30 +22,20 @@ struct RecoveredFiles {
   std::unique_ptr<base::File> manifest_file;
   format::ManifestContents manifest;
   std::vector<wal::ReplaySegment> segments;
-  /// Only for a reader beside a writer: handles outlive the names. Of segments it holds
-  /// kHeldSegmentsMax at most, the oldest, which go first.
-  std::map<format::FileNumber, std::shared_ptr<base::File>> store_files, segment_files;
-  std::vector<LocalFile> listing;  ///< Only for the writer.
+  std::vector<LocalFile> listing;  ///< After the manifest was read.
 };
-
-/// Segments of which a reader holds a handle: a database has few more, unless an earlier version
-/// left them.
-inline constexpr size_t kHeldSegmentsMax = 16;
 
 /// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
 /// kIoError.
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
-/// Handles on segments and store files, by number: a number names one file for good.
-using OpenFiles = std::map<format::FileNumber, std::shared_ptr<base::File>>;
+/// For a reader beside a writer, who holds a shared lock on the directory's files from before the
+/// call: what the catalog names stays. Errors: as above; kCorruption also when what it reads
+/// changes underneath.
+Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
+/// One more than the largest number of a file that the catalog names.
+uint64_t NumbersNamed(const format::Catalog& catalog);
 
-/// For a reader beside a writer. Every file is open afterwards, segments above kHeldSegmentsMax
-/// apart. Errors: as above; kCorruption also when what it reads changes underneath. `held` keeps
-/// what could be opened for the next attempt, so that a writer that removes files as fast as they
-/// are opened does not stay ahead.
-Result<RecoveredFiles> RecoverForReading(base::Directory* directory, OpenFiles* held);
-
-/// Opens segments for replay: `held` ones as they are, others by name. A missing one is
-/// kCorruption. Lifetime: both outlive it.
-wal::SegmentOpener SegmentsOf(base::Directory* directory, const OpenFiles& held);
+/// Opens segments for replay. A missing one is kCorruption. Lifetime: `directory` outlives it.
+wal::SegmentOpener SegmentsOf(base::Directory* directory);
 
 }  // namespace tandem::engine

@@ -84,6 +84,10 @@ void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
         (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
         (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
     if (named) continue;
+    if (file.kind != LocalFileKind::kManifest && IsHeldByReader(file.number)) {
+      pending_deletes_.push_back(file.number);
+      continue;
+    }
     directory_->Remove(file.name).Ignore("nothing names it; the next open tries again");
   }
 }
@@ -135,9 +139,8 @@ Result<wal::SegmentEnd> LocalStorage::WriteRewritten(const wal::SegmentSpec& spe
                                                      const StorageStart& start) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, directory_->Create(SegmentName(spec.number)));
   ASSIGN_OR_RETURN(const auto writer, wal::SegmentWriter::Create(std::move(file), spec));
-  const OpenFiles none;
   const auto every = [](const format::Frame&) { return true; };
-  RETURN_IF_ERROR(wal::RewriteLog(replay, SegmentsOf(directory_.get(), none),
+  RETURN_IF_ERROR(wal::RewriteLog(replay, SegmentsOf(directory_.get()),
                                   start.is_needed ? start.is_needed : every, writer.get()));
   return writer->end();
 }

@@ -48,6 +48,7 @@ LocalStorage::Turn::~Turn() {
 
 LocalStorage::LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay)
     : directory_(std::move(parts.directory)),
+      handles_(directory_.get(), parts.store_files_open_max),
       random_(parts.random),
       former_segments_max_(parts.former_segments_max),
       found_(new Found{.was_closed = files.root.record.closed,
@@ -84,16 +85,23 @@ Result<NewFile> LocalStorage::CreateFile() {
   NewFile file;
   ASSIGN_OR_RETURN(file.number, NextNumber(log_mark()));
   file.id = NewRandomId(random_);
-  ASSIGN_OR_RETURN(file.file, directory_->Create(StoreFileName(file.number)));
-  return file;
+  while (true) {
+    Result<std::unique_ptr<base::File>> created = directory_->Create(StoreFileName(file.number));
+    const bool lacks = !created && created.error().code() == StatusCode::kUnavailable;
+    if (lacks && handles_.CloseIdle()) continue;
+    ASSIGN_OR_RETURN(file.file, std::move(created));
+    return file;
+  }
 }
 
 Result<std::unique_ptr<base::File>> LocalStorage::OpenFile(FileNumber number) {
-  const std::string name = StoreFileName(number);
-  Result<std::unique_ptr<base::File>> file = directory_->Open(name, base::OpenMode::kReadOnly);
-  if (!file && file.error().code() == StatusCode::kNotFound &&
-      shared_catalog()->files.contains(number)) {
-    return Status::Corruption(name + ": the manifest names this file, but it does not exist");
+  const std::shared_ptr<const Catalog> catalog = shared_catalog();
+  const auto record = catalog->files.find(number);
+  if (record == catalog->files.end()) return handles_.Open(number, std::nullopt);
+  Result<std::unique_ptr<base::File>> file = handles_.Open(number, record->second.id);
+  if (!file && file.error().code() == StatusCode::kNotFound) {
+    return Status::Corruption(StoreFileName(number) +
+                              ": the manifest names this file, but it does not exist");
   }
   return file;
 }
@@ -167,12 +175,38 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
   return Status();
 }
 
-// What was waiting for a settled manifest, or for the end of a hold, goes now.
+// What was waiting for a settled manifest, or for the end of a hold, goes now, unless a reader
+// beside this writer may read it. A reader's lock covers all numbers below a bound, so the files
+// that are held are the first ones.
 void LocalStorage::RemovePending() {
   if (holds_ > 0 || !keeper_.settled()) return;
-  for (FileNumber number : std::exchange(pending_deletes_, {})) {
-    RemoveFile(number).Ignore("nothing names it; the next open removes it");
+  std::sort(pending_deletes_.begin(), pending_deletes_.end());
+  const auto free =
+      std::partition_point(pending_deletes_.begin(), pending_deletes_.end(),
+                           [this](FileNumber number) { return IsHeldByReader(number); });
+  for (auto number = free; number != pending_deletes_.end(); ++number) {
+    RemoveFile(*number).Ignore("nothing names it; the next open removes it");
   }
+  pending_deletes_.erase(free, pending_deletes_.end());
+}
+
+// Requires: no manifest on disk names the file any more. A reader takes its lock before it reads
+// the manifest: one that comes after this question does not know the file.
+bool LocalStorage::IsHeldByReader(FileNumber number) {
+  const Result<bool> held = directory_->IsLockedShared(kRootName, number.value);
+  return !held.has_value() || *held;
+}
+
+Storage::FileFigures LocalStorage::file_figures() const {
+  const base::FilePool::Figures handles = handles_.figures();
+  return {.open = handles.open, .reopened = handles.reopened};
+}
+
+Storage::ReaderFigures LocalStorage::reader_figures() {
+  ReaderFigures figures{.processes = directory_->SharedLockHolders(kRootName)};
+  Turn turn(this);
+  figures.held_files = pending_deletes_.size();
+  return figures;
 }
 
 // Makes the keeper's catalog the one that everybody sees.
@@ -202,8 +236,8 @@ Status LocalStorage::DeleteFile(FileNumber number) {
     return Status::InvalidArgument("file " + std::to_string(number.value) +
                                    " is still part of the database");
   }
-  if (keeper_.settled() && holds_ == 0) return RemoveFile(number);
-  // A crash may show an edit that failed and names the file; or a copy of it is being made.
+  if (keeper_.settled() && holds_ == 0 && !IsHeldByReader(number)) return RemoveFile(number);
+  // A crash may show an edit that failed and names the file; or somebody reads or copies it.
   pending_deletes_.push_back(number);
   return Status();
 }

@@ -14,6 +14,7 @@
 #include "engine/local_log.h"
 #include "engine/local_recovery.h"
 #include "engine/storage.h"
+#include "engine/store_handles.h"
 
 namespace tandem::engine {
 
@@ -27,6 +28,7 @@ class LocalStorage : public Storage {
     base::RandomSource* random = nullptr;
     uint64_t segment_bytes = 0;
     size_t former_segments_max = 0;
+    uint32_t store_files_open_max = 0;
   };
   /// Takes over what was recovered and replayed. Writes nothing before Start.
   LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay);
@@ -45,6 +47,8 @@ class LocalStorage : public Storage {
   format::Catalog catalog() const override;
   Status DeleteFile(format::FileNumber number) override;
   Result<StoreMoment> TakeMoment() override;
+  FileFigures file_figures() const override;
+  ReaderFigures reader_figures() override;
   Status CloseCleanly() override;
 
  private:
@@ -87,6 +91,7 @@ class LocalStorage : public Storage {
   Status CheckOwner() const;
   void Publish();
   Status RemoveFile(format::FileNumber number);
+  bool IsHeldByReader(format::FileNumber number);
   void RemovePending();
   void EndHold();
   Status FinishLogCall(Status status);
@@ -94,11 +99,13 @@ class LocalStorage : public Storage {
   format::LogMark log_mark() const;
 
   const std::unique_ptr<base::Directory> directory_;
+  StoreHandles handles_;
   base::RandomSource* const random_;
   const size_t former_segments_max_;
   std::unique_ptr<const Found> found_;  // Until Start.
-  CatalogKeeper keeper_;                             // By the holder of the turn.
-  std::vector<format::FileNumber> pending_deletes_;  // By the holder of the turn.
+  CatalogKeeper keeper_;  // By the holder of the turn.
+  // For a settled manifest, the end of a hold, or a reader's end. By the holder of the turn.
+  std::vector<format::FileNumber> pending_deletes_;
   uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.
   Replacement replacement_;  // Until the first segment of our own.
   LocalLog log_;                                    // By the one who calls the log.
@@ -110,12 +117,21 @@ class LocalStorage : public Storage {
   format::LogMark log_mark_ GUARDED_BY(mutex_);
 };
 
-/// A storage that only reads. The files of the catalog are open already.
+/// A storage that only reads. The files of the catalog stay while it lives: it holds a shared lock
+/// on them, which a writer beside it asks for before it removes a file.
 class ReadOnlyStorage : public Storage {
  public:
-  ReadOnlyStorage(std::unique_ptr<base::Directory> directory, RecoveredFiles files,
-                  std::vector<format::BoundFile> segments)
-      : directory_(std::move(directory)),
+  struct Parts {
+    std::unique_ptr<base::Directory> directory;
+    /// Taken before the catalog was read. Null where the file system has no such locks: a file that
+    /// a writer removes can be read while it is open.
+    std::unique_ptr<base::SharedLock> lock;
+    uint32_t store_files_open_max = 0;
+  };
+  ReadOnlyStorage(Parts parts, RecoveredFiles files, std::vector<format::BoundFile> segments)
+      : directory_(std::move(parts.directory)),
+        lock_(std::move(parts.lock)),
+        handles_(directory_.get(), parts.store_files_open_max),
         files_(std::move(files)),
         segments_(std::move(segments)) {}
 
@@ -133,12 +149,18 @@ class ReadOnlyStorage : public Storage {
   Status DeleteFile(format::FileNumber number) override;
   /// As it was opened: what the log held then is part of it.
   Result<StoreMoment> TakeMoment() override;
+  FileFigures file_figures() const override {
+    const base::FilePool::Figures handles = handles_.figures();
+    return {.open = handles.open, .reopened = handles.reopened};
+  }
   Status CloseCleanly() override { return Status(); }
 
  private:
   class Held;
 
   const std::unique_ptr<base::Directory> directory_;
+  const std::unique_ptr<base::SharedLock> lock_;
+  StoreHandles handles_;
   const RecoveredFiles files_;
   const std::vector<format::BoundFile> segments_;  // With the ends that replay found.
 };

@@ -57,18 +57,34 @@ Result<std::unique_ptr<base::Directory>> OpenDirectory(const OpenStorageOptions&
 using Begin = std::function<Status(const format::Catalog&)>;
 using Visit = std::function<Status(const format::Frame&)>;
 
+// Null where there are no such locks, and where there is no ROOT, which the next step reports.
+Result<std::unique_ptr<base::SharedLock>> LockForReading(base::Directory* directory) {
+  auto lock = directory->LockShared(kRootName);
+  if (lock) return lock;
+  const StatusCode code = lock.error().code();
+  const bool goes_on = code == StatusCode::kUnsupported || code == StatusCode::kNotFound;
+  return goes_on ? std::unique_ptr<base::SharedLock>() : std::move(lock);
+}
+
+// The lock comes first: what is read under it names no file that a writer removes afterwards.
 Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, const Begin& begin,
-                                         const Visit& visit, OpenFiles* held) {
-  ASSIGN_OR_RETURN(std::unique_ptr<base::Directory> directory, OpenDirectory(options));
-  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(directory.get(), held));
+                                         const Visit& visit) {
+  ReadOnlyStorage::Parts parts;
+  parts.store_files_open_max = options.store_files_open_max;
+  ASSIGN_OR_RETURN(parts.directory, OpenDirectory(options));
+  ASSIGN_OR_RETURN(parts.lock, LockForReading(parts.directory.get()));
+  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(parts.directory.get()));
+  if (parts.lock != nullptr) {
+    RETURN_IF_ERROR(parts.lock->Lower(NumbersNamed(files.manifest.catalog)));
+  }
   RETURN_IF_ERROR(begin(files.manifest.catalog));
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
   ASSIGN_OR_RETURN(opened.replay,
                    wal::Replay(files.segments, files.manifest.catalog.database,
-                               SegmentsOf(directory.get(), files.segment_files), visit));
-  opened.storage = std::make_unique<ReadOnlyStorage>(std::move(directory), std::move(files),
-                                                     opened.replay.segments);
+                               SegmentsOf(parts.directory.get()), visit));
+  opened.storage =
+      std::make_unique<ReadOnlyStorage>(std::move(parts), std::move(files), opened.replay.segments);
   return opened;
 }
 
@@ -79,12 +95,11 @@ Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, cons
 // row is damage.
 Result<OpenedStorage> OpenForReading(const OpenStorageOptions& options, const Begin& begin,
                                      const Visit& visit) {
-  OpenFiles held;
   std::string found_before;
   int same = 0;
   Patience patience(options.clock);
   do {
-    Result<OpenedStorage> opened = OpenForReadingOnce(options, begin, visit, &held);
+    Result<OpenedStorage> opened = OpenForReadingOnce(options, begin, visit);
     if (opened || opened.error().code() != StatusCode::kCorruption) return opened;
     same = opened.error().message() == found_before ? same + 1 : 1;
     if (same == kSameToBelieve) return opened;
@@ -108,12 +123,13 @@ Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options, const 
   opened.was_closed = files.root.record.closed;
   ASSIGN_OR_RETURN(opened.replay,
                    wal::Replay(files.segments, files.manifest.catalog.database,
-                               SegmentsOf(directory.get(), files.segment_files), visit));
+                               SegmentsOf(directory.get()), visit));
   opened.storage = std::make_unique<LocalStorage>(
       LocalStorage::Parts{.directory = std::move(directory),
                           .random = options.random,
                           .segment_bytes = options.segment_bytes,
-                          .former_segments_max = options.former_segments_max},
+                          .former_segments_max = options.former_segments_max,
+                          .store_files_open_max = options.store_files_open_max},
       std::move(files), opened.replay);
   return opened;
 }

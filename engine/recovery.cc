@@ -50,6 +50,7 @@ Result<RecoveredDatabase> Recovery::Run() {
   storage_options.read_only = options_.read_only;
   storage_options.segment_bytes = tuning.log_segment_bytes;
   storage_options.former_segments_max = tuning.log_former_segments;
+  storage_options.store_files_open_max = tuning.open_files_max - tuning.rings_max;
   ASSIGN_OR_RETURN(
       database_.opened,
       OpenLocalStorage(

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file_system.h"
@@ -55,13 +56,17 @@ class Storage {
   virtual Result<NewFile> CreateFile() = 0;
   // Verb 2: open a store file for reading. Errors: kCorruption when a file that the catalog names
   // does not exist, kNotFound for any other.
+  // The file shares a bounded number of descriptors with the others: its own is closed while it is
+  // not read, and it is opened again, its size and id checked, when it is. Errors of its calls are
+  // then those of opening, too.
   virtual Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) = 0;
 
   // Verb 3: the log. Append buffers; Write hands over to the operating system; Sync makes durable;
   // Roll seals the segment (written, synced, exact length) and starts one that the manifest knows.
-  // The frame's predecessor and durable mark are filled in here. A full disk fails the group since
-  // the last Write (kNoSpace) and later ones go on when there is space; any other failed write or
-  // sync fails every later call (kIoError, kReadOnly).
+  // The frame's predecessor and durable mark are filled in here. A full disk, or a new segment that
+  // cannot be begun for a reason that may pass (base/passing.h), fails the group since the last
+  // Write, and later ones go on when it has passed; any other failed write or sync fails every
+  // later call (kIoError, kReadOnly).
   virtual void AppendLog(const format::Frame& frame) = 0;
   virtual Status WriteLog() = 0;
   virtual Status SyncLog() = 0;
@@ -93,6 +98,20 @@ class Storage {
     return Status::Unsupported("this storage cannot be copied");
   }
 
+  struct FileFigures {
+    uint64_t open = 0;      ///< Store files that have a descriptor now.
+    uint64_t reopened = 0;  ///< How often one was opened again.
+  };
+  virtual FileFigures file_figures() const { return {}; }
+
+  /// The readers beside this writer. A file that nothing names is deleted when no reader may read
+  /// it any more.
+  struct ReaderFigures {
+    uint64_t held_files = 0;              ///< Files that wait to be deleted.
+    std::vector<int64_t> processes = {};  ///< Of the readers, where the system names them.
+  };
+  virtual ReaderFigures reader_figures() { return {}; }
+
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;
 };
@@ -103,9 +122,10 @@ struct OpenStorageOptions {
   base::Clock* clock = nullptr;  ///< For a reader's patience; nullptr: it tries a few times.
   std::string path;
   bool create_if_missing = false;
-  bool read_only = false;  ///< Writes nothing, takes no lock, works beside a live writer.
-  uint64_t segment_bytes = 64 << 20;  ///< Preallocated per segment.
-  size_t former_segments_max = 16;    ///< Segments that former lives may leave; see Storage::Start.
+  bool read_only = false;  ///< Writes nothing, works beside a live writer; takes a shared lock.
+  uint64_t segment_bytes = 64 << 20;    ///< Preallocated per segment.
+  size_t former_segments_max = 16;  ///< Segments that former lives may leave; see Storage::Start.
+  uint32_t store_files_open_max = 512;  ///< Descriptors of store files; 2 or more.
 };
 
 struct OpenedStorage {

@@ -227,16 +227,6 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   return prefix;
 }
 
-Status ReadMoreOfManifest(base::File* file, ManifestContents* contents) {
-  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-  FrameChain chain;
-  chain.last_checksum = contents->end.last_checksum;
-  chain.last_sequence = contents->last_edit;
-  FrameReader reader(file, contents->end.id, contents->end.length_bytes, size);
-  RETURN_IF_ERROR(TakeFrames(&reader, file->name(), &chain, contents));
-  return CheckRead(file->name(), *contents);
-}
-
 ManifestWriter::ManifestWriter(std::unique_ptr<base::File> file, const BoundFile& end)
     : file_(std::move(file)), end_(end) {}
 

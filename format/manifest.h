@@ -64,9 +64,6 @@ struct ManifestPrefix {
 /// error. Errors: kCorruption (the header; it is not `identity`), kUnsupported, kIoError.
 Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* identity,
                                           const DatabaseId& database);
-/// Takes in what was appended to the manifest since `contents` was read from it. Errors: as
-/// ReadManifest; `contents` is of no use then.
-Status ReadMoreOfManifest(base::File* file, ManifestContents* contents);
 
 /// Appends to one manifest. After any error it accepts nothing more: a new manifest has to follow.
 /// Threads: one at a time.

@@ -202,6 +202,11 @@ struct DatabaseInfo {
   uint64_t log_bytes = 0, log_segments = 0;  ///< Still needed.
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
   MemoryInfo memory;
+  FilesInfo open_files;
+  /// Files that no part of the database needs but a reader beside this writer; see
+  /// Options::read_only.
+  uint64_t held_files = 0;
+  std::vector<int64_t> readers;  ///< Process ids of the readers beside it, where the system tells.
   uint64_t recovered_operations = 0;    ///< Read from the log when it was opened.
   uint64_t torn_bytes = 0;              ///< At the log's end, ignored then: never acknowledged.
   uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.

@@ -24,13 +24,26 @@ enum class IoBackend : uint8_t {
 
 struct Options {
   bool create_if_missing = false;
-  /// Writes not a byte; works beside a live writer and on a read-only mount.
+  /// Writes not a byte; works beside a live writer and on a read-only mount. A writer beside it
+  /// keeps the files that it may still read, under a shared lock that ends with the reader or its
+  /// process: a reader that stays open for long keeps the space of files that were merged meanwhile
+  /// (DatabaseInfo::readers names it to the writer). Where the file system has no such locks, a
+  /// read of a file that went fails with kIoError once open_files_max has closed it.
   bool read_only = false;
   /// The budget: memstores take a fifth, the rest is for what is kept of files (block indexes, key
   /// hashes, filters and the like), for buffers of reads, and the block cache with what they leave,
   /// an eighth of it at least. 8 MiB or more.
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
+  /// Descriptors: of the store files that are open at a time and of the rings that cursors read
+  /// through, which take up to a quarter. A database may have any number of files: the one that was
+  /// not read for the longest is closed, and opened again when it is read. 16 or more; 0: half of
+  /// what the process may open when the database is opened (its soft limit, `ulimit -n`), but at
+  /// least 16. Not counted are some twenty others, for directories, log, manifest and the files
+  /// that are being written, at most one for each thread that flushes, compacts or copies. An
+  /// option, because a server with thousands of files wants to keep them open, and a program with
+  /// many connections or several databases wants the descriptors for these.
+  uint32_t open_files_max = 0;
   IoBackend io = IoBackend::kAuto;
   /// Store files are read and verified over and over in the background, at this rate, so that decay
   /// of the disk is found early; 0: they are not. An option, because a server with idle disks wants

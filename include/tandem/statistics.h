@@ -23,6 +23,14 @@ struct MemoryInfo {
       0;  ///< Bitmaps over the rows that files share, and what they are made from.
 };
 
+/// Descriptors in use; see Options::open_files_max.
+struct FilesInfo {
+  uint64_t limit = 0;     ///< Options::open_files_max, or what stands for 0 there.
+  uint64_t files = 0;     ///< Store files that are open now.
+  uint64_t rings = 0;     ///< Rings of io_uring that exist now.
+  uint64_t reopened = 0;  ///< How often a file was opened again: a counter.
+};
+
 /// Counters since the database was opened, which never fall, and sizes of this moment.
 struct Statistics {
   // Calls that were let in, whatever they answered.
@@ -52,6 +60,7 @@ struct Statistics {
   uint64_t oldest_unverified_micros = 0;
   uint64_t memory_budget_bytes = 0;
   MemoryInfo memory;
+  FilesInfo open_files;
 };
 
 }  // namespace tandem

@@ -38,6 +38,19 @@ void WriteScrub(const DatabaseInfo& info, RecordWriter* writer) {
   writer->AddProperties("scrub", properties);
 }
 
+void WriteFiles(const DatabaseInfo& info, RecordWriter* writer) {
+  std::string readers;
+  for (const int64_t process : info.readers) {
+    readers += (readers.empty() ? "" : ",") + std::to_string(process);
+  }
+  const Property properties[] = {
+      {"limit", info.open_files.limit},      {"open_files", info.open_files.files},
+      {"rings", info.open_files.rings},      {"reopened_files", info.open_files.reopened},
+      {"held_for_readers", info.held_files}, {"readers", readers},
+  };
+  writer->AddProperties("descriptors", properties);
+}
+
 void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
   const Property properties[] = {
       {"block_cache_bytes", memory.block_cache_bytes},
@@ -149,6 +162,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
   WriteDatabase(info, writer.get());
+  WriteFiles(info, writer.get());
   WriteMemory(info.memory, writer.get());
   WriteScrub(info, writer.get());
   if (info.tables.empty()) return ExitCode::kDone;

@@ -1,0 +1,42 @@
+// The handles on a store's files: any number of them over a bounded number of descriptors
+// (base/file_pool.h), so that neither a database nor its readers are limited by `ulimit -n`.
+//
+// A file that is opened again must be the one that it was: a name can lead to another file when
+// somebody has been at work in the directory. So its size and the id in its header are compared
+// before anything else is read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/file_pool.h"
+#include "base/file_system.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any. Lifetime: the directory outlives it and every handle.
+class StoreHandles {
+ public:
+  /// `files_open_max` is for store files alone: 2 or more.
+  StoreHandles(base::Directory* directory, uint32_t files_open_max)
+      : directory_(directory), pool_(base::FilePool::Make(files_open_max)) {}
+
+  /// A handle on the store file `number`. `id` is the one that the catalog names; without it the
+  /// file's own counts. Errors: kNotFound, kIoError, kCorruption (no header, where `id` is not
+  /// given). Those of its calls: kCorruption when it was closed and another file is there now,
+  /// kIoError when none is.
+  Result<std::unique_ptr<base::File>> Open(format::FileNumber number,
+                                           std::optional<format::FileId> id);
+  /// Closes a file that nobody reads, for a caller that needs a descriptor. False: there is none.
+  bool CloseIdle() { return pool_->CloseIdle(); }
+  base::FilePool::Figures figures() const { return pool_->figures(); }
+
+ private:
+  base::Directory* const directory_;
+  const std::shared_ptr<base::FilePool> pool_;
+};
+
+}  // namespace tandem::engine
