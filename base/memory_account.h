@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/heap_return.h"
+
 namespace tandem::base {
 
 enum class MemoryPart : uint8_t {
@@ -22,8 +24,13 @@ enum class MemoryPart : uint8_t {
   kIndexDirectories,
   kReadBuffers,
   kOverlaps,
+  kFileWindows,  ///< What merges, checks and copies read files through.
+  kFileWriters,  ///< Files in the making, and what a merge knows of its inputs.
+  kHits,         ///< Rows that queries are going to look at.
+  kLog,          ///< What waits to be appended to the log.
+  kCatalog,      ///< What is known of each file that is open.
 };
-inline constexpr size_t kMemoryParts = 11;
+inline constexpr size_t kMemoryParts = 16;
 
 /// Threads: any. Sums are relaxed: figures that order nothing.
 class MemoryAccount {
@@ -41,11 +48,23 @@ class MemoryAccount {
   uint64_t bytes(MemoryPart part) const {
     return sums_[static_cast<size_t>(part)].load(std::memory_order_relaxed);
   }
+  /// Of all parts.
+  uint64_t bytes() const {
+    uint64_t bytes = 0;
+    for (const std::atomic<uint64_t>& sum : sums_) bytes += sum.load(std::memory_order_relaxed);
+    return bytes;
+  }
+  /// Hears of memory that was freed, as far as it is much.
+  HeapReturn& heap() { return heap_; }
 
  private:
+  /// Less would cost more time; what is freed meanwhile is mostly used again.
+  static constexpr uint64_t kFreedMax = 8 << 20;
+
   std::atomic<uint64_t>& sum(MemoryPart part) { return sums_[static_cast<size_t>(part)]; }
 
   std::array<std::atomic<uint64_t>, kMemoryParts> sums_{};
+  HeapReturn heap_{kFreedMax};
 };
 
 /// What one holder takes, given back when it ends. Threads: one at a time.

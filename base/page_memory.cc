@@ -12,6 +12,8 @@ namespace {
 
 // Twice the size of a huge page: less would often have none.
 constexpr size_t kHugeFrom = size_t{4} << 20;
+// A smaller buffer costs less in the heap, which finds a place for the next one where it was.
+constexpr size_t kMappedFrom = size_t{64} << 10;
 
 }  // namespace
 
@@ -25,6 +27,29 @@ PageMemory MapPages(size_t size_bytes, PagesComing coming) {
   // Advice: whoever maps so much meets it in random order.
   if (size_bytes >= kHugeFrom) (void)madvise(pages, size_bytes, MADV_HUGEPAGE);
   return PageMemory(static_cast<char*>(pages), {size_bytes});
+}
+
+std::span<char> PageBuffer::Resize(size_t size_bytes) {
+  if (size_bytes > capacity_bytes_) {
+    Clear();
+    if (size_bytes >= kMappedFrom) {
+      pages_ = MapPages(size_bytes);
+      data_ = pages_.get();
+    } else {
+      heap_ = std::make_unique_for_overwrite<char[]>(size_bytes);
+      data_ = heap_.get();
+    }
+    capacity_bytes_ = size_bytes;
+  }
+  size_bytes_ = size_bytes;
+  return {data_, size_bytes_};
+}
+
+void PageBuffer::Clear() {
+  pages_.reset();
+  heap_.reset();
+  data_ = nullptr;
+  size_bytes_ = capacity_bytes_ = 0;
 }
 
 }  // namespace tandem::base

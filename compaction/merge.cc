@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "base/memory_account.h"
+#include "base/page_memory.h"
 #include "base/status_macros.h"
 #include "compaction/column_merge.h"
 #include "compaction/loser_tree.h"
@@ -30,13 +32,30 @@ namespace tandem::compaction {
 namespace {
 
 struct Source {
-  explicit Source(const MergeInput& input) : rows(input.file, input.low, input.high) {}
+  Source(const MergeInput& input, uint64_t window_bytes)
+      : rows(input.file, input.low, input.high, window_bytes), file(input.file) {}
   format::RowStream rows;
+  format::StoreFile* file = nullptr;
   uint32_t row_count = 0;                       ///< Of the file.
   bool gives_sections = false;                  ///< Otherwise all its rows are collected.
   std::vector<format::IndexSection*> sections;  ///< One an index.
   bool is_added = false;                        ///< Its sections go into the present file.
-  std::vector<uint32_t> map;  ///< New ordinal in the present file by old one; filled when added.
+  /// New ordinal in the present file by old one; made when the sections are added.
+  std::span<uint32_t> map;
+  base::PageBuffer map_bytes;
+  base::MemoryCharge map_charge;
+
+  void MakeMap() {
+    const std::span<char> bytes = map_bytes.Resize(row_count * sizeof(uint32_t));
+    map_charge = file->blocks().Charge(base::MemoryPart::kFileWriters, bytes.size());
+    map = {reinterpret_cast<uint32_t*>(bytes.data()), row_count};
+    std::fill(map.begin(), map.end(), format::kNotCopied);
+  }
+  void DropMap() {
+    map = {};
+    map_bytes.Clear();
+    map_charge.Set(0);
+  }
 };
 
 /// A source's part of the row being merged: cells_[begin, end).
@@ -155,14 +174,14 @@ Status Merger::FinishFile() {
   writer_ = nullptr;
   for (const auto& source : sources_) {
     source->is_added = false;
-    source->map = {};
+    source->DropMap();
   }
   return output_->Finished(result_.summary);
 }
 
 void Merger::AddSections(Source* source) {
   source->is_added = true;
-  source->map.assign(source->row_count, format::kNotCopied);
+  source->MakeMap();
   const auto digest = may_roll_ ? format::CopiedDigest::kByRow : format::CopiedDigest::kWhole;
   for (size_t i = 0; i < source->sections.size(); ++i) {
     writer_->index(i).AddSection(source->sections[i], source->map, digest);
@@ -170,7 +189,7 @@ void Merger::AddSections(Source* source) {
 }
 
 Status Merger::OpenSource(const MergeInput& input) {
-  sources_.push_back(std::make_unique<Source>(input));
+  sources_.push_back(std::make_unique<Source>(input, options_.window_bytes / inputs_.size()));
   Source* source = sources_.back().get();
   RETURN_IF_ERROR(source->rows.Next());
   std::vector<format::IndexSection*> sections;

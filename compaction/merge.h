@@ -56,6 +56,7 @@ struct MergeOptions {
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
   FileLimits limits = {};
+  uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
 };
 
 /// Where a merge writes: one file after the other, in key order.

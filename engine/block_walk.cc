@@ -154,7 +154,7 @@ Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
     Ahead& next = ahead_[planned_];
     const uint64_t offset = next.handle.offset;
     if (offset < end || offset - end > kGapMax) break;
-    if (offset + next.handle.stored_bytes - start > kReadMax) break;
+    if (offset + next.handle.stored_bytes - start > queue_->ReadBytes()) break;
     LookUp(&next);
   }
   queue_->Prepare(&data_->blocks().file(), start, end - start, extent);
@@ -177,7 +177,7 @@ Status BlockWalk::Load(Ahead* ahead) {
     if (ahead_max_ >= kReadAhead && MayReadMore()) RETURN_IF_ERROR(LookAhead());
   }
   RETURN_IF_ERROR(extent->status);
-  const std::string_view read(extent->bytes.get(), extent->transferred);
+  const std::string_view read(extent->bytes.data(), extent->transferred);
   const uint64_t at = ahead->handle.offset - extent->offset;
   // A file that ends early yields fewer bytes, which the block's decoder reports.
   const std::string_view stored =

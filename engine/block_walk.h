@@ -6,10 +6,10 @@
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
 //    a few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
-//    the read stays within kReadMax. From the first of them on the walk looks far ahead: it keeps
-//    up to ReadQueue::kReadsMax reads in flight, within ReadQueue::kBytesMax. Reads complete in any
-//    order; while the one that is needed next is awaited, others take the places of those that are
-//    done.
+//    the read stays within ReadQueue::ReadBytes(). From the first of them on the walk looks far
+//    ahead: it keeps up to ReadQueue::kReadsMax reads in flight, within the bytes that the queue
+//    allows. Reads complete in any order; while the one that is needed next is awaited, others take
+//    the places of those that are done.
 // 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
 //    cache.
 #pragma once
@@ -45,7 +45,6 @@ struct WalkOptions {
 class BlockWalk {
  public:
   static constexpr uint64_t kGapMax = 16 * 1024;
-  static constexpr uint64_t kReadMax = 1 << 20;
 
   BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options = {});
   ~BlockWalk();

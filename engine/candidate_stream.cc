@@ -33,6 +33,7 @@ CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const Fil
       cluster_(cluster),
       source_(source),
       candidates_(std::move(candidates.ordinals)),
+      candidates_charge_(std::move(candidates.charge)),
       memstore_rows_(memstore_rows) {
   const format::IndexRecord* index = candidates.index;
   const bool may_die = !cluster.memstores.empty() && !job->view.point.is_bounded();  // Rule 22.

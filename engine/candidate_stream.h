@@ -66,6 +66,7 @@ class CandidateStream {
   std::span<const uint64_t> hashes_;  // Of the file's rows.
 
   std::vector<uint32_t> candidates_;
+  base::MemoryCharge candidates_charge_;
   size_t candidates_at_ = 0;  // The first that is not sifted.
   std::vector<Row> sifted_;
   size_t at_ = 0;

@@ -17,6 +17,9 @@ namespace {
 
 using format::IndexPart;
 
+// What a list of candidates takes at least to be worth counting.
+constexpr uint64_t kCountedBytesMin = 64 << 10;
+
 void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
   const size_t begin = ordinals->size();
   ordinals->resize(begin + (source.high - source.low));
@@ -179,7 +182,9 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
   return static_cast<format::IndexSection*>(nullptr);
 }
 
-Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
+namespace {
+
+Result<FileCandidates> CollectCandidates(const FileSource& source, const Access& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
   if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
   for (const IndexPath& path : access.paths) {
@@ -195,6 +200,18 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
     RETURN_IF_ERROR(status);
   }
   index::SortUnique(&candidates.ordinals, source.file->row_count());
+  return candidates;
+}
+
+}  // namespace
+
+// A read holds them to its end, so they take the room of cached blocks.
+Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
+  ASSIGN_OR_RETURN(FileCandidates candidates, CollectCandidates(source, access));
+  const uint64_t bytes = candidates.ordinals.capacity() * sizeof(uint32_t);
+  if (bytes >= kCountedBytesMin) {
+    candidates.charge = source.file->blocks().Charge(base::MemoryPart::kHits, bytes);
+  }
   return candidates;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "engine/sources.h"
 #include "format/index_key.h"
 #include "format/schema.h"
@@ -32,6 +33,7 @@ struct FileCandidates {
   bool decided = false;            ///< A settled candidate satisfies the condition.
   /// Every candidate is there for a posting of it; nullptr: that is not so, or not known.
   const format::IndexRecord* index = nullptr;
+  base::MemoryCharge charge = {};
 };
 
 /// The section of an index in a file; nullptr when the file has none, or a broken one, which is

@@ -194,6 +194,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled;
   options.limits = work_.limits;
+  options.window_bytes = work_.merge_window_bytes;
   if (inputs.first > 0) {
     options.older_may_contain = [&inputs](uint64_t row_hash) -> Result<bool> {
       for (size_t i = 0; i < inputs.first; ++i) {

@@ -14,6 +14,11 @@ namespace {
 constexpr uint64_t kMemoryBytesMin = 8 << 20;
 // A dense bitmap over 30 million rows takes 4 MB: by default ten of them fit.
 constexpr uint64_t kOverlapPart = 16;
+// Of all merges that run side by side: eight inputs of a merge have their mebibyte by default.
+constexpr uint64_t kMergeWindowPart = 16;
+constexpr uint64_t kMergeWindowBytesMin = 512 << 10;
+// By default eight cursors can keep a fast disk busy, each alone.
+constexpr uint64_t kReadBufferPart = 8;
 constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
 // A quarter for rings and half of the rest for operations in flight leaves six files for calls.
@@ -99,6 +104,10 @@ Tuning TuningFor(const Options& options) {
       options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
   tuning.open_files_max = OpenFilesMax(options);
   tuning.rings_max = RingsMax(options);
+  tuning.merge_window_bytes =
+      std::clamp(options.memory_bytes / kMergeWindowPart / options.background_threads,
+                 kMergeWindowBytesMin, Tuning().merge_window_bytes);
+  tuning.read_buffer_bytes = options.memory_bytes / kReadBufferPart;
   tuning.log_segment_bytes =
       std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);
   return tuning;

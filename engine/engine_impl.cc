@@ -100,7 +100,8 @@ void EngineImpl::Wire() {
   RegionSet* regions = database_.regions.get();
   if (!options_.read_only) SealOldSegments(database_, &segments_);
   snapshots_->Publish(database_.last_sequence);
-  log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence);
+  log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
+                                    database_.memory.get());
   log_->UpdateLogBytes();
   applier_ = std::make_unique<GroupApplier>(regions);
   queue_ = std::make_unique<CommitQueue>(
@@ -123,7 +124,8 @@ void EngineImpl::Wire() {
                       .monitor = &monitor_,
                       .database = storage->catalog().database,
                       .section_alignment = tuning_.section_alignment,
-                      .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows}};
+                      .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows},
+                      .merge_window_bytes = tuning_.merge_window_bytes};
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
@@ -334,6 +336,7 @@ void EngineImpl::ReportClock() {
 }
 
 void EngineImpl::Dismantle() {
+  const uint64_t freed = database_.memory->bytes();
   scrubber_.reset();
   maintenance_.reset();
   gate_.reset();
@@ -346,6 +349,7 @@ void EngineImpl::Dismantle() {
   log_.reset();
   database_.regions.reset();
   database_.files.reset();
+  database_.memory->heap().Freed(freed);
 }
 
 EngineImpl::~EngineImpl() {

@@ -115,7 +115,8 @@ class EngineImpl final : public Engine {
   ReadContext read_context() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
-            .memory = database_.memory.get()};
+            .memory = database_.memory.get(),
+            .read_buffer_bytes = tuning_.read_buffer_bytes};
   }
 
   const std::string path_;

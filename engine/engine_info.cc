@@ -94,7 +94,12 @@ MemoryInfo Describe(const base::MemoryAccount& account) {
           .dictionary_bytes = account.bytes(MemoryPart::kDictionaries),
           .index_directory_bytes = account.bytes(MemoryPart::kIndexDirectories),
           .read_buffer_bytes = account.bytes(MemoryPart::kReadBuffers),
-          .overlap_bytes = account.bytes(MemoryPart::kOverlaps)};
+          .overlap_bytes = account.bytes(MemoryPart::kOverlaps),
+          .file_window_bytes = account.bytes(MemoryPart::kFileWindows),
+          .file_writer_bytes = account.bytes(MemoryPart::kFileWriters),
+          .hit_bytes = account.bytes(MemoryPart::kHits),
+          .log_bytes = account.bytes(MemoryPart::kLog),
+          .catalog_bytes = account.bytes(MemoryPart::kCatalog)};
 }
 
 ClockState StateOf(ClockTrust trust) {

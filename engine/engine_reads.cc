@@ -118,6 +118,7 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
     ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table->record->name));
     RETURN_IF_ERROR(VerifyFilesOf(view, database_.opened.storage.get(), &report));
     RETURN_IF_ERROR(VerifyView(read_context(), view, deep, &report));
+    database_.memory->heap().Freed(report.bytes);
   }
   return report;
 }

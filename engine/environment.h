@@ -31,6 +31,8 @@ struct Tuning {
   uint64_t memstores_total_bytes = 128 << 20;  ///< All memstores together; writers wait above it.
   uint64_t block_cache_bytes = 472 << 20;
   uint64_t overlap_bytes = 40 << 20;      ///< Bitmaps over shared rows and what they are made from.
+  uint64_t merge_window_bytes = 16 << 20;  ///< What one merge reads of all its inputs at once.
+  uint64_t read_buffer_bytes = 64 << 20;   ///< What all cursors together read ahead.
   uint64_t log_segment_bytes = 64 << 20;  ///< A segment is rolled when it passes this.
   uint32_t log_former_segments = 16;      ///< Log segments that former lives may leave.
   uint32_t open_files_max = 512;          ///< Descriptors of store files and rings.

@@ -11,10 +11,11 @@
 namespace tandem::engine {
 
 GroupLog::GroupLog(Storage* storage, SegmentLedger* segments, Health* health,
-                   format::SequenceNumber last)
+                   format::SequenceNumber last, base::MemoryAccount* account)
     : storage_(storage),
       segments_(segments),
       health_(health),
+      charge_(account, base::MemoryPart::kLog),
       written_(last),
       synced_through_(last.value) {}
 
@@ -29,6 +30,7 @@ Status GroupLog::Buffer(LogGroup group) {
   }
   buffered_.push_back(std::move(group));
   buffered_bytes_ += buffered_.back().payload.size();
+  charge_.Set(buffered_bytes_);
   return Status();
 }
 
@@ -66,6 +68,7 @@ Status GroupLog::WriteFrames(const LogGroup* group) {
   written_ = group != nullptr ? group->last() : buffered_.back().last();
   buffered_.clear();
   buffered_bytes_ = 0;
+  charge_.Set(0);
   UpdateLogBytes();
   return Status();
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "engine/health.h"
 #include "engine/segment_ledger.h"
 #include "engine/storage.h"
@@ -38,7 +39,9 @@ struct LogGroup {
 class GroupLog {
  public:
   /// All outlive this. `last`: of the operations that are in the log already.
-  GroupLog(Storage* storage, SegmentLedger* segments, Health* health, format::SequenceNumber last);
+  /// `account` (may be null) counts what waits to be written.
+  GroupLog(Storage* storage, SegmentLedger* segments, Health* health, format::SequenceNumber last,
+           base::MemoryAccount* account = nullptr);
 
   /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
   /// to be written first; the group is then not kept.
@@ -76,6 +79,7 @@ class GroupLog {
   Health* health_;
   std::vector<LogGroup> buffered_;  // Acknowledged, not written.
   size_t buffered_bytes_ = 0;
+  base::MemoryCharge charge_;  // For them.
   bool needs_roll_ = false;  // The segment was sealed by a full disk.
   format::SequenceNumber written_;
   std::atomic<uint64_t> synced_through_;  // Release by the leader, acquire by flushes.

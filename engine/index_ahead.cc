@@ -59,6 +59,7 @@ Status IndexAhead::LoadWanted() {
 // Starts as many reads as there is room for, one at least.
 void IndexAhead::StartRuns() {
   std::vector<QueuedRead*> reads;
+  const uint64_t most = queue_->ReadBytes();
   while (started_ < wanted_.size() && (runs_.empty() || queue_->HasRoom())) {
     Run& run = runs_.emplace_back();
     run.first = started_;
@@ -67,7 +68,7 @@ void IndexAhead::StartRuns() {
     while (started_ < wanted_.size()) {
       const format::BlockHandle place = index_->PlaceOfPiece(wanted_[started_]);
       const bool joins =
-          place.offset - end <= kGapMax && place.offset + place.stored_bytes - start <= kReadMax;
+          place.offset - end <= kGapMax && place.offset + place.stored_bytes - start <= most;
       if (started_ > run.first && !joins) break;
       end = place.offset + place.stored_bytes;
       ++started_;
@@ -80,7 +81,7 @@ void IndexAhead::StartRuns() {
 }
 
 Status IndexAhead::Admit(const Run& run) {
-  const std::string_view read(run.bytes.get(), run.transferred);
+  const std::string_view read(run.bytes.data(), run.transferred);
   for (uint32_t i = run.first; i < run.end; ++i) {
     const format::BlockHandle place = index_->PlaceOfPiece(wanted_[i]);
     const uint64_t at = place.offset - run.offset;

@@ -17,7 +17,6 @@ class IndexAhead {
  public:
   /// Pieces with less between them are read together.
   static constexpr uint64_t kGapMax = 16 * 1024;
-  static constexpr uint64_t kReadMax = 1 << 20;
   /// Looked for at a time.
   static constexpr size_t kPiecesMax = 256;
 

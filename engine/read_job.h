@@ -19,7 +19,7 @@ struct ReadJob {
       : context(read_context),
         view(std::move(table_view)),
         shape(std::move(read_shape)),
-        queue(read_context.file_system, read_context.memory) {}
+        queue(read_context.file_system, read_context.memory, read_context.read_buffer_bytes) {}
   ReadJob(const ReadJob&) = delete;
   ReadJob& operator=(const ReadJob&) = delete;
 

@@ -35,6 +35,7 @@ struct ReadContext {
   /// unknown, scans always fill it.
   uint64_t cache_bytes = 0;
   base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
+  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
 };
 
 /// `figures`, when not null, counts blocks and cells of memstores.

@@ -47,7 +47,8 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
                                         .database = work_.database,
                                         .table = &region_.table(),
                                         .region_start = region_.start_key(),
-                                        .alignment = work_.section_alignment});
+                                        .alignment = work_.section_alignment,
+                                        .cache = work_.files->cache()});
   return &*writer_;
 }
 
@@ -57,6 +58,7 @@ Status RunWriter::Finished(const format::StoreFileSummary& summary) {
   ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
   finished_.push_back(std::move(finished));
   writer_.reset();
+  work_.files->cache()->Freed(summary.size_bytes);
   return Status();
 }
 

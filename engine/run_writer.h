@@ -31,6 +31,7 @@ struct FileWork {
   format::DatabaseId database;
   uint32_t section_alignment = 4096;
   compaction::FileLimits limits = {};
+  uint64_t merge_window_bytes = 16 << 20;
 };
 
 /// A finished file, as the catalog and as readers know it.

@@ -11,10 +11,17 @@
 namespace tandem::engine {
 namespace {
 
+// About what an open file takes before anything of it is read: its parts, its record in catalog and
+// versions.
+constexpr uint64_t kOpenFileBytes = 6 << 10;
+
 class StoredFile final : public LiveFile {
  public:
   StoredFile(std::shared_ptr<format::StoreFile> store, StoreFiles* files, format::BlockCache* cache)
-      : store_(std::move(store)), files_(files), cache_(cache) {}
+      : store_(std::move(store)),
+        files_(files),
+        cache_(cache),
+        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {}
 
   ~StoredFile() override {
     if (!retired_.load(std::memory_order_acquire)) return;
@@ -34,6 +41,7 @@ class StoredFile final : public LiveFile {
   std::shared_ptr<format::StoreFile> store_;
   StoreFiles* files_;
   format::BlockCache* cache_;
+  base::MemoryCharge charge_;
   std::atomic<bool> retired_{false};  // Release when retired, acquire in the destructor.
 };
 

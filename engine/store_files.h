@@ -43,6 +43,7 @@ class StoreFiles {
   /// The catalog does not name `file` any more: it is deleted when its last reader lets go.
   static void Retire(LiveFile& file);
 
+  format::BlockCache* cache() { return &cache_; }
   uint64_t cache_size_bytes() const { return cache_.size_bytes(); }
 
  private:

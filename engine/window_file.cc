@@ -2,7 +2,6 @@
 #include "engine/window_file.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -14,9 +13,13 @@ namespace {
 constexpr size_t kCandidatesMax = 1024;
 // Candidates that are walked over together: few at first where the read may end early.
 constexpr size_t kWalkedCautious = 128, kWalkedFirst = 1024, kWalkedMax = 16 * 1024;
+// The same where candidates cost nothing to take: the ends of such batches do not matter.
+constexpr size_t kWalkedPlain = 64 * 1024;
+// Candidates that no window needs any more are forgotten when there are this many.
+constexpr size_t kForgottenTogether = 16 * 1024;
 
 size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
-  if (candidates.is_plain()) return std::numeric_limits<size_t>::max();
+  if (candidates.is_plain()) return kWalkedPlain;
   return job.may_end_early ? kWalkedCautious : kWalkedFirst;
 }
 
@@ -180,7 +183,17 @@ Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section
   return {};
 }
 
+// Forgets the candidates that were in windows.
+void WindowFile::ForgetOpened() {
+  if (opened_ < kForgottenTogether) return;
+  rows_.erase(rows_.begin(), rows_.begin() + static_cast<ptrdiff_t>(opened_));
+  loaded_ -= opened_;
+  for (size_t& block_end : block_ends_) block_end -= opened_;
+  opened_ = 0;
+}
+
 void WindowFile::Close() {
+  ForgetOpened();
   if (items_.empty()) return;
   // Later windows hold larger keys, so larger ordinals.
   const uint32_t last = items_.back().ordinal;

@@ -93,6 +93,7 @@ class WindowFile {
   Status PinRows(std::span<const uint32_t> positions, Section* section);
   Status PinItems(Section* section);
   void AddExtras();
+  void ForgetOpened();
   static size_t LeadOf(const std::vector<Section>& sections, const FileSource& source);
   Section& lead() { return sections_[lead_]; }
   const Section& lead() const { return sections_[lead_]; }
@@ -101,7 +102,7 @@ class WindowFile {
   const FileSource& source_;
   const bool decided_;
   CandidateStream candidates_;
-  std::vector<CandidateStream::Row> rows_;  // The candidates so far.
+  std::vector<CandidateStream::Row> rows_;  // The candidates so far that windows may need.
   std::vector<uint32_t> walked_;            // The last batch of them.
   size_t take_next_;                        // Candidates in the next batch, at most.
   std::vector<Section> sections_;

@@ -28,8 +28,20 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kBlocksMax = 64;         // Of each file in one window.
-constexpr size_t kMemstoreRowsMax = 256;  // In one window.
+constexpr size_t kBlocksMax = 64, kBlocksMin = 2;  // Of each file in one window.
+constexpr uint64_t kPinnedPart = 8;                // Of what cursors read ahead, for one window.
+constexpr size_t kMemstoreRowsMax = 256;           // In one window.
+
+// How many blocks of each file a window may pin: the cache does not hold all of them.
+size_t BlocksMax(const ReadJob& job, size_t files) {
+  uint64_t block_bytes = 0;
+  for (const format::FamilyRecord& family : job.view.table->families) {
+    block_bytes += family.options.block_size_bytes;
+  }
+  const uint64_t blocks = job.context.read_buffer_bytes / kPinnedPart /
+                          std::max<uint64_t>(files * block_bytes, 1);
+  return std::clamp<uint64_t>(blocks, kBlocksMin, kBlocksMax);
+}
 
 class WindowProducer final : public RowProducer {
  public:
@@ -79,7 +91,8 @@ class WindowProducer final : public RowProducer {
   const MemRow* candidate_ = nullptr;             // Of them, the present row; nullptr: it is none.
   size_t memstore_at_ = 0;                        // The next of memstore_rows_.
   size_t memstore_end_ = 0;                       // Of the present window.
-  size_t blocks_ = 1;                             // Of each file in the next window.
+  size_t blocks_ = 1;                             // Of each file in the next window,
+  const size_t blocks_max_;                       // and in a later one.
   std::vector<uint64_t> hashes_;                  // Of the items of the file that is being met.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
@@ -91,7 +104,8 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
     : RowProducer(job),
       cluster_(cluster),
       secret_(job->view.table->hash_secret),
-      memstore_rows_(std::move(memstore_rows)) {
+      memstore_rows_(std::move(memstore_rows)),
+      blocks_max_(BlocksMax(*job, cluster.files.size())) {
   memstore_keys_.reserve(memstore_rows_.size());
   for (const MemRow* row : memstore_rows_) {
     const std::string_view key = Memstore::Key(row);
@@ -130,7 +144,7 @@ bool WindowProducer::has_candidates() const {
 
 Status WindowProducer::OpenWindow() {
   ASSIGN_OR_RETURN(const std::optional<std::string> bound, LoadFiles());
-  blocks_ = std::min(blocks_ * 2, kBlocksMax);
+  blocks_ = std::min(blocks_ * 2, blocks_max_);
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
   for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
   OpenMemstoreRows(bound);

@@ -15,7 +15,9 @@ constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kBlockIndexes, base::MemoryPart::kKeyHashes,
     base::MemoryPart::kFilters,      base::MemoryPart::kBitmaps,
     base::MemoryPart::kDictionaries, base::MemoryPart::kIndexDirectories,
-    base::MemoryPart::kReadBuffers,
+    base::MemoryPart::kReadBuffers,  base::MemoryPart::kFileWindows,
+    base::MemoryPart::kFileWriters,  base::MemoryPart::kHits,
+    base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
 };
 constexpr size_t kLeastPart = 8;  // The cache keeps one in so many parts of its budget.
 
@@ -54,6 +56,14 @@ void BlockCache::Shrink() {
     shard.blocks.ShrinkTo(budget, &evicted);
     shard.charge.Set(shard.blocks.size_bytes());
   }
+  Free(std::move(evicted));
+}
+
+base::MemoryCharge BlockCache::Charge(base::MemoryPart part, uint64_t bytes) {
+  if (account_ == nullptr) return {};
+  base::MemoryCharge charge(account_, part, bytes);
+  if (bytes > 0) Shrink();
+  return charge;
 }
 
 BlockCache::Shard& BlockCache::ShardOf(FileNumber file, uint64_t offset) const {
@@ -71,10 +81,22 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   const size_t budget = budget_bytes() / kShards;
   if (CacheCharge(*block) > budget) return block;
   std::vector<BlockRef> evicted;  // Freed after the lock.
-  base::MutexLock lock(shard.mutex);
-  BlockRef kept = shard.blocks.Insert({file, offset}, std::move(block), budget, &evicted);
-  shard.charge.Set(shard.blocks.size_bytes());
+  BlockRef kept;
+  {
+    base::MutexLock lock(shard.mutex);
+    kept = shard.blocks.Insert({file, offset}, std::move(block), budget, &evicted);
+    shard.charge.Set(shard.blocks.size_bytes());
+  }
+  Free(std::move(evicted));
   return kept;
+}
+
+// Blocks go from arenas of all threads.
+void BlockCache::Free(std::vector<BlockRef> evicted) {
+  uint64_t bytes = 0;
+  for (const BlockRef& block : evicted) bytes += CacheCharge(*block);
+  evicted.clear();
+  if (bytes > 0) Freed(bytes);
 }
 
 void BlockCache::EraseFile(FileNumber file) {
@@ -85,6 +107,7 @@ void BlockCache::EraseFile(FileNumber file) {
     shard.blocks.EraseFile(file, &evicted);
     shard.charge.Set(shard.blocks.size_bytes());
   }
+  Free(std::move(evicted));
 }
 
 size_t BlockCache::size_bytes() const {

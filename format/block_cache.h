@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/memory_account.h"
 #include "format/block.h"
@@ -34,11 +35,18 @@ class BlockCache {
   size_t budget_bytes() const;
   /// Evicts what is above the budget, which shrank.
   void Shrink();
+  /// Counts `bytes` as `part` and makes room for them.
+  base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes);
+  /// Reports that about `bytes` of the heap were freed. Requires: the caller holds no lock.
+  void Freed(uint64_t bytes) {
+    if (account_ != nullptr) account_->heap().Freed(bytes);
+  }
   base::MemoryAccount* account() const { return account_; }
 
  private:
   struct Shard;
   static constexpr size_t kShards = 16;
+  void Free(std::vector<BlockRef> evicted);
   Shard& ShardOf(FileNumber file, uint64_t offset) const;
 
   const size_t budget_bytes_;

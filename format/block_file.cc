@@ -54,10 +54,8 @@ Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const 
 }
 
 base::MemoryCharge BlockFile::Charge(base::MemoryPart part, uint64_t bytes) const {
-  if (cache_ == nullptr || cache_->account() == nullptr) return {};
-  base::MemoryCharge charge(cache_->account(), part, bytes);
-  cache_->Shrink();
-  return charge;
+  if (cache_ == nullptr) return {};
+  return cache_->Charge(part, bytes);
 }
 
 Status BlockFile::Corrupt(uint64_t offset, std::string_view what) const {

@@ -98,6 +98,9 @@ class BlockIndexWriter {
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
   /// Where a block lies. Requires: it was placed.
   BlockHandle PlaceOf(uint32_t block) const { return entries_[block].handle; }
+  uint64_t memory_bytes() const {
+    return entries_.capacity() * sizeof(Entry) + separators_.capacity();
+  }
   /// Writes the section and its top.
   Status Write(FamilyId owner, SectionWriter* out) const;
 

@@ -11,9 +11,19 @@
 
 namespace tandem::format {
 
+namespace {
+
+// What all families together keep until their extents are full.
+constexpr size_t kExtentsBytesMax = 8 << 20;
+constexpr size_t kExtentBytesMin = 128 << 10;
+
+}  // namespace
+
 DataWriter::DataWriter(base::File* file, const TableRecord& table, SectionWriter* out)
     : file_(file), out_(out), keys_options_(table.families.front().options) {
-  const size_t extent_bytes = table.families.size() == 1 ? 0 : kExtentBytes;
+  const size_t families = table.families.size();
+  const size_t extent_bytes =
+      families == 1 ? 0 : std::clamp(kExtentsBytesMax / families, kExtentBytesMin, kExtentBytes);
   for (const FamilyRecord& family : table.families) {
     families_.push_back(
         std::make_unique<FamilyWriter>(family.id, family.options, extent_bytes, out));
@@ -70,6 +80,12 @@ Status DataWriter::CopyKeys(FamilyWriter* from) {
 uint64_t DataWriter::waiting_bytes() const {
   uint64_t bytes = keys_ == nullptr ? 0 : keys_->waiting_bytes();
   for (const auto& family : families_) bytes += family->waiting_bytes();
+  return bytes;
+}
+
+uint64_t DataWriter::memory_bytes() const {
+  uint64_t bytes = keys_ == nullptr ? 0 : keys_->memory_bytes();
+  for (const auto& family : families_) bytes += family->memory_bytes();
   return bytes;
 }
 

@@ -34,6 +34,7 @@ class DataWriter {
 
   /// Bytes of blocks that wait for their extent, before compression.
   uint64_t waiting_bytes() const;
+  uint64_t memory_bytes() const;
   /// Writes the blocks that are left; the data section can end then.
   Status WriteBlocks();
   /// Writes what follows the data section, family by family. Requires: WriteBlocks was called.

@@ -51,6 +51,11 @@ Status FamilyWriter::EndWideRow(uint32_t ordinal, std::string_view key,
   return {};
 }
 
+uint64_t FamilyWriter::memory_bytes() const {
+  return index_.memory_bytes() + raw_.capacity() + extent_.capacity() +
+         waiting_.capacity() * sizeof(Waiting);
+}
+
 Status FamilyWriter::EndBlock() {
   Waiting block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
   block.content.count = rows_.row_count();

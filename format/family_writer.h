@@ -39,6 +39,9 @@ class FamilyWriter {
   /// Bytes of the blocks that wait, before compression.
   size_t waiting_bytes() const { return extent_.size(); }
 
+  /// What waits and what describes the blocks that are written; of a wide row its head is missing.
+  uint64_t memory_bytes() const;
+
   /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
   /// and keys rise; cells are sorted, at least one (the keys: none), of kWideRowBytes at most, and
   /// references to far values lead into this file. Errors: kIoError, kNoSpace.

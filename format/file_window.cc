@@ -15,15 +15,18 @@ Result<std::string_view> FileWindow::Read(uint64_t offset, uint64_t size) {
   }
   if (!Holds(offset, size)) {
     start_ = offset;
-    buffer_.resize(std::min(std::max(size, kReadBytes), limit_ - offset));
-    ASSIGN_OR_RETURN(const size_t count, file_->Read(offset, buffer_));
-    buffer_.resize(count);
+    const std::span<char> bytes =
+        buffer_.Resize(std::min(std::max(size, read_bytes_), limit_ - offset));
+    charge_.Set(buffer_.memory_bytes());
+    buffer_.Truncate(0);  // Nothing is held when the read fails.
+    ASSIGN_OR_RETURN(const size_t count, file_->Read(offset, bytes));
+    buffer_.Truncate(count);
     if (count < size) {
       return CorruptionAt(file_->name(), offset,
                           Mismatch("bytes before the file's end", size, count));
     }
   }
-  return std::string_view(buffer_).substr(offset - start_, size);
+  return buffer_.view().substr(offset - start_, size);
 }
 
 }  // namespace tandem::format

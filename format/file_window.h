@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/file_system.h"
+#include "base/memory_account.h"
+#include "base/page_memory.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -14,11 +16,14 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class FileWindow {
  public:
-  /// Bytes of one read. A larger piece is read alone.
+  /// Bytes of one read where the reader has no other window beside it.
   static constexpr uint64_t kReadBytes = 1 << 20;
 
-  /// Reads nothing at or behind `limit`.
-  FileWindow(base::File* file, uint64_t limit) : file_(file), limit_(limit) {}
+  /// Reads nothing at or behind `limit`, and `read_bytes` at once. A larger piece is read alone.
+  FileWindow(base::File* file, uint64_t limit, uint64_t read_bytes = kReadBytes)
+      : file_(file), limit_(limit), read_bytes_(read_bytes) {}
+  /// Counts its memory from here on.
+  void set_charge(base::MemoryCharge charge) { charge_ = std::move(charge); }
 
   /// Moves the end behind which nothing is read.
   void set_limit(uint64_t limit) { limit_ = limit; }
@@ -34,8 +39,10 @@ class FileWindow {
  private:
   base::File* file_;
   uint64_t limit_;
-  std::string buffer_;  ///< Bytes of the file from start_ on.
+  uint64_t read_bytes_;
+  base::PageBuffer buffer_;  ///< Bytes of the file from start_ on.
   uint64_t start_ = 0;
+  base::MemoryCharge charge_;
 };
 
 }  // namespace tandem::format

@@ -125,6 +125,12 @@ void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint3
   parts_->older_part.digest.AddAll(section->summary().older_digest);
 }
 
+uint64_t IndexSectionWriter::memory_bytes() const {
+  const size_t entries =
+      parts_->current_part.entries.capacity() + parts_->older_part.entries.capacity();
+  return parts_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+}
+
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
   IndexSummary summary;
   summary.index = parts_->index.id;
@@ -153,6 +159,7 @@ Status IndexSectionWriter::Parts::WritePart(IndexPart which, uint32_t row_count,
                               " entries were merged, but the digests of the inputs imply " +
                               std::to_string(from.digest.count));
   }
+  from.entries = {};
   (current ? summary->current_entries : summary->older_entries) = writer.entries();
   (current ? summary->current_values : summary->older_values) = writer.values();
   (current ? summary->current_digest : summary->older_digest) = from.digest;

@@ -54,6 +54,8 @@ class IndexSectionWriter {
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.
   Result<IndexSummary> Write(SectionWriter* out, uint32_t row_count);
+  /// What was collected takes.
+  uint64_t memory_bytes() const;
 
  private:
   struct Parts;

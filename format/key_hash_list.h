@@ -22,6 +22,9 @@ class KeyHashList {
     ++size_;
   }
   uint32_t size() const { return size_; }
+  uint64_t memory_bytes() const {
+    return blocks_.size() * kKeyHashesPerBlock * sizeof(uint64_t);
+  }
   size_t block_count() const { return blocks_.size(); }
   /// kKeyHashesPerBlock, of the last block fewer.
   std::span<const uint64_t> block(size_t i) const {

@@ -13,9 +13,8 @@
 namespace tandem::format {
 namespace {
 
-// What all families of a stream may read at once; each gets its part, but at least the second.
-constexpr uint64_t kWindowBytes = 4 * FileWindow::kReadBytes;
-constexpr uint64_t kWindowBytesMin = 128 * 1024;
+// Less would cost more in calls than it saves, whatever the budget.
+constexpr uint64_t kWindowBytesMin = 32 * 1024;
 
 // One stream after the other.
 class ChainedStream final : public CellStream {
@@ -50,7 +49,9 @@ class RowStream::Cursor {
         next_(data->RankOf(low)),
         end_(data->RankOf(high)),
         read_bytes_(read_bytes),
-        window_(&data->blocks().file(), 0) {}
+        window_(&data->blocks().file(), 0, read_bytes) {
+    window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
+  }
 
   const DataSection& data() const { return *data_; }
   bool is_on_row() const { return is_on_row_; }
@@ -138,8 +139,8 @@ class RowStream::Cursor {
   uint64_t blocks_read_ = 0;
 };
 
-RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high)
-    : file_(file), next_(low), end_(high) {}
+RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high, uint64_t window_bytes)
+    : file_(file), next_(low), end_(high), window_bytes_(window_bytes) {}
 RowStream::RowStream(RowStream&&) noexcept = default;
 RowStream::~RowStream() = default;
 
@@ -199,7 +200,7 @@ Status RowStream::Start() {
   std::vector<FamilyId> owners = file_->families();
   if (carrier->family().value == kKeysOwner) owners.push_back(carrier->family());
   const uint64_t read_bytes =
-      std::clamp(kWindowBytes / owners.size(), kWindowBytesMin, FileWindow::kReadBytes);
+      std::clamp(window_bytes_ / owners.size(), kWindowBytesMin, FileWindow::kReadBytes);
   for (const FamilyId owner : owners) {
     ASSIGN_OR_RETURN(const DataSection* data, file_->Family(owner));
     cursors_.push_back(std::make_unique<Cursor>(data, next_, end_, read_bytes));

@@ -22,8 +22,12 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class RowStream {
  public:
-  /// The rows [low, high) of `file`. Requires: low <= high <= file->row_count().
-  RowStream(StoreFile* file, uint32_t low, uint32_t high);
+  /// What all families of a stream that is read alone may read at once.
+  static constexpr uint64_t kWindowBytes = 4 << 20;
+
+  /// The rows [low, high) of `file`. Requires: low <= high <= file->row_count(). `window_bytes`:
+  /// what all its families read at once; a family gets its part, 32 KiB to 1 MiB.
+  RowStream(StoreFile* file, uint32_t low, uint32_t high, uint64_t window_bytes = kWindowBytes);
   RowStream(RowStream&&) noexcept;
   ~RowStream();
 
@@ -58,6 +62,7 @@ class RowStream {
   StoreFile* file_;
   uint32_t next_;  ///< Ordinal after the current row.
   uint32_t end_;
+  uint64_t window_bytes_;
   bool started_ = false;
   bool valid_ = false;
   std::string key_, previous_key_;

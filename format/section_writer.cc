@@ -1,4 +1,4 @@
-// Sections and blocks appended to one buffer, which goes to the file a mebibyte at a time.
+// Sections and blocks appended to one buffer, which goes to the file a piece at a time.
 #include "format/section_writer.h"
 
 #include <bit>
@@ -9,13 +9,15 @@
 namespace tandem::format {
 namespace {
 
-constexpr size_t kBufferBytes = 1024 * 1024;
+// Larger writes are no faster.
+constexpr size_t kBufferBytes = 256 * 1024;
 
 }  // namespace
 
 SectionWriter::SectionWriter(base::File* file, FileId id, uint32_t alignment)
     : file_(file), id_(id), alignment_(alignment) {
   CHECK(std::has_single_bit(alignment) && alignment >= 64);
+  buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // A block of usual size passes the end.
 }
 
 Status SectionWriter::AppendRaw(std::string_view bytes) {

@@ -74,6 +74,7 @@ class SectionWriter {
 
   uint64_t offset() const { return offset_; }
   uint32_t alignment() const { return alignment_; }
+  uint64_t memory_bytes() const { return buffer_.capacity() + scratch_.capacity(); }
   const FileId& id() const { return id_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
   /// XXH3-128 of every byte so far.

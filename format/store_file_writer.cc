@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "format/bitmap_section.h"
+#include "format/block_cache.h"
 #include "format/bloom_filter.h"
 #include "format/coding.h"
 #include "format/data_writer.h"
@@ -24,6 +25,11 @@
 
 namespace tandem::format {
 namespace {
+
+// Rows between two looks at the memory that the writer takes.
+constexpr uint32_t kRowsCounted = 4096;
+// About what a row takes in the lists of an index that wait for its leaves.
+constexpr uint64_t kPostingBytes = 3;
 
 // A section that is one uncompressed block.
 Status WriteOnlyBlock(SectionKind section, const BlockContent& content, uint64_t count,
@@ -42,7 +48,10 @@ struct StoreFileWriter::Parts {
         out(file.get(), spec.id, spec.alignment),
         data(file.get(), *spec.table, &out),
         row(*spec.table, &data, &out),
-        statistics(*spec.table) {}
+        statistics(*spec.table) {
+    if (spec.cache == nullptr) return;
+    charge = spec.cache->Charge(base::MemoryPart::kFileWriters, 0);
+  }
 
   Status Start();
   Status CheckKey(std::string_view key) const;
@@ -53,6 +62,7 @@ struct StoreFileWriter::Parts {
   }
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
+  void CountMemory(uint64_t besides_bytes = 0);
   Status WriteKeyHashes();
   Status WriteFilter();
   Status WriteSchema();
@@ -68,6 +78,7 @@ struct StoreFileWriter::Parts {
   RowPlace place;  // Of the row at hand.
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
+  base::MemoryCharge charge;
 };
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
@@ -139,11 +150,21 @@ Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
   const Ordinal ordinal(hashes.size());
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
   hashes.Add(place.key_hash);
+  if (hashes.size() % kRowsCounted == 0) CountMemory();
   for (const auto& index : indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
                                                     : index->CopyRow(ordinal, indexed));
   }
   return ordinal;
+}
+
+// Charges what the writer takes.
+void StoreFileWriter::Parts::CountMemory(uint64_t besides_bytes) {
+  if (spec.cache == nullptr) return;
+  uint64_t bytes = besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes();
+  for (const auto& index : indexes) bytes += index->memory_bytes();
+  charge.Set(bytes);
+  spec.cache->Shrink();
 }
 
 // Whether a row of that key can follow.
@@ -208,6 +229,7 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   StoreFileSummary summary;
   summary.statistics = parts.statistics.Statistics();
   for (const auto& index : parts.indexes) {
+    parts.CountMemory(uint64_t{row_count()} * kPostingBytes);
     ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
     summary.indexes.push_back(std::move(section));
   }

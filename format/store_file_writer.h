@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "format/block_cache.h"
 #include "format/cell.h"
 #include "format/index_section_writer.h"
 #include "format/schema.h"
@@ -33,6 +34,8 @@ struct StoreFileSpec {
   const TableRecord* table = nullptr;  ///< Outlives the writer.
   std::string region_start;
   uint32_t alignment = 4096;  ///< Of sections; 64 in tests.
+  /// Makes room for the writer and counts what it takes; outlives it. May be null.
+  BlockCache* cache = nullptr;
 };
 
 /// What the manifest records about a finished file.

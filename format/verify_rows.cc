@@ -20,8 +20,9 @@
 namespace tandem::format {
 namespace {
 
-/// Entries of all indexes together that are kept before they are compared.
-constexpr size_t kPendingEntriesMax = 1 << 20;
+/// Entries of all indexes together that are kept before they are compared, which walks each section
+/// once: some 8 MiB.
+constexpr size_t kPendingEntriesMax = 1 << 18;
 
 struct Times {
   int64_t min = std::numeric_limits<int64_t>::max();

@@ -30,9 +30,13 @@ struct Options {
   /// (DatabaseInfo::readers names it to the writer). Where the file system has no such locks, a
   /// read of a file that went fails with kIoError once open_files_max has closed it.
   bool read_only = false;
-  /// The budget: memstores take a fifth, the rest is for what is kept of files (block indexes, key
-  /// hashes, filters and the like), for buffers of reads, and the block cache with what they leave,
-  /// an eighth of it at least. 8 MiB or more.
+  /// The budget in bytes, 8 MiB or more: with rows of usual size an open database takes this and
+  /// 48 MiB at most, whatever is done with it. Memstores take a fifth; the rest is for what is kept
+  /// of files (block indexes, key hashes, filters), for reads, flushes and merges, and for the
+  /// block cache with what they leave, an eighth of it at least. On top come rows that the caller
+  /// holds, rows and values of more than 64 KiB while they are read or written, and 12 bytes for
+  /// each row of a table where these alone pass the budget. Statistics::memory and Info say where
+  /// it goes. When much was freed, the C library's free memory is given back to the system.
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   /// Descriptors: of the store files that are open at a time and of the rings that cursors read

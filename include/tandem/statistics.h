@@ -21,6 +21,19 @@ struct MemoryInfo {
   uint64_t read_buffer_bytes = 0;
   uint64_t overlap_bytes =
       0;  ///< Bitmaps over the rows that files share, and what they are made from.
+  uint64_t file_window_bytes = 0;  ///< What merges and checks read files through.
+  uint64_t file_writer_bytes = 0;  ///< Files that flushes and merges are writing.
+  uint64_t hit_bytes = 0;          ///< Rows that queries are going to look at, by number.
+  uint64_t log_bytes = 0;          ///< Writes that wait to be appended to the log.
+  uint64_t catalog_bytes = 0;      ///< What is known of each file that is open.
+
+  /// All of it: what is resident of an open database beyond an empty one, but for 10 % or 8 MiB.
+  uint64_t total_bytes() const {
+    return block_cache_bytes + memstore_bytes + append_buffer_bytes + block_index_bytes +
+           key_hash_bytes + filter_bytes + bitmap_bytes + dictionary_bytes + index_directory_bytes +
+           read_buffer_bytes + overlap_bytes + file_window_bytes + file_writer_bytes + hit_bytes +
+           log_bytes + catalog_bytes;
+  }
 };
 
 /// Descriptors in use; see Options::open_files_max.

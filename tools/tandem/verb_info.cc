@@ -64,6 +64,11 @@ void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
       {"index_directory_bytes", memory.index_directory_bytes},
       {"read_buffer_bytes", memory.read_buffer_bytes},
       {"overlap_bytes", memory.overlap_bytes},
+      {"file_window_bytes", memory.file_window_bytes},
+      {"file_writer_bytes", memory.file_writer_bytes},
+      {"hit_bytes", memory.hit_bytes},
+      {"log_bytes", memory.log_bytes},
+      {"catalog_bytes", memory.catalog_bytes},
   };
   writer->AddProperties("memory", properties);
 }
