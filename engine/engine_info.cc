@@ -164,6 +164,7 @@ Statistics EngineImpl::GetStatistics() {
   Statistics statistics = monitor_.Counters();
   GatePass pass(calls_);
   if (!pass.inside()) return statistics;
+  statistics.torn_bytes = database_.opened.replay.torn_bytes;
   statistics.last_sequence = snapshots_->visible().value;
   statistics.log_bytes = log_->log_bytes();
   statistics.oldest_unverified_micros = scrubber_->OldestMicros();

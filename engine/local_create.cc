@@ -91,7 +91,7 @@ Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* ra
   Result<std::unique_ptr<base::File>> file = directory->Open(kRootName, base::OpenMode::kReadWrite);
   if (!file && file.error().code() == StatusCode::kNotFound) {
     if (files.empty()) return CreateDatabase(directory, random);
-    return Status::Corruption("ROOT does not exist beside " + files.front().name);
+    return RootIsMissing(files);
   }
   if (!file) return file.error();
 

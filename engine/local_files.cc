@@ -52,6 +52,11 @@ Result<std::vector<LocalFile>> ListLocalFiles(base::Directory* directory) {
   return files;
 }
 
+Status RootIsMissing(const std::vector<LocalFile>& files) {
+  return Status::Corruption("ROOT does not exist beside " + files.front().name +
+                            ": a database that lost it, or a copy that was not finished");
+}
+
 format::RandomId NewRandomId(base::RandomSource* random) {
   format::RandomId id;
   random->Fill({reinterpret_cast<char*>(id.bytes.data()), id.bytes.size()});

@@ -34,6 +34,9 @@ std::optional<LocalFile> ParseFileName(const std::string& name);
 /// The files in `directory` that are the engine's, ROOT excepted.
 Result<std::vector<LocalFile>> ListLocalFiles(base::Directory* directory);
 
+/// Errors: kCorruption, of a directory that has `files` of a database and no ROOT.
+Status RootIsMissing(const std::vector<LocalFile>& files);
+
 /// 128 random bits.
 format::RandomId NewRandomId(base::RandomSource* random);
 

@@ -26,6 +26,8 @@ Result<std::unique_ptr<base::File>> OpenNamed(base::Directory* directory, const 
 Status ReadRootFile(base::Directory* directory, base::OpenMode mode, RecoveredFiles* files) {
   Result<std::unique_ptr<base::File>> file = directory->Open(kRootName, mode);
   if (!file && file.error().code() == StatusCode::kNotFound) {
+    ASSIGN_OR_RETURN(const std::vector<LocalFile> others, ListLocalFiles(directory));
+    if (!others.empty()) return RootIsMissing(others);
     return Status::NotFound("no database here: ROOT does not exist");
   }
   ASSIGN_OR_RETURN(files->root_file, std::move(file));

@@ -46,7 +46,7 @@ Status LocateInStore(std::unique_ptr<base::File> opened, const BackupFile& file)
     RETURN_IF_ERROR(format::VerifyBlocks(*store, &findings));
   }
   if (report.findings.empty()) return Status();
-  return Status::Corruption(report.findings.front());
+  return Status::Corruption(report.findings.front().text);
 }
 
 Status LocateInSegment(base::File* opened, const BackupFile& file) {
@@ -114,7 +114,7 @@ Result<VerifyReport> VerifyBackups(base::FileSystem* file_system, const std::str
   }
   VerifyReport report;
   for (const auto& [number, status] : backups.damaged()) {
-    report.findings.emplace_back(status.message());
+    report.findings.push_back(format::NewFinding(status));
   }
   std::set<std::string> verified;
   for (const auto& [number, record] : backups.records()) {

@@ -16,6 +16,7 @@
 #include "engine/salvage_names.h"
 #include "engine/salvage_plan.h"
 #include "engine/storage.h"
+#include "format/findings.h"
 #include "format/store_file.h"
 
 namespace tandem::engine {
@@ -220,7 +221,7 @@ void Salvager::CheckCopy() {
     const Status closed = (*engine)->Close();
     if (status.ok()) status = closed;
   }
-  if (!status.ok()) report_.verified.findings.emplace_back(status.message());
+  if (!status.ok()) report_.verified.findings.push_back(format::NewFinding(status));
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ Status CatalogSearch::ReadNamedManifest() {
   }
   found_.is_whole = end >= bound.length_bytes && !prefix->is_torn;
   if (!found_.is_whole) {
-    report_.lost_edits.push_back(name + " ends at offset " + std::to_string(end) + ", " +
+    report_.lost_edits.push_back(name + ": offset " + std::to_string(end) + ": it ends here, " +
                                  std::to_string(bound.length_bytes) + " bytes were good, " +
                                  std::to_string(prefix->edits_behind) +
                                  " edits behind: " + prefix->reason);

@@ -116,7 +116,7 @@ Status FileSalvage::Survey(Work* work) {
     format::Findings findings(planned.name, &found);
     RETURN_IF_ERROR(format::VerifyBlocks(**strict, &findings));
   }
-  for (const std::string& finding : found.findings) NoteRepaired(planned.name, finding);
+  for (const Finding& finding : found.findings) NoteRepaired(planned.name, finding.text);
   return {};
 }
 

@@ -73,6 +73,7 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
   for (const FileSlice& slice : region.files) {
     format::StoreFile& file = slice.file->store();
     Findings findings(file.blocks().file().name(), report);
+    findings.set_topic({"order", FindingEffect::kAccess});
     VerifyBounds(region, slice, &findings);
     if (before != nullptr) VerifyOrder(*before, slice, &findings);
     before = &slice;
@@ -89,6 +90,7 @@ Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
                   VerifyReport* report) {
   {
     Findings findings("table " + Quoted(view.table->name), report);
+    findings.set_topic({"catalog", FindingEffect::kAccess});
     VerifyTiling(view, &findings);
   }
   std::set<format::FileNumber> verified;

@@ -95,6 +95,7 @@ class ReadsVerifier {
       : context_(context), view_(view), findings_("table " + Quoted(view.table->name), report) {
     options_.versions = std::numeric_limits<uint32_t>::max();
     options_.pieces = true;
+    findings_.set_topic({"reads", FindingEffect::kAccess});
   }
 
   Status Run();
@@ -148,6 +149,7 @@ Status ReadsVerifier::CompareAll() {
   }
   RETURN_IF_ERROR(ScanForward());
   for (size_t which = 0; which < indexes_.size(); ++which) {
+    findings_.set_topic({"index", FindingEffect::kDerived});
     RETURN_IF_ERROR(CompareKeyOrder(which));
     RETURN_IF_ERROR(CompareIndexOrder(which, false));
     RETURN_IF_ERROR(CompareIndexOrder(which, true));

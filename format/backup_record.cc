@@ -120,7 +120,7 @@ Result<BackupRecord> ReadBackupRecord(base::File* file, uint64_t number) {
   if (!found) return CorruptionAt(file->name(), reader.offset(), reader.reason());
   if (found->frame.previous != header_checksum) {
     return CorruptionAt(file->name(), kFileHeaderBytes,
-                        Mismatch("checksum of header", header_checksum, found->frame.previous));
+                        HashMismatch("checksum of header", header_checksum, found->frame.previous));
   }
   if (reader.offset() != size) {
     return CorruptionAt(file->name(), reader.offset(),

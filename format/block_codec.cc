@@ -59,8 +59,9 @@ Status CheckBytes(const BlockPlace& place, const Header& header, std::string_vie
   }
   const uint64_t checksum =
       Hash64(stored.substr(sizeof(uint64_t)), ChecksumSeed(place.file, place.offset));
-  if (checksum != header.checksum) return corrupt("checksum of block", header.checksum, checksum);
-  return {};
+  if (checksum == header.checksum) return {};
+  return CorruptionAt(*place.file_name, place.offset,
+                      HashMismatch("checksum of block", header.checksum, checksum));
 }
 
 Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expected) {

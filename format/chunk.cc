@@ -55,7 +55,7 @@ Status ChunkReader::ReadFixedPart() {
     return block_.Corrupt("chunk of a wide row is malformed");
   }
   if (key_hash != place_.key_hash) {
-    return block_.Corrupt(Mismatch("chunk of the row with hash", place_.key_hash, key_hash));
+    return block_.Corrupt(HashMismatch("chunk of the row with hash", place_.key_hash, key_hash));
   }
   if (number != place_.number) {
     return block_.Corrupt(Mismatch("number of chunk", place_.number, number));

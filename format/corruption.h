@@ -25,4 +25,19 @@ inline std::string Mismatch(std::string_view what, uint64_t expected, uint64_t f
   return text;
 }
 
+/// As HashText: 16 hexadecimal digits, for checksums and hashes of 64 bits.
+inline std::string HashText(uint64_t hash) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(hash >> shift) & 15];
+  return text;
+}
+
+/// Mismatch of checksums or hashes.
+inline std::string HashMismatch(std::string_view what, uint64_t expected, uint64_t found) {
+  std::string text(what);
+  text.append(": expected ").append(HashText(expected));
+  return text.append(", found ").append(HashText(found));
+}
+
 }  // namespace tandem::format

@@ -57,7 +57,7 @@ Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
 
 Status CheckHash(const BlockFile& file, const FarReference& reference, uint64_t hash) {
   if (hash == reference.hash) return Status();
-  return file.Corrupt(reference.offset, Mismatch("hash of far value", reference.hash, hash));
+  return file.Corrupt(reference.offset, HashMismatch("hash of far value", reference.hash, hash));
 }
 
 // Value blocks of one value, written piece by piece.

@@ -32,6 +32,7 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
   Findings findings(file->name(), report);
   const Result<uint64_t> size = file->Size();
   if (!size.has_value()) return findings.AddError(size.error());
+  findings.set_topic({"catalog", FindingEffect::kAccess});
   if (*size != size_bytes) {
     findings.Add(Mismatch("size in bytes, by the catalog", size_bytes, *size));
     return Status();
@@ -39,6 +40,8 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
   const Result<Hash128> found = HashFile(file, size_bytes);
   if (!found.has_value()) return findings.AddError(found.error());
   if (*found != expected) {
+    // What it costs, the blocks say.
+    findings.set_topic({"catalog", FindingEffect::kNothing});
     findings.Add("hash of the whole file, by the catalog: expected " + HashText(expected) +
                  ", found " + HashText(*found));
   }

@@ -37,7 +37,8 @@ Status CheckBytes(std::string_view bytes, std::string_view file_name) {
   const uint64_t expected = LoadAt<uint64_t>(bytes, kChecksumAt);
   const uint64_t found = Hash64(bytes.substr(0, kChecksumAt));
   if (found != expected) {
-    return CorruptionAt(file_name, kChecksumAt, Mismatch("checksum of header", expected, found));
+    return CorruptionAt(file_name, kChecksumAt,
+                        HashMismatch("checksum of header", expected, found));
   }
   return {};
 }

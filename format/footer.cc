@@ -23,7 +23,7 @@ Result<Footer> DecodeCopy(std::string_view copy, const FileId& id, uint64_t offs
   const uint64_t expected = LoadAt<uint64_t>(copy, kChecksumAt);
   const uint64_t found = Hash64(copy.substr(0, kChecksumAt), ChecksumSeed(id, offset));
   if (found != expected) {
-    return CorruptionAt(file_name, offset, Mismatch("checksum of footer", expected, found));
+    return CorruptionAt(file_name, offset, HashMismatch("checksum of footer", expected, found));
   }
   ByteReader reader(copy.substr(kMagic.size()));
   Footer footer;

@@ -120,7 +120,7 @@ std::optional<DecodedFrame> FrameReader::Verify(uint64_t offset, std::string_vie
 
   const uint64_t computed = FrameChecksum(id_, offset, bytes.substr(0, kFrameHeaderBytes + length));
   if (computed != decoded.checksum) {
-    reason_ = Mismatch("checksum of frame", computed, decoded.checksum);
+    reason_ = HashMismatch("checksum of frame", computed, decoded.checksum);
     return std::nullopt;
   }
   if (padding.find_first_not_of('\0') != std::string_view::npos) {

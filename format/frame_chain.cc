@@ -21,7 +21,7 @@ Status CheckLink(const DecodedFrame& found, std::string_view file_name, const Fr
   if (frame.previous != chain.last_checksum) {
     return CorruptionAt(
         file_name, found.offset,
-        Mismatch("checksum of the frame before", chain.last_checksum, frame.previous));
+        HashMismatch("checksum of the frame before", chain.last_checksum, frame.previous));
   }
   if (frame.first_sequence <= chain.last_sequence || LastSequence(frame) < frame.first_sequence) {
     return CorruptionAt(

@@ -75,7 +75,7 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
   const BoundFile& bound = record.manifest;
   if (end.length_bytes == bound.length_bytes && end.last_checksum != bound.last_checksum) {
     return CorruptionAt(name, end.length_bytes,
-                        Mismatch("last checksum", bound.last_checksum, end.last_checksum));
+                        HashMismatch("last checksum", bound.last_checksum, end.last_checksum));
   }
   if (end.length_bytes < bound.length_bytes ||
       (record.closed && reader.limit() != end.length_bytes)) {

@@ -86,8 +86,8 @@ Result<Hash128> StoreFile::VerifyBytes() const {
       return Status();
     }));
     if (section_hash.Finish() != section.checksum) {
-      return file.Corrupt(section.offset,
-                          Mismatch("checksum of section", section.checksum, section_hash.Finish()));
+      return file.Corrupt(section.offset, HashMismatch("checksum of section", section.checksum,
+                                                       section_hash.Finish()));
     }
   }
   RETURN_IF_ERROR(VerifyEnd());

@@ -18,6 +18,9 @@
 namespace tandem::format {
 namespace {
 
+// Padding, and the second copies of what leads to the sections.
+constexpr FindingTopic kSpare = {"spare", FindingEffect::kNothing};
+
 bool SectionHolds(SectionKind section, BlockKind block) {
   switch (section) {
     case SectionKind::kSchema:
@@ -96,6 +99,8 @@ class BlocksVerifier {
 };
 
 Status BlocksVerifier::Run() {
+  findings_.set_sections(file_.sections());
+  findings_.set_topic(kSpare);
   RETURN_IF_ERROR(OpenFamilies());
   uint64_t end = kFileHeaderBytes;
   for (const SectionEntry& section : file_.sections()) {  // Open checked that they rise.
@@ -164,6 +169,7 @@ Status BlocksVerifier::VerifyReferences(const BlockRef& block, std::string_view 
 }
 
 void BlocksVerifier::CompareBlockCounts() {
+  findings_.set_topic({"block-index", FindingEffect::kAccess});
   for (const Family& family : families_) {
     findings_.Compare("row blocks found of family " + std::to_string(family.data->family().value),
                       family.next, family.data->block_count());
@@ -177,7 +183,9 @@ Status BlocksVerifier::VerifySection(const SectionEntry& section) {
     ASSIGN_OR_RETURN(at, VerifyBlock(section, at, &hash));
   }
   if (hash.Finish() != section.checksum) {
-    findings_.AddAt(section.offset, Mismatch("section checksum", section.checksum, hash.Finish()));
+    // What it costs, the broken block says. Where none is broken, nothing.
+    const FindingTopic topic{TopicOf(section).kind, FindingEffect::kNothing, section.offset};
+    findings_.AddOn(topic, HashMismatch("section checksum", section.checksum, hash.Finish()));
   }
   return Status();
 }
@@ -203,13 +211,18 @@ Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64
   hash->Add(bytes);
   const Result<BlockRef> block =
       DecodeBlock({name_, file_.id(), at}, kind, bytes.substr(0, stored));
-  if (!block.has_value()) {
+  if (!block.has_value() && section.kind == SectionKind::kDictionary) {
+    // One of two copies. That none is good, those who need it find.
+    RETURN_IF_ERROR(findings_.AddErrorOn(kSpare, block.error()));
+  } else if (!block.has_value()) {
     RETURN_IF_ERROR(findings_.AddError(block.error()));
   } else if (section.kind == SectionKind::kData) {
     RETURN_IF_ERROR(VerifyReferences(*block, bytes.substr(0, stored), family));
   }
   const size_t nonzero = bytes.find_first_not_of('\0', stored);
-  if (nonzero != std::string_view::npos) findings_.AddAt(at + nonzero, "padding is not zero");
+  if (nonzero != std::string_view::npos) {
+    findings_.AddOn({kSpare.kind, kSpare.effect, at + nonzero}, "padding is not zero");
+  }
   return at + padded;
 }
 
@@ -231,6 +244,7 @@ Status BlocksVerifier::VerifyZeros(uint64_t begin, uint64_t end) {
 
 Status VerifyBlocks(const StoreFile& file, Findings* findings) {
   RETURN_IF_ERROR(BlocksVerifier(file, findings).Run());
+  findings->set_topic(kSpare);
   if (findings->count() > 0) return Status();
   // What no section holds: header, section tables, footer and the padding between them.
   const Status end = file.VerifyBytes().status();

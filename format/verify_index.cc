@@ -29,7 +29,7 @@ IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, ui
     : index_(index), section_(section), row_count_(row_count), findings_(*findings) {}
 
 void IndexVerifier::Add(std::string_view what) {
-  findings_.Add("index " + Quoted(index_.name) + ": " + std::string(what));
+  findings_.AddOn(topic_, "index " + Quoted(index_.name) + ": " + std::string(what));
 }
 
 std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const {
@@ -47,8 +47,10 @@ Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
   chunk_end_ = ordinal + 1;
   first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
   if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
+    findings_.set_topic({"rows", FindingEffect::kRows});
     return findings_.AddError(status);
   }
+  findings_.set_topic(topic_);
   for (const IndexEntry& entry : facts_.entries) {
     expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
     (entry.current ? current_ : older_).Add(entry.key, row_key);
@@ -74,6 +76,7 @@ Status IndexVerifier::CompareBits(uint32_t ordinal) {
 }
 
 Status IndexVerifier::CompareChunk() {
+  findings_.set_topic(topic_);
   first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
   for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
     if (Status status = ComparePart(part); !status.ok()) {
@@ -125,6 +128,7 @@ void IndexVerifier::CompareValue(IndexPart part, std::string_view key,
 }
 
 Status IndexVerifier::Finish() {
+  findings_.set_topic(topic_);
   const IndexSummary& summary = section_->summary();
   findings_.Compare("entries of index " + Quoted(index_.name) + ", current", current_.count,
                     summary.current_entries);

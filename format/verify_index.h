@@ -31,6 +31,8 @@ class IndexVerifier {
   IndexVerifier(const IndexRecord& index, IndexSection* section, uint32_t row_count,
                 Findings* findings);
 
+  /// What its findings concern.
+  void set_topic(const FindingTopic& topic) { topic_ = topic; }
   Status AddRow(uint32_t ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Entries kept since the last CompareChunk.
   size_t pending() const { return expected_.size(); }
@@ -62,6 +64,7 @@ class IndexVerifier {
   IndexSection* section_;
   uint32_t row_count_;
   Findings& findings_;
+  FindingTopic topic_{"index", FindingEffect::kDerived};
   RowIndexFacts facts_;
   uint32_t chunk_begin_ = 0, chunk_end_ = 0;  ///< Ordinals given since the last CompareChunk.
   std::vector<Expected> expected_;            ///< By ordinal.

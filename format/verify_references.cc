@@ -115,7 +115,7 @@ void ReferenceVerifier::Refer(uint64_t at, const Cell& cell) {
   if (value->second.length != reference->length) {
     findings_.AddAt(at, Mismatch("bytes of far value", reference->length, value->second.length));
   } else if (value->second.hash != reference->hash) {
-    findings_.AddAt(at, Mismatch("hash of far value", reference->hash, value->second.hash));
+    findings_.AddAt(at, HashMismatch("hash of far value", reference->hash, value->second.hash));
   }
   values_.erase(value);
 }

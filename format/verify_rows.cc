@@ -11,10 +11,12 @@
 
 #include "base/status_macros.h"
 #include "format/cell_buffer.h"
+#include "format/corruption.h"
 #include "format/far_value.h"
 #include "format/hash.h"
 #include "format/index_entries.h"
 #include "format/row_stream.h"
+#include "format/section_table.h"
 #include "format/verify_index.h"
 
 namespace tandem::format {
@@ -64,12 +66,16 @@ class RowsVerifier {
   Status CompareIndexes();
   void CompareStatistics(std::string_view last_key);
   void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
+  /// What is wrong with a section of that kind, of the first family or index where each has one.
+  FindingTopic TopicOfSection(SectionKind kind, uint32_t owner = 0) const;
+  FindingTopic TopicOfRow(uint32_t ordinal) const;
 
   StoreFile& file_;
   const bool deep_;
   Findings& findings_;
   std::span<const uint64_t> hashes_;
   const Bitmap* clean_ = nullptr;
+  FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
   /// The row being verified, as far as its cells came.
   struct Row {
@@ -110,7 +116,31 @@ Status RowsVerifier::Run() {
   return Status();
 }
 
+FindingTopic RowsVerifier::TopicOfSection(SectionKind kind, uint32_t owner) const {
+  const SectionEntry* section = FindSection(file_.sections(), kind, owner);
+  return section != nullptr ? TopicOf(*section) : TopicOf(SectionEntry{.kind = kind});
+}
+
+// By the first block that has cells of it.
+FindingTopic RowsVerifier::TopicOfRow(uint32_t ordinal) const {
+  FindingTopic topic{"rows", FindingEffect::kRows};
+  for (const FamilyId family : file_.families()) {
+    const Result<DataSection*> data = file_.Family(family);
+    if (!data.has_value() || *data == nullptr || !(*data)->Has(ordinal)) continue;
+    const Result<uint32_t> block = (*data)->BlockOf((*data)->RankOf(ordinal));
+    if (block.has_value()) topic.offset = (*data)->BlockAt(*block).handle.offset;
+    break;
+  }
+  return topic;
+}
+
 Status RowsVerifier::OpenParts() {
+  findings_.set_sections(file_.sections());
+  of_hashes_ = TopicOfSection(SectionKind::kKeyHashes);
+  of_clean_ = TopicOfSection(SectionKind::kCleanRows);
+  of_filter_ = TopicOfSection(SectionKind::kFilter);
+  of_block_index_ = TopicOfSection(SectionKind::kBlockIndex);
+  findings_.set_topic(of_hashes_);
   for (const ColumnTimes& times : file_.statistics().column_times) {
     column_times_[{times.family.value, times.qualifier}];
   }
@@ -132,10 +162,12 @@ Status RowsVerifier::OpenParts() {
     if (!section.has_value()) {
       RETURN_IF_ERROR(findings_.AddError(section.error()));
     } else if (*section == nullptr) {
-      findings_.Add("index " + Quoted(index.name) + ": the file has no section of it");
+      findings_.AddOn({"index", FindingEffect::kDerived},
+                      "index " + Quoted(index.name) + ": the file has no section of it");
     } else {
       indexes_.push_back(
           std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
+      indexes_.back()->set_topic(TopicOfSection(SectionKind::kIndexDirectory, index.id.value));
     }
   }
   return Status();
@@ -153,13 +185,17 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
     RETURN_IF_ERROR(rows.Cells(&cells_));
     RETURN_IF_ERROR(CountCells(cells_));
   }
-  if (row_.cells == 0) findings_.Add(name + " has no cell");
-  if (!row_.is_in_order) findings_.Add(name + ": its cells are not in order");
+  if (row_.cells == 0) findings_.AddOn(TopicOfRow(ordinal), name + " has no cell");
+  if (!row_.is_in_order) {
+    findings_.AddOn(TopicOfRow(ordinal), name + ": its cells are not in order");
+  }
   const bool is_clean = row_.is_clean && row_.cells > 0;
   found_.clean_rows += is_clean ? 1 : 0;
   const uint64_t hash = RowHash(rows.key(), file_.table().hash_secret);
   for (const uint64_t stated : rows.WideKeyHashes()) {
-    findings_.Compare("key hash in the head of " + name, hash, stated);
+    if (stated == hash) continue;
+    findings_.AddOn(TopicOfRow(ordinal),
+                    HashMismatch("key hash in the head of " + name, hash, stated));
   }
   VerifyDerived(ordinal, hash, is_clean);
   if (!deep_) return Status();
@@ -233,22 +269,28 @@ Status RowsVerifier::CountCell(const Cell& cell) {
 
 void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
   const std::string name = " of row " + std::to_string(ordinal);
-  if (hashes_.size() > ordinal) findings_.Compare("key hash" + name, hash, hashes_[ordinal]);
-  if (clean_ != nullptr && clean_->size() > ordinal) {
-    findings_.Compare("clean bit" + name, is_clean, clean_->Test(ordinal));
+  if (hashes_.size() > ordinal && hashes_[ordinal] != hash) {
+    findings_.AddOn(of_hashes_, HashMismatch("key hash" + name, hash, hashes_[ordinal]));
+  }
+  if (clean_ != nullptr && clean_->size() > ordinal && clean_->Test(ordinal) != is_clean) {
+    findings_.AddOn(of_clean_, Mismatch("clean bit" + name, is_clean, !is_clean));
   }
   const Result<bool> filtered = file_.MayContain(hash);
-  if (filtered.has_value() && !*filtered) findings_.Add("the filter lacks the key" + name);
+  if (filtered.has_value() && !*filtered) {
+    findings_.AddOn(of_filter_, "the filter lacks the key" + name);
+  }
 }
 
 Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
   const std::string name = "row " + std::to_string(ordinal);
+  findings_.set_topic(of_hashes_);
   const auto by_hash = file_.FindByHash(key, hash);
   if (!by_hash.has_value()) {
     RETURN_IF_ERROR(findings_.AddError(by_hash.error()));
   } else if (!by_hash->has_value() || (*by_hash)->ordinal != Ordinal(ordinal)) {
     findings_.Add(name + " is not found by its hash");
   }
+  findings_.set_topic(of_block_index_);
   const Result<uint32_t> by_key = file_.LowerBound(key);
   if (!by_key.has_value()) return findings_.AddError(by_key.error());
   findings_.Compare("position of the key of " + name, ordinal, *by_key);
@@ -276,6 +318,7 @@ Status RowsVerifier::CompareIndexes() {
 }
 
 void RowsVerifier::CompareStatistics(std::string_view last_key) {
+  findings_.set_topic(TopicOfSection(SectionKind::kStatistics));
   const FileStatistics& stated = file_.statistics();
   findings_.Compare("rows, by the statistics", found_.rows, stated.rows);
   findings_.Compare("rows, by the key hashes", found_.rows, hashes_.size());
@@ -324,6 +367,7 @@ void RowsVerifier::CompareTimes(const std::vector<ColumnTimes>& stated, bool by_
 
 Status VerifyRows(StoreFile* file, bool deep, Findings* findings) {
   const Status status = RowsVerifier(file, deep, findings).Run();
+  findings->set_topic({"rows", FindingEffect::kRows});
   return status.ok() ? status : findings->AddError(status);
 }
 

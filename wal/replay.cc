@@ -72,12 +72,6 @@ Result<std::vector<Opened>> OpenAll(const std::vector<ReplaySegment>& segments,
   return opened;
 }
 
-Status Differs(const Opened& opened, std::string_view what, uint64_t expected,
-               const SegmentEnd& end, uint64_t found) {
-  return format::CorruptionAt(opened.name, end.length_bytes,
-                              format::Mismatch(what, expected, found));
-}
-
 // Whether a segment's end is where everybody who knows says it is.
 Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& reason) {
   const format::BoundFile* bound = opened.segment->bound;
@@ -90,17 +84,20 @@ Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& 
                                 reason + "; " + std::to_string(length_min) + " bytes were durable");
   }
   if (bound != nullptr && end.last_checksum != bound->last_checksum) {
-    return Differs(opened, "last checksum, as ROOT says", bound->last_checksum, end,
-                   end.last_checksum);
+    return format::CorruptionAt(opened.name, end.length_bytes,
+                                format::HashMismatch("last checksum, as ROOT says",
+                                                     bound->last_checksum, end.last_checksum));
   }
   if (vouched == nullptr) return Status();
   if (end.last_checksum != vouched->last_checksum) {
-    return Differs(opened, "last checksum, as its successor says", vouched->last_checksum, end,
-                   end.last_checksum);
+    return format::CorruptionAt(opened.name, end.length_bytes,
+                                format::HashMismatch("last checksum, as its successor says",
+                                                     vouched->last_checksum, end.last_checksum));
   }
   if (end.last_sequence != vouched->last_sequence) {
-    return Differs(opened, "last sequence, as its successor says", vouched->last_sequence, end,
-                   end.last_sequence);
+    return format::CorruptionAt(opened.name, end.length_bytes,
+                                format::Mismatch("last sequence, as its successor says",
+                                                 vouched->last_sequence, end.last_sequence));
   }
   return Status();
 }

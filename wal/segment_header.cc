@@ -55,7 +55,7 @@ Result<SegmentHeader> ReadSegmentHeader(base::File* file) {
   if (computed != header.checksum) {
     return format::CorruptionAt(
         file->name(), kChecksumAt,
-        format::Mismatch("checksum of segment header", computed, header.checksum));
+        format::HashMismatch("checksum of segment header", computed, header.checksum));
   }
   return header;
 }

@@ -44,6 +44,7 @@
 #include "tandem/schema.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
+#include "tandem/verify.h"
 #include "tandem/write_batch.h"
 
 namespace tandem::engine {
@@ -215,12 +216,6 @@ struct DatabaseInfo {
   int64_t clock_micros = 0;  ///< The wall clock, since 1970.
   int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
   std::vector<TableInfo> tables;  ///< In the order of their creation.
-};
-
-/// What Verify found. `findings` is empty when all is well.
-struct VerifyReport {
-  uint64_t files = 0, rows = 0, cells = 0, index_entries = 0, bytes = 0;
-  std::vector<std::string> findings;
 };
 
 /// A backup (tandem/backup.h).

@@ -65,6 +65,8 @@ struct Statistics {
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
 
+  uint64_t torn_bytes = 0;  ///< At the log's end when it was opened: a write that a crash cut off.
+
   // Sizes of this moment; 0 after Close.
   uint64_t last_sequence = 0;  ///< Of the last operation that is visible.
   uint64_t log_bytes = 0;      ///< In log segments that are still needed.

@@ -12,5 +12,6 @@
 #include "tandem/schema.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
+#include "tandem/verify.h"
 #include "tandem/version.h"
 #include "tandem/write_batch.h"

@@ -102,7 +102,7 @@ struct ApiFixture {
     BOOST_CHECK_EQUAL(*count, rows);
     const auto report = database->Verify(true);
     BOOST_REQUIRE(report.has_value());
-    for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   }
 
   // In memory, where syncing costs nothing.

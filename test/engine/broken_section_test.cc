@@ -179,7 +179,7 @@ void CheckGoesOn(World& world, const std::vector<std::string>& expected, const s
   BOOST_CHECK_EQUAL(world.Explain().files_scanned, 0);
   const auto verified = (*world).Verify(true);
   BOOST_REQUIRE(verified.has_value());
-  for (const std::string& finding : verified->findings) BOOST_ERROR(where << ": " << finding);
+  for (const Finding& finding : verified->findings) BOOST_ERROR(where << ": " << finding.text);
 }
 
 BOOST_AUTO_TEST_SUITE(broken_section)

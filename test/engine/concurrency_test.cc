@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(ReadersSeeWholeBatchesThroughFlushesAndCompactions) {
   BOOST_CHECK_EQUAL(ReadEverywhere(*database), writes);
   const Result<VerifyReport> report = database->Verify(true);
   BOOST_REQUIRE(report.has_value());
-  for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+  for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
   Open();
   BOOST_CHECK_EQUAL(ReadEverywhere(*database), writes);

@@ -56,7 +56,7 @@ class CopiedDatabase {
     const Result<VerifyReport> report = engine_->Verify(true);
     if (!report.has_value()) return report.error().ToString();
     std::string text;
-    for (const std::string& finding : report->findings) text += finding + "\n";
+    for (const Finding& finding : report->findings) text += finding.text + "\n";
     return text;
   }
 

@@ -66,7 +66,7 @@ std::string FindingsOf(Database* database) {
   const Result<VerifyReport> report = database->Verify(/*deep=*/true);
   if (!report) return report.error().ToString();
   std::string text;
-  for (const std::string& finding : report->findings) text += finding + "\n";
+  for (const Finding& finding : report->findings) text += finding.text + "\n";
   return text;
 }
 

@@ -236,7 +236,7 @@ class Trial {
     const Status status = engine::VerifyView(world_.context(), view, /*deep=*/true, &report);
     BOOST_REQUIRE_MESSAGE(status.ok(), status.ToString());
     std::string findings;
-    for (const std::string& finding : report.findings) findings += finding + "; ";
+    for (const Finding& finding : report.findings) findings += finding.text + "; ";
     BOOST_REQUIRE_EQUAL(findings, "");
   }
 

@@ -89,7 +89,7 @@ void CheckRecovered(TestEngine& engine, const Workload& workload, int at_least) 
   BOOST_REQUIRE_EQUAL(PrefixOf(engine, "u"), rows);
   const Result<VerifyReport> report = engine->Verify(true);
   BOOST_REQUIRE(report.has_value());
-  for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+  for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   int found = 0;
   for (const char* value : {"0", "1", "2"}) {
     found += static_cast<int>(*engine->Count({}, "t", Predicate::Equal("c", value), {}));

@@ -9,9 +9,9 @@
 
 #include "tandem/limits.h"
 #include "test/engine/test_engine.h"
-#include "tools/simulation/model.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 namespace {
@@ -50,7 +50,7 @@ struct RegionsFixture : TestEngine {
   void CheckVerified() {
     const Result<VerifyReport> report = engine().Verify(true);
     BOOST_REQUIRE(report.has_value());
-    for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   }
 };
 

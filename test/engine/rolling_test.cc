@@ -74,7 +74,7 @@ struct RollingFixture : TestEngine {
     }
     const Result<VerifyReport> report = engine().Verify(true);
     BOOST_REQUIRE(report.has_value());
-    for (const std::string& finding : report->findings) BOOST_ERROR(finding);
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   }
   uint64_t StoreFilesOnDisk() {
     uint64_t count = 0;

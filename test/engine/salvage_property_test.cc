@@ -10,9 +10,6 @@
 #include <vector>
 
 #include "engine/local_files.h"
-#include "engine/storage.h"
-#include "format/manifest.h"
-#include "format/root.h"
 #include "test/engine/copied_database.h"
 #include "test/engine/salvage_world.h"
 #include "test/support/print.h"
@@ -142,16 +139,6 @@ BOOST_AUTO_TEST_CASE(WhatIsCopiedWasWrittenAndWhatIsNotIsListed) {
   if (trials < 80) return;
   BOOST_TEST(lossless > 0u);
   BOOST_TEST(refused < trials / 4 + 1);
-}
-
-/// The catalog of the database `path`, as ROOT and manifest have it. Requires: both are good.
-format::Catalog CatalogOf(SimulatedDisk* disk, const std::string& path) {
-  const auto directory = *disk->OpenDirectory(path, false);
-  const auto root_file = *directory->Open("ROOT", base::OpenMode::kReadOnly);
-  const format::RootFile root = *format::ReadRoot(root_file.get());
-  const std::string name = engine::ManifestName(root.record.manifest.number);
-  const auto manifest = *directory->Open(name, base::OpenMode::kReadOnly);
-  return format::ReadManifest(manifest.get(), root)->catalog;
 }
 
 /// Breaks or removes what says which files the database has. Files of data stay.

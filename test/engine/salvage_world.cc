@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "engine/storage.h"
+#include "format/manifest.h"
+#include "format/root.h"
 #include "test/engine/copied_database.h"
 
 namespace tandem::test {
@@ -212,6 +215,15 @@ CellValues CellsOf(engine::Engine* engine) {
   return cells;
 }
 
+format::Catalog CatalogOf(SimulatedDisk* disk, const std::string& path) {
+  const auto directory = *disk->OpenDirectory(path, false);
+  const auto root_file = *directory->Open("ROOT", base::OpenMode::kReadOnly);
+  const format::RootFile root = *format::ReadRoot(root_file.get());
+  const std::string name = engine::ManifestName(root.record.manifest.number);
+  const auto manifest = *directory->Open(name, base::OpenMode::kReadOnly);
+  return format::ReadManifest(manifest.get(), root)->catalog;
+}
+
 std::unique_ptr<SimulatedDisk> DiskWith(const FileContents& files) {
   auto disk = std::make_unique<SimulatedDisk>(1, nullptr);
   for (const auto& [name, content] : files) disk->SetContent("db", name, content);
@@ -240,7 +252,7 @@ Result<engine::SalvageReport> SalvageOn(SimulatedDisk* disk, bool include_orphan
 std::vector<std::string> Judge(const SalvageWorld& world, const engine::SalvageReport& report,
                                SimulatedDisk* disk) {
   std::vector<std::string> wrong;
-  for (const std::string& finding : report.verified.findings) wrong.push_back(finding);
+  for (const Finding& finding : report.verified.findings) wrong.push_back(finding.text);
   const CellValues visible = world.Visible(), found = CellsOf(disk, "copy");
   for (const auto& [cell, value] : found) {
     if (!world.WasWritten(cell, value)) wrong.push_back("never written: " + Text(cell));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/salvage.h"
+#include "format/catalog.h"
 #include "test/engine/test_engine.h"
 #include "test/support/test_random.h"
 
@@ -70,6 +71,9 @@ class SalvageWorld {
 CellValues CellsOf(SimulatedDisk* disk, const std::string& path);
 /// The same of an open database.
 CellValues CellsOf(engine::Engine* engine);
+
+/// The catalog of the database `path`, as ROOT and manifest have it. Requires: both are good.
+format::Catalog CatalogOf(SimulatedDisk* disk, const std::string& path);
 
 /// A disk with `files` as its database "db".
 std::unique_ptr<SimulatedDisk> DiskWith(const FileContents& files);

@@ -181,13 +181,14 @@ BOOST_AUTO_TEST_CASE(VerifyAndSalvageEndWithAReportOfEveryDatabase) {
       const auto report = database.engine->Verify(/*deep=*/true);
       BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
       BOOST_TEST(report->findings.size() == 0u,
-                 (report->findings.empty() ? "" : report->findings.front()));
+                 (report->findings.empty() ? "" : report->findings.front().text));
       const std::string rows = database.engine.Rows();
       const auto disk = DiskWith(FilesOf(database.engine.disk));
       const auto salvaged = SalvageOn(disk.get());
       BOOST_REQUIRE_MESSAGE(salvaged.has_value(), salvaged.status().ToString());
-      BOOST_TEST(salvaged->verified.findings.size() == 0u,
-                 (salvaged->verified.findings.empty() ? "" : salvaged->verified.findings.front()));
+      BOOST_TEST(
+          salvaged->verified.findings.size() == 0u,
+          (salvaged->verified.findings.empty() ? "" : salvaged->verified.findings.front().text));
       BOOST_TEST(!salvaged->lost_something());
       CopiedDatabase copy(disk.get(), "copy", /*read_only=*/true, &database.engine.clock);
       BOOST_TEST(copy.Rows() == rows);

@@ -8,9 +8,9 @@
 #include "base/random.h"
 #include "engine/engine.h"
 #include "engine/storage.h"
+#include "test/support/print.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
-#include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"
 
 namespace tandem::engine {
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(SoundDatabasesHaveNoFindings) {
     const auto report = engine->Verify(deep);
     BOOST_REQUIRE(report.has_value());
     BOOST_TEST(report->findings.empty());
-    if (!report->findings.empty()) BOOST_TEST_MESSAGE(report->findings[0]);
+    if (!report->findings.empty()) BOOST_TEST_MESSAGE(report->findings[0].text);
     BOOST_TEST(report->files == 3u);
     BOOST_TEST(report->rows == 180u);
     BOOST_TEST((report->index_entries > 0) == deep);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(FindingsNameTheFile) {
   const auto report = engine->Verify(true);
   BOOST_REQUIRE(report.has_value());
   BOOST_REQUIRE(!report->findings.empty());
-  BOOST_TEST(report->findings[0].find(name) != std::string::npos);
+  BOOST_TEST(report->findings[0].text.find(name) != std::string::npos);
   BOOST_TEST(report->files == 3u);
 }
 

@@ -252,7 +252,7 @@ std::string World::Finish() {
   const auto report = engine_->Verify(true);
   Expect(report.status(), "verify");
   if (report.has_value()) {
-    for (const std::string& finding : report->findings) Problem("verify found: " + finding);
+    for (const Finding& finding : report->findings) Problem("verify found: " + finding.text);
   }
   Expect(engine_->Close(), "close");
   engine_.reset();

@@ -250,7 +250,7 @@ void Session::Verify() {
   ++counters_.verifications;
   if (!report->findings.empty()) {
     throw Failure("verify found " + std::to_string(report->findings.size()) +
-                  " things, first: " + report->findings[0]);
+                  " things, first: " + report->findings[0].text);
   }
 }
 

@@ -316,7 +316,7 @@ void SmallRun::Verify() {
   const auto report = store_.engine().Verify(true);
   RequireOk(report.status(), "verify");
   ++counters_.verifications;
-  if (!report->findings.empty()) throw Failure("verify found: " + report->findings[0]);
+  if (!report->findings.empty()) throw Failure("verify found: " + report->findings[0].text);
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ std::string CheckOpened(const LifePlan& plan, LifeModel* model, engine::Engine& 
   if (!wrong.empty()) return wrong;
   const auto report = engine.Verify(true);
   if (!report.has_value()) return "verify: " + report.error().ToString();
-  return report->findings.empty() ? "" : "verify: " + report->findings[0];
+  return report->findings.empty() ? "" : "verify: " + report->findings[0].text;
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "engine/background.h"
 #include "engine/engine.h"
 #include "test/prove/exam_subject.h"
+#include "test/support/temporary_directory.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
-#include "test/support/temporary_directory.h"
 
 namespace tandem::prove {
 namespace {
@@ -192,7 +192,7 @@ class TandemSubject final : public ExamSubject {
     }
     const auto report = engine_->Verify(true);
     Require(report.status(), "verify");
-    if (!report->findings.empty()) throw std::runtime_error("verify: " + report->findings[0]);
+    if (!report->findings.empty()) throw std::runtime_error("verify: " + report->findings[0].text);
     Require(engine_->Close(), "close");
     engine_.reset();
     Open();

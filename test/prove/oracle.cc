@@ -119,7 +119,7 @@ std::string CheckProbed(Machine* machine, const Workload& workload, const Conten
 std::string CheckIndexes(engine::Engine* engine, const Workload& workload) {
   const Result<VerifyReport> report = engine->Verify(true);
   if (!report.has_value()) return "verify fails: " + report.status().ToString();
-  if (!report->findings.empty()) return "verify finds: " + report->findings[0];
+  if (!report->findings.empty()) return "verify finds: " + report->findings[0].text;
   std::set<std::string> existing;
   for (const TableInfo& table : engine->Info().tables) existing.insert(table.options.name);
   for (const TableOptions& table : workload.tables) {

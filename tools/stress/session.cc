@@ -241,9 +241,10 @@ Status Session::Verify() {
   if (!report.has_value()) return In("verify", report.error());
   if (report->findings.empty()) return {};
   // A disk that fails to answer is a finding of verify, and only that.
-  if (is_failing()) return Status::IoError(report->findings[0]);
-  return Mismatch("verify --deep", "no finding",
-                  Format("{} findings, first: {}", report->findings.size(), report->findings[0]));
+  if (is_failing()) return Status::IoError(report->findings[0].text);
+  return Mismatch(
+      "verify --deep", "no finding",
+      Format("{} findings, first: {}", report->findings.size(), report->findings[0].text));
 }
 
 void SessionCounts::Add(const SessionCounts& other) {

@@ -167,8 +167,9 @@ Status CheckDeep(const Stressed& stressed) {
   if (!report.has_value()) return In("verify", report.error());
   stressed.expected->Add(Count::kVerifications);
   if (report->findings.empty()) return {};
-  return Mismatch("verify --deep", "no finding",
-                  Format("{} findings, first: {}", report->findings.size(), report->findings[0]));
+  return Mismatch(
+      "verify --deep", "no finding",
+      Format("{} findings, first: {}", report->findings.size(), report->findings[0].text));
 }
 
 Status WriteSlots(const Stressed& stressed, uint32_t thread, const std::vector<uint32_t>& slots,

@@ -288,7 +288,7 @@ Status Worker::Care() {
   if (!report.has_value()) return In("verify", report.error());
   stressed_.expected->Add(Count::kVerifications);
   if (report->findings.empty()) return {};
-  return Mismatch("verify beside writers", "no finding", report->findings[0]);
+  return Mismatch("verify beside writers", "no finding", report->findings[0].text);
 }
 
 }  // namespace tandem::stress

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/file_probe.h"
+#include "tools/tandem/findings_output.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/suggest.h"
@@ -75,7 +76,10 @@ Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const 
                                                  bool create_if_missing) {
   Options options = BaseOptions(context);
   options.create_if_missing = create_if_missing;
-  return OpenNamed(path, options);
+  auto database = OpenNamed(path, options);
+  const uint64_t torn_bytes = database ? (*database)->GetStatistics().torn_bytes : 0;
+  if (torn_bytes > 0) WriteBytes(context.err, "tandem: " + TornText(path, torn_bytes) + "\n");
+  return database;
 }
 
 Result<std::unique_ptr<Database>> OpenAcceptingClock(const std::string& path,

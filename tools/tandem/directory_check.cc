@@ -81,7 +81,8 @@ Status DirectoryCheck::CheckStoreFile(const format::FileRecord& record) {
   if (file.has_value()) {
     RETURN_IF_ERROR(format::VerifyFileHash(file->get(), record.size_bytes, record.hash, &found));
   } else {
-    found.findings.push_back(Format("{}: {}", name, file.error().message()));
+    found.findings.push_back(
+        format::NewFinding(Status::Corruption(Format("{}: {}", name, file.error().message()))));
   }
   if (found.findings.empty()) return {};
   ASSIGN_OR_RETURN(const Binding now, ReadBinding());
@@ -102,8 +103,9 @@ Status DirectoryCheck::CheckNames(const Binding& binding) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, directory_.List());
   for (const std::string& name : names) {
     if (expected.contains(name)) continue;
-    report_.findings.push_back(
-        Format("{}: neither ROOT nor the manifest of this closed database names it", name));
+    report_.findings.push_back(format::NewFinding(
+        {"name", FindingEffect::kNothing},
+        Format("{}: neither ROOT nor the manifest of this closed database names it", name)));
   }
   return {};
 }
@@ -115,7 +117,7 @@ Status CheckDirectory(const std::string& path, VerifyReport* report) {
   ASSIGN_OR_RETURN(const auto directory, file_system->OpenDirectory(path, false));
   const Status status = DirectoryCheck(directory.get(), report).Run();
   if (status.code() != StatusCode::kCorruption) return status;
-  report->findings.emplace_back(status.message());
+  report->findings.push_back(format::NewFinding(status));
   return {};
 }
 

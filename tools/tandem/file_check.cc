@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/verify_files.h"
 #include "format/backup_record.h"
 #include "format/findings.h"
 #include "format/frame_chain.h"
 #include "format/manifest.h"
 #include "format/root.h"
-#include "format/store_file.h"
-#include "format/verify_blocks.h"
-#include "format/verify_rows.h"
 #include "tools/tandem/chain_end.h"
 #include "tools/tandem/format_text.h"
 #include "wal/log.h"
@@ -21,16 +19,6 @@ namespace tandem::tools {
 namespace {
 
 using format::Findings;
-
-Status CheckStoreFile(ProbedFile* probed, bool deep, VerifyReport* report) {
-  Findings findings(probed->file->name(), report);
-  const auto opened = format::StoreFile::Open(std::move(probed->file), {}, nullptr);
-  if (!opened.has_value()) return findings.AddError(opened.error());
-  format::StoreFile& file = **opened;
-  RETURN_IF_ERROR(findings.AddError(file.VerifyBytes().status()));
-  RETURN_IF_ERROR(format::VerifyBlocks(file, &findings));
-  return format::VerifyRows(&file, deep, &findings);
-}
 
 /// Follows a chain of frames to its end. Errors: what is wrong with it.
 Status CheckChain(ProbedFile* probed, uint64_t begin, uint64_t header_checksum,
@@ -77,9 +65,9 @@ Status CheckRoot(ProbedFile* probed) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].has_value() && slots[i]->generation == root.record.generation) continue;
     return Status::Corruption(
-        Format("{}: slot {}: expected generation {}, as in the other slot of a closed database, "
-               "found {}",
-               probed->file->name(), i, root.record.generation,
+        Format("{}: offset {}: slot {}: expected generation {}, as in the other slot of a closed "
+               "database, found {}",
+               probed->file->name(), (i + 1) * 4096, i, root.record.generation,
                slots[i].has_value() ? Format("{}", slots[i]->generation) : "a wrong checksum"));
   }
   return {};
@@ -88,19 +76,27 @@ Status CheckRoot(ProbedFile* probed) {
 }  // namespace
 
 Status CheckFile(ProbedFile* probed, bool deep, VerifyReport* report) {
+  if (probed->header.kind == format::FileKind::kStore) {
+    return engine::VerifyStoreFile(
+        {.directory = probed->directory.get(), .name = probed->file->name(), .known = {}}, deep,
+        report);
+  }
   ++report->files;
   report->bytes += probed->size_bytes;
-  if (probed->header.kind == format::FileKind::kStore) {
-    return CheckStoreFile(probed, deep, report);
-  }
   Findings findings(probed->file->name(), report);
+  const bool is_log = probed->header.kind == format::FileKind::kLog;
+  findings.set_topic(
+      {is_log ? "log" : "catalog", is_log ? FindingEffect::kRows : FindingEffect::kAccess});
   switch (probed->header.kind) {
     case format::FileKind::kLog:
       return findings.AddError(CheckLogSegment(probed, report));
     case format::FileKind::kManifest:
       return findings.AddError(CheckManifest(probed));
-    case format::FileKind::kRoot:
+    case format::FileKind::kRoot: {
+      const bool is_readable = format::ReadRoot(probed->file.get()).has_value();
+      findings.set_topic({"root", is_readable ? FindingEffect::kNothing : FindingEffect::kAccess});
       return findings.AddError(CheckRoot(probed));
+    }
     case format::FileKind::kBackup:
       return findings.AddError(
           format::ReadBackupRecord(probed->file.get(), probed->header.number.value).status());

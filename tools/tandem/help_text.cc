@@ -114,8 +114,13 @@ regions, files, log segments, counters.
     {"verify",
      R"(Example: tandem verify shop/ --deep
 
-Checks every byte of a database or of one file of it against its checksums. Exit 8
-and a line for each finding when there is damage. Writes nothing.
+Checks every byte of a database or of one file of it against its checksums; of a
+database that does not open every file by itself. Exit 8 and a line for each finding
+when there is damage, with what it costs. Writes nothing.
+  nothing  a second copy, padding, a group of the log that a crash cut off
+  derived  an index, a filter, hashes: rows are whole, a merge makes it again
+  access   what leads to rows; they may be whole, and salvage looks for them
+  rows     rows or operations of the log are damaged or gone
 )"},
     {"flush",
      R"(Example: tandem flush shop/

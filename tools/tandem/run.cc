@@ -7,8 +7,10 @@
 #include <variant>
 
 #include "base/status_macros.h"
+#include "format/findings.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/command_line.h"
+#include "tools/tandem/file_probe.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/verbs.h"
@@ -25,14 +27,24 @@ void Report(const Context& context, std::string_view verb, std::string_view mess
   WriteBytes(context.err, line);
 }
 
+/// What a user does about damage that the verb met.
+const char* NextStep(std::string_view verb, const std::string& path) {
+  if (verb == "salvage") return "; 'tandem restore' makes a database from a backup";
+  if (verb == "restore" || verb == "backup")
+    return "; 'tandem restore DIR --verify' lists all damage";
+  if (!IsDirectory(path)) return "; 'tandem verify' lists all damage of a file";
+  return "; 'tandem verify' lists all damage, 'tandem salvage' copies what is good, 'tandem "
+         "restore' gets a backup";
+}
+
 /// The message of an error of a verb on the database `path`: which file of it, and what to do next.
-Status Explain(const Status& error, const std::string& path) {
+Status Explain(const Status& error, std::string_view verb, const std::string& path) {
   std::string message(error.message());
   if (error.code() == StatusCode::kCorruption) {
     for (const char* name : {"ROOT", "manifest-", "log-", "store-"}) {
       if (message.starts_with(name)) message.insert(0, path.ends_with('/') ? path : path + "/");
     }
-    message += "; 'tandem verify' tells what else is damaged";
+    message += NextStep(verb, path);
   } else if (error.code() == StatusCode::kBusy) {
     message += "; verbs that only read work beside it";
   }
@@ -53,14 +65,44 @@ Result<ExitCode> Dispatch(const CommandLine& line, const Context& context) {
       [&](const auto& options) -> Result<ExitCode> {
         Result<ExitCode> result = RunVerb(options, context);
         if constexpr (requires { options.path; }) {
-          if (!result.has_value()) return Explain(result.error(), options.path);
+          if (!result.has_value()) return Explain(result.error(), line.verb, options.path);
         }
         if constexpr (requires { options.file; }) {
-          if (!result.has_value()) return Explain(result.error(), DirectoryOf(options.file));
+          if (!result.has_value()) {
+            return Explain(result.error(), line.verb, DirectoryOf(options.file));
+          }
         }
         return result;
       },
       line.options);
+}
+
+/// Whether the verb was asked for JSON Lines.
+bool WantsJson(const CommandLine& line) {
+  return std::visit(
+      [](const auto& options) {
+        if constexpr (requires { options.output == OutputMode::kJsonLines; }) {
+          return options.output == OutputMode::kJsonLines;
+        }
+        return false;
+      },
+      line.options);
+}
+
+/// The error as one record, for a program that reads records: its message, and the parts of it.
+void ReportAsJson(const Context& context, std::string_view verb, const Status& error) {
+  const Finding parts = format::NewFinding(error);
+  const bool is_damage = error.code() == StatusCode::kCorruption;
+  const auto part = [&](const std::string& text) {
+    return is_damage && !text.empty() ? Value(text) : Value();
+  };
+  const auto writer = NewRecordWriter(OutputMode::kJsonLines, context.err);
+  writer->Begin("error", {"verb", "code", "exit", "file", "offset", "expected", "found", "error"});
+  writer->Add({verb, StatusCodeName(error.code()), static_cast<int64_t>(ExitCodeOf(error.code())),
+               part(parts.file),
+               is_damage && parts.offset.has_value() ? Value(*parts.offset) : Value(),
+               part(parts.expected), part(parts.found), error.message()});
+  writer->End();
 }
 
 /// Data that could not be written is a failure, whatever the verb returned.
@@ -79,7 +121,11 @@ ExitCode RunParsed(const CommandLine& line, const Context& context) {
   }
   result = FlushOutput(std::move(result), context);
   if (result.has_value()) return *result;
-  Report(context, line.verb, result.error().message());
+  if (WantsJson(line)) {
+    ReportAsJson(context, line.verb, result.error());
+  } else {
+    Report(context, line.verb, result.error().message());
+  }
   return ExitCodeOf(result.error().code());
 }
 

@@ -162,7 +162,7 @@ Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& conte
   WriteNotes("repaired", report.repaired, writer.get());
   if (!report.verified.findings.empty()) {
     return Status::IoError(Format("{}: the copy does not verify: {}", options.destination,
-                                  report.verified.findings.front()));
+                                  report.verified.findings.front().text));
   }
   if (!report.lost_something()) return ExitCode::kDone;
   WriteBytes(context.err,

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/verify_files.h"
+#include "format/findings.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/file_check.h"
+#include "tools/tandem/findings_output.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/verbs.h"
@@ -15,22 +18,44 @@ namespace {
 /// Damage is a finding, whatever its place; other errors pass.
 Status Absorb(const Status& status, VerifyReport* report) {
   if (status.code() != StatusCode::kCorruption) return status;
-  report->findings.emplace_back(status.message());
+  report->findings.push_back(format::NewFinding(status));
+  return {};
+}
+
+/// As Absorb, where a closer look has not found the same and what it costs.
+Status AddUnlessKnown(const Status& status, VerifyReport* report) {
+  const bool is_known = std::ranges::any_of(
+      report->findings, [&](const Finding& known) { return known.text == status.message(); });
+  return is_known ? Status() : Absorb(status, report);
+}
+
+/// What the engine says of an open database. A writer may be at work on it.
+Status VerifyOpen(Database* database, const VerifyOptions& options, const Context& context,
+                  VerifyReport* report) {
+  auto verified = database->Verify(options.deep);
+  if (verified.has_value()) *report = std::move(*verified);
+  RETURN_IF_ERROR(Absorb(verified.status(), report));
+  ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
+  if (info.torn_bytes > 0) {
+    WriteBytes(context.err, "tandem: verify: " + TornText(options.path, info.torn_bytes) + "\n");
+  }
   return {};
 }
 
 Status VerifyDatabase(const VerifyOptions& options, const Context& context, VerifyReport* report) {
   const auto opened = OpenForReading(options.path, context);
   if (opened.has_value()) {
-    auto verified = (*opened)->Verify(options.deep);
-    if (verified.has_value()) *report = std::move(*verified);
-    RETURN_IF_ERROR(Absorb(verified.status(), report));
+    RETURN_IF_ERROR(VerifyOpen(opened->get(), options, context, report));
   } else {
-    RETURN_IF_ERROR(Absorb(opened.error(), report));
+    if (opened.error().code() != StatusCode::kCorruption) return opened.error();
+    const auto file_system = base::NewPosixFileSystem();
+    ASSIGN_OR_RETURN(auto directory, file_system->OpenDirectory(options.path, false));
+    RETURN_IF_ERROR(engine::VerifyFiles(std::move(directory), options.deep, report));
+    RETURN_IF_ERROR(AddUnlessKnown(opened.error(), report));
   }
   VerifyReport files;
   const Status status = CheckDirectory(options.path, &files);
-  for (std::string& finding : files.findings) report->findings.push_back(std::move(finding));
+  for (Finding& finding : files.findings) report->findings.push_back(std::move(finding));
   // Where the database did not open, the files that cannot be read are the same damage again.
   return report->findings.empty() ? status : Status();
 }
@@ -52,10 +77,7 @@ void WriteReport(const VerifyReport& report, const VerifyOptions& options, const
       {"findings", report.findings.size()},
   };
   writer->AddProperties("summary", properties);
-  if (report.findings.empty()) return;
-  writer->Begin("finding", {"finding"});
-  for (const std::string& finding : report.findings) writer->Add({finding});
-  writer->End();
+  WriteFindings(report, options.output, writer.get());
 }
 
 }  // namespace
@@ -65,17 +87,11 @@ Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context) {
   const bool one_file = !IsDirectory(options.path);
   RETURN_IF_ERROR(one_file ? VerifyOneFile(options, &report)
                            : VerifyDatabase(options, context, &report));
-  std::vector<std::string> distinct;
-  for (std::string& finding : report.findings) {
-    if (std::ranges::find(distinct, finding) == distinct.end()) {
-      distinct.push_back(std::move(finding));
-    }
-  }
-  report.findings = std::move(distinct);
+  RemoveRepeated(&report);
   WriteReport(report, options, context);
   if (report.findings.empty()) return ExitCode::kDone;
-  WriteBytes(context.err, Format("tandem: verify: {}: {} finding{}; see stdout\n", options.path,
-                                 report.findings.size(), report.findings.size() == 1 ? "" : "s"));
+  WriteBytes(context.err,
+             Format("tandem: verify: {}: {}\n", options.path, FindingsText(report, options.path)));
   return ExitCode::kFindings;
 }
 

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "tandem/backup.h"
 #include "tools/tandem/database_access.h"
+#include "tools/tandem/findings_output.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/verbs.h"
@@ -40,9 +41,7 @@ Result<ExitCode> Verify(const RestoreOptions& options, const Context& context) {
       {"files", report.files}, {"bytes", report.bytes}, {"findings", report.findings.size()}};
   writer->AddProperties("summary", properties);
   if (report.findings.empty()) return ExitCode::kDone;
-  writer->Begin("finding", {"finding"});
-  for (const std::string& finding : report.findings) writer->Add({finding});
-  writer->End();
+  WriteFindings(report, options.output, writer.get());
   WriteBytes(context.err,
              Format("tandem: restore: {}: {} finding{}; see stdout\n", options.directory,
                     report.findings.size(), report.findings.size() == 1 ? "" : "s"));

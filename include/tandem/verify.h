@@ -1,0 +1,50 @@
+// What a check of a database finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// What a finding costs, the least first.
+enum class FindingEffect : uint8_t {
+  kNothing,  ///< A second copy, padding, a file that nothing needs.
+  kDerived,  ///< What is made from rows: an index, a filter, hashes, statistics. Rows are whole;
+             ///< reads go on without it, and a merge of the file makes it again.
+  kAccess,   ///< What leads to rows: ROOT, the manifest, a schema, a block index, an order. Reads
+             ///< fail or see too little; the rows may be whole, and salvage looks for them.
+  kRows,     ///< Rows, or operations of the log, are damaged or gone: salvage says which.
+};
+
+/// "nothing", "derived", "access", "rows".
+const char* NameOf(FindingEffect effect);
+
+/// One thing that is wrong. What does not apply is empty.
+struct Finding {
+  /// A sentence that says it all: "FILE: offset OFFSET: WHAT: expected EXPECTED, found FOUND".
+  std::string text;
+  /// What it concerns: "root", "manifest", "log", "file", "catalog", "order", "sequence", "name",
+  /// "reads", or of a store file "schema", "rows", "block-index", "presence", "index", "filter",
+  /// "key-hashes", "clean-rows", "statistics", "spare" (a second copy, padding).
+  std::string kind;
+  FindingEffect effect = FindingEffect::kNothing;
+  std::string file;                ///< A name in the directory.
+  std::optional<uint64_t> offset;  ///< In the file, of the block, frame or section.
+  std::string expected, found;     ///< Checksums and hashes are hexadecimal.
+
+  bool operator==(const Finding&) const = default;
+};
+
+/// What Verify found. `findings` is empty when all is well.
+struct VerifyReport {
+  uint64_t files = 0, rows = 0, cells = 0, index_entries = 0, bytes = 0;
+  std::vector<Finding> findings;
+};
+
+}  // namespace tandem
+
+#pragma GCC visibility pop
