@@ -59,7 +59,7 @@ class MemoryAccount {
 
  private:
   /// Less would cost more time; what is freed meanwhile is mostly used again.
-  static constexpr uint64_t kFreedMax = 8 << 20;
+  static constexpr uint64_t kFreedMax = 4 << 20;
 
   std::atomic<uint64_t>& sum(MemoryPart part) { return sums_[static_cast<size_t>(part)]; }
 

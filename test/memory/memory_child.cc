@@ -66,7 +66,11 @@ class Life {
     sampler_.End();
     Open("open");
     Phase("query2", [&] { AskWithThreads(); });
-    Phase("load2", [&] { Load(0, shape_.rows / 4); });
+    Phase("load2", [&] {
+      Load(0, shape_.rows / 4);
+      Require(database_->Compact(""), "merge");  // No merge is under way at the end.
+    });
+    Load(0, 2000);  // For the log.
   }
 
   /// Opens what First left.
