@@ -176,7 +176,7 @@ class Life {
   void Verify() {
     const auto report = database_->Verify(true);
     Require(report.has_value() ? Status() : report.error(), "verify");
-    if (!report->findings.empty()) Require(Status::Corruption(report->findings[0]), "verify");
+    if (!report->findings.empty()) Require(Status::Corruption(report->findings[0].text), "verify");
   }
 
   const std::string path_;
