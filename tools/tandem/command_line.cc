@@ -200,7 +200,9 @@ void Grammar::AddMake() {
                    "NAME[,versions=N][,ttl=7d][,compression=none|zstd]\n"
                    "[,block-size=8KiB]; may be repeated; default: d")
       ->allow_extra_args(false);
-  verb->add_option("--index", create.indexes, "NAME=FAMILY:COLUMN[:TYPE][:desc]; may be repeated")
+  verb->add_option("--index", create.indexes,
+                   "NAME=FAMILY:COLUMN[:TYPE][:desc], one column an index;\n"
+                   "may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--split-keys", create.split_keys,
                    "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
@@ -218,6 +220,7 @@ void Grammar::AddImport() {
   verb->add_flag("--strict", import.strict, "Stop at the first malformed record (exit 2)");
   verb->add_flag("--acknowledge", import.acknowledge,
                  "Print the count of records written after each batch");
+  verb->add_flag("--compact", import.compact, "Then merge the table's files, as compact does");
   verb->add_option("--batch", import.batch_rows, "Rows written together; default 500")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
 }
@@ -402,6 +405,7 @@ Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
         "demo' shows them");
   }
   if (words[0] == "-h" || words[0] == "--help") return Help(ProgramHelp());
+  if (words[0] == "--version") return Grammar().Parse({"version"});
   const auto known = VerbNames();
   if (!words[0].starts_with("-") && std::ranges::find(known, words[0]) == known.end()) {
     return Status::InvalidArgument("unknown verb '" + EscapeBytes(words[0]) + "'" +
@@ -438,7 +442,7 @@ Result<CommandLine> Grammar::Finish(const std::string& verb) {
 Status Grammar::Explain(const CLI::Error& error, const std::vector<std::string>& words) const {
   std::vector<std::string> known = OptionNames(words[0]);
   const bool is_verb = !known.empty();
-  if (!is_verb) known = {"--help", "--verbose"};
+  if (!is_verb) known = {"--help", "--verbose", "--version"};
   const std::string next = "; see 'tandem " + (is_verb ? words[0] + " " : "") + "--help'";
   for (const std::string& word : words) {
     if (word == "--") break;

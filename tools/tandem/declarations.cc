@@ -135,6 +135,12 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(
         Format("--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
+  if (SplitText(text.substr(equals + 1), ',').size() > 1) {
+    return Status::InvalidArgument(Format(
+        "--index '{}': an index has one column today, this one names several; make an index for "
+        "each (a ',' inside a name is \\x2c)",
+        EscapeBytes(text)));
+  }
   auto parts = SplitText(text.substr(equals + 1), ':');
   IndexOptions index;
   ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));

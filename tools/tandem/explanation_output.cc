@@ -12,6 +12,7 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"index", explanation.index.empty() ? Value() : Value(explanation.index)},
       {"reason", explanation.reason},
       {"entries", explanation.entries},
+      {"memstore_entries", explanation.memstore_entries},
       {"files", explanation.files},
       {"files_scanned", explanation.files_scanned},
       {"memstores", explanation.memstores},

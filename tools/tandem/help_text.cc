@@ -38,9 +38,9 @@ uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In nam
      R"(Example: apt-cache dumpavail | tandem import pkg/ packages - --format deb822 \
            --row '{Package}/{Version}'
 
-Writes each record as a row, a column a field, then merges the table's files. The
-fields of the row key stay columns. Of equal row keys the last record wins; it is one
-Put later, so columns that it lacks stay.
+Writes each record as a row, a column a field. The fields of the row key stay columns.
+Of equal row keys the last record wins; it is one Put later, so columns that it lacks
+stay.
   jsonl         an object a line: strings as their text, the rest as written, null absent
   csv           RFC 4180; the first line has names; empty without quotes is absent
   tsv           the same with tabs; \t \n \r \\ \xNN are escapes, \N is absent
@@ -49,7 +49,8 @@ Put later, so columns that it lacks stay.
   dpkg-log      row key PACKAGE:ARCH; columns state, action, version, old_version; a line
                 is a version with its time in UTC: make the family with versions=1000
 What export or scan wrote as jsonl, csv or tsv comes back as it was, unless --row is
-given. Malformed records are counted and the first ten shown with their line.
+given. Malformed records are counted and the first ten shown with their line; where
+there is no other record the exit code is 2.
 )"},
     {"put",
      R"(Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250 audit:by=ann
@@ -250,7 +251,7 @@ PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a
 file holds. Data goes to stdout, all else to stderr.
 
-Options: -h, --help after any verb; -v, --verbose tells what the engine logs
+Options: -h, --help after any verb; --version; -v, --verbose tells what the engine logs
          --output table|jsonl|csv|tsv|raw for verbs that print data
 
 Exit: 0 done, 1 failure, 2 usage, 3 not found, 4 corrupt, 5 refused, 6 locked,

@@ -171,9 +171,12 @@ Status Importer::Reject(uint64_t line, std::string_view problem) {
   return {};
 }
 
+// Merging is left to the engine's policy: the work is in proportion to the table, not to what was
+// imported.
 Status Importer::Finish() {
-  RETURN_IF_ERROR(database_->Flush(job_.table));
-  return database_->Compact(job_.table);
+  const Status status = job_.compact ? database_->Compact(job_.table) : Status();
+  progress_.Wipe();
+  return status;
 }
 
 ImportSummary Importer::summary() const {

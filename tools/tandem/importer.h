@@ -30,6 +30,7 @@ struct ImportJob {
   RowKeyTemplate row_key;
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
+  bool compact = false;      ///< Merge the table's files at the end.
   size_t batch_rows = 500;
   std::vector<FamilyOptions> families;  ///< Of the table.
 };
@@ -58,7 +59,7 @@ class Importer {
   /// Imports a whole stream. Errors: kInvalidArgument (strict, or the stream as a whole),
   /// kCancelled (Ctrl-C; what was collected is written first), and those of Database::Write.
   Status Add(InputBuffer* input);
-  /// Flushes the table and merges its files.
+  /// Wipes the line of progress, and merges the table's files where the job says so.
   Status Finish();
   ImportSummary summary() const;
 

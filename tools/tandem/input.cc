@@ -51,9 +51,10 @@ InputBuffer::InputBuffer(std::FILE* file, std::string name, size_t read_bytes)
     : file_(file), name_(std::move(name)), read_bytes_(read_bytes) {
   struct stat status {};
   const int descriptor = fileno(file);
-  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
-    total_bytes_ = static_cast<uint64_t>(status.st_size);
-  }
+  if (descriptor < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  // Of standard input somebody may have read a part.
+  const off_t offset = lseek(descriptor, 0, SEEK_CUR);
+  if (offset < status.st_size) total_bytes_ = static_cast<uint64_t>(status.st_size - offset);
 }
 
 Result<bool> InputBuffer::Fill() {

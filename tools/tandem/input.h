@@ -48,7 +48,7 @@ class InputBuffer {
 
   const std::string& name() const { return name_; }
   uint64_t consumed_bytes() const { return consumed_bytes_; }
-  /// Size of the stream when it is a regular file, otherwise 0.
+  /// What a regular file held when the buffer was made, from its place on; otherwise 0.
   uint64_t total_bytes() const { return total_bytes_; }
 
  private:

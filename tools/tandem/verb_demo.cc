@@ -7,7 +7,6 @@
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
-#include "tools/tandem/demo_picture.h"
 #include "tools/tandem/demo_queries.h"
 #include "tools/tandem/explanation_output.h"
 #include "tools/tandem/format_text.h"
@@ -15,6 +14,7 @@
 #include "tools/tandem/input_packages.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/output_table.h"
+#include "tools/tandem/table_picture.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -89,6 +89,7 @@ Status Demo::Import() {
   ImportJob job;
   job.table = kDemoTable;
   job.format = "deb822";
+  job.compact = true;
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(kDemoRow));
   Importer importer(database_.get(), std::move(job), context_);
   RETURN_IF_ERROR(importer.Add(packages.input()));

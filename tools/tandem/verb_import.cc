@@ -1,5 +1,6 @@
 // import: opens the inputs, feeds the importer, says what came of it.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -80,6 +81,7 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
                 .row_key = {},
                 .strict = options.strict,
                 .acknowledge = options.acknowledge,
+                .compact = options.compact,
                 .batch_rows = options.batch_rows,
                 .families = {}};
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(options.row));
@@ -116,6 +118,30 @@ void SayWhatIsLost(const ImportSummary& summary, const Context& context) {
              FormatCount(summary.lost)));
 }
 
+// So many runs of a region make reads slower; an engine that stays open would merge them.
+constexpr size_t kRunsMany = 8;
+
+/// The most runs that a region of the table will have once memory is flushed; 0: not known.
+size_t MostRuns(Database& database, const std::string& name) {
+  const Result<TableInfo> table = FindTable(database, name);
+  if (!table.has_value()) return 0;
+  size_t most = 0;
+  for (const RegionInfo& region : table->regions) {
+    std::set<uint64_t> runs;
+    for (const FileInfo& file : region.files) runs.insert(file.run);
+    most = std::max(most, runs.size() + (region.memstore_rows > 0 ? 1 : 0));
+  }
+  return most;
+}
+
+void SayHowManyRuns(size_t runs, const ImportOptions& options, const Context& context) {
+  if (runs <= kRunsMany) return;
+  WriteBytes(context.err,
+             Format("tandem: import: a region of the table has {} runs of files, which slows reads "
+                    "down; '{} compact {} {}' merges them\n",
+                    runs, context.program, EscapeBytes(options.path), EscapeBytes(options.table)));
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
@@ -129,13 +155,19 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   Importer importer(database.get(), std::move(job), context);
   Status status = AddFiles(options, *database, &importer, context);
   if (status.ok()) status = importer.Finish();
+  const size_t runs = MostRuns(*database, options.table);
+  const Status closed = database->Close();  // It flushes what was imported.
   const ImportSummary summary = importer.summary();
-  const Status closed = database->Close();
   if (!status.ok()) return Interrupted(status, summary);
   RETURN_IF_ERROR(closed);
   SayWhatIsLost(summary, context);
+  SayHowManyRuns(runs, options, context);
   WriteSummary(summary, options, context);
-  return ExitCode::kDone;
+  if (summary.records > 0 || summary.rejected == 0) return ExitCode::kDone;
+  return Status::InvalidArgument(
+      Format("every record is malformed, nothing was written; does "
+             "'--format {}' suit the input?",
+             options.format));
 }
 
 }  // namespace tandem::tools

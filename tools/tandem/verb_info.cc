@@ -1,15 +1,45 @@
-// info: the shape of a database.
+// info: the shape of a database. A terminal gets its tables as drawings.
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/status_macros.h"
 #include "tools/tandem/clock_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
+#include "tools/tandem/progress.h"
+#include "tools/tandem/table_picture.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
 namespace {
 
-void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
+// A record of what the database as a whole has.
+class Summary {
+ public:
+  /// `is_for_people`: sizes are shown in units.
+  Summary(RecordWriter* writer, bool is_for_people)
+      : writer_(writer), is_for_people_(is_for_people) {}
+
+  void Add(std::string_view kind, std::span<const Property> properties) {
+    std::vector<Property> shown(properties.begin(), properties.end());
+    std::deque<std::string> sizes;  // Values are views.
+    for (auto& [name, value] : shown) {
+      const auto* bytes = std::get_if<uint64_t>(&value.variant());
+      if (!is_for_people_ || bytes == nullptr || !name.ends_with("_bytes")) continue;
+      value = Value(sizes.emplace_back(FormatSize(*bytes)));
+    }
+    writer_->AddProperties(kind, shown);
+  }
+
+ private:
+  RecordWriter* writer_;
+  bool is_for_people_;
+};
+
+void WriteDatabase(const DatabaseInfo& info, Summary* summary) {
   const Property properties[] = {
       {"path", info.path},
       {"io_backend", info.io_backend},
@@ -24,10 +54,10 @@ void WriteDatabase(const DatabaseInfo& info, RecordWriter* writer) {
       {"torn_bytes", info.torn_bytes},
       {"clock", ClockStateName(info.clock_state)},
   };
-  writer->AddProperties("database", properties);
+  summary->Add("database", properties);
 }
 
-void WriteScrub(const DatabaseInfo& info, RecordWriter* writer) {
+void WriteScrub(const DatabaseInfo& info, Summary* summary) {
   if (info.scrub_bytes_per_second == 0) return;
   const Property properties[] = {
       {"bytes_per_second", info.scrub_bytes_per_second},
@@ -35,10 +65,10 @@ void WriteScrub(const DatabaseInfo& info, RecordWriter* writer) {
       {"findings", info.scrub_findings},
       {"oldest_unverified_micros", info.oldest_unverified_micros},
   };
-  writer->AddProperties("scrub", properties);
+  summary->Add("scrub", properties);
 }
 
-void WriteFiles(const DatabaseInfo& info, RecordWriter* writer) {
+void WriteFiles(const DatabaseInfo& info, Summary* summary) {
   std::string readers;
   for (const int64_t process : info.readers) {
     readers += (readers.empty() ? "" : ",") + std::to_string(process);
@@ -48,10 +78,10 @@ void WriteFiles(const DatabaseInfo& info, RecordWriter* writer) {
       {"rings", info.open_files.rings},      {"reopened_files", info.open_files.reopened},
       {"held_for_readers", info.held_files}, {"readers", readers},
   };
-  writer->AddProperties("descriptors", properties);
+  summary->Add("descriptors", properties);
 }
 
-void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
+void WriteMemory(const MemoryInfo& memory, Summary* summary) {
   const Property properties[] = {
       {"block_cache_bytes", memory.block_cache_bytes},
       {"memstore_bytes", memory.memstore_bytes},
@@ -70,7 +100,7 @@ void WriteMemory(const MemoryInfo& memory, RecordWriter* writer) {
       {"log_bytes", memory.log_bytes},
       {"catalog_bytes", memory.catalog_bytes},
   };
-  writer->AddProperties("memory", properties);
+  summary->Add("memory", properties);
 }
 
 /// The files of a region, added up.
@@ -166,11 +196,17 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  WriteDatabase(info, writer.get());
-  WriteFiles(info, writer.get());
-  WriteMemory(info.memory, writer.get());
-  WriteScrub(info, writer.get());
+  const bool is_for_people = options.output == OutputMode::kTable && IsTerminal(context.out);
+  Summary summary(writer.get(), is_for_people);
+  WriteDatabase(info, &summary);
+  WriteFiles(info, &summary);
+  WriteMemory(info.memory, &summary);
+  WriteScrub(info, &summary);
   if (info.tables.empty()) return ExitCode::kDone;
+  if (is_for_people) {
+    WriteBytes(context.out, DrawTables(info));
+    return ExitCode::kDone;
+  }
   WriteTables(info, writer.get());
   for (const TableInfo& table : info.tables) {
     WriteFamilies(table, writer.get());

@@ -6,6 +6,7 @@
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/explanation_output.h"
 #include "tools/tandem/read_arguments.h"
+#include "tools/tandem/unknown_columns.h"
 #include "tools/tandem/verbs.h"
 #include "tools/tandem/write_rows.h"
 
@@ -48,6 +49,9 @@ Result<ExitCode> WriteCount(Database& database, const Question& question,
   const auto count =
       database.Count(question.read, options.table, question.predicate, question.query);
   if (!count.has_value()) return WithSuggestion(database, options.table, count.error());
+  if (*count == 0) {
+    SayUnknownColumns(database, {"count", options.table, question.predicate}, context);
+  }
   if (options.output == OutputMode::kTable || options.output == OutputMode::kRaw) {
     WriteBytes(context.out, Value(*count).Bytes() + "\n");
   } else {
@@ -69,7 +73,10 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
   auto cursor = database->Query(read, options.table, question.predicate, question.query);
   if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
-  return PrintRows(&*cursor, std::move(layout), context);
+  ASSIGN_OR_RETURN(const uint64_t rows, PrintRows(&*cursor, std::move(layout), context));
+  if (rows == 0)
+    SayUnknownColumns(*database, {"query", options.table, question.predicate}, context);
+  return ExitCode::kDone;
 }
 
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) {
@@ -80,6 +87,9 @@ Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) 
       database->Explain(question.read, options.table, question.predicate, question.query);
   if (!explanation.has_value()) {
     return WithSuggestion(*database, options.table, explanation.error());
+  }
+  if (explanation->rows == 0) {
+    SayUnknownColumns(*database, {"explain", options.table, question.predicate}, context);
   }
   WriteExplanation(*explanation, options.output, context.out);
   return ExitCode::kDone;

@@ -49,7 +49,8 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   auto cursor = database->Scan(read, options.table, scan);
   if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
-  return PrintRows(&*cursor, std::move(layout), context);
+  RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), context).status());
+  return ExitCode::kDone;
 }
 
 }  // namespace tandem::tools

@@ -13,14 +13,21 @@
 namespace tandem::tools {
 namespace {
 
-/// Writes one batch to the disk and closes the database.
+/// Writes one batch to the disk and closes the database. What was written is durable whatever comes
+/// of the closing, so a failure of that is a word on stderr.
 Status WriteAndClose(const std::string& path, const std::string& table, const WriteBatch& batch,
                      const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(path, context));
   const Status written = database->Write({.durability = Durability::kSynced}, batch);
   if (written.code() == StatusCode::kNotFound) return WithSuggestion(*database, table, written);
   RETURN_IF_ERROR(written);
-  return database->Close();
+  const Status closed = database->Close();
+  if (!closed.ok()) {
+    WriteBytes(context.err, Format("tandem: the write is done and durable; only closing the "
+                                   "database failed: {}\n",
+                                   EscapeBytes(closed.message())));
+  }
+  return {};
 }
 
 /// The names of the tables to work on: one, or all.

@@ -33,7 +33,7 @@ Status WriteRows(Cursor* cursor, const RowSink& sink, RowCounts* counts) {
   return status.ok() ? cursor->status() : status;
 }
 
-Result<ExitCode> PrintRows(Cursor* cursor, RowLayout layout, const Context& context) {
+Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, const Context& context) {
   RowWriter writer(std::move(layout), context.out);
   RowCounts counts;
   Status status = WriteRows(cursor, {&writer, context.out, context}, &counts);
@@ -41,7 +41,7 @@ Result<ExitCode> PrintRows(Cursor* cursor, RowLayout layout, const Context& cont
     status = Status::IoError("standard output: write failed");
   }
   RETURN_IF_ERROR(status);
-  return ExitCode::kDone;
+  return counts.rows;
 }
 
 }  // namespace tandem::tools

@@ -26,7 +26,7 @@ struct RowSink {
 /// Writes every row that is left in `cursor`; `counts` is right whatever comes of it. Errors: the
 /// cursor's, after the rows before it; kCancelled after Ctrl-C; kIoError as soon as `out` fails.
 Status WriteRows(Cursor* cursor, const RowSink& sink, RowCounts* counts);
-/// The same to standard output.
-Result<ExitCode> PrintRows(Cursor* cursor, RowLayout layout, const Context& context);
+/// The same to standard output. Returns how many rows there were.
+Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, const Context& context);
 
 }  // namespace tandem::tools
