@@ -1,6 +1,7 @@
 // The verb clock, and what info says of the clock, over databases that another clock has written.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <string>
 
 #include "base/file_system.h"
@@ -10,6 +11,7 @@
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"
+#include "test/tools/shell.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 
@@ -78,6 +80,16 @@ BOOST_AUTO_TEST_CASE(ADatabaseThatRestedForTwoYearsWaitsForTheVerb) {
   BOOST_CHECK_EQUAL(Rows(path), "0\n");
   BOOST_CHECK_EQUAL(RunProgram({"put", path, "t", "third", "d:c=3"}).exit_code, 0);
   BOOST_CHECK_EQUAL(Rows(path), "1\n");
+}
+
+BOOST_AUTO_TEST_CASE(TheProgramItselfTakesTheWord) {
+  const char* const program = std::getenv("TANDEM");
+  if (program == nullptr) return;
+  MakeDatabase(path, -730 * kDay);
+  const std::string run = std::string(program) + " clock " + path + " --output jsonl";
+  BOOST_CHECK(Has(OutputOf(run), R"("state":"doubted")"));
+  BOOST_CHECK(Has(OutputOf(run + " --accept"), R"("state":"right")"));
+  BOOST_CHECK(Has(OutputOf(run), R"("state":"right")"));
 }
 
 BOOST_AUTO_TEST_CASE(AClockBehindCannotBeAccepted) {
