@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(ACallThatIsRefusedForEverIsAnError) {
                      .error = EAGAIN});
   BOOST_TEST(file->Write(0, "a").ok());
   BOOST_TEST(file->Write(1, "b").ToString() ==
-             "IoError: cannot write at offset 1 of 'f': Resource temporarily unavailable");
-  BOOST_TEST(file->DataSync().code() == StatusCode::kIoError);
+             "Unavailable: cannot write at offset 1 of 'f': Resource temporarily unavailable");
+  BOOST_TEST(file->DataSync().code() == StatusCode::kUnavailable);
   back.calls.ClearFaults();
   BOOST_TEST(file->DataSync().ok());
 }

@@ -68,8 +68,9 @@ class FaultRun {
   bool is_unknown_ = false;  // What the database, opened anew, found has not been read yet.
   bool requires_reads_ = false, requires_success_ = false;
   bool has_reservations_ = true, has_opened_ = false;
-  std::vector<StatusCode> allowed_ = {StatusCode::kIoError, StatusCode::kNoSpace,
-                                      StatusCode::kReadOnly, StatusCode::kBusy};
+  std::vector<StatusCode> allowed_ = {StatusCode::kIoError,     StatusCode::kNoSpace,
+                                      StatusCode::kReadOnly,    StatusCode::kBusy,
+                                      StatusCode::kUnavailable, StatusCode::kOutOfMemory};
   std::vector<Step> failed_;
   uint64_t steps_taken_ = 0;
   std::string reason_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "tools/stress/comparison.h"
 #include "tools/stress/finding.h"
@@ -99,7 +100,7 @@ Result<SessionResult> Session::Run() {
 bool Session::IsAllowed(const Status& status) const {
   if (!is_failing()) return false;
   const StatusCode code = status.code();
-  return code == StatusCode::kIoError || code == StatusCode::kNoSpace ||
+  return code == StatusCode::kIoError || base::MayPass(status) ||
          code == StatusCode::kReadOnly || code == StatusCode::kBusy;
 }
 
