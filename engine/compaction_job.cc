@@ -184,8 +184,10 @@ Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inp
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
                                      const Wish& cancelled) {
   std::vector<compaction::MergeInput> merged;
+  uint64_t input_bytes = 0;
   for (const FileSlice& slice : inputs.slices()) {
     merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
+    input_bytes += slice.file->store().size_bytes();
   }
   const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
@@ -206,6 +208,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
     };
   }
   RunWriter run(work_, region);
+  run.ExpectBytes(input_bytes);
   RETURN_IF_ERROR(compaction::MergeFiles(merged, options, &run).status());
   return run.Take();
 }

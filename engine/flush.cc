@@ -139,6 +139,7 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   Memstore::Iterator row(&memstore);
   MemstoreScout scout(&memstore);
   row.SeekToFirst();
+  run_.ExpectBytes(memstore.size_bytes());
   for (scout.Start(row); row.valid(); row.Next(), scout.Step()) {
     cells_.clear();
     uint64_t looked_at = 0;

@@ -1,11 +1,19 @@
 // A file that no catalog edit names is deleted at once; nobody else knows it.
 #include "engine/run_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
 
 namespace tandem::engine {
+namespace {
+
+// Below this size the dozen gaps between sections would be more than a twentieth of a file.
+constexpr uint64_t kSmallRunBytes = 1 << 20;
+constexpr uint32_t kSmallAlignment = 64;
+
+}  // namespace
 
 RunSize SizeOf(const FinishedRun& files) {
   RunSize size{.files = files.size()};
@@ -41,13 +49,16 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
   ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
   number_ = created.number;
   id_ = created.id;
+  const uint32_t alignment = expected_bytes_ < kSmallRunBytes
+                                 ? std::min(work_.section_alignment, kSmallAlignment)
+                                 : work_.section_alignment;
   writer_.emplace(std::move(created.file),
                   format::StoreFileSpec{.number = number_,
                                         .id = id_,
                                         .database = work_.database,
                                         .table = &region_.table(),
                                         .region_start = region_.start_key(),
-                                        .alignment = work_.section_alignment,
+                                        .alignment = alignment,
                                         .cache = work_.files->cache()});
   return &*writer_;
 }

@@ -61,6 +61,9 @@ class RunWriter final : public compaction::MergeOutput {
   /// Deletes the files that Take did not hand out.
   ~RunWriter() override;
 
+  /// The run's files take about so much together: sections of small ones stand close, since the
+  /// space between them would be most of the file.
+  void ExpectBytes(uint64_t bytes) { expected_bytes_ = bytes; }
   Result<format::StoreFileWriter*> NextFile() override;
   Status Finished(const format::StoreFileSummary& summary) override;
   /// The file that was finished last. Requires: there is one.
@@ -73,6 +76,7 @@ class RunWriter final : public compaction::MergeOutput {
 
   const FileWork& work_;
   const Region& region_;
+  uint64_t expected_bytes_ = UINT64_MAX;
   format::FileNumber number_;  // Of the file that writer_ writes.
   format::FileId id_;
   std::optional<format::StoreFileWriter> writer_;

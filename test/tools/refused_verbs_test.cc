@@ -101,7 +101,7 @@ void MakeTooNew(const fs::path& file, format::FileKind kind) {
   SetBytes(file, bytes.replace(0, changed.size(), changed));
 }
 
-BOOST_FIXTURE_TEST_SUITE(RefusedVerbs, Refused)
+BOOST_FIXTURE_TEST_SUITE(refused_verbs, Refused)
 
 BOOST_AUTO_TEST_CASE(ADamagedStoreFileIsFoundBeforeAnyWrite) {
   std::string bytes = Bytes(store);
