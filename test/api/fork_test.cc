@@ -283,9 +283,11 @@ BOOST_AUTO_TEST_CASE(AParentClosesAndOpensWhileItsChildLives) {
   handles->snapshot.reset();
   BOOST_CHECK_EQUAL(handles->database->Close().ToString(), "OK");
   handles.reset();
-  const auto again = Database::Open(directory.Path("db"), {});
-  BOOST_REQUIRE_MESSAGE(again.has_value(), again.status().ToString());
-  BOOST_CHECK_EQUAL((*again)->Close().ToString(), "OK");
+  {
+    const auto again = Database::Open(directory.Path("db"), {});
+    BOOST_REQUIRE_MESSAGE(again.has_value(), again.status().ToString());
+    BOOST_CHECK_EQUAL((*again)->Close().ToString(), "OK");
+  }
   close(pipe_ends[0]);
   close(pipe_ends[1]);
   BOOST_CHECK_EQUAL(ExitCodeOf(child), 0);

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(ALostRootIsNotCreatedAnew) {
   BOOST_TEST(db.disk.RemoveDurably(kDatabasePath, "ROOT").ToString() == "OK");
   BOOST_TEST((OpenStorage(&db.disk, kDatabasePath).status.code() == StatusCode::kCorruption));
   BOOST_TEST((OpenStorage(&db.disk, kDatabasePath, {.create = false}).status.code() ==
-              StatusCode::kNotFound));
+              StatusCode::kCorruption));
 }
 
 BOOST_AUTO_TEST_CASE(AnotherEpochIsRefused) {

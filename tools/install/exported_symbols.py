@@ -36,7 +36,9 @@ def declared_names(folder):
         # Internal types that a header only names stand in a nested namespace of their own.
         text = re.sub(r"namespace tandem::\w+ \{.*?\n\}", "", text, flags=re.S)
         names.update(re.findall(r"^(?:class|struct)(?: \[\[\w+\]\])? (\w+)", text, re.M))
-        names.update(re.findall(r"^[\w:<>]+ (\w+)\(", text, re.M))
+        names.update(re.findall(r"^(?:\[\[\w+\]\] |const )*[\w:<>]+[*&]? (\w+)\(", text, re.M))
+        # What inline functions of the headers call without being for users.
+        names.update(re.findall(r"^namespace (internal) \{", text, re.M))
     return names
 
 
