@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/heap_return.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "compaction/merge.h"
@@ -98,6 +99,8 @@ Status Compactor::CompactInTurn(Region& region, const Wish& cancelled) {
 Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return Status();
+  // What flushes left free would stand beside what the merge takes.
+  base::ReturnFreeHeap();
   CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
   uint64_t broken = 0;
   for (const FileSlice& slice : inputs.slices()) {

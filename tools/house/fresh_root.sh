@@ -73,6 +73,9 @@ run_in_root() {
     mount -t proc proc "$0/proc"
     mount -t sysfs -o ro sysfs "$0/sys" 2>/dev/null || true
     mount -t tmpfs tmpfs "$0/dev/shm"
+    mkdir -p "$0/dev/pts"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts"
+    mount --bind "$0/dev/pts/ptmx" "$0/dev/ptmx"
     chroot "$0" /usr/bin/env -i HOME=/root TERM=dumb \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       sh -c "cd /tandem && $1" || exit
