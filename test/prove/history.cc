@@ -70,8 +70,17 @@ std::optional<History::State> History::Lane::Find(const std::string& text, bool 
   return open_state.has_value() ? open_state : FindMixed(text, killed);
 }
 
-// What is not logged goes with its memstore: all of a prefix is in files.
 std::optional<History::State> History::Lane::FindMixed(const std::string& text, bool killed) const {
+  std::optional<State> state = FindMixed(text, killed, /*all_logged=*/false);
+  return state.has_value() ? state : FindMixed(text, killed, /*all_logged=*/true);
+}
+
+// What is not logged goes with its memstore: all of a prefix is in files.
+std::optional<History::State> History::Lane::FindMixed(const std::string& text, bool killed,
+                                                       bool all_logged) const {
+  const auto is_logged = [all_logged](const Batch& batch) {
+    return batch.is_logged() || (all_logged && batch.follows_deletion);
+  };
   const bool mixed = std::any_of(states.begin() + 1, states.end(),
                                  [](const State& state) { return !state.last.is_logged(); });
   if (!mixed) return std::nullopt;
@@ -79,7 +88,7 @@ std::optional<History::State> History::Lane::FindMixed(const std::string& text, 
   for (size_t count = synced; count < states.size(); ++count) {
     State state = states[count];
     for (size_t i = count; i < states.size(); ++i) {
-      if (i > count && states[i].last.is_logged()) state = After(state, states[i].last);
+      if (i > count && is_logged(states[i].last)) state = After(state, states[i].last);
       if (i >= floor && state.text == text) return state;
     }
     std::optional<State> open_state = FindOpen(state, text);
@@ -116,7 +125,9 @@ void History::Writing(const Step& step, int64_t now_micros) {
   };
   current_ = std::any_of(step.batch.begin(), step.batch.end(), is_loose) ? 1 : 0;
   std::vector<Batch>& open = lanes_[current_].open;
-  open.push_back({step.batch, step.durability, now_micros});
+  open.push_back({step.batch, step.durability, now_micros, lanes_[current_].tried_deletion});
+  lanes_[current_].tried_deletion |=
+      !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
   if (open.size() > kOpenMax) open.erase(open.begin());
 }
 
@@ -188,6 +199,7 @@ void History::Recovered(const Content& content) {
     if (!state.has_value()) continue;
     lane.states = {*std::move(state)};
     lane.open.clear();
+    lane.tried_deletion = false;
     lane.synced = lane.written = lane.logged_synced = lane.logged_written = 0;
   }
 }

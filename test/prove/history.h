@@ -52,6 +52,9 @@ class History {
     std::vector<test::ModelOperation> operations;
     Durability durability = Durability::kWritten;
     int64_t micros = 0;
+    /// A deletion that reads was tried before it: from then on a region may log everything, also
+    /// when the deletion failed.
+    bool follows_deletion = false;
     /// Whether anything is surely written, so that its durability says something of those before.
     bool surely_writes() const;
     bool is_logged() const;
@@ -69,6 +72,7 @@ class History {
     /// The same for the logged batches alone. In the first lane that is all.
     size_t logged_synced = 0, logged_written = 0;
     std::vector<Batch> open;  ///< Attempted after the last acknowledged one.
+    bool tried_deletion = false;
 
     std::string TextOfModel(const test::Model& model) const;
     std::string TextOf(const Content& content) const;
@@ -76,6 +80,8 @@ class History {
     /// The state that `text` shows, among those that may be there.
     std::optional<State> Find(const std::string& text, bool killed) const;
     std::optional<State> FindMixed(const std::string& text, bool killed) const;
+    /// The same where a batch behind a deletion is taken for logged, or for what it asked for.
+    std::optional<State> FindMixed(const std::string& text, bool killed, bool all_logged) const;
     std::optional<State> FindOpen(const State& last, const std::string& text) const;
   };
   std::string MissingTable(const Content& content) const;
