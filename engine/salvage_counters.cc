@@ -46,7 +46,7 @@ void NoteNewest(std::span<const format::Cell> cells, uint64_t* newest) {
   }
 }
 
-// Of the row that `rows` stands on.
+// Of the present row of `rows`.
 Status NoteCells(const format::GoodRows& rows, uint64_t* newest) {
   if (!rows.comes_in_pieces()) {
     std::vector<format::Cell> cells;

@@ -1,4 +1,4 @@
-// One range of sequences stands for all that is unlogged: it may name too many, which costs a flush
+// One range of sequences covers all that is unlogged: it may name too many, which costs a flush
 // that was not needed, and takes the same memory for any number of batches.
 #include "engine/unlogged.h"
 

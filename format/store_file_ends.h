@@ -1,4 +1,4 @@
-// What the first and the last bytes of a store file must say, whoever reads them.
+// What the first and the last bytes of a store file must say, for every reader.
 #pragma once
 
 #include <cstdint>

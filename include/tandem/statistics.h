@@ -38,7 +38,7 @@ struct MemoryInfo {
 
 /// Descriptors in use; see Options::open_files_max.
 struct FilesInfo {
-  uint64_t limit = 0;     ///< Options::open_files_max, or what stands for 0 there.
+  uint64_t limit = 0;     ///< Options::open_files_max, or the default for 0.
   uint64_t files = 0;     ///< Store files that are open now.
   uint64_t rings = 0;     ///< Rings of io_uring that exist now.
   uint64_t reopened = 0;  ///< How often a file was opened again: a counter.

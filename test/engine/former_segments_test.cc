@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskPutsTheRewritingOff) {
   }
 }
 
-// Runs `work` in a process of its own that may hold so many descriptors; whether it says that all
+// Runs `work` in a process of its own that may hold that many descriptors; whether it says that all
 // is well.
 bool InChild(rlim_t descriptors, const std::function<bool()>& work) {
   const pid_t child = fork();

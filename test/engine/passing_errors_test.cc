@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(AFailedWriteOrSyncOfTheLogStaysFinal) {
   }
 }
 
-// Writers that have to wait for a flush are told what hinders it.
+// Writers that have to wait for a flush get the error that hinders it.
 BOOST_AUTO_TEST_CASE(AWriterLearnsWhatHindersTheFlush) {
   TestEngine engine;
   BOOST_REQUIRE(engine.Open().ok());

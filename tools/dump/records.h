@@ -23,7 +23,7 @@ class DumpRecords final : public RecordWriter {
   DumpRecords(RecordWriter* out, Choice choice) : out_(*out), choice_(std::move(choice)) {}
 
   bool Wants(std::string_view kind) const { return choice_.kind.empty() || choice_.kind == kind; }
-  /// No more records of lists pass: whoever makes them may stop.
+  /// No more records of lists pass: their maker may stop.
   bool is_full() const { return choice_.records_max != 0 && passed_ >= choice_.records_max; }
 
   void Begin(std::string_view kind, std::vector<std::string> columns) override;
