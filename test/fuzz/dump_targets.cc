@@ -13,7 +13,7 @@
 #include "test/fuzz/target.h"
 #include "test/support/sample_store_files.h"
 #include "tools/dump/dump.h"
-#include "tools/simulation/memory_file.h"
+#include "tools/simulation/simulated_disk.h"
 #include "tools/tandem/file_check.h"
 #include "wal/log.h"
 
@@ -28,15 +28,24 @@ std::FILE* Nowhere() {
   return kFile;
 }
 
-// As ProbeFile, of bytes in memory. False: they do not begin with a header.
+// As ProbeFile, of bytes in memory, in a directory of their own. False: they do not begin with a
+// header.
 bool Probe(const std::string& bytes, tools::ProbedFile* probed) {
   if (bytes.size() < format::kFileHeaderBytes) return false;
   const auto header =
       format::DecodeFileHeader(std::string_view(bytes), static_cast<FileKind>(bytes[8]), "input");
   if (!header) return false;
+  auto disk = std::make_unique<test::SimulatedDisk>(1, nullptr);
+  disk->SetContent("files", "input", bytes);
+  auto directory = disk->OpenDirectory("files", /*create=*/false);
+  if (!directory) return false;
+  auto file = (*directory)->Open("input", base::OpenMode::kReadOnly);
+  if (!file) return false;
   probed->header = *header;
   probed->size_bytes = bytes.size();
-  probed->file = std::make_unique<test::MemoryFile>(bytes);
+  probed->file_system = std::move(disk);
+  probed->directory = std::move(*directory);
+  probed->file = std::move(*file);
   return true;
 }
 
