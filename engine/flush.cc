@@ -148,7 +148,7 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
     if (tree.root != nullptr) {
       RETURN_IF_ERROR(WriteHotRow(row, memstore));
     } else if (!cells_.empty()) {
-      std::sort(cells_.begin(), cells_.end(), format::CellLess);
+      format::SortCells(cells_);
       RETURN_IF_ERROR(WriteRow(row.key(), memstore));
     }
   }

@@ -128,7 +128,7 @@ Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
   for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, &cells, pins));
   for (const auto& region : view.regions) pins->push_back(region);  // Memstores and names.
   if (!trees.empty()) AppendFromTrees(*view.table, wanted, &trees, &cells);
-  std::sort(cells.begin(), cells.end(), format::CellLess);
+  format::SortCells(cells);
   return read;
 }
 

@@ -191,7 +191,8 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
   if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
     newest = parts.NewTree(*table_, chain.newest);
-    chain_cells = 0;
+    // A reader walks a tree as well as what is in front of it, so that is half as long.
+    chain_cells = chain_cells_max_ / 2;
   }
   row->chain_cells = chain_cells;
   parts.CountCells(cells);

@@ -25,7 +25,7 @@
 namespace tandem::engine {
 
 /// Cells of a row before they go into a tree (row_tree.h), unless one operation wrote them all.
-inline constexpr uint32_t kChainCellsMax = 32;
+inline constexpr uint32_t kChainCellsMax = 16;
 
 /// A row of a memstore. Lifetime: the memstore's.
 struct MemRow;

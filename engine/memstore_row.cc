@@ -134,14 +134,14 @@ RowTreeView Memstore::RecentCells(const MemRow* row, format::SequenceNumber max_
 
 void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,
                      std::vector<format::Cell>* out) {
-  const auto first = static_cast<ptrdiff_t>(out->size());
+  const size_t first = out->size();
   uint64_t looked_at = 0;
   const RowTreeView tree = RecentCells(row, max_sequence, out, &looked_at);
   RowTreeCursor cursor(tree.root);
   for (cursor.Seek({}); cursor.cell() != nullptr; cursor.Next()) {
     out->push_back(ToCell(*cursor.cell()));
   }
-  std::sort(out->begin() + first, out->end(), format::CellLess);
+  format::SortCells(std::span(*out).subspan(first));
 }
 
 }  // namespace tandem::engine

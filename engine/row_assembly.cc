@@ -38,7 +38,7 @@ void RowAssembly::Append(const MemRow* row) {
     gathered_.erase(unwanted, gathered_.end());
   }
   // Sorted as what files give, so that Merge has sorted parts to merge.
-  std::sort(gathered_.begin() + first, gathered_.end(), format::CellLess);
+  format::SortCells(std::span(gathered_).subspan(static_cast<size_t>(first)));
 }
 
 void RowAssembly::BeginAfterPartial() {
@@ -99,7 +99,7 @@ void RowAssembly::Sort() {
   const auto second = std::is_sorted_until(gathered_.begin(), gathered_.end(), format::CellLess);
   if (second == gathered_.end()) return;
   if (!std::is_sorted(second, gathered_.end(), format::CellLess)) {
-    return std::sort(gathered_.begin(), gathered_.end(), format::CellLess);
+    return format::SortCells(gathered_);
   }
   sorted_.clear();
   std::merge(gathered_.begin(), second, second, gathered_.end(), std::back_inserter(sorted_),

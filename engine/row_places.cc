@@ -160,7 +160,7 @@ void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
   }
   KeepColumns(columns_, &recent);
   if (!trees_->empty()) trees_->Settle(&recent);
-  std::sort(recent.begin(), recent.end(), format::CellLess);
+  format::SortCells(recent);
   for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
   sources_.push_back(format::NewCellStream(std::move(recent), nullptr));
   const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};

@@ -33,7 +33,7 @@ struct RowLink {
 struct MemRow {
   /// The chain of cells (row_tree.h). Release by the writer, acquire by readers.
   std::atomic<const MemCell*> newest{nullptr};
-  uint32_t chain_cells = 0;  ///< In front of the first tree; the writer's own.
+  uint32_t chain_cells = 0;  ///< In front of the first tree, or so (Memstore::Apply); the writer's.
   uint16_t key_bytes = 0;
   uint8_t height = 0;
   RowLink tower[1];  ///< `height` of them.

@@ -1,6 +1,8 @@
 // The order of cells.
 #include "format/cell.h"
 
+#include <algorithm>
+
 namespace tandem::format {
 
 bool CellLess(const Cell& a, const Cell& b) {
@@ -12,6 +14,12 @@ bool CellLess(const Cell& a, const Cell& b) {
   if (a.timestamp != b.timestamp) return a.timestamp > b.timestamp;
   if (a.sequence != b.sequence) return a.sequence > b.sequence;
   return a.kind < b.kind;
+}
+
+void SortCells(std::span<Cell> cells) {
+  if (!std::is_sorted(cells.begin(), cells.end(), CellLess)) {
+    std::sort(cells.begin(), cells.end(), CellLess);
+  }
 }
 
 }  // namespace tandem::format

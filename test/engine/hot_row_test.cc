@@ -443,7 +443,7 @@ BOOST_AUTO_TEST_CASE(ACounterTakesLittleMoreThanItsCells) {
     memstore.Apply("r", {&cell, 1});
   }
   // 48 bytes a cell; and for each 32 of them a tree, of 64 bytes and some nodes.
-  BOOST_CHECK_LT(memstore.size_bytes(), kUpdates * 56 + (1 << 20));
+  BOOST_CHECK_LT(memstore.size_bytes(), kUpdates * 64 + (1 << 20));
 }
 
 // A row of more than is gathered at once: it is read as a stream, and flushed column by column.
