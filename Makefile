@@ -53,7 +53,10 @@ SONAME = libtandem.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
 objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
-LIBRARY_OBJECTS = $(call objects,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
+# What a folder and the rooms in it hold: $(call files,FOLDERS,cc).
+files = $(foreach folder,$(1),$(wildcard $(folder)/*.$(2) $(folder)/*/*.$(2)))
+LIBRARY = base format index store_file compaction memstore wal engine
+LIBRARY_OBJECTS = $(call objects,$(call files,$(LIBRARY),cc))
 # The stress harness and the tests share the simulated disk and the reference model.
 SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc))
 TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/dump/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
@@ -184,7 +187,7 @@ museum:
 .PHONY: museum
 
 # Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
-ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(foreach folder,base format wal index compaction engine,$(wildcard $(folder)/*.cc)))
+ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(call files,$(LIBRARY),cc))
 analyze:
 	$(INSTALL) $(PACKAGES_BUILD) clang-16
 	@$(MAKE) --no-print-directory analyzed
@@ -197,7 +200,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(foreach folder,include/tandem base format wal index compaction engine tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,$(wildcard $(folder)/*.h))
+HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,h)
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/house/tidy.py
@@ -300,7 +303,7 @@ $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 # Objects that only a pattern rule names stay.
 .SECONDARY:
 .SECONDEXPANSION:
-$(BUILD)/test_%: $$(call objects,$$(wildcard test/$$*/*.cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # What the POSIX back end asks of the kernel passes by test/prove/wrapped_calls.cc.
@@ -343,14 +346,15 @@ $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
-# Those of growth count on the engine that its own tests start from.
-$(BUILD)/test_growth: $(call objects,$(wildcard test/growth/*.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+# Those of growth and of memstores use the engine that its own tests start from.
+$(BUILD)/test_growth $(BUILD)/test_memstore: $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # Of those of the engine the ones in which threads meet: a sixth of its files, all that a build for
 # the thread sanitizer needs.
-THREADS_TESTS = background commit_queue concurrency memory memstore overlap_work pressure
-$(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/engine/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+THREADS_TESTS = engine/runtime/background engine/commit/commit_queue engine/concurrency engine/memory \
+  memstore/memstore engine/jobs/overlap_builder engine/commit/pressure
+$(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # Those of the proof link its suites.

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "format/cell_buffer.h"
+#include "format/cell/cell_buffer.h"
+#include "format/cell/visibility.h"
 #include "format/hash.h"
-#include "format/index_entries.h"
-#include "format/visibility.h"
+#include "index/entries.h"
 
 namespace tandem::compaction {
 namespace {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "compaction/merge.h"
-#include "format/cell_stream.h"
-#include "format/store_file_writer.h"
+#include "format/cell/cell_stream.h"
+#include "store_file/writer.h"
 #include "tandem/status.h"
 
 namespace tandem::compaction {

@@ -23,10 +23,10 @@
 #include "base/status_macros.h"
 #include "compaction/column_merge.h"
 #include "compaction/loser_tree.h"
-#include "format/cell.h"
+#include "format/cell/cell.h"
+#include "format/cell/visibility.h"
 #include "format/hash.h"
-#include "format/row_stream.h"
-#include "format/visibility.h"
+#include "store_file/scanner.h"
 
 namespace tandem::compaction {
 namespace {

@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "format/schema.h"
-#include "format/store_file.h"
-#include "format/store_file_writer.h"
 #include "format/types.h"
+#include "store_file/store_file.h"
+#include "store_file/writer.h"
 #include "tandem/limits.h"
 #include "tandem/status.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
-#include "engine/quote.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {

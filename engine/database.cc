@@ -3,12 +3,12 @@
 
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/default_environment.h"
 #include "engine/engine.h"
-#include "engine/guarded.h"
 #include "engine/open_handles.h"
-#include "engine/reader.h"
+#include "engine/query/reader.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status_macros.h"
-#include "engine/background.h"
+#include "engine/runtime/background.h"
 
 namespace tandem::engine {
 namespace {

@@ -1,7 +1,7 @@
 // The environment and the sizes of a database that a program opens.
 #pragma once
 
-#include "engine/environment.h"
+#include "engine/runtime/environment.h"
 #include "tandem/options.h"
 #include "tandem/status.h"
 

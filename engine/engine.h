@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/environment.h"
+#include "engine/runtime/environment.h"
 #include "tandem/database.h"
 
 namespace tandem::engine {

@@ -1,13 +1,13 @@
-// Opening, wiring, writing and closing; reads stand in engine_reads.cc, reports in engine_info.cc.
+// Opening, wiring, writing and closing; reads stand in reads.cc, reports in info.cc.
 #include "engine/engine_impl.h"
 
 #include <utility>
 
+#include "base/guarded.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/commit/write_plan.h"
 #include "engine/create_table.h"
-#include "engine/guarded.h"
-#include "engine/quote.h"
-#include "engine/write_plan.h"
 #include "wal/log.h"
 
 namespace tandem::engine {

@@ -30,27 +30,27 @@
 #include <string_view>
 #include <vector>
 
+#include "base/call_gate.h"
 #include "base/fork_mark.h"
-#include "engine/background.h"
-#include "engine/catalog_editor.h"
-#include "engine/commit_queue.h"
-#include "engine/compaction_job.h"
+#include "engine/commit/applier.h"
+#include "engine/commit/backpressure.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/commit/group_log.h"
 #include "engine/engine.h"
-#include "engine/flush.h"
-#include "engine/gate.h"
-#include "engine/group_applier.h"
-#include "engine/group_log.h"
-#include "engine/health.h"
+#include "engine/jobs/compactor.h"
+#include "engine/jobs/flush.h"
+#include "engine/jobs/overlap_builder.h"
 #include "engine/maintenance.h"
-#include "engine/monitor.h"
 #include "engine/open_handles.h"
-#include "engine/overlap_work.h"
-#include "engine/reader.h"
+#include "engine/query/reader.h"
 #include "engine/recovery.h"
-#include "engine/scrub.h"
-#include "engine/snapshot_registry.h"
-#include "engine/time_source.h"
-#include "engine/write_gate.h"
+#include "engine/region/snapshots.h"
+#include "engine/runtime/background.h"
+#include "engine/runtime/health.h"
+#include "engine/runtime/monitor.h"
+#include "engine/runtime/time_source.h"
+#include "engine/storage/catalog_editor.h"
+#include "engine/verify/scrub.h"
 
 namespace tandem::engine {
 
@@ -98,14 +98,14 @@ class EngineImpl final : public Engine {
   void ReportClock();
   void Dismantle();
 
-  // engine_info.cc
+  // info.cc
   FilesInfo OpenFiles() const;
 
-  // engine_copies.cc
+  // copies.cc
   Result<StoreMoment> TakeMoment();
   Result<StoreMoment> TakeMomentAlone();
 
-  // engine_reads.cc
+  // reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table,
                            std::string_view first = {},

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
-#include "engine/guarded.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {

@@ -17,19 +17,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/background.h"
-#include "engine/catalog_editor.h"
-#include "engine/commit_queue.h"
-#include "engine/compaction_job.h"
-#include "engine/environment.h"
-#include "engine/flush.h"
-#include "engine/group_applier.h"
-#include "engine/group_log.h"
-#include "engine/health.h"
-#include "engine/overlap_work.h"
-#include "engine/region_set.h"
-#include "engine/segment_ledger.h"
-#include "engine/write_gate.h"
+#include "engine/commit/applier.h"
+#include "engine/commit/backpressure.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/commit/group_log.h"
+#include "engine/commit/segment_tracker.h"
+#include "engine/jobs/compactor.h"
+#include "engine/jobs/flush.h"
+#include "engine/jobs/overlap_builder.h"
+#include "engine/region/region_set.h"
+#include "engine/runtime/background.h"
+#include "engine/runtime/environment.h"
+#include "engine/runtime/health.h"
+#include "engine/storage/catalog_editor.h"
 
 namespace tandem::engine {
 

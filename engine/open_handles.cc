@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/quote.h"
+#include "base/quote.h"
 
 namespace tandem::engine {
 namespace {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/call_gate.h"
 #include "base/fork_mark.h"
 #include "base/mutex.h"
-#include "engine/gate.h"
-#include "engine/reader.h"
-#include "engine/snapshot_registry.h"
+#include "engine/query/reader.h"
+#include "engine/region/snapshots.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/guarded.h"
 #include "base/status_macros.h"
-#include "engine/group_applier.h"
-#include "engine/guarded.h"
+#include "engine/commit/applier.h"
 #include "engine/maintenance.h"
-#include "engine/store_file_check.h"
+#include "engine/storage/store_file_check.h"
 
 namespace tandem::engine {
 namespace {

@@ -1,5 +1,5 @@
 // A bitmap over the rows of a file in memory: one bit an ordinal. Its form on disk, with a rank
-// directory, is in bitmap_section.h.
+// directory, is in format/block/bitmap_section.h.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ enum class FileKind : uint8_t {
   kBackup = 6
 };
 
-/// Feature of `compatible`: a store file's block indexes have tops (block_index_writer.h).
+/// Feature of `compatible`: a store file's block indexes have tops
+/// (format/row/block_index_writer.h).
 inline constexpr uint64_t kCompatibleBlockIndexTops = 1;
 /// Features of `incompatible` and `read_compatible` that this build knows: none yet.
 inline constexpr uint64_t kKnownIncompatible = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "format/byte_reader.h"
-#include "format/cell.h"
+#include "format/cell/cell.h"
 #include "format/types.h"
 #include "tandem/status.h"
 

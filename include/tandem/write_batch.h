@@ -51,7 +51,7 @@ class WriteBatch {
   size_t operation_count() const { return operations_; }
   /// As encoded; at most kBatchBytesMax when it is written.
   size_t size_bytes() const { return bytes_.size(); }
-  /// The operations in the encoding of write_batch.cc, for the engine.
+  /// The operations in the encoding of engine/commit/write_batch.cc, for the engine.
   std::string_view bytes() const { return bytes_; }
 
  private:

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "engine/background.h"
+#include "engine/runtime/background.h"
 #include "test/base/back_ends.h"
 #include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compaction/merge.h"
-#include "format/block_cache.h"
+#include "format/block/block_cache.h"
 #include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"
 

@@ -11,12 +11,12 @@
 #include <set>
 #include <string>
 
-#include "format/far_value.h"
+#include "engine/verify/blocks.h"
+#include "engine/verify/rows.h"
+#include "format/cell/far_value.h"
+#include "format/cell/visibility.h"
 #include "format/hash.h"
-#include "format/row_stream.h"
-#include "format/verify_blocks.h"
-#include "format/verify_rows.h"
-#include "format/visibility.h"
+#include "store_file/scanner.h"
 #include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"
 

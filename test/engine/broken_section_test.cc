@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/store_file.h"
+#include "store_file/store_file.h"
 #include "tandem/event_listener.h"
 #include "test/engine/test_engine.h"
 

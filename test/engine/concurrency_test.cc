@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "engine/background.h"
+#include "engine/runtime/background.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
 

@@ -11,9 +11,9 @@
 
 #include "base/random.h"
 #include "engine/create_table.h"
-#include "engine/memstore.h"
-#include "engine/reader.h"
-#include "engine/row_states.h"
+#include "engine/query/reader.h"
+#include "memstore/memstore.h"
+#include "memstore/row_states.h"
 #include "test/support/print.h"
 
 namespace tandem::test {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/read_queue.h"
+#include "engine/source/read_queue.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
 

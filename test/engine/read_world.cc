@@ -7,11 +7,11 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "compaction/merge.h"
-#include "engine/overlap_walk.h"
-#include "engine/row_states.h"
+#include "engine/jobs/overlap_walk.h"
+#include "format/cell/visibility.h"
 #include "format/hash.h"
-#include "format/store_file_writer.h"
-#include "format/visibility.h"
+#include "memstore/row_states.h"
+#include "store_file/writer.h"
 #include "tandem/limits.h"
 
 namespace tandem::test {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/reader.h"
-#include "engine/view.h"
-#include "format/block_cache.h"
+#include "engine/query/reader.h"
+#include "engine/region/view.h"
+#include "format/block/block_cache.h"
 #include "test/support/test_random.h"
 #include "tools/simulation/model.h"
 #include "tools/simulation/simulated_disk.h"

@@ -1,5 +1,5 @@
 // Bitmap sections: bytes, round trips over block borders, and lies under right checksums.
-#include "format/bitmap_section.h"
+#include "format/block/bitmap_section.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

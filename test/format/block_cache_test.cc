@@ -1,5 +1,5 @@
 // The block cache: what it finds, what it forgets, and that it keeps its budget.
-#include "format/block_cache.h"
+#include "format/block/block_cache.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>

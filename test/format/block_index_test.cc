@@ -1,11 +1,11 @@
 // The block index: bytes, searches over many pieces against a plain reference, forged places.
-#include "format/block_index.h"
+#include "format/row/block_index.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "format/block_index_writer.h"
+#include "format/row/block_index_writer.h"
 #include "test/format/written_index.h"
 #include "test/support/hex.h"
 #include "tools/simulation/memory_file.h"

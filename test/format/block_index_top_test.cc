@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "format/block_codec.h"
+#include "format/block/block_codec.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/corruption.h"

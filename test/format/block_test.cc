@@ -4,11 +4,11 @@
 #include <cstring>
 #include <random>
 
-#include "format/block_codec.h"
-#include "format/block_file.h"
-#include "format/block_run.h"
+#include "format/block/block_codec.h"
+#include "format/block/block_file.h"
+#include "format/block/sequential_reader.h"
 #include "format/hash.h"
-#include "format/section_writer.h"
+#include "format/block/section_writer.h"
 #include "test/support/hex.h"
 #include "tools/simulation/memory_file.h"
 #include "test/support/print.h"

@@ -1,5 +1,5 @@
 // The filter never loses a hash, errs about as rarely as it should, and survives the disk.
-#include "format/bloom_filter.h"
+#include "format/block/bloom_filter.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // Merging sources of one row: every cell once, in order, column by column, however the sources are
 // cut into pieces.
-#include "format/cell_stream.h"
+#include "format/cell/cell_stream.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "format/block_codec.h"
-#include "format/block_file.h"
+#include "format/block/block_codec.h"
+#include "format/block/block_file.h"
+#include "format/block/section_writer.h"
 #include "format/hash.h"
-#include "format/row_block.h"
-#include "format/section_writer.h"
+#include "format/row/row_block.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::test {

@@ -1,5 +1,5 @@
 // Far values: their bytes, that every length comes back, and that damage of any part is found.
-#include "format/far_value.h"
+#include "format/cell/far_value.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,7 @@
 
 #include "format/byte_reader.h"
 #include "format/coding.h"
-#include "format/row_block_writer.h"
+#include "format/row/row_block_writer.h"
 #include "test/format/data_file.h"
 #include "test/support/hex.h"
 #include "test/support/print.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "format/cell.h"
+#include "format/cell/cell.h"
 
 namespace tandem::test {
 

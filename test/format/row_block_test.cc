@@ -1,6 +1,6 @@
 // Row blocks: their bytes, that every row comes back, that searches agree with std::lower_bound,
 // and that no content, however made, does more than fail.
-#include "format/row_block.h"
+#include "format/row/row_block.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "format/hash.h"
-#include "format/row_block_writer.h"
+#include "format/row/row_block_writer.h"
 #include "tandem/limits.h"
 #include "test/format/random_rows.h"
 #include "test/support/hex.h"

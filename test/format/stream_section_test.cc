@@ -1,10 +1,10 @@
 // Streams over blocks: any piece comes back, and sections that are not what they say are refused.
 #define BOOST_TEST_DYN_LINK
-#include "format/stream_section.h"
+#include "format/block/stream_section.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include "test/format/section_file.h"
+#include "test/index/section_file.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
 

@@ -1,7 +1,7 @@
 // What a row shows and which cells a merge keeps, against a reference that follows the index rules
 // word by word and looks at every pair of cells. Small random rows (few columns, timestamps 1 to 7,
 // sequences in any order of timestamps) are where these rules break.
-#include "format/visibility.h"
+#include "format/cell/visibility.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>

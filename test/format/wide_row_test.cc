@@ -1,6 +1,6 @@
 // Wide rows: their bytes, that every cell and every column comes back with few reads, and that no
 // content, however made, does more than fail.
-#include "format/wide_row.h"
+#include "format/row/wide_row.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
@@ -9,10 +9,10 @@
 #include <set>
 
 #include "format/byte_reader.h"
-#include "format/chunk.h"
+#include "format/cell/far_value.h"
 #include "format/coding.h"
-#include "format/far_value.h"
-#include "format/wide_row_writer.h"
+#include "format/row/chunk.h"
+#include "format/row/wide_row_writer.h"
 #include "tandem/limits.h"
 #include "test/format/data_file.h"
 #include "test/format/random_rows.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "format/block_index.h"
-#include "format/block_index_writer.h"
+#include "format/row/block_index.h"
+#include "format/row/block_index_writer.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::test {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "format/backup_record.h"
-#include "format/catalog.h"
+#include "engine/backup/record.h"
+#include "engine/storage/catalog.h"
+#include "engine/storage/manifest.h"
 #include "format/coding.h"
 #include "format/file_header.h"
 #include "format/frame.h"
-#include "format/manifest.h"
 #include "format/root.h"
 #include "test/fuzz/sealing.h"
 #include "test/fuzz/target.h"

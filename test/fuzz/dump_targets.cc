@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "format/file_header.h"
-#include "format/store_file.h"
 #include "format/types.h"
+#include "store_file/store_file.h"
 #include "test/fuzz/mutator.h"
 #include "test/fuzz/samples.h"
 #include "test/fuzz/sealing.h"

@@ -3,13 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "engine/storage/catalog.h"
 #include "format/byte_reader.h"
-#include "format/catalog.h"
 #include "format/coding.h"
-#include "format/index_key.h"
-#include "format/postings.h"
 #include "format/schema.h"
 #include "format/value_text.h"
+#include "index/key.h"
+#include "index/postings.h"
 #include "test/fuzz/target.h"
 #include "test/support/sample_records.h"
 #include "wal/operation.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/block.h"
+#include "format/block/block.h"
 #include "test/support/damaged_file.h"
 
 namespace tandem::fuzz {

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "engine/bound_predicate.h"
-#include "engine/key_ranges.h"
-#include "engine/local_files.h"
-#include "format/index_key.h"
+#include "engine/predicate/bound.h"
+#include "engine/predicate/key_ranges.h"
+#include "engine/storage/files.h"
+#include "index/key.h"
 #include "tandem/predicate.h"
 #include "test/fuzz/target.h"
 #include "tools/stress/script.h"

@@ -11,10 +11,10 @@
 
 #include "base/file_system.h"
 #include "compaction/merge.h"
-#include "format/store_file_writer.h"
-#include "format/verify_blocks.h"
-#include "format/verify_rows.h"
-#include "format/wide_row.h"
+#include "engine/verify/blocks.h"
+#include "engine/verify/rows.h"
+#include "format/row/wide_row.h"
+#include "store_file/writer.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 

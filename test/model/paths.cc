@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/storage.h"
-#include "format/index_key.h"
-#include "format/row_stream.h"
-#include "format/store_file.h"
+#include "engine/storage/storage.h"
+#include "index/key.h"
+#include "store_file/scanner.h"
+#include "store_file/store_file.h"
 #include "test/model/checker.h"
 
 namespace tandem::test {

@@ -20,7 +20,7 @@ cd "$(dirname "$0")/../.." || exit 2
 museum=$PWD/test/museum
 seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
 general="crash errors worlds cut files space model allocations interleave flip differential"
-tests=(base format index wal compaction engine)
+tests=(base format index store_file compaction memstore wal engine)
 work=$(mktemp -d "${TMPDIR:-/tmp}/museum.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = ["base", "format", "wal", "index", "compaction", "engine"]
+FOLDERS = ["base", "format", "index", "store_file", "compaction", "memstore", "wal", "engine"]
 SUITES = "worlds crash errors tests cut files space model allocations interleave flip differential"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 # Lines that decide nothing while the program runs.
@@ -74,7 +74,7 @@ OPERATORS = {"comparison": comparisons, "off by one": off_by_one, "negation": ne
 def sites(folders):
     """All mutants by operator: (file, line number, before, after)."""
     found = {name: [] for name in OPERATORS}
-    for path in sorted(path for folder in folders for path in glob.glob(folder + "/*.cc")):
+    for path in sorted(path for folder in folders for path in glob.glob(folder + "/**/*.cc", recursive=True)):
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
         starts = True

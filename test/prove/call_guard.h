@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/guarded.h"
 #include "engine/engine.h"
-#include "engine/guarded.h"
 
 namespace tandem::prove {
 

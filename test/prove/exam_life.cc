@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
-#include "engine/background.h"
+#include "engine/runtime/background.h"
 
 namespace tandem::prove {
 namespace {

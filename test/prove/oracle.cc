@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/status_macros.h"
-#include "engine/storage.h"
+#include "engine/storage/storage.h"
 
 namespace tandem::prove {
 namespace {

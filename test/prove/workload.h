@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/environment.h"
+#include "engine/runtime/environment.h"
 #include "tandem/options.h"
 #include "tandem/schema.h"
 #include "tools/simulation/model.h"

@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "base/check.h"
+#include "format/block/footer.h"
+#include "format/block/section_table.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/file_header.h"
-#include "format/footer.h"
 #include "format/hash.h"
-#include "format/section_table.h"
 
 namespace tandem::test {
 namespace {
 
-// Fields of a block header (format/block.h).
+// Fields of a block header (format/block/block.h).
 constexpr size_t kStoredAt = 8, kRawAt = 12, kKindAt = 16, kFlagsAt = 18;
-// Fields of an entry of the section table (format/section_table.h).
+// Fields of an entry of the section table (format/block/section_table.h).
 constexpr size_t kOffsetAt = 16, kSizeAt = 24, kChecksumAt = 40;
 
 constexpr size_t kEditBytes = 8;

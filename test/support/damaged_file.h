@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "format/block.h"
+#include "format/block/block.h"
 #include "format/types.h"
 
 namespace tandem::test {

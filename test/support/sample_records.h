@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "format/catalog.h"
+#include "engine/storage/catalog.h"
 #include "format/schema.h"
 #include "format/types.h"
 

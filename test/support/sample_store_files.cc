@@ -8,10 +8,10 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "format/far_value.h"
-#include "format/postings.h"
+#include "format/cell/far_value.h"
 #include "format/schema.h"
-#include "format/store_file_writer.h"
+#include "index/postings.h"
+#include "store_file/writer.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::test {

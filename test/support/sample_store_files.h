@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "format/cell.h"
-#include "format/row_stream.h"
+#include "format/cell/cell.h"
 #include "format/types.h"
+#include "store_file/scanner.h"
 #include "tandem/status.h"
 
 namespace tandem::test {

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/backup_directory.h"
-#include "engine/local_files.h"
-#include "engine/storage.h"
-#include "format/backup_record.h"
+#include "engine/backup/directory.h"
+#include "engine/storage/files.h"
+#include "engine/storage/storage.h"
+#include "engine/backup/record.h"
 #include "tandem/tandem.h"
 #include "tools/simulation/memory_file.h"
 #include "test/support/temporary_directory.h"

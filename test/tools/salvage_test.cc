@@ -1,7 +1,7 @@
 // Salvage of databases that are damaged in one place: what the report names is exactly what the
 // copy lacks, and whatever byte is flipped the copy never holds what was not written.
 #define BOOST_TEST_DYN_LINK
-#include "engine/salvage.h"
+#include "engine/salvage/salvage.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -15,12 +15,12 @@
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "base/random.h"
-#include "engine/background.h"
 #include "engine/engine.h"
-#include "format/data_section.h"
+#include "engine/runtime/background.h"
+#include "format/block/section_table.h"
 #include "format/frame.h"
-#include "format/section_table.h"
-#include "format/store_file.h"
+#include "format/row/data_section.h"
+#include "store_file/store_file.h"
 #include "test/support/temporary_directory.h"
 #include "test/support/test_random.h"
 #include "test/tools/program.h"

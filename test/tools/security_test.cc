@@ -18,8 +18,8 @@
 
 #include "base/file_system.h"
 #include "base/random.h"
-#include "engine/database_draft.h"
-#include "format/catalog.h"
+#include "engine/backup/staged_database.h"
+#include "engine/storage/catalog.h"
 #include "tandem/backup.h"
 #include "tandem/tandem.h"
 #include "test/support/damaged_file.h"

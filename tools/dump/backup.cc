@@ -1,6 +1,6 @@
 // The record of a backup: what it is made of, and the catalog that joins it.
 #include "base/status_macros.h"
-#include "format/backup_record.h"
+#include "engine/backup/record.h"
 #include "tools/dump/catalog.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/names.h"

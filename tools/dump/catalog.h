@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "format/catalog.h"
-#include "format/manifest.h"
+#include "engine/storage/catalog.h"
+#include "engine/storage/manifest.h"
 #include "tandem/status.h"
 #include "tools/dump/records.h"
 #include "tools/tandem/file_probe.h"

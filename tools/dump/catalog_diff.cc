@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "base/status_macros.h"
-#include "engine/local_files.h"
-#include "engine/storage.h"
+#include "engine/storage/files.h"
+#include "engine/storage/storage.h"
 #include "format/root.h"
 #include "tools/dump/catalog.h"
 #include "tools/dump/names.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/status_macros.h"
-#include "format/far_value.h"
+#include "format/cell/far_value.h"
 #include "tools/dump/family_rows.h"
 #include "tools/dump/names.h"
 #include "tools/dump/store_file.h"

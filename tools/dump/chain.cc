@@ -3,7 +3,7 @@
 #include "tools/dump/chain.h"
 
 #include "base/status_macros.h"
-#include "format/manifest.h"
+#include "engine/storage/manifest.h"
 #include "tools/dump/catalog.h"
 #include "tools/dump/names.h"
 #include "tools/tandem/bytes_text.h"

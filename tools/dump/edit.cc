@@ -1,8 +1,8 @@
 // Each part of an edit becomes records of its own kind, with the number of the edit in front.
 #include "base/status_macros.h"
+#include "engine/storage/catalog.h"
+#include "engine/storage/manifest.h"
 #include "format/byte_reader.h"
-#include "format/catalog.h"
-#include "format/manifest.h"
 #include "tools/dump/catalog.h"
 #include "tools/dump/chain.h"
 #include "tools/dump/names.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "format/damaged_file.h"
-#include "format/family_survey.h"
-#include "format/wide_row.h"
+#include "engine/salvage/damaged_file.h"
+#include "engine/salvage/family_survey.h"
+#include "format/row/wide_row.h"
 
 namespace tandem::tools {
 namespace {

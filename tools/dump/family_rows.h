@@ -1,7 +1,7 @@
 // The rows of one family of a store file in key order, past blocks that are damaged.
 //
 // Where the block index can be read, it leads from block to block, each read once, past the cache.
-// Where it cannot, the family is surveyed as salvage does it (format/family_survey.h).
+// Where it cannot, the family is surveyed as salvage does it (engine/salvage/family_survey.h).
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "format/cell_stream.h"
-#include "format/store_file.h"
+#include "format/cell/cell_stream.h"
+#include "store_file/store_file.h"
 #include "tandem/status.h"
 
 namespace tandem::tools {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/status_macros.h"
-#include "engine/local_files.h"
-#include "engine/storage.h"
+#include "engine/storage/files.h"
+#include "engine/storage/storage.h"
 #include "format/hash.h"
 #include "format/root.h"
 #include "tools/dump/catalog.h"

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/status_macros.h"
-#include "format/block_cache.h"
-#include "format/index_section.h"
+#include "format/block/block_cache.h"
+#include "index/section.h"
 #include "tools/dump/names.h"
 #include "tools/dump/store_file.h"
 #include "tools/tandem/bytes_text.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "format/data_section.h"
+#include "format/row/data_section.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"

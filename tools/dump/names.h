@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "format/block.h"
-#include "format/cell.h"
+#include "format/block/block.h"
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
 #include "format/schema.h"
-#include "format/section_writer.h"
 #include "format/types.h"
 #include "tools/tandem/output.h"
 

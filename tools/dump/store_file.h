@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "format/block_file.h"
-#include "format/cell.h"
-#include "format/cell_stream.h"
-#include "format/store_file.h"
+#include "format/block/block_file.h"
+#include "format/cell/cell.h"
+#include "format/cell/cell_stream.h"
+#include "store_file/store_file.h"
 #include "tandem/status.h"
 #include "tools/dump/dump.h"
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "engine/local_files.h"
-#include "engine/storage.h"
-#include "format/manifest.h"
+#include "engine/storage/files.h"
+#include "engine/storage/manifest.h"
+#include "engine/storage/storage.h"
 #include "format/root.h"
 #include "tools/simulation/memory_file.h"
 #include "tools/simulation/simulated_image.h"

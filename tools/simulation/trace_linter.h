@@ -1,6 +1,6 @@
 // Rules that every use of a database's files keeps, whatever the outcome. They are checked at each
 // operation of every test on a simulated disk, and need no crash to find a mistake that only a
-// crash would make visible. Of the engine's files (engine/local_files.h):
+// crash would make visible. Of the engine's files (engine/storage/files.h):
 //
 // L1 A byte that was written is never overwritten with another one; ROOT apart.
 // L2 A store file that was opened again is not changed any more.
@@ -19,7 +19,7 @@
 #include <set>
 #include <string>
 
-#include "format/catalog.h"
+#include "engine/storage/catalog.h"
 #include "format/types.h"
 #include "tools/simulation/disk_observer.h"
 

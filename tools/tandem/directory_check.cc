@@ -10,10 +10,10 @@
 #include <set>
 
 #include "base/status_macros.h"
-#include "engine/storage.h"
-#include "format/file_hash.h"
-#include "format/findings.h"
-#include "format/manifest.h"
+#include "engine/storage/manifest.h"
+#include "engine/storage/storage.h"
+#include "engine/verify/file_hash.h"
+#include "engine/verify/findings.h"
 #include "format/root.h"
 #include "tools/tandem/file_check.h"
 #include "tools/tandem/format_text.h"

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/verify_files.h"
-#include "format/backup_record.h"
-#include "format/findings.h"
+#include "engine/backup/record.h"
+#include "engine/salvage/verify_files.h"
+#include "engine/storage/manifest.h"
+#include "engine/verify/findings.h"
 #include "format/frame_chain.h"
-#include "format/manifest.h"
 #include "format/root.h"
 #include "tools/tandem/chain_end.h"
 #include "tools/tandem/format_text.h"

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/status_macros.h"
-#include "format/findings.h"
+#include "engine/verify/findings.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/command_line.h"
 #include "tools/tandem/file_probe.h"

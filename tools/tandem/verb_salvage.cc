@@ -3,7 +3,7 @@
 
 #include "base/status_macros.h"
 #include "engine/default_environment.h"
-#include "engine/salvage.h"
+#include "engine/salvage/salvage.h"
 #include "tools/tandem/file_probe.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"

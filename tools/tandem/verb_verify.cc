@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "engine/verify_files.h"
-#include "format/findings.h"
+#include "engine/salvage/verify_files.h"
+#include "engine/verify/findings.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/file_check.h"
 #include "tools/tandem/findings_output.h"

@@ -1,0 +1,31 @@
+// Escapes are those that the tools read back.
+#include "base/quote.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr size_t kBytesShownMax = 40;
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+}  // namespace
+
+std::string Quote(std::string_view bytes) {
+  std::string text = "'";
+  for (const char c : bytes.substr(0, kBytesShownMax)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '\'') {
+      text.push_back(c);
+    } else {
+      text.append("\\x");
+      text.push_back(kHexDigits[byte >> 4]);
+      text.push_back(kHexDigits[byte & 15]);
+    }
+  }
+  text.push_back('\'');
+  if (bytes.size() > kBytesShownMax) {
+    text.append("... (").append(std::to_string(bytes.size())).append(" bytes)");
+  }
+  return text;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,139 @@
+// See staged_database.h for the order.
+#include "engine/backup/staged_database.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/storage/files.h"
+#include "engine/storage/manifest.h"
+#include "engine/storage/storage.h"
+#include "format/corruption.h"
+#include "format/file_window.h"
+#include "format/hash.h"
+
+namespace tandem::engine {
+namespace {
+
+// Calls `visit` with each piece of the first `size_bytes` of `file` and its offset.
+template <typename Visit>
+Result<format::Hash128> Sweep(base::File* file, uint64_t size_bytes, Visit visit) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  if (size < size_bytes) {
+    return format::CorruptionAt(file->name(), size,
+                                format::Mismatch("bytes of file", size_bytes, size));
+  }
+  format::FileWindow window(file, size_bytes);
+  format::StreamingHash128 hash;
+  for (uint64_t offset = 0; offset < size_bytes;) {
+    const uint64_t piece = std::min(format::FileWindow::kReadBytes, size_bytes - offset);
+    ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(offset, piece));
+    hash.Add(bytes);
+    RETURN_IF_ERROR(visit(offset, bytes));
+    offset += piece;
+  }
+  return hash.Finish();
+}
+
+// Why there can be no draft where something stands already.
+Status Occupied(base::FileSystem* file_system, const std::string& path) {
+  const std::string exists = "'" + path + "' exists already";
+  const auto directory = file_system->OpenDirectory(path, /*create=*/false);
+  if (!directory) return Status::AlreadyExists(exists + "; name a directory that does not exist");
+  const auto root = (*directory)->Open(kRootName, base::OpenMode::kReadOnly);
+  if (root) return Status::AlreadyExists(exists + " and holds a database; name another directory");
+  const auto files = ListLocalFiles(directory->get());
+  const auto names = (*directory)->List();
+  const bool all_ours = files && names && files->size() == names->size();
+  if (!all_ours) return Status::AlreadyExists(exists + "; name a directory that does not exist");
+  return Status::AlreadyExists(exists + ", without a ROOT: " +
+                               (files->empty() ? "it is empty" : "a copy that was not finished") +
+                               "; remove it ('rm -r') and try again");
+}
+
+}  // namespace
+
+Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::File* to) {
+  ASSIGN_OR_RETURN(const format::Hash128 hash,
+                   Sweep(from, size_bytes, [to](uint64_t offset, std::string_view bytes) {
+                     return to->Write(offset, bytes);
+                   }));
+  RETURN_IF_ERROR(to->DataSync());
+  return hash;
+}
+
+Result<format::Hash128> HashFile(base::File* file, uint64_t size_bytes) {
+  return Sweep(file, size_bytes, [](uint64_t, std::string_view) { return Status(); });
+}
+
+Result<std::unique_ptr<DatabaseDraft>> DatabaseDraft::Begin(base::FileSystem* file_system,
+                                                            const std::string& path) {
+  Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
+  if (!directory && directory.error().code() == StatusCode::kAlreadyExists) {
+    return Occupied(file_system, path);
+  }
+  RETURN_IF_ERROR(directory.status());
+  std::unique_ptr<DatabaseDraft> draft(new DatabaseDraft(file_system, path, std::move(*directory)));
+  RETURN_IF_ERROR(draft->directory_->Lock());
+  return draft;
+}
+
+DatabaseDraft::~DatabaseDraft() {
+  if (finished_) return;
+  // ROOT comes last of the names and goes first: what is left never opens.
+  std::reverse(names_.begin(), names_.end());
+  for (const std::string& name : names_) {
+    directory_->Remove(name).Ignore("the next attempt says that something is left");
+  }
+  directory_.reset();
+  file_system_->RemoveDirectory(path_).Ignore("the next attempt says that something is left");
+}
+
+Result<format::Hash128> DatabaseDraft::AddCopy(const std::string& name, base::File* from,
+                                               uint64_t size_bytes) {
+  Expect(name);
+  ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file, directory_->Create(name));
+  return CopyFile(from, size_bytes, file.get());
+}
+
+Result<format::BoundFile> DatabaseDraft::WriteManifest(
+    const format::Catalog& catalog, format::FileNumber number,
+    const std::vector<format::BoundFile>& segments, base::RandomSource* random) {
+  format::BoundFile identity;
+  identity.number = number;
+  identity.id = NewRandomId(random);
+  format::LogMark log;
+  if (!segments.empty()) log = {segments.back().number, segments.back().length_bytes};
+  const std::string name = ManifestName(number);
+  Expect(name);
+  ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, directory_->Create(name));
+  ASSIGN_OR_RETURN(const std::unique_ptr<format::ManifestWriter> manifest,
+                   format::ManifestWriter::Create(std::move(file), identity, catalog, log));
+  return manifest->end();
+}
+
+Status DatabaseDraft::Finish(const format::Catalog& catalog,
+                             const std::vector<format::BoundFile>& segments,
+                             base::RandomSource* random) {
+  const format::FileNumber number(catalog.counters.next_file_number);
+  format::Catalog numbered = catalog;
+  numbered.counters.next_file_number = number.value + 1;
+  format::RootFile root;
+  root.database = catalog.database;
+  root.record.generation = 1;
+  root.record.closed = true;
+  root.record.epoch = catalog.epoch;
+  root.record.next_file_number = numbered.counters.next_file_number;
+  ASSIGN_OR_RETURN(root.record.manifest, WriteManifest(numbered, number, segments, random));
+  // Each segment vouches for the one before it, so the newest ones stand for all.
+  const size_t bound = std::min(segments.size(), format::kRootSegmentsMax);
+  root.record.segments.assign(segments.end() - static_cast<ptrdiff_t>(bound), segments.end());
+  RETURN_IF_ERROR(directory_->Sync());
+  Expect(kRootName);
+  ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file, directory_->Create(kRootName));
+  RETURN_IF_ERROR(format::CreateRoot(file.get(), root));
+  RETURN_IF_ERROR(directory_->Sync());
+  finished_ = true;
+  return Status();
+}
+
+}  // namespace tandem::engine

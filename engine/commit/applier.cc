@@ -1,0 +1,126 @@
+// Operations are routed by key at their own sequence; a table stays at hand while operations name
+// it.
+#include "engine/commit/applier.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "index/key.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+Status Malformed(const wal::Operation& operation, std::string_view what) {
+  std::string message("log: operation ");
+  message.append(std::to_string(operation.sequence.value)).append(": ").append(what);
+  return Status::Corruption(std::move(message));
+}
+
+bool HasFamily(const format::TableRecord& table, format::FamilyId id) {
+  return std::any_of(table.families.begin(), table.families.end(),
+                     [id](const format::FamilyRecord& family) { return family.id == id; });
+}
+
+Status CheckIndexedValue(const format::TableRecord& table, const wal::Operation& operation,
+                         const format::Cell& cell) {
+  std::string key;
+  for (const format::IndexRecord& index : table.indexes) {
+    for (const format::IndexColumnRecord& column : index.columns) {
+      if (column.family != cell.family || column.qualifier != cell.qualifier) continue;
+      key.clear();
+      if (!format::AppendIndexKey(column, cell.value, &key).ok()) {
+        return Malformed(operation, "a value does not fit its index");
+      }
+    }
+  }
+  return Status();
+}
+
+// What PlanWrite checked before the operation was logged.
+Status CheckOperation(const format::TableRecord& table, const wal::Operation& operation) {
+  if (operation.row.empty() || operation.row.size() > kRowKeyBytesMax) {
+    return Malformed(operation, "a row key out of its limits");
+  }
+  for (const format::Cell& cell : operation.cells) {
+    if (cell.kind > format::CellKind::kDeleteFamily || !HasFamily(table, cell.family)) {
+      return Malformed(operation, "a cell of an unknown kind or family");
+    }
+    if (cell.qualifier.size() > kQualifierBytesMax || cell.value.size() > kValueBytesMax) {
+      return Malformed(operation, "a cell out of its limits");
+    }
+    if (cell.kind == format::CellKind::kPut) {
+      RETURN_IF_ERROR(CheckIndexedValue(table, operation, cell));
+    }
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status GroupApplier::FindTable(format::TableId id) {
+  if (table_ != nullptr && table_->record->id == id) return Status();
+  table_ = regions_->Find(id);
+  if (table_ != nullptr) return Status();
+  return Status::Corruption("log: an operation on table " + std::to_string(id.value) +
+                            ", which does not exist");
+}
+
+Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
+  wal::Operation operation;
+  while (reader->Next(&operation)) {
+    RETURN_IF_ERROR(FindTable(operation.table));
+    if (replay) RETURN_IF_ERROR(CheckOperation(*table_->record, operation));
+    Region& region = table_->RegionOf(operation.row);
+    if (replay && operation.sequence <= region.flushed_through()) continue;
+    region.active()->Apply(operation.row, operation.cells);
+    // A region may come several times; TakeApplied sorts that out.
+    if (applied_.regions.empty() || applied_.regions.back() != &region) {
+      applied_.regions.push_back(&region);
+    }
+  }
+  return reader->status();
+}
+
+bool GroupApplier::IsNeeded(const format::Frame& frame) {
+  wal::GroupReader reader(frame.payload, format::SequenceNumber(frame.first_sequence),
+                          frame.timestamp);
+  wal::Operation operation;
+  while (reader.Next(&operation)) {
+    // What is not understood is kept for the next open to judge.
+    if (!FindTable(operation.table).ok()) return true;
+    if (operation.sequence > table_->RegionOf(operation.row).flushed_through()) return true;
+  }
+  return !reader.status().ok();
+}
+
+GroupApplier::Applied GroupApplier::TakeApplied() {
+  std::vector<Region*>& regions = applied_.regions;
+  std::sort(regions.begin(), regions.end(),
+            [](const Region* a, const Region* b) { return a->id() < b->id(); });
+  regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
+  return std::exchange(applied_, {});
+}
+
+Status GroupApplier::Apply(std::string_view payload, format::SequenceNumber first,
+                           int64_t timestamp) {
+  wal::GroupReader reader(payload, first, timestamp);
+  applied_.bytes += payload.size();
+  return ApplyOperations(&reader, false);
+}
+
+Status GroupApplier::Replay(const format::Frame& frame) {
+  wal::GroupReader reader(frame.payload, format::SequenceNumber(frame.first_sequence),
+                          frame.timestamp);
+  RETURN_IF_ERROR(ApplyOperations(&reader, true));
+  applied_.last_timestamp = frame.timestamp + std::max<int64_t>(reader.batches(), 1) - 1;
+  if (reader.sequences() == frame.count) return Status();
+  return Status::Corruption("log: operations of the group at sequence " +
+                            std::to_string(frame.first_sequence) + ": expected " +
+                            std::to_string(frame.count) + ", found " +
+                            std::to_string(reader.sequences()));
+}
+
+}  // namespace tandem::engine

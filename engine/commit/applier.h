@@ -1,0 +1,48 @@
+// From the bytes of a logged group into the memstores: the same way at commit and at recovery.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/region/region_set.h"
+#include "format/frame.h"
+#include "format/types.h"
+#include "tandem/status.h"
+#include "wal/operation.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time (the commit leader, or recovery).
+class GroupApplier {
+ public:
+  /// `regions` outlives this.
+  explicit GroupApplier(const RegionSet* regions) : regions_(regions) {}
+
+  /// Applies the operations of a group that this process encoded.
+  Status Apply(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
+  /// Applies what a log holds: everything is checked as a write would be, and operations that are
+  /// in files are skipped. Errors: kCorruption.
+  Status Replay(const format::Frame& frame);
+  /// Whether a frame that was replayed holds an operation that is in no file.
+  bool IsNeeded(const format::Frame& frame);
+
+  /// What was done since the last call.
+  struct Applied {
+    std::vector<Region*> regions;  ///< That took operations, each once, by id.
+    uint64_t bytes = 0;            ///< Of payload.
+    int64_t last_timestamp = 0;    ///< Of the last batch that was replayed.
+  };
+  Applied TakeApplied();
+
+ private:
+  Status ApplyOperations(wal::GroupReader* reader, bool replay);
+  Status FindTable(format::TableId id);
+
+  const RegionSet* regions_;
+  std::shared_ptr<const Table> table_;  // The last one used.
+  Applied applied_;
+};
+
+}  // namespace tandem::engine

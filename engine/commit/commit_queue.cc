@@ -1,0 +1,247 @@
+// The line is a list through the requests, which live on the stacks of their writers: joining it
+// allocates nothing and cannot fail.
+#include "engine/commit/commit_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/guarded.h"
+#include "base/passing.h"
+#include "base/status_macros.h"
+#include "engine/commit/resolve_deletes.h"
+
+namespace tandem::engine {
+namespace {
+
+// A group takes no further batch beyond this: the first in it should not wait for a large frame.
+constexpr uint64_t kGroupBytesMax = 1 << 20;
+// kBuffered promises the operating system within 100 ms.
+constexpr int64_t kBufferedDelayMicros = 90'000;
+
+}  // namespace
+
+struct CommitQueue::Request {
+  WritePlan* plan = nullptr;                       // A batch, or
+  const std::function<Status()>* alone = nullptr;  // a task.
+  Durability durability = Durability::kMemory;
+  LoggingHold* hold = nullptr;    // Of a batch that reads, and
+  std::vector<Region*> unlogged;  // where it read what has to be flushed first.
+  Request* next = nullptr;
+  // Written by the leader and read by the owner, both under the queue's mutex.
+  Status status;
+  bool done = false;
+  base::CondVar turn;  // The owner is done or may lead.
+
+  bool needs_own_group() const { return alone != nullptr || plan->reads(); }
+  uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
+};
+
+CommitQueue::CommitQueue(CommitParts parts, format::SequenceNumber last)
+    : parts_(std::move(parts)), last_sequence_(last.value) {}
+
+Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
+  // Regions are flushed one after the other: only the log makes a batch over several of them whole
+  // when a crash comes in between. A flush syncs it first.
+  if (plan->spans_regions || plan->reads()) {
+    durability = std::max(durability, Durability::kBuffered);
+  }
+  LoggingHold hold;
+  while (true) {
+    Request request;
+    request.plan = plan;
+    request.durability = durability;
+    request.hold = &hold;
+    RETURN_IF_ERROR(Submit(&request));
+    if (request.unlogged.empty()) return Status();
+    // Twice at most: what these regions took since is logged.
+    for (Region* region : request.unlogged) RETURN_IF_ERROR(parts_.flush(region));
+  }
+}
+
+Status CommitQueue::RunAlone(const std::function<Status()>& task) {
+  Request request;
+  request.alone = &task;
+  return Submit(&request);
+}
+
+Status CommitQueue::SyncThrough(format::SequenceNumber sequence) {
+  if (parts_.log->synced_through() >= sequence) return Status();
+  return RunAlone([this] {
+    RETURN_IF_ERROR(parts_.log->WriteBuffered());
+    return parts_.log->Sync();
+  });
+}
+
+Status CommitQueue::WriteBuffered() {
+  return RunAlone([this] { return parts_.log->WriteBuffered(); });
+}
+
+// A writer's whole way: wait in line until the group is done or this one is first and nobody leads;
+// then lead one group, which this one is the first of.
+Status CommitQueue::Submit(Request* request) {
+  if (JoinLine(request)) {
+    const Group group = TakeGroup();
+    Finish(group, Lead(group));
+    Guarded([this] {
+      parts_.after_group();
+      return Status();
+    }).Ignore("what could not be done for want of memory is done after the next group");
+    HandOver();
+  }
+  return request->status;
+}
+
+// True: this request leads. False: it is done.
+bool CommitQueue::JoinLine(Request* request) {
+  base::MutexLock lock(mutex_);
+  (line_last_ == nullptr ? line_first_ : line_last_->next) = request;
+  line_last_ = request;
+  while (!request->done && (leading_ || line_first_ != request)) request->turn.Wait(mutex_);
+  if (request->done) return false;
+  leading_ = true;
+  return true;
+}
+
+CommitQueue::Group CommitQueue::TakeGroup() {
+  base::MutexLock lock(mutex_);
+  Group group;
+  group.first = line_first_;
+  for (Request* request = line_first_; request != nullptr; request = request->next) {
+    const bool is_first = request == group.first;
+    if (!is_first && (request->needs_own_group() || group.first->needs_own_group() ||
+                      group.bytes + request->bytes() > kGroupBytesMax)) {
+      break;
+    }
+    group.last = request;
+    group.bytes += request->bytes();
+    group.batches += request->plan != nullptr ? 1 : 0;
+    group.durability = std::max(group.durability, request->durability);
+  }
+  line_first_ = group.last->next;
+  if (line_first_ == nullptr) line_last_ = nullptr;
+  group.last->next = nullptr;
+  return group;
+}
+
+Status CommitQueue::Lead(const Group& group) {
+  return Guarded(
+      [&] { return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group); });
+}
+
+void CommitQueue::Finish(const Group& group, const Status& status) {
+  base::MutexLock lock(mutex_);
+  for (Request* request = group.first; request != nullptr;) {
+    Request* next = request->next;  // A request may be gone once it is done.
+    request->status = status;
+    request->done = true;
+    request->turn.NotifyOne();
+    request = next;
+  }
+}
+
+void CommitQueue::HandOver() {
+  base::MutexLock lock(mutex_);
+  leading_ = false;
+  if (line_first_ != nullptr) line_first_->turn.NotifyOne();
+}
+
+// The protocol, front to back. A failure before the last step leaves nothing behind but unused
+// sequences, which are never assigned again.
+Status CommitQueue::CommitGroup(const Group& group) {
+  RETURN_IF_ERROR(parts_.health->CheckWritable());
+  ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
+  if (frame.count == 0) return Status();
+  const Durability level = LevelOf(group);
+  RETURN_IF_ERROR(LogFrame(&frame, level));
+  if (level == Durability::kMemory) NoteUnlogged(group, frame);
+  RETURN_IF_ERROR(Apply(frame));
+  parts_.snapshots->Publish(last_sequence());
+  return Status();
+}
+
+// Numbers the operations, gives the batches their timestamps and puts the payload together.
+Result<LogGroup> CommitQueue::Encode(const Group& group) {
+  LogGroup frame;
+  frame.first = format::SequenceNumber(last_sequence().value + 1);
+  frame.timestamp = parts_.time->NextTimestamp();
+  frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
+  for (Request* request = group.first; request != nullptr; request = request->next) {
+    WritePlan* plan = request->plan;
+    if (plan->reads()) RETURN_IF_ERROR(Resolve(request, frame));
+    if (!request->unlogged.empty()) return LogGroup();
+    frame.count += plan->batch.operation_count();
+    wal::AppendBatch(plan->batch, &frame.payload);
+  }
+  parts_.time->AssignTimestamps(frame.timestamp, group.batches);
+  last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
+  return frame;
+}
+
+Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
+  ASSIGN_OR_RETURN(request->unlogged, ResolveDeletes({.first = frame.first,
+                                                      .timestamp = frame.timestamp,
+                                                      .now_micros = parts_.time->Now(),
+                                                      .view = parts_.latest_view},
+                                                     request->plan));
+  for (Region* region : request->unlogged) request->hold->Add(&region->unlogged());
+  return Status();
+}
+
+// Of a group without a log each batch has one region, which may want one nevertheless.
+Durability CommitQueue::LevelOf(const Group& group) {
+  if (group.durability > Durability::kMemory) return group.durability;
+  for (const Request* request = group.first; request != nullptr; request = request->next) {
+    if (request->plan->region->unlogged().logs_everything()) return Durability::kBuffered;
+  }
+  return Durability::kMemory;
+}
+
+void CommitQueue::NoteUnlogged(const Group& group, const LogGroup& frame) {
+  for (const Request* request = group.first; request != nullptr; request = request->next) {
+    request->plan->region->unlogged().Note(frame.first, frame.last());
+  }
+}
+
+Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
+  switch (durability) {
+    case Durability::kMemory:
+      return Status();
+    case Durability::kBuffered:
+      // First, because it may fail for want of memory, and what is buffered reaches the log. The
+      // payload is still needed to apply it.
+      ScheduleBufferedWrite();
+      return parts_.log->Buffer(*frame);
+    case Durability::kWritten:
+      return parts_.log->Write(*frame);
+    case Durability::kSynced:
+      RETURN_IF_ERROR(parts_.log->Write(*frame));
+      return parts_.log->Sync();
+  }
+  return Status::InvalidArgument("unknown durability");
+}
+
+// The group is in the log: what cannot be applied now cannot be taken back either. It stays
+// invisible, and the database accepts no more.
+Status CommitQueue::Apply(const LogGroup& frame) {
+  const Status status =
+      Guarded([&] { return parts_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
+  if (!status.ok()) parts_.health->TurnReadOnly("applying a logged group", status);
+  return status;
+}
+
+void CommitQueue::ScheduleBufferedWrite() {
+  if (write_scheduled_) return;
+  // The job waits for its turn behind this group, so it cannot come before the note below.
+  parts_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
+    RunAlone([this] {
+      write_scheduled_ = false;
+      const Status status = parts_.log->WriteBuffered();
+      if (base::MayPass(status)) ScheduleBufferedWrite();
+      return status;
+    }).Ignore("what may pass is tried again, anything else turned the database read-only");
+  });
+  write_scheduled_ = true;
+}
+
+}  // namespace tandem::engine

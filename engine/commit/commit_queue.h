@@ -1,0 +1,115 @@
+// Group commit. Writers line up; the first in line leads: it takes a group from the line, numbers,
+// encodes, logs, applies and publishes it, wakes its members, and hands over to the writer that is
+// first in line by then. The line grows while the leader works, so one sync serves many writers.
+//
+// States of a request: in line -> in the leader's group -> done. The leader is the only one that
+// touches the log and the active memstores; leadership is a flag, not a mutex, so no lock is held
+// across its I/O.
+//
+// How far a group is logged before it is applied is decided by the highest level in it: kMemory not
+// at all, kBuffered into the buffer (a timer writes it), kWritten into the operating system,
+// kSynced onto the disk; the latter two take with them what was buffered before.
+//
+// A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
+// be in the log or in files before it is: where its leader finds that something is not, the batch
+// is not committed, its region logs everything from then on, the writer has it flushed and gets in
+// line again (engine/region/unlogged.h;
+// docs/decisions/0009-reading-writes-flush-what-they-read.md).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/commit/applier.h"
+#include "engine/commit/group_log.h"
+#include "engine/commit/write_plan.h"
+#include "engine/region/snapshots.h"
+#include "engine/runtime/background.h"
+#include "engine/runtime/health.h"
+#include "engine/runtime/time_source.h"
+#include "format/types.h"
+#include "tandem/options.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// What the queue works with; all outlive it.
+struct CommitParts {
+  GroupLog* log = nullptr;
+  GroupApplier* applier = nullptr;
+  SnapshotRegistry* snapshots = nullptr;
+  TimeSource* time = nullptr;
+  Health* health = nullptr;
+  BackgroundJobs* jobs = nullptr;
+  /// The table as everything committed so far left it; for DeleteCell.
+  std::function<TableView(const Table&)> latest_view;
+  /// Switches and flushes the memstores of the region. Called outside of the queue.
+  std::function<Status(Region*)> flush;
+  /// Called by the leader after each group: switches memstores, rolls the log.
+  std::function<void()> after_group;
+};
+
+/// Threads: any.
+class CommitQueue {
+ public:
+  /// `last`: no sequence at or below it is assigned.
+  CommitQueue(CommitParts parts, format::SequenceNumber last);
+
+  /// Commits the plan's batch and returns when it reached its level and is visible. Errors:
+  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
+  /// of a flush.
+  Status Commit(WritePlan* plan, Durability durability);
+  /// Runs `task` as a group of its own: nothing is committed meanwhile, everything before is
+  /// applied.
+  Status RunAlone(const std::function<Status()>& task);
+  /// Makes every logged operation up to `sequence` durable.
+  Status SyncThrough(format::SequenceNumber sequence);
+  /// Gives what is buffered to the operating system.
+  Status WriteBuffered();
+
+  /// The last sequence that was assigned.
+  format::SequenceNumber last_sequence() const {
+    return format::SequenceNumber(last_sequence_.load(std::memory_order_acquire));
+  }
+
+ private:
+  struct Request;
+  /// The requests that are committed together, linked by Request::next.
+  struct Group {
+    Request* first = nullptr;
+    Request* last = nullptr;
+    uint32_t batches = 0;
+    uint64_t bytes = 0;
+    Durability durability = Durability::kMemory;
+  };
+
+  Status Submit(Request* request);
+  bool JoinLine(Request* request) EXCLUDES(mutex_);
+  Group TakeGroup() EXCLUDES(mutex_);
+  Status Lead(const Group& group);
+  void Finish(const Group& group, const Status& status) EXCLUDES(mutex_);
+  void HandOver() EXCLUDES(mutex_);
+
+  Status CommitGroup(const Group& group);
+  Result<LogGroup> Encode(const Group& group);
+  Status Resolve(Request* request, const LogGroup& frame);
+  static Durability LevelOf(const Group& group);
+  static void NoteUnlogged(const Group& group, const LogGroup& frame);
+  Status LogFrame(LogGroup* frame, Durability durability);
+  Status Apply(const LogGroup& frame);
+  void ScheduleBufferedWrite();
+
+  const CommitParts parts_;
+  std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
+  bool write_scheduled_ = false;         // The leader's: a timer will write the buffer.
+
+  base::Mutex mutex_;
+  Request* line_first_ GUARDED_BY(mutex_) = nullptr;
+  Request* line_last_ GUARDED_BY(mutex_) = nullptr;
+  bool leading_ GUARDED_BY(mutex_) = false;  // Somebody leads.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,89 @@
+// The log as the commit leader uses it: groups are buffered, written and synced in the order of
+// their sequences.
+//
+// Buffered groups are kept here, not in the storage's buffer: when the disk is full the storage
+// drops what it could not write, but a buffered group was acknowledged and has to reach the log
+// before anything later does (prefix property D2).
+//
+// A full disk (kNoSpace) fails the group; the segment is then sealed at its last good frame and the
+// next group begins a new one. A failure to begin a segment that may pass (base/passing.h) fails
+// the group too, and the next one tries again. Any other failure, and any failed sync, turns the
+// database read-only.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/memory_account.h"
+#include "engine/commit/segment_tracker.h"
+#include "engine/runtime/health.h"
+#include "engine/storage/storage.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// A group of batches on its way into the log.
+struct LogGroup {
+  std::string payload;
+  format::SequenceNumber first;
+  int64_t timestamp = 0;
+  uint32_t count = 0;  ///< Sequences; 0: nothing to log.
+
+  format::SequenceNumber last() const { return format::SequenceNumber(first.value + count - 1); }
+};
+
+/// Threads: the commit leader, except the accessors marked otherwise.
+class GroupLog {
+ public:
+  /// All outlive this. `last`: of the operations that are in the log already.
+  /// `account` (may be null) counts what waits to be written.
+  GroupLog(Storage* storage, SegmentLedger* segments, Health* health, format::SequenceNumber last,
+           base::MemoryAccount* account = nullptr);
+
+  /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
+  /// to be written first; the group is then not kept.
+  Status Buffer(LogGroup group);
+  /// Gives everything buffered and then `group` to the operating system. Errors: those that
+  /// may pass (`group` is not in the log, what was buffered still waits), kIoError and others
+  /// (read-only from now on).
+  Status Write(const LogGroup& group);
+  /// Write of nothing but what was buffered.
+  Status WriteBuffered();
+  /// Makes everything written durable. Errors: any (read-only from now on).
+  Status Sync();
+  /// Seals the segment and begins a new one. Errors: those that may pass (tried again before the
+  /// next write), any other (read-only).
+  Status Roll();
+  uint64_t segment_bytes() const { return storage_->segment_bytes(); }
+
+  /// Every logged operation up to it is durable. Threads: any.
+  format::SequenceNumber synced_through() const {
+    return format::SequenceNumber(synced_through_.load(std::memory_order_acquire));
+  }
+  /// Bytes in all segments that are still needed. Threads: any.
+  uint64_t log_bytes() const { return log_bytes_.load(std::memory_order_relaxed); }
+  void UpdateLogBytes() { log_bytes_.store(storage_->log_bytes(), std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kBufferedBytesMax = 1 << 20;
+
+  Status WriteFrames(const LogGroup* group);
+  void Append(const LogGroup& group);
+  Status Fail(std::string_view what, const Status& status);
+
+  Storage* storage_;
+  SegmentLedger* segments_;
+  Health* health_;
+  std::vector<LogGroup> buffered_;  // Acknowledged, not written.
+  size_t buffered_bytes_ = 0;
+  base::MemoryCharge charge_;  // For them.
+  bool needs_roll_ = false;  // The segment was sealed by a full disk.
+  format::SequenceNumber written_;
+  std::atomic<uint64_t> synced_through_;  // Release by the leader, acquire by flushes.
+  std::atomic<uint64_t> log_bytes_{0};    // Relaxed: a figure.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,42 @@
+// A list of a few segments; the plain thing.
+#include "engine/commit/segment_tracker.h"
+
+#include <algorithm>
+
+namespace tandem::engine {
+
+void SegmentLedger::Seal(format::FileNumber segment, format::SequenceNumber last) {
+  base::MutexLock lock(mutex_);
+  sealed_.push_back({.number = segment, .last = last});
+}
+
+std::vector<format::FileNumber> SegmentLedger::Droppable(
+    format::SequenceNumber oldest_needed) const {
+  base::MutexLock lock(mutex_);
+  std::vector<format::FileNumber> segments;
+  for (const Sealed& sealed : sealed_) {
+    if (sealed.last >= oldest_needed) break;
+    segments.push_back(sealed.number);
+  }
+  return segments;
+}
+
+std::optional<format::SequenceNumber> SegmentLedger::OldestEnd() const {
+  base::MutexLock lock(mutex_);
+  if (sealed_.empty()) return std::nullopt;
+  return sealed_.front().last;
+}
+
+void SegmentLedger::Forget(const std::vector<format::FileNumber>& segments) {
+  base::MutexLock lock(mutex_);
+  std::erase_if(sealed_, [&segments](const Sealed& sealed) {
+    return std::find(segments.begin(), segments.end(), sealed.number) != segments.end();
+  });
+}
+
+size_t SegmentLedger::size() const {
+  base::MutexLock lock(mutex_);
+  return sealed_.size();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,220 @@
+// Planning walks the batch once. When it meets a DeleteCell it starts again and keeps the
+// operations instead of encoding them.
+#include "engine/commit/write_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/quote.h"
+#include "base/status_macros.h"
+#include "engine/commit/batch_codec.h"
+#include "index/key.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+std::string LimitText(std::string_view what, size_t found, size_t limit) {
+  std::string text(what);
+  text.append(" has ").append(std::to_string(found));
+  text.append(" bytes, the limit is ").append(std::to_string(limit));
+  return text;
+}
+
+// Sequence and timestamp come at commit.
+format::Cell NewCell(format::CellKind kind, format::FamilyId family, const ColumnValue& column) {
+  format::Cell cell;
+  cell.kind = kind;
+  cell.family = family;
+  cell.qualifier = column.qualifier;
+  cell.value = column.value;
+  return cell;
+}
+
+class Planner {
+ public:
+  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
+      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {}
+
+  Status Plan();
+  bool met_delete_cell() const { return met_delete_cell_; }
+  WritePlan TakePlan() { return std::move(plan_); }
+
+ private:
+  Status FindTable(std::string_view name);
+  void NoteRegion();
+  Result<format::FamilyId> FindFamily(std::string_view name) const;
+  Status PlanOperation(PlannedOperation* planned);
+  Status AddColumns(PlannedOperation* planned);
+  Status CheckColumns();
+  Status CheckIndexes(format::FamilyId family);
+  std::string Where(std::string_view qualifier) const;
+
+  const WriteBatch& batch_;
+  const RegionSet& regions_;
+  const bool keep_operations_;
+  bool met_delete_cell_ = false;
+  WritePlan plan_;
+  const Table* table_ = nullptr;    ///< Of the operation at hand; `plan_` holds it.
+  BatchOperation operation_;        ///< At hand.
+  std::vector<std::string_view> qualifiers_;
+  std::string index_key_;
+};
+
+Status Planner::Plan() {
+  if (batch_.size_bytes() > kBatchBytesMax) {
+    return Status::InvalidArgument(LimitText("the batch", batch_.size_bytes(), kBatchBytesMax));
+  }
+  BatchReader reader(batch_);
+  PlannedOperation scratch;
+  while (reader.Next(&operation_)) {
+    met_delete_cell_ |= operation_.kind == BatchKind::kDeleteCell;
+    if (met_delete_cell_ && !keep_operations_) return Status();
+    PlannedOperation* planned = &scratch;
+    if (keep_operations_) planned = &plan_.unresolved.emplace_back();
+    RETURN_IF_ERROR(PlanOperation(planned));
+    if (keep_operations_) continue;
+    EncodeOperation(*planned, &plan_.batch);
+    // A DeleteRow is encoded family by family, so the encoding can outgrow the batch at any time.
+    if (plan_.batch.bytes().size() > kBatchBytesMax) break;
+  }
+  return CheckEncodedSize(plan_.batch);
+}
+
+Status Planner::FindTable(std::string_view name) {
+  if (table_ != nullptr && table_->record->name == name) return Status();
+  std::shared_ptr<const Table> table = regions_.Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  table_ = table.get();
+  if (std::find(plan_.tables.begin(), plan_.tables.end(), table) == plan_.tables.end()) {
+    plan_.tables.push_back(std::move(table));
+  }
+  return Status();
+}
+
+void Planner::NoteRegion() {
+  if (plan_.spans_regions) return;
+  Region* region = &table_->RegionOf(operation_.row);
+  if (plan_.region == nullptr) plan_.region = region;
+  plan_.spans_regions = region != plan_.region;
+}
+
+Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
+  if (name.empty()) return table_->record->families.front().id;
+  const format::FamilyRecord* family = table_->record->FindFamily(name);
+  if (family == nullptr) {
+    return Status::NotFound("table " + Quote(table_->record->name) + " has no family " +
+                            Quote(name));
+  }
+  return family->id;
+}
+
+Status Planner::PlanOperation(PlannedOperation* planned) {
+  RETURN_IF_ERROR(FindTable(operation_.table));
+  if (operation_.row.empty()) return Status::InvalidArgument("a row key is empty");
+  if (operation_.row.size() > kRowKeyBytesMax) {
+    return Status::InvalidArgument(
+        LimitText("row key " + Quote(operation_.row), operation_.row.size(), kRowKeyBytesMax));
+  }
+  NoteRegion();
+  planned->table = table_->record->id;
+  planned->row = operation_.row;
+  planned->timestamp = operation_.timestamp;
+  planned->is_delete_cell = operation_.kind == BatchKind::kDeleteCell;
+  planned->cells.clear();
+  if (operation_.kind != BatchKind::kDeleteRow) return AddColumns(planned);
+  for (const format::FamilyRecord& family : table_->record->families) {
+    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
+  }
+  return Status();
+}
+
+Status Planner::AddColumns(PlannedOperation* planned) {
+  ASSIGN_OR_RETURN(const format::FamilyId family, FindFamily(operation_.family));
+  if (operation_.kind == BatchKind::kDeleteFamily) {
+    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family, {}));
+    return Status();
+  }
+  RETURN_IF_ERROR(CheckColumns());
+  format::CellKind kind = format::CellKind::kPut;
+  if (operation_.kind == BatchKind::kDeleteCell) kind = format::CellKind::kDeleteCell;
+  if (operation_.kind == BatchKind::kDeleteColumn) kind = format::CellKind::kDeleteColumn;
+  if (kind == format::CellKind::kPut) RETURN_IF_ERROR(CheckIndexes(family));
+  for (const ColumnValue& column : operation_.columns) {
+    planned->cells.push_back(NewCell(kind, family, column));
+  }
+  return Status();
+}
+
+Status Planner::CheckColumns() {
+  if (operation_.columns.empty()) {
+    return Status::InvalidArgument("row " + Quote(operation_.row) + ": a put without columns");
+  }
+  qualifiers_.clear();
+  for (const ColumnValue& column : operation_.columns) {
+    if (column.qualifier.size() > kQualifierBytesMax) {
+      return Status::InvalidArgument(LimitText(Where(column.qualifier) + ": the qualifier",
+                                               column.qualifier.size(), kQualifierBytesMax));
+    }
+    if (column.value.size() > kValueBytesMax) {
+      return Status::InvalidArgument(
+          LimitText(Where(column.qualifier) + ": the value", column.value.size(), kValueBytesMax));
+    }
+    qualifiers_.push_back(column.qualifier);
+  }
+  if (qualifiers_.size() == 1) return Status();
+  std::sort(qualifiers_.begin(), qualifiers_.end());
+  const auto twice = std::adjacent_find(qualifiers_.begin(), qualifiers_.end());
+  if (twice == qualifiers_.end()) return Status();
+  return Status::InvalidArgument(Where(*twice) + ": the column stands twice in one operation");
+}
+
+Status Planner::CheckIndexes(format::FamilyId family) {
+  for (const format::IndexRecord& index : table_->record->indexes) {
+    for (const format::IndexColumnRecord& column : index.columns) {
+      if (column.family != family) continue;
+      for (const ColumnValue& put : operation_.columns) {
+        if (put.qualifier != column.qualifier) continue;
+        index_key_.clear();
+        const Status status = format::AppendIndexKey(column, put.value, &index_key_);
+        if (status.ok()) continue;
+        std::string message = Where(put.qualifier);
+        message.append(", index ").append(Quote(index.name)).append(": ");
+        return {status.code(), message.append(status.message())};
+      }
+    }
+  }
+  return Status();
+}
+
+std::string Planner::Where(std::string_view qualifier) const {
+  std::string column(operation_.family.empty() ? table_->record->families.front().options.name
+                                               : operation_.family);
+  column.append(":").append(qualifier);
+  return "row " + Quote(operation_.row) + ", column " + Quote(column);
+}
+
+}  // namespace
+
+Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
+  Planner planner(batch, regions, false);
+  RETURN_IF_ERROR(planner.Plan());
+  if (!planner.met_delete_cell()) return planner.TakePlan();
+  Planner keeper(batch, regions, true);
+  RETURN_IF_ERROR(keeper.Plan());
+  return keeper.TakePlan();
+}
+
+void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch) {
+  batch->BeginOperation(operation.table, operation.row);
+  for (const format::Cell& cell : operation.cells) batch->AddCell(cell, operation.timestamp);
+}
+
+Status CheckEncodedSize(const wal::BatchEncoder& batch) {
+  if (batch.bytes().size() <= kBatchBytesMax) return Status();
+  return Status::InvalidArgument(
+      LimitText("the batch as the log encodes it", batch.bytes().size(), kBatchBytesMax));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,64 @@
+// Copies of the database as of one moment while writers go on.
+//
+// How a moment is taken of a database that is written to:
+// 1. All memstores are flushed, while writers go on: nearly everything is in store files then,
+//    operations at kMemory among it.
+// 2. Nobody commits for a moment: the log is written and rolled, so that every segment but a new,
+//    empty one has its end, and segments that no memstore needs are dropped from the catalog.
+// 3. The catalog of this moment with what is left of the log is the copy. From here on writers go
+//    on, and no file of it is deleted before the copy is made.
+// Of a database that was opened to read only, the moment is that of its opening.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/backup/backup.h"
+#include "engine/backup/checkpoint.h"
+#include "engine/engine_impl.h"
+#include "wal/log.h"
+
+namespace tandem::engine {
+
+Result<StoreMoment> EngineImpl::TakeMoment() {
+  if (options_.read_only) return database_.opened.storage->TakeMoment();
+  RETURN_IF_ERROR(maintenance_->Flush(database_.regions->regions()));
+  Result<StoreMoment> moment = Status::Unsupported("no moment was taken");
+  RETURN_IF_ERROR(queue_->RunAlone([&] {
+    moment = TakeMomentAlone();
+    return moment.status();
+  }));
+  return moment;
+}
+
+// Steps 2 and 3. What the catalog's counters cannot know yet is raised to what was given out.
+Result<StoreMoment> EngineImpl::TakeMomentAlone() {
+  RETURN_IF_ERROR(log_->WriteBuffered());
+  if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
+  RETURN_IF_ERROR(maintenance_->DropSegments());
+  ASSIGN_OR_RETURN(StoreMoment moment, database_.opened.storage->TakeMoment());
+  format::CatalogCounters& counters = moment.catalog.counters;
+  counters.last_timestamp = std::max(counters.last_timestamp, time_.last_timestamp());
+  counters.clock_high_micros = std::max(counters.clock_high_micros, time_.Now());
+  counters.last_sequence = std::max(counters.last_sequence, queue_->last_sequence().value);
+  return moment;
+}
+
+Status EngineImpl::Checkpoint(const std::string& path) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Status::Closed("the database is closed");
+  ASSIGN_OR_RETURN(const StoreMoment moment, TakeMoment());
+  return WriteCheckpoint(
+      moment, {.file_system = environment_.file_system, .random = environment_.random}, path);
+}
+
+Result<BackupInfo> EngineImpl::Backup(const std::string& directory) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Status::Closed("the database is closed");
+  ASSIGN_OR_RETURN(const StoreMoment moment, TakeMoment());
+  return WriteBackup(moment,
+                     {.file_system = environment_.file_system,
+                      .random = environment_.random,
+                      .clock = environment_.clock},
+                     directory);
+}
+
+}  // namespace tandem::engine

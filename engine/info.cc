@@ -1,0 +1,178 @@
+// The database described: figures of this moment, gathered without stopping anything.
+#include <map>
+#include <utility>
+
+#include "engine/create_table.h"
+#include "engine/engine_impl.h"
+#include "index/section.h"
+#include "store_file/store_file.h"
+
+namespace tandem::engine {
+namespace {
+
+bool IsIndexSection(format::SectionKind kind) {
+  return kind >= format::SectionKind::kIndexLeaves && kind <= format::SectionKind::kIndexTouched;
+}
+
+FileInfo Describe(const format::StoreFile& store) {
+  const format::FileStatistics& statistics = store.statistics();
+  FileInfo info;
+  info.number = store.number().value;
+  info.size_bytes = store.size_bytes();
+  info.rows = statistics.rows;
+  info.cells = statistics.cells;
+  info.deletes = statistics.deletes;
+  info.min_sequence = statistics.min_sequence.value;
+  info.max_sequence = statistics.max_sequence.value;
+  info.min_key = statistics.min_key;
+  info.max_key = statistics.max_key;
+  for (const format::SectionEntry& section : store.sections()) {
+    if (section.kind == format::SectionKind::kData) info.data_bytes += section.size_bytes;
+    if (IsIndexSection(section.kind)) info.index_bytes += section.size_bytes;
+  }
+  return info;
+}
+
+// A file whose section cannot be read counts with its size alone; Verify tells what is wrong.
+void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
+  for (const format::SectionEntry& section : store.sections()) {
+    if (IsIndexSection(section.kind) && section.owner == id.value) {
+      info->size_bytes += section.size_bytes;
+    }
+  }
+  const Result<format::IndexSection*> section = store.Index(id);
+  if (!section.has_value() || *section == nullptr) return;
+  const format::IndexSummary& summary = (*section)->summary();
+  info->entries += summary.current_entries + summary.older_entries;
+  info->values += summary.current_values + summary.older_values;
+}
+
+RegionInfo Describe(const RegionVersion& version) {
+  RegionInfo info;
+  info.id = version.id.value;
+  info.start_key = version.start_key;
+  info.end_key = version.end_key;
+  for (const FileSlice& slice : version.files) {
+    info.files.push_back(Describe(slice.file->store()));
+    info.files.back().run = slice.run;
+  }
+  for (const auto& memstore : version.memstores) {
+    info.memstore_rows += memstore->row_count();
+    info.memstore_bytes += memstore->size_bytes();
+  }
+  info.memstores = version.memstores.size();
+  return info;
+}
+
+TableInfo Describe(const Table& table) {
+  TableInfo info;
+  info.options = OptionsOf(*table.record);
+  for (const IndexOptions& options : info.options.indexes) {
+    info.indexes.emplace_back().options = options;
+  }
+  for (const auto& region : table.regions) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    info.regions.push_back(Describe(*version));
+    for (const FileSlice& slice : version->files) {
+      for (size_t i = 0; i < table.record->indexes.size(); ++i) {
+        AddIndex(slice.file->store(), table.record->indexes[i].id, &info.indexes[i]);
+      }
+    }
+  }
+  return info;
+}
+
+MemoryInfo Describe(const base::MemoryAccount& account) {
+  using base::MemoryPart;
+  return {.block_cache_bytes = account.bytes(MemoryPart::kBlockCache),
+          .memstore_bytes = account.bytes(MemoryPart::kMemstores),
+          .append_buffer_bytes = account.bytes(MemoryPart::kAppendBuffers),
+          .block_index_bytes = account.bytes(MemoryPart::kBlockIndexes),
+          .key_hash_bytes = account.bytes(MemoryPart::kKeyHashes),
+          .filter_bytes = account.bytes(MemoryPart::kFilters),
+          .bitmap_bytes = account.bytes(MemoryPart::kBitmaps),
+          .dictionary_bytes = account.bytes(MemoryPart::kDictionaries),
+          .index_directory_bytes = account.bytes(MemoryPart::kIndexDirectories),
+          .read_buffer_bytes = account.bytes(MemoryPart::kReadBuffers),
+          .overlap_bytes = account.bytes(MemoryPart::kOverlaps),
+          .file_window_bytes = account.bytes(MemoryPart::kFileWindows),
+          .file_writer_bytes = account.bytes(MemoryPart::kFileWriters),
+          .hit_bytes = account.bytes(MemoryPart::kHits),
+          .log_bytes = account.bytes(MemoryPart::kLog),
+          .catalog_bytes = account.bytes(MemoryPart::kCatalog)};
+}
+
+ClockState StateOf(ClockTrust trust) {
+  switch (trust) {
+    case ClockTrust::kRight:
+      return ClockState::kRight;
+    case ClockTrust::kBehind:
+      return ClockState::kBehind;
+    case ClockTrust::kDoubted:
+      break;
+  }
+  return ClockState::kDoubted;
+}
+
+}  // namespace
+
+FilesInfo EngineImpl::OpenFiles() const {
+  const Storage::FileFigures figures = database_.opened.storage->file_figures();
+  return {.limit = tuning_.open_files_max,
+          .files = figures.open,
+          .rings = environment_.file_system->open_rings(),
+          .reopened = figures.reopened};
+}
+
+DatabaseInfo EngineImpl::Info() {
+  DatabaseInfo info;
+  info.path = path_;
+  const TimeSource::Reading clock = time_.Read();
+  info.clock_state = StateOf(clock.trust);
+  info.clock_micros = clock.wall_micros;
+  info.time_micros = clock.now_micros;
+  info.io_backend = environment_.file_system->name();
+  info.read_only_reason = health_.read_only_reason();
+  info.read_only = !info.read_only_reason.empty();
+  info.memory_budget_bytes =
+      tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
+  GatePass pass(calls_);
+  if (!pass.inside()) return info;
+  info.last_sequence = snapshots_->visible().value;
+  info.log_bytes = log_->log_bytes();
+  info.log_segments = database_.opened.storage->catalog().segments.size();
+  info.cache_bytes = database_.files->cache_size_bytes();
+  info.memstore_bytes = database_.regions->memstore_bytes();
+  info.recovered_operations = database_.opened.replay.operations;
+  info.torn_bytes = database_.opened.replay.torn_bytes;
+  const Statistics counters = monitor_.Counters();
+  info.scrub_bytes_per_second = options_.scrub_bytes_per_second;
+  info.scrubbed_bytes = counters.scrubbed_bytes;
+  info.scrub_findings = counters.scrub_findings;
+  info.oldest_unverified_micros = scrubber_->OldestMicros();
+  // Describing the tables loads the directories of their files.
+  for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
+  info.memory = Describe(*database_.memory);
+  info.open_files = OpenFiles();
+  Storage::ReaderFigures readers = database_.opened.storage->reader_figures();
+  info.held_files = readers.held_files;
+  info.readers = std::move(readers.processes);
+  return info;
+}
+
+Statistics EngineImpl::GetStatistics() {
+  Statistics statistics = monitor_.Counters();
+  GatePass pass(calls_);
+  if (!pass.inside()) return statistics;
+  statistics.torn_bytes = database_.opened.replay.torn_bytes;
+  statistics.last_sequence = snapshots_->visible().value;
+  statistics.log_bytes = log_->log_bytes();
+  statistics.oldest_unverified_micros = scrubber_->OldestMicros();
+  statistics.memory_budget_bytes =
+      tuning_.memstores_total_bytes + tuning_.block_cache_bytes + tuning_.overlap_bytes;
+  statistics.memory = Describe(*database_.memory);
+  statistics.open_files = OpenFiles();
+  return statistics;
+}
+
+}  // namespace tandem::engine

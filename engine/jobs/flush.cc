@@ -1,0 +1,257 @@
+// The memstore is walked once; rows of which nothing survives are left out, and a file is begun
+// with the first row that stays in it. Of a hot row only the states that somebody sees are walked
+// (memstore/row_states.h), and one that is large even so is written column by column, as compaction
+// does.
+#include "engine/jobs/flush.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/status_macros.h"
+#include "compaction/column_merge.h"
+#include "format/cell/visibility.h"
+#include "format/hash.h"
+#include "memstore/prefetch.h"
+#include "memstore/row_states.h"
+
+namespace tandem::engine {
+namespace {
+
+// A row with more cells is streamed.
+constexpr uint64_t kCellsInMemoryMax = 4096;
+
+// Writes the rows of one memstore.
+class MemstoreWriter {
+ public:
+  MemstoreWriter(const FileWork& work, const OverlapWorker& overlaps, const Region& region,
+                 const RegionVersion& version)
+      : work_(work),
+        overlaps_(overlaps),
+        region_(region),
+        run_(work, region),
+        version_(version),
+        retention_point_(work.snapshots->TakeRetentionPoint()) {}
+
+  Result<FinishedRun> Write(const Memstore& memstore);
+
+ private:
+  Status WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore);
+  Status StreamRow(std::string_view key, const RowStates& states, const Memstore& memstore);
+  Status WriteRow(std::string_view key, const Memstore& memstore);
+  Result<format::StoreFileWriter*> WriterOfNextRow(const Memstore& memstore);
+  Result<bool> OlderFilesMayHold(std::string_view key, uint64_t hash);
+  Status FinishFile(const Memstore& memstore);
+  uint64_t RowHash(std::string_view key) const {
+    return format::RowHash(key, region_.table().hash_secret);
+  }
+
+  const FileWork& work_;
+  const OverlapWorker& overlaps_;
+  const Region& region_;
+  RunWriter run_;
+  const RegionVersion& version_;
+  const SnapshotRegistry::RetentionPoint retention_point_;
+  std::vector<format::Cell> cells_, kept_;
+  format::StoreFileWriter* writer_ = nullptr;      // Of the file that was begun and not finished.
+  std::unique_ptr<RowRecord::Recorder> recorder_;  // Of its rows; null: there is no use for it.
+};
+
+Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key, uint64_t hash) {
+  for (const FileSlice& slice : version_.files) {
+    const format::FileStatistics& statistics = slice.file->store().statistics();
+    if (key < statistics.min_key || key > statistics.max_key) continue;
+    ASSIGN_OR_RETURN(const bool may_contain, slice.file->store().MayContain(hash));
+    if (may_contain) return true;
+  }
+  return false;
+}
+
+Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) {
+  format::Retention retention{.families = region_.table().families,
+                              .snapshots = retention_point_.snapshots,
+                              .now_micros = retention_point_.now_micros};
+  const bool has_marker = std::any_of(cells_.begin(), cells_.end(), [](const format::Cell& cell) {
+    return cell.kind != format::CellKind::kPut;
+  });
+  if (has_marker) {
+    ASSIGN_OR_RETURN(retention.older_sources_may_hold_row, OlderFilesMayHold(key, RowHash(key)));
+  }
+  kept_.clear();
+  format::RetainCells(cells_, retention, &kept_);
+  if (kept_.empty()) return Status();
+  RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
+  RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
+  if (recorder_ != nullptr) recorder_->AddRow(key, kept_);
+  return Status();
+}
+
+// The present file, or the next one when it has reached its limits.
+Result<format::StoreFileWriter*> MemstoreWriter::WriterOfNextRow(const Memstore& memstore) {
+  if (writer_ != nullptr && work_.limits.AreReached(*writer_)) {
+    RETURN_IF_ERROR(FinishFile(memstore));
+  }
+  if (writer_ == nullptr) {
+    ASSIGN_OR_RETURN(writer_, run_.NextFile());
+    recorder_ = overlaps_.NewRecorder(version_, memstore);
+  }
+  return writer_;
+}
+
+Status MemstoreWriter::WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore) {
+  const RowStates states(row.row(), retention_point_.snapshots);
+  if (states.size() > kCellsInMemoryMax) return StreamRow(row.key(), states, memstore);
+  cells_.clear();
+  states.Append(&cells_);
+  return WriteRow(row.key(), memstore);
+}
+
+// The record of the file's rows has such a row as one that kills nothing, which is safe.
+Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
+                                 const Memstore& memstore) {
+  compaction::MergeOptions options;
+  options.table = region_.shared_table();
+  options.snapshots.assign(retention_point_.snapshots.begin(), retention_point_.snapshots.end());
+  options.now_micros = retention_point_.now_micros;
+  options.older_may_contain = [&](uint64_t hash) { return OlderFilesMayHold(key, hash); };
+  compaction::StreamedRow streamed{.key = key, .parts = {}, .forgets_sequences = false};
+  streamed.parts.push_back({.cells = states.Open(), .in_digests = false});
+  const auto next_writer = [&]() -> Result<format::StoreFileWriter*> {
+    RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
+    if (recorder_ != nullptr) recorder_->AddRow(key, {});
+    return writer_;
+  };
+  return compaction::MergeColumns(std::move(streamed), options, next_writer, nullptr).status();
+}
+
+Status MemstoreWriter::FinishFile(const Memstore& memstore) {
+  writer_->WidenSequences(memstore.min_sequence(), memstore.max_sequence());
+  ASSIGN_OR_RETURN(const format::StoreFileSummary summary, writer_->Finish());
+  writer_ = nullptr;
+  RETURN_IF_ERROR(run_.Finished(summary));
+  if (recorder_ != nullptr) run_.last().file->KeepRecord(recorder_->Finish());
+  recorder_.reset();
+  return Status();
+}
+
+Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
+  Memstore::Iterator row(&memstore);
+  MemstoreScout scout(&memstore);
+  row.SeekToFirst();
+  run_.ExpectBytes(memstore.size_bytes());
+  for (scout.Start(row); row.valid(); row.Next(), scout.Step()) {
+    cells_.clear();
+    uint64_t looked_at = 0;
+    const RowTreeView tree =
+        Memstore::RecentCells(row.row(), format::kSequenceMax, &cells_, &looked_at);
+    if (tree.root != nullptr) {
+      RETURN_IF_ERROR(WriteHotRow(row, memstore));
+    } else if (!cells_.empty()) {
+      format::SortCells(cells_);
+      RETURN_IF_ERROR(WriteRow(row.key(), memstore));
+    }
+  }
+  if (writer_ != nullptr) RETURN_IF_ERROR(FinishFile(memstore));
+  return run_.Take();
+}
+
+}  // namespace
+
+Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
+  WorkTurn turn(region, Region::Work::kFlush);
+  return FlushWaiting(region, flushed);
+}
+
+Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
+  // A memstore that came to wait after the last look of whoever was flushing is seen by the loop.
+  while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
+    const Status status = Guarded([&] { return FlushWaiting(region, flushed); });
+    region.End(Region::Work::kFlush);
+    RETURN_IF_ERROR(status);
+  }
+  return Status();
+}
+
+Status Flusher::FlushWaiting(Region& region, const std::function<void()>& flushed) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region));
+    if (!had_one) return Status();
+    flushed();
+  }
+}
+
+Result<bool> Flusher::FlushOldest(Region& region) {
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  if (version->memstores.size() < 2) return false;
+  RETURN_IF_ERROR(work_.health->CheckWritable());
+  const Memstore& memstore = *version->memstores.front();
+  FlushEvent event{.table = region.table().name,
+                   .region_id = region.id().value,
+                   .memstore_rows = memstore.row_count(),
+                   .memstore_bytes = memstore.size_bytes()};
+  RETURN_IF_ERROR(work_.monitor->RunFlush(&event, [&]() -> Status {
+    ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version));
+    const RunSize size = SizeOf(files);
+    event.files = size.files;
+    event.rows = size.rows;
+    event.bytes = size.bytes;
+    return Status();
+  }));
+  return true;
+}
+
+// The four steps for the version's oldest memstore.
+Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version) {
+  const Memstore& memstore = *version.memstores.front();
+  RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
+  ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version));
+  const Status installed = Install(region, memstore, files);
+  if (installed.ok()) return files;
+  for (const FinishedFile& file : files) file.file->DropRecord();  // The next try may be far away.
+  return installed;
+}
+
+// The files of the oldest memstore, from an earlier attempt or written now.
+Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version) {
+  const Memstore* memstore = version.memstores.front().get();
+  {
+    base::MutexLock lock(mutex_);
+    const auto found = finished_.find(memstore);
+    if (found != finished_.end()) return found->second;
+  }
+  ASSIGN_OR_RETURN(FinishedRun files,
+                   MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
+  base::MutexLock lock(mutex_);
+  return finished_[memstore] = std::move(files);
+}
+
+Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {
+  const auto add_run = [&files](RegionVersion* version) {
+    uint32_t run = 0;
+    for (const FileSlice& slice : version->files) run = std::max(run, slice.run);
+    InsertRun(files, run + 1, version->files.size(), version);
+  };
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    RegionVersion after = *region.version();
+    add_run(&after);
+    AddFiles(files, edit);
+    edit->put_regions.push_back(RecordOf(region, after, memstore.max_sequence()));
+    return Status();
+  };
+  change.publish = [&] {
+    region.RaiseFlushedThrough(memstore.max_sequence());
+    region.Update([&](RegionVersion* version) {
+      add_run(version);
+      version->memstores.erase(version->memstores.begin());
+    });
+  };
+  RETURN_IF_ERROR(work_.editor->Commit(change));
+  base::MutexLock lock(mutex_);
+  finished_.erase(&memstore);
+  return Status();
+}
+
+}  // namespace tandem::engine

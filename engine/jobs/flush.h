@@ -1,0 +1,54 @@
+// Flush: the oldest waiting memstore of a region becomes a run of store files, mostly of one.
+//
+// Steps, each of which a crash may follow:
+//   1. The log is synced up to the memstore's last operation, so that no file makes a later write
+//      durable before an earlier one.
+//   2. The rows that somebody may still see are written to new files, which are synced.
+//   3. One catalog edit adds the files to their region and raises the region's flushed_through.
+//   4. One swap of the region's version puts the files in the memstore's place.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+#include "base/mutex.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/jobs/overlap_builder.h"
+#include "engine/jobs/run_writer.h"
+#include "engine/region/region.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class Flusher {
+ public:
+  /// Both outlive this.
+  Flusher(FileWork work, CommitQueue* queue, OverlapWorker* overlaps)
+      : work_(work), queue_(queue), overlaps_(overlaps) {}
+
+  /// Flushes every waiting memstore of the region, oldest first, after those that somebody else is
+  /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; what was not
+  /// flushed still waits.
+  Status Flush(Region& region, const std::function<void()>& flushed);
+  /// As Flush, but leaves the work to whoever is flushing the region already.
+  Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
+
+ private:
+  Status FlushWaiting(Region& region, const std::function<void()>& flushed);
+  Result<bool> FlushOldest(Region& region);
+  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version);
+  Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version);
+  Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
+
+  const FileWork work_;
+  CommitQueue* queue_;
+  OverlapWorker* overlaps_;
+  base::Mutex mutex_;
+  /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
+  /// edit.
+  std::map<const Memstore*, FinishedRun> finished_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine

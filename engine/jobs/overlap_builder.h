@@ -1,0 +1,79 @@
+// Building the overlaps of a region's files behind readers and writers: after a flush and after a
+// compaction the pairs that are missing are found, one newer file after the other, and published
+// with a new version of the region. What cannot be built is left to the filter path.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/region/flushed_rows.h"
+#include "engine/region/overlaps.h"
+#include "engine/region/region.h"
+#include "engine/runtime/monitor.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class OverlapWorker {
+ public:
+  /// All bitmaps and records of rows together take at most `memory_bytes`. `account` (may be null)
+  /// counts them and outlives them. `monitor` (may be null) is told of what was built and outlives
+  /// this.
+  explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr,
+                         Monitor* monitor = nullptr)
+      : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)),
+        record_memory_(std::make_shared<OverlapMemory>(memory_bytes / kRecordPart, memory_)),
+        monitor_(monitor) {}
+
+  /// A recorder for the rows of a file that is being flushed to the region; null when no file of
+  /// `version` may hold any of the memstore's rows.
+  std::unique_ptr<RowRecord::Recorder> NewRecorder(const RegionVersion& version,
+                                                   const Memstore& memstore) const;
+  /// Builds the pairs that are missing, as far as memory allows, unless somebody does it already,
+  /// who then sees the files that came meanwhile: no thread waits that a flush may need. The
+  /// records of the region's files are let go of, whatever came of it. Errors: kCancelled,
+  /// kCorruption, kIoError; what was published before stays.
+  Status BuildMissing(Region& region) EXCLUDES(mutex_);
+  /// Lets go of what flushes recorded of the version's files: nothing will be built from it.
+  static void DropRecords(const RegionVersion& version);
+  /// Ends walks that go on, and those that begin later, with kCancelled.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  uint64_t memory_bytes() const { return memory_->used_bytes(); }
+
+ private:
+  // Records, which live from a flush to the walk behind it, get this part of the memory at most.
+  static constexpr uint64_t kRecordPart = 4;
+
+  // A newer file and the older ones whose pairs with it are missing.
+  struct Missing {
+    std::shared_ptr<LiveFile> newer;
+    std::vector<std::shared_ptr<LiveFile>> older;
+  };
+
+  static std::vector<Missing> FindMissing(const RegionVersion& version);
+  Status BuildInTurn(Region& region) EXCLUDES(mutex_);
+  Result<bool> BuildNext(Region& region, const RegionVersion& version,
+                         std::set<format::FileNumber>* walked) EXCLUDES(mutex_);
+  Result<Overlaps::Pairs> Build(const format::TableRecord& table, const Missing& missing)
+      EXCLUDES(mutex_);
+  std::shared_ptr<const PairOverlap> FindBuilt(const Overlaps::Key& key) EXCLUDES(mutex_);
+  void Remember(const Overlaps::Pairs& pairs) EXCLUDES(mutex_);
+
+  bool ReserveFor(const Missing& missing, uint64_t bytes);
+  void Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros);
+
+  const std::shared_ptr<OverlapMemory> memory_, record_memory_;
+  Monitor* const monitor_;
+  std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
+  base::Mutex mutex_;
+  /// Pairs that regions share are built once.
+  std::map<Overlaps::Key, std::weak_ptr<const PairOverlap>> built_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,71 @@
+// The rows of the newer file of an overlap walk, block by block: their keys, and whether they make
+// an older file's postings dead (rule 13). They come from what the flush recorded of them, or from
+// the file itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/region/flushed_rows.h"
+#include "format/schema.h"
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time.
+class NewerRows {
+ public:
+  struct Block {
+    uint32_t first = 0;  ///< Ordinal of its first row.
+    uint32_t count = 0;
+  };
+  /// How many of some rows kill.
+  enum class Share : uint8_t { kNone, kSome, kAll };
+
+  virtual ~NewerRows() = default;
+  NewerRows(const NewerRows&) = delete;
+  NewerRows& operator=(const NewerRows&) = delete;
+
+  /// The single-column indexes of the table, numbered from 0.
+  size_t index_count() const { return indexes_.size(); }
+  format::IndexId index(size_t which) const { return indexes_[which]->id; }
+  const format::IndexColumnRecord& column(size_t which) const {
+    return indexes_[which]->columns[0];
+  }
+
+  virtual uint32_t block_count() const = 0;
+  virtual Block BlockAt(uint32_t block) const = 0;
+  /// Moves to a block. Errors: kCorruption, kIoError.
+  virtual Status Enter(uint32_t block) = 0;
+  /// Of the row at `slot` of the block. Requires: slots rise within a block. Errors: kCorruption.
+  /// Lifetime: until the next call.
+  virtual Result<std::string_view> Key(uint32_t slot) = 0;
+  /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
+  /// timestamp at or above `timestamp`; true is certain, false of a wide row is not. Errors:
+  /// kCorruption, kIoError.
+  virtual Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) = 0;
+  /// Of how many rows of the file that is so; kSome where it is not known without looking.
+  virtual Share ShareOfFile(size_t which, int64_t timestamp) const = 0;
+  /// The same of the block.
+  virtual Share ShareOfBlock(size_t which, int64_t timestamp) const = 0;
+
+ protected:
+  explicit NewerRows(const format::TableRecord& table);
+
+ private:
+  std::vector<const format::IndexRecord*> indexes_;
+};
+
+/// The rows of `file`, which is read past the cache. What the clean bits, the presence bits and the
+/// statistics decide needs no cell; for other rows the cells are looked at. Errors: kCorruption,
+/// kIoError. Lifetime: both outlive it.
+Result<std::unique_ptr<NewerRows>> NewFileRows(const format::TableRecord& table,
+                                               format::StoreFile* file);
+/// The rows of a record. nullptr when it lacks a column of an index. Lifetime: both outlive it.
+std::unique_ptr<NewerRows> NewRecordedRows(const format::TableRecord& table,
+                                           const RowRecord& record);
+
+}  // namespace tandem::engine

@@ -1,0 +1,231 @@
+// BoundPredicate::Bind: from the user's tree to the bound one.
+//
+// 1. A column is looked up: its family must exist, its type is that of the first index over it.
+// 2. A leaf becomes a set of values; literals become keys that compare as the column's values do.
+// 3. NOT moves down: AND and OR change places, a leaf becomes the complement of itself.
+// 4. A group within a group of its kind becomes part of it. Its leaves over one column become one
+//    leaf, all at once: a thousand conditions cost what one IN of a thousand values costs.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/predicate/bound.h"
+#include "engine/predicate/literal.h"
+
+namespace tandem::engine {
+namespace {
+
+using Kind = Predicate::Kind;
+
+const format::IndexColumnRecord* FindIndexColumn(const format::TableRecord& table,
+                                                 format::FamilyId family,
+                                                 std::string_view qualifier) {
+  for (const format::IndexRecord& index : table.indexes) {
+    if (index.state == format::IndexState::kDropping || index.columns.size() != 1) continue;
+    const format::IndexColumnRecord& column = index.columns[0];
+    if (column.family == family && column.qualifier == qualifier) return &column;
+  }
+  return nullptr;
+}
+
+// The kind of node that AND or OR becomes.
+BoundNode::Kind GroupKind(Kind kind, bool negated) {
+  return (kind == Kind::kAnd) != negated ? BoundNode::Kind::kAnd : BoundNode::Kind::kOr;
+}
+
+// The leaves over one column of an AND or OR, as one. Requires: there is one.
+BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
+  std::vector<const ValueSet*> sets;
+  const bool is_and = kind == BoundNode::Kind::kAnd;
+  bool accepts_null = is_and;
+  for (const BoundLeaf* leaf : leaves) {
+    sets.push_back(&leaf->values);
+    accepts_null = is_and ? accepts_null && leaf->accepts_null : accepts_null || leaf->accepts_null;
+  }
+  ValueSet values = is_and ? ValueSet::IntersectionOf(sets) : ValueSet::UnionOf(sets);
+  return {leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values), accepts_null};
+}
+
+// Leaves one leaf for each column, where its first one was.
+void CombineLeaves(BoundNode* group) {
+  using Column = std::tuple<bool, uint32_t, std::string>;
+  std::map<Column, std::vector<BoundLeaf*>> columns;
+  std::vector<BoundNode> kept;
+  const auto column_of = [](const BoundLeaf& leaf) {
+    return Column(leaf.is_row_key, leaf.column.family.value, leaf.column.qualifier);
+  };
+  for (BoundNode& child : group->children) {
+    if (child.kind == BoundNode::Kind::kLeaf) {
+      columns[column_of(child.leaf)].push_back(&child.leaf);
+    }
+  }
+  for (BoundNode& child : group->children) {
+    if (child.kind == BoundNode::Kind::kLeaf) {
+      std::vector<BoundLeaf*>& leaves = columns[column_of(child.leaf)];
+      if (leaves.front() != &child.leaf) continue;
+      if (leaves.size() > 1) child.leaf = Combine(group->kind, leaves);
+    }
+    kept.push_back(std::move(child));
+  }
+  group->children = std::move(kept);
+}
+
+class Binder {
+ public:
+  explicit Binder(const format::TableRecord& table) : table_(table) {}
+
+  Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
+    switch (predicate.kind()) {
+      case Kind::kTrue: {
+        BoundNode node;
+        node.kind = negated ? BoundNode::Kind::kOr : BoundNode::Kind::kAnd;
+        return node;
+      }
+      case Kind::kNot:
+        return Bind(predicate.children()[0], !negated);
+      case Kind::kAnd:
+      case Kind::kOr:
+        return BindGroup(predicate, negated);
+      case Kind::kInvalid:
+        return Status::InvalidArgument(predicate.values()[0]);
+      default:
+        return BindLeaf(predicate, negated);
+    }
+  }
+
+ private:
+  Result<BoundNode> BindGroup(const Predicate& predicate, bool negated) {
+    BoundNode group;
+    group.kind = GroupKind(predicate.kind(), negated);
+    RETURN_IF_ERROR(AddTo(predicate, negated, &group));
+    CombineLeaves(&group);
+    if (group.children.size() != 1) return group;
+    BoundNode only = std::move(group.children[0]);
+    return only;
+  }
+
+  // Adds a predicate to a group, or its children where it is a group of that kind.
+  Status AddTo(const Predicate& predicate, bool negated, BoundNode* group) {
+    if (predicate.kind() == Kind::kNot) {
+      return AddTo(predicate.children()[0], !negated, group);
+    }
+    const bool is_group = predicate.kind() == Kind::kAnd || predicate.kind() == Kind::kOr;
+    if (is_group && GroupKind(predicate.kind(), negated) == group->kind) {
+      for (const Predicate& child : predicate.children()) {
+        RETURN_IF_ERROR(AddTo(child, negated, group));
+      }
+      return {};
+    }
+    ASSIGN_OR_RETURN(BoundNode node, Bind(predicate, negated));
+    if (node.kind == group->kind) {  // What is left of a group of the other kind.
+      std::move(node.children.begin(), node.children.end(), std::back_inserter(group->children));
+    } else {
+      group->children.push_back(std::move(node));
+    }
+    return {};
+  }
+
+  Result<BoundNode> BindLeaf(const Predicate& predicate, bool negated) {
+    BoundNode node;
+    node.kind = BoundNode::Kind::kLeaf;
+    BoundLeaf& leaf = node.leaf;
+    RETURN_IF_ERROR(BindColumn(predicate, &leaf));
+    leaf.accepts_null = (predicate.kind() == Kind::kIsNull) != negated;
+    ASSIGN_OR_RETURN(leaf.values, ValuesOf(predicate, leaf));
+    if (negated) leaf.values = leaf.values.Complement();
+    return node;
+  }
+
+  Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
+    leaf->is_row_key = predicate.is_row_key();
+    if (leaf->is_row_key) return {};
+    const format::FamilyRecord* family = predicate.family().empty()
+                                             ? &table_.families.front()
+                                             : table_.FindFamily(predicate.family());
+    if (family == nullptr) {
+      return Status::NotFound("table '" + table_.name + "' has no family '" + predicate.family() +
+                              "'");
+    }
+    leaf->column.family = family->id;
+    leaf->column.qualifier = predicate.qualifier();
+    const format::IndexColumnRecord* indexed =
+        FindIndexColumn(table_, family->id, predicate.qualifier());
+    if (indexed != nullptr) leaf->column.type = indexed->type;
+    return {};
+  }
+
+  static Result<ValueSet> ValuesOf(const Predicate& predicate, const BoundLeaf& leaf) {
+    const Kind kind = predicate.kind();
+    if (kind == Kind::kIsNull) return ValueSet();
+    if (kind == Kind::kIsNotNull) return ValueSet::All();
+    if (kind == Kind::kPrefix) return PrefixOf(predicate, leaf);
+    std::vector<ValueInterval> intervals;
+    if (kind == Kind::kBetween) {
+      ASSIGN_OR_RETURN(const Literal low, LiteralOf(predicate.values()[0], leaf));
+      ASSIGN_OR_RETURN(const Literal high, LiteralOf(predicate.values()[1], leaf));
+      return ValueSet({{AtLeast(low), AtMost(high)}});
+    }
+    for (const std::string& text : predicate.values()) {
+      ASSIGN_OR_RETURN(const Literal literal, LiteralOf(text, leaf));
+      AddComparison(kind, literal, &intervals);
+    }
+    ValueSet values(std::move(intervals));
+    return kind == Kind::kNotEqual ? values.Complement() : values;
+  }
+
+  // A key that is no value is the first one after the literal.
+  static ValueBound AtLeast(const Literal& literal) { return {literal.key, true}; }
+  static ValueBound Above(const Literal& literal) { return {literal.key, !literal.is_value}; }
+  static ValueBound AtMost(const Literal& literal) { return {literal.key, literal.is_value}; }
+  static ValueBound Below(const Literal& literal) { return {literal.key, false}; }
+
+  // kNotEqual adds the values that are left out.
+  static void AddComparison(Kind kind, const Literal& literal,
+                            std::vector<ValueInterval>* intervals) {
+    switch (kind) {
+      case Kind::kLess:
+        return intervals->push_back({std::nullopt, Below(literal)});
+      case Kind::kLessOrEqual:
+        return intervals->push_back({std::nullopt, AtMost(literal)});
+      case Kind::kGreater:
+        return intervals->push_back({Above(literal), std::nullopt});
+      case Kind::kGreaterOrEqual:
+        return intervals->push_back({AtLeast(literal), std::nullopt});
+      default:
+        if (literal.is_value) intervals->push_back({AtLeast(literal), AtMost(literal)});
+    }
+  }
+
+  static Result<ValueSet> PrefixOf(const Predicate& predicate, const BoundLeaf& leaf) {
+    const std::string& prefix = predicate.values()[0];
+    if (!leaf.is_row_key && !ComparesAsBytes(leaf.column.type)) {
+      return Status::InvalidArgument("column '" + leaf.column.qualifier +
+                                     "' is neither bytes nor text: it has no prefixes");
+    }
+    ValueInterval interval{ValueBound{prefix, true}, std::nullopt};
+    if (const auto after = format::Successor(prefix); after.has_value()) {
+      interval.high = ValueBound{*after, false};
+    }
+    return ValueSet({std::move(interval)});
+  }
+
+  static Result<Literal> LiteralOf(const std::string& text, const BoundLeaf& leaf) {
+    return leaf.is_row_key ? Literal{text} : ReadLiteral(leaf.column, text);
+  }
+
+  const format::TableRecord& table_;
+};
+
+}  // namespace
+
+Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
+                                            const format::TableRecord& table) {
+  BoundPredicate bound;
+  ASSIGN_OR_RETURN(bound.root_, Binder(table).Bind(predicate, /*negated=*/false));
+  return bound;
+}
+
+}  // namespace tandem::engine

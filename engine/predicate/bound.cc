@@ -1,0 +1,148 @@
+// Deciding a bound predicate on a row, and what it says about index keys.
+#include "engine/predicate/bound.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/predicate/key_ranges.h"
+#include "format/cell/far_value.h"
+
+namespace tandem::engine {
+namespace {
+
+using Kind = BoundNode::Kind;
+
+bool NodeMayAcceptAbsent(const BoundNode& node) {
+  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.accepts_null;
+  const bool is_and = node.kind == Kind::kAnd;
+  for (const BoundNode& child : node.children) {
+    if (NodeMayAcceptAbsent(child) != is_and) return !is_and;
+  }
+  return is_and;
+}
+
+void AddNodeColumns(const BoundNode& node, ColumnSet* columns) {
+  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
+    columns->Add(node.leaf.column.family, node.leaf.column.qualifier);
+  }
+  for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
+}
+
+// The key of a bound in an index; no value need have it.
+std::string Encode(const ValueBound& bound, const format::IndexColumnRecord& column) {
+  if (ComparesAsBytes(column.type)) return format::BoundKey(column, bound.key);
+  std::string key = bound.key;
+  if (column.descending) format::InvertIndexKey(&key);
+  return key;
+}
+
+// The range between two ends given in the order of the index.
+format::KeyRange Between(const std::optional<ValueBound>& low,
+                         const std::optional<ValueBound>& high,
+                         const format::IndexColumnRecord& column) {
+  format::KeyRange range = format::PresentRange(column);
+  if (low.has_value()) {
+    std::string key = Encode(*low, column);
+    // Every encoded key has a larger one after it: the one of an absent value in a descending
+    // column is the largest.
+    range.low = low->inclusive ? std::move(key) : *format::EqualRange(std::move(key)).high;
+  }
+  if (high.has_value()) {
+    std::string key = Encode(*high, column);
+    range.high = high->inclusive ? *format::EqualRange(std::move(key)).high : std::move(key);
+  }
+  return range;
+}
+
+}  // namespace
+
+ColumnType TextType(ColumnType type) {
+  switch (type) {
+    case ColumnType::kInt64Be:
+      return ColumnType::kInt64;
+    case ColumnType::kUint64Be:
+      return ColumnType::kUint64;
+    case ColumnType::kDoubleBe:
+      return ColumnType::kDouble;
+    case ColumnType::kBoolBe:
+      return ColumnType::kBool;
+    case ColumnType::kTimestampBe:
+      return ColumnType::kTimestamp;
+    default:
+      return type;
+  }
+}
+
+const format::Cell* FindNewest(const format::IndexColumnRecord& column,
+                               std::span<const format::Cell> cells) {
+  for (const format::Cell& cell : cells) {
+    if (cell.qualifier == column.qualifier && cell.family == column.family) return &cell;
+  }
+  return nullptr;
+}
+
+Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
+                       std::string* key) {
+  const Status status = cell.is_far() ? Status::InvalidArgument("it is too long for an index")
+                                      : format::AppendIndexKey(column, cell.value, key);
+  if (status.ok()) return status;
+  return Status::Corruption("stored value of column '" + column.qualifier +
+                            "': " + std::string(status.message()));
+}
+
+std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
+                                       const format::IndexColumnRecord& column) {
+  std::vector<format::KeyRange> ranges;
+  for (const ValueInterval& interval : leaf.values.intervals()) {
+    format::KeyRange range = column.descending ? Between(interval.high, interval.low, column)
+                                               : Between(interval.low, interval.high, column);
+    // Beside bounds that are no values there may be none.
+    if (!IsEmpty(range)) ranges.push_back(std::move(range));
+  }
+  if (column.descending) std::reverse(ranges.begin(), ranges.end());
+  return ranges;
+}
+
+ColumnSet BoundPredicate::Columns() const {
+  ColumnSet columns;
+  AddNodeColumns(root_, &columns);
+  return columns;
+}
+
+bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
+
+Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+  return Matches(root_, row, cells);
+}
+
+Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row,
+                                     std::span<const format::Cell> cells) {
+  if (node.kind != Kind::kLeaf) {
+    const bool is_and = node.kind == Kind::kAnd;
+    for (const BoundNode& child : node.children) {
+      ASSIGN_OR_RETURN(const bool matches, Matches(child, row, cells));
+      if (matches != is_and) return !is_and;
+    }
+    return is_and;
+  }
+  const BoundLeaf& leaf = node.leaf;
+  if (leaf.is_row_key) return leaf.values.Contains(row);
+  const format::Cell* cell = FindNewest(leaf.column, cells);
+  return cell == nullptr ? leaf.accepts_null : Matches(leaf, *cell);
+}
+
+Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
+  if (leaf.values.is_all()) return true;
+  scratch_.clear();
+  if (!ComparesAsBytes(leaf.column.type)) {
+    RETURN_IF_ERROR(AppendStoredKey(leaf.column, cell, &scratch_));
+    return leaf.values.Contains(scratch_);
+  }
+  if (leaf.values.intervals().empty()) return false;
+  if (!cell.is_far()) return leaf.values.Contains(cell.value);
+  RETURN_IF_ERROR(format::ReadFarValue(cell, &scratch_));
+  return leaf.values.Contains(scratch_);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,62 @@
+// Sets of columns as sorted lists: a read has few families and few columns by name.
+#include "engine/predicate/column_set.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace tandem::engine {
+
+bool ColumnSet::Family::Contains(std::string_view qualifier) const {
+  return all || std::binary_search(qualifiers.begin(), qualifiers.end(), qualifier, std::less<>());
+}
+
+ColumnSet ColumnSet::AllOf(const format::TableRecord& table) {
+  ColumnSet columns;
+  for (const format::FamilyRecord& family : table.families) columns.AddFamily(family.id);
+  return columns;
+}
+
+ColumnSet::Family* ColumnSet::FindOrAdd(format::FamilyId family) {
+  auto at = std::partition_point(families_.begin(), families_.end(),
+                                 [=](const Family& other) { return other.id < family; });
+  if (at == families_.end() || at->id != family) {
+    at = families_.insert(at, {.id = family, .all = false, .qualifiers = {}});
+  }
+  return &*at;
+}
+
+void ColumnSet::Add(format::FamilyId family, std::string_view qualifier) {
+  Family* own = FindOrAdd(family);
+  if (own->Contains(qualifier)) return;
+  const auto at = std::lower_bound(own->qualifiers.begin(), own->qualifiers.end(), qualifier);
+  own->qualifiers.insert(at, std::string(qualifier));
+}
+
+void ColumnSet::AddFamily(format::FamilyId family) {
+  Family* own = FindOrAdd(family);
+  own->all = true;
+  own->qualifiers.clear();
+}
+
+void ColumnSet::Add(const ColumnSet& other) {
+  for (const Family& family : other.families_) {
+    if (family.all) AddFamily(family.id);
+    for (const std::string& qualifier : family.qualifiers) Add(family.id, qualifier);
+  }
+}
+
+void ColumnSet::Widen() {
+  for (Family& family : families_) {
+    family.all = true;
+    family.qualifiers.clear();
+  }
+}
+
+const ColumnSet::Family* ColumnSet::Find(format::FamilyId family) const {
+  for (const Family& own : families_) {
+    if (own.id == family) return &own;
+  }
+  return nullptr;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,224 @@
+// Building predicates and writing them as text. The text is what the parser reads back to an equal
+// tree: names that are not plain, or that would read as keywords, are quoted; values are quoted
+// text where that is lossless to the eye, hexadecimal otherwise.
+//
+// No tree is deeper than kPredicateDepthMax, because the builders check it: so copying, destroying,
+// printing and binding one may recurse.
+#include "tandem/predicate.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "engine/predicate/lexer.h"
+#include "tandem/limits.h"
+
+namespace tandem {
+namespace {
+
+using Kind = Predicate::Kind;
+
+std::string Quoted(std::string_view text, char quote) {
+  std::string out(1, quote);
+  for (const char c : text) {
+    if (c == quote) out += quote;
+    out += c;
+  }
+  return out += quote;
+}
+
+std::string NameText(std::string_view name) {
+  return engine::IsPlainName(name) ? std::string(name) : Quoted(name, '"');
+}
+
+std::string ValueText(std::string_view value) {
+  bool printable = true;
+  for (const char c : value) printable &= c >= 0x20 && c < 0x7f;
+  if (printable) return Quoted(value, '\'');
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "x'";
+  for (const char c : value) {
+    out += kDigits[static_cast<uint8_t>(c) >> 4];
+    out += kDigits[static_cast<uint8_t>(c) & 15];
+  }
+  return out += '\'';
+}
+
+std::string_view OperatorText(Kind kind) {
+  switch (kind) {
+    case Kind::kEqual:
+      return " = ";
+    case Kind::kNotEqual:
+      return " != ";
+    case Kind::kLess:
+      return " < ";
+    case Kind::kLessOrEqual:
+      return " <= ";
+    case Kind::kGreater:
+      return " > ";
+    case Kind::kGreaterOrEqual:
+      return " >= ";
+    default:
+      return " PREFIX ";
+  }
+}
+
+std::string ColumnText(const Predicate& leaf) {
+  if (leaf.is_row_key()) return std::string(engine::kRowKeyColumn);
+  if (leaf.family().empty()) return NameText(leaf.qualifier());
+  return NameText(leaf.family()) + ":" + NameText(leaf.qualifier());
+}
+
+std::string ListText(const std::vector<std::string>& values) {
+  std::string out = "(";
+  for (const std::string& value : values) {
+    if (out.size() > 1) out += ", ";
+    out += ValueText(value);
+  }
+  return out += ')';
+}
+
+std::string LeafText(const Predicate& leaf) {
+  const std::vector<std::string>& values = leaf.values();
+  switch (leaf.kind()) {
+    case Kind::kIsNull:
+      return ColumnText(leaf) + " IS NULL";
+    case Kind::kIsNotNull:
+      return ColumnText(leaf) + " IS NOT NULL";
+    case Kind::kIn:
+      return ColumnText(leaf) + " IN " + ListText(values);
+    case Kind::kBetween:
+      return ColumnText(leaf) + " BETWEEN " + ValueText(values[0]) + " AND " + ValueText(values[1]);
+    default:
+      return ColumnText(leaf) + std::string(OperatorText(leaf.kind())) + ValueText(values[0]);
+  }
+}
+
+// The values that a comparison of the kind asks for; nullopt: any number.
+std::optional<size_t> ValuesNeeded(Kind kind) {
+  switch (kind) {
+    case Kind::kIn:
+      return std::nullopt;
+    case Kind::kBetween:
+      return 2;
+    case Kind::kIsNull:
+    case Kind::kIsNotNull:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+bool IsGroup(const Predicate& predicate) {
+  return predicate.kind() == Kind::kAnd || predicate.kind() == Kind::kOr;
+}
+
+std::string Operand(const Predicate& predicate) {
+  return IsGroup(predicate) ? "(" + predicate.ToString() + ")" : predicate.ToString();
+}
+
+}  // namespace
+
+Predicate Predicate::Invalid(std::string why) {
+  Predicate invalid;
+  invalid.kind_ = Kind::kInvalid;
+  invalid.values_.push_back(std::move(why));
+  return invalid;
+}
+
+Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::string> values) {
+  if (kind < Kind::kEqual || kind > Kind::kIsNotNull) {
+    return Invalid("a condition on column '" + column + "' is no comparison: its kind is " +
+                   std::to_string(static_cast<int>(kind)));
+  }
+  const size_t needed = ValuesNeeded(kind).value_or(values.size());
+  if (values.size() != needed) {
+    return Invalid("a condition on column '" + column + "' has " + std::to_string(values.size()) +
+                   " values, expected " + std::to_string(needed));
+  }
+  Predicate leaf;
+  leaf.kind_ = kind;
+  leaf.values_ = std::move(values);
+  leaf.is_row_key_ = column == engine::kRowKeyColumn;
+  if (leaf.is_row_key_) return leaf;
+  const size_t colon = column.find(':');
+  if (colon == std::string::npos) {
+    leaf.qualifier_ = std::move(column);
+  } else {
+    leaf.family_ = column.substr(0, colon);
+    leaf.qualifier_ = column.substr(colon + 1);
+  }
+  return leaf;
+}
+
+Predicate Predicate::Equal(std::string column, std::string value) {
+  return Compare(Kind::kEqual, std::move(column), {std::move(value)});
+}
+
+Predicate Predicate::Between(std::string column, std::string low, std::string high) {
+  return Compare(Kind::kBetween, std::move(column), {std::move(low), std::move(high)});
+}
+
+Predicate Predicate::And(std::vector<Predicate> children) {
+  if (children.empty()) return {};
+  return Group(Kind::kAnd, std::move(children));
+}
+
+Predicate Predicate::Or(std::vector<Predicate> children) {
+  if (children.empty()) return Not({});
+  return Group(Kind::kOr, std::move(children));
+}
+
+Predicate Predicate::Not(Predicate child) {
+  std::vector<Predicate> children;
+  children.push_back(std::move(child));
+  return Group(Kind::kNot, std::move(children));
+}
+
+// Requires: one child or more.
+Predicate Predicate::Group(Kind kind, std::vector<Predicate> children) {
+  if (kind != Kind::kNot && children.size() == 1) return std::move(children[0]);
+  Predicate group;
+  group.kind_ = kind;
+  for (Predicate& child : children) {
+    if (child.kind_ == Kind::kInvalid) return std::move(child);
+    if (child.kind_ == kind && kind != Kind::kNot) {
+      group.depth_ = std::max(group.depth_, child.depth_);
+      // The first one's children stay where they are: appending to a long chain costs one move.
+      if (group.children_.empty()) group.children_ = std::exchange(child.children_, {});
+      std::move(child.children_.begin(), child.children_.end(),
+                std::back_inserter(group.children_));
+      continue;
+    }
+    group.depth_ = std::max(group.depth_, child.depth_ + 1);
+    group.children_.push_back(std::move(child));
+  }
+  if (group.depth_ <= kPredicateDepthMax) return group;
+  return Invalid("a predicate has more than " + std::to_string(kPredicateDepthMax) +
+                 " levels of AND, OR and NOT");
+}
+
+std::string Predicate::ToString() const {
+  switch (kind_) {
+    case Kind::kTrue:
+      return "TRUE";
+    case Kind::kInvalid:
+      return "! " + values_[0];
+    case Kind::kNot:
+      return "NOT " + Operand(children_[0]);
+    case Kind::kAnd:
+    case Kind::kOr:
+      break;
+    default:
+      return LeafText(*this);
+  }
+  std::string out;
+  for (const Predicate& child : children_) {
+    if (!out.empty()) out += kind_ == Kind::kAnd ? " AND " : " OR ";
+    out += Operand(child);
+  }
+  return out;
+}
+
+}  // namespace tandem

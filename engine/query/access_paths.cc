@@ -1,0 +1,147 @@
+// A leaf is served by an index over its column. An OR needs an access to each of its parts and
+// takes them all; an AND needs one of its parts and takes the cheapest. Binding has taken the
+// conditions of a group on one column together.
+#include "engine/query/access_paths.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/predicate/key_ranges.h"
+
+namespace tandem::engine {
+namespace {
+
+using Kind = BoundNode::Kind;
+
+// Adds the ranges of the path, in no order, to those of the same index.
+void AddPath(IndexPath path, Access* access) {
+  for (IndexPath& other : access->paths) {
+    if (other.index != path.index) continue;
+    std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
+    other.nulls |= path.nulls;
+    return;
+  }
+  access->paths.push_back(std::move(path));
+}
+
+}  // namespace
+
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Access& access) {
+  EntryCount entries;
+  for (const Cluster& cluster : clusters) {
+    for (const IndexPath& path : access.paths) {
+      for (const FileSource& source : cluster.files) {
+        ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
+        entries.in_files += count;
+      }
+      entries.in_memstores += CountMemstoreEntries(cluster, path);
+    }
+  }
+  return entries;
+}
+
+bool AccessFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
+  if (leaf.is_row_key || index.columns.size() != 1) return false;
+  const format::IndexColumnRecord& column = index.columns[0];
+  return column.family == leaf.column.family && column.qualifier == leaf.column.qualifier &&
+         column.type == leaf.column.type;
+}
+
+const BoundLeaf* AccessFinder::LeafServed(const BoundNode& node, const format::IndexRecord& index) {
+  if (node.kind == Kind::kLeaf) return Serves(index, node.leaf) ? &node.leaf : nullptr;
+  if (node.kind == Kind::kOr) return nullptr;
+  const auto found =
+      std::find_if(node.children.begin(), node.children.end(), [&](const BoundNode& child) {
+        return child.kind == Kind::kLeaf && Serves(index, child.leaf);
+      });
+  return found == node.children.end() ? nullptr : &found->leaf;
+}
+
+bool AccessFinder::MayUse(const format::IndexRecord& index) const {
+  return index.state != format::IndexState::kDropping && (only_ == nullptr || only_ == &index);
+}
+
+Result<std::optional<CostedAccess>> AccessFinder::Find(const BoundNode& node,
+                                                       bool rows_decided) const {
+  ASSIGN_OR_RETURN(std::optional<Access> access, FindNode(node, rows_decided));
+  if (!access.has_value()) return std::optional<CostedAccess>();
+  ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, *access));
+  return std::optional(CostedAccess{*std::move(access), entries});
+}
+
+AccessFinder::Found AccessFinder::FindNode(const BoundNode& node, bool rows_decided) const {
+  switch (node.kind) {
+    case Kind::kLeaf:
+      return FindLeaf(node.leaf);
+    case Kind::kOr:
+      return FindOr(node);
+    default:
+      return FindAnd(node, rows_decided);
+  }
+}
+
+Access AccessFinder::AccessBy(size_t position, const BoundLeaf& leaf) const {
+  const format::IndexRecord& index = table_.indexes[position];
+  Access access{.paths = {}, .exact = true};
+  access.paths.push_back({&index, position, RangesOf(leaf, index.columns[0]), leaf.accepts_null});
+  return access;
+}
+
+AccessFinder::Found AccessFinder::FindLeaf(const BoundLeaf& leaf) const {
+  for (size_t i = 0; i < table_.indexes.size(); ++i) {
+    if (!MayUse(table_.indexes[i]) || !Serves(table_.indexes[i], leaf)) continue;
+    return std::optional(AccessBy(i, leaf));
+  }
+  return std::optional<Access>();
+}
+
+AccessFinder::Found AccessFinder::FindOr(const BoundNode& node) const {
+  Access all{.paths = {}, .exact = true};
+  for (const BoundNode& child : node.children) {
+    ASSIGN_OR_RETURN(std::optional<Access> found, FindNode(child, /*rows_decided=*/false));
+    if (!found.has_value()) return found;
+    for (IndexPath& path : found->paths) AddPath(std::move(path), &all);
+    all.exact &= found->exact;
+  }
+  for (IndexPath& path : all.paths) path.ranges = Unite(std::move(path.ranges));
+  return std::optional(std::move(all));
+}
+
+AccessFinder::Found AccessFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
+  // What is decided on is the children that an access has to cover to be exact.
+  const auto conditions =
+      std::count_if(node.children.begin(), node.children.end(), [=](const BoundNode& child) {
+        return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
+      });
+  std::vector<Access> ways;
+  for (size_t i = 0; i < table_.indexes.size(); ++i) {
+    if (!MayUse(table_.indexes[i])) continue;
+    const BoundLeaf* leaf = LeafServed(node, table_.indexes[i]);
+    if (leaf != nullptr) ways.push_back(AccessBy(i, *leaf));
+  }
+  for (const BoundNode& child : node.children) {
+    if (child.kind == Kind::kLeaf) continue;
+    ASSIGN_OR_RETURN(std::optional<Access> found, FindNode(child, /*rows_decided=*/false));
+    if (found.has_value()) ways.push_back(*std::move(found));
+  }
+  for (Access& way : ways) way.exact &= conditions == 1;
+  return Cheapest(std::move(ways));
+}
+
+// The first of those with the fewest entries.
+AccessFinder::Found AccessFinder::Cheapest(std::vector<Access> ways) const {
+  if (ways.empty()) return std::optional<Access>();
+  size_t best = 0;
+  uint64_t fewest = 0;
+  for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
+    ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, ways[i]));
+    if (i > 0 && entries.total() >= fewest) continue;
+    best = i;
+    fewest = entries.total();
+  }
+  return std::optional(std::move(ways[best]));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,133 @@
+// Counting the rows of a query (rule 21). Where the access alone decides, a settled candidate
+// counts without being read: cumulative counts for a whole file of settled rows, else one bit or
+// one filter look-up a candidate. The rest is read and decided on the merged row.
+#include "engine/query/count.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/clusters_reader.h"
+#include "engine/source/single_source.h"
+
+namespace tandem::engine {
+namespace {
+
+bool IsWhole(const FileSource& source) {
+  return source.low == 0 && source.high == source.file->row_count();
+}
+
+bool AllSettledHere(const FileSource& source) {
+  return source.may_settle && source.clean == nullptr;
+}
+
+Result<uint64_t> CountRows(RowProducer* producer) {
+  uint64_t count = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, producer->Next());
+    if (!is_row) return count;
+    ++count;
+  }
+}
+
+// Takes the candidates that are certainly settled out of `*candidates`; returns how many they were.
+Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
+                             FileCandidates* candidates) {
+  if (!candidates->decided || !source.may_settle) return uint64_t{0};
+  RowsElsewhere elsewhere(cluster, source);
+  std::vector<uint32_t>& ordinals = candidates->ordinals;
+  size_t kept = 0;
+  for (const uint32_t ordinal : ordinals) {
+    bool settled = source.IsSettledHere(ordinal);
+    if (settled) {
+      ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
+      settled = !may_be_elsewhere;
+    }
+    if (!settled) ordinals[kept++] = ordinal;
+  }
+  const uint64_t taken = ordinals.size() - kept;
+  ordinals.resize(kept);
+  return taken;
+}
+
+// The rows of a whole file that are all settled and of which no posting is dead, by cumulative
+// counts. nullopt: these do not tell.
+Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
+                                                const Access& access) {
+  if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
+      !MeetsNothing(cluster, source)) {
+    return std::optional<uint64_t>();
+  }
+  return ExactEntries(source, access.paths[0]);
+}
+
+// The candidates of the memstores come first: rows without a column are all that a memstore holds,
+// and one that a writer adds after a file was settled would bring a row of that file a second time.
+// One that is added in between keeps its row from being settled.
+Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access& access) {
+  std::vector<const MemRow*> memstore_rows;
+  if (!cluster.has_one_file()) {
+    memstore_rows = MemstoreCandidates(cluster, access, job->view.point);
+  }
+  std::vector<FileCandidates> files;
+  uint64_t count = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
+    FileCandidates& candidates = files.emplace_back();
+    if (exact.has_value()) {
+      count += *exact;
+      continue;
+    }
+    ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
+    ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(cluster, source, &candidates));
+    count += settled;
+  }
+  std::unique_ptr<RowProducer> rest;
+  if (cluster.has_one_file()) {
+    rest = NewFileProducer(job, cluster.files[0], std::move(files[0]));
+  } else {
+    rest = NewWindowProducer(job, cluster, std::move(files), std::move(memstore_rows));
+  }
+  ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
+  return count + others;
+}
+
+Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
+  ReadJob* job = query.job.get();
+  const std::optional<Access>& access = query.plan.access;
+  if (access.has_value() && access->exact) return CountAccess(job, cluster, *access);
+  if (query.plan.rows_decide && cluster.has_one_file() && AllSettledHere(cluster.files[0])) {
+    return uint64_t{cluster.files[0].high - cluster.files[0].low};
+  }
+  RowChain chain(job, {&cluster, 1}, access.has_value() ? &*access : nullptr);
+  uint64_t count = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, chain.Next());
+    if (!is_row) return count;
+    ++count;
+  }
+}
+
+}  // namespace
+
+Result<uint64_t> CountMatches(const Query& query) {
+  const uint64_t limit = query.limit == 0 ? UINT64_MAX : query.limit;
+  uint64_t count = 0;
+  if (query.ordering.has_value()) {
+    const std::unique_ptr<RowSource> rows = OpenQuery(query);
+    RowView row;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
+      if (!is_row) return count;
+      ++count;
+    }
+  }
+  for (const Cluster& cluster : query.plan.clusters) {
+    if (count >= limit) break;
+    ASSIGN_OR_RETURN(const uint64_t here, CountCluster(query, cluster));
+    count += here;
+  }
+  return std::min(count, limit);
+}
+
+}  // namespace tandem::engine

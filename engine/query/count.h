@@ -1,0 +1,11 @@
+// Counting the rows of a query without reading more of them than has to be.
+#pragma once
+
+#include "engine/query/query.h"
+
+namespace tandem::engine {
+
+/// How many rows the query returns, its limit included. Errors: kCorruption, kIoError.
+Result<uint64_t> CountMatches(const Query& query);
+
+}  // namespace tandem::engine

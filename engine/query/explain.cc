@@ -1,0 +1,124 @@
+// The figures of an explanation: what the run has counted, beside what a scan would read.
+#include "engine/query/explain.h"
+
+#include <set>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+// Whether the file has a section of every index of the access.
+Result<bool> HasSections(const FileSource& source, const Access& access) {
+  for (const IndexPath& path : access.paths) {
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, path.index->id));
+    if (section == nullptr) return false;
+  }
+  return true;
+}
+
+Status AddSources(const QueryPlan& plan, Explanation* explanation) {
+  for (const Cluster& cluster : plan.clusters) {
+    explanation->memstores += cluster.memstores.size();
+    explanation->files += cluster.files.size();
+    for (const FileSource& source : cluster.files) {
+      if (!plan.access.has_value()) {
+        ++explanation->files_scanned;
+        continue;
+      }
+      ASSIGN_OR_RETURN(const bool has_sections, HasSections(source, *plan.access));
+      explanation->files_scanned += !has_sections;
+    }
+  }
+  return {};
+}
+
+// Counts the data blocks of a table, those that two regions share once.
+class Totals {
+ public:
+  explicit Totals(Explanation* explanation) : explanation_(explanation) {}
+
+  /// Counts what a scan reads of the slice.
+  Status Add(const FileSlice& slice, const ReadShape& shape) {
+    if (slice.low >= slice.high) return {};
+    format::StoreFile& file = slice.file->store();
+    bool has_every_row = false;
+    for (const ColumnSet::Family& family : shape.merged.families()) {
+      ASSIGN_OR_RETURN(const format::DataSection* data, file.Family(family.id));
+      if (data == nullptr) continue;
+      has_every_row |= data->is_full();
+      RETURN_IF_ERROR(AddBlocks(*data, slice));
+    }
+    if (has_every_row || !shape.every_row) return {};
+    ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
+    return AddBlocks(*carrier, slice);
+  }
+
+ private:
+  Status AddBlocks(const format::DataSection& data, const FileSlice& slice) {
+    const uint32_t low = data.RankOf(slice.low), high = data.RankOf(slice.high);
+    if (low == high) return {};
+    ASSIGN_OR_RETURN(const uint32_t first, data.BlockOf(low));
+    ASSIGN_OR_RETURN(const uint32_t last, data.BlockOf(high - 1, first));
+    RETURN_IF_ERROR(Count(data, first, last + 1));
+    // Only a block at the edge of a slice can be in another one too.
+    if (!shared_.emplace(&data, first).second) RETURN_IF_ERROR(Count(data, first, first + 1, -1));
+    if (last > first && !shared_.emplace(&data, last).second) {
+      RETURN_IF_ERROR(Count(data, last, last + 1, -1));
+    }
+    return {};
+  }
+
+  // Counts the blocks [first, end), or takes them away again.
+  Status Count(const format::DataSection& data, uint32_t first, uint32_t end, int64_t sign = 1) {
+    ASSIGN_OR_RETURN(const uint64_t bytes, data.BytesOfBlocks(first, end));
+    explanation_->total_blocks += sign * (end - first);
+    explanation_->total_bytes += sign * bytes;
+    return {};
+  }
+
+  Explanation* explanation_;
+  std::set<std::pair<const format::DataSection*, uint32_t>> shared_;
+};
+
+Status AddTotals(const ReadJob& job, Explanation* explanation) {
+  Totals totals(explanation);
+  for (const std::shared_ptr<const RegionVersion>& region : job.view.regions) {
+    for (const FileSlice& slice : region->files) RETURN_IF_ERROR(totals.Add(slice, job.shape));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Explanation> ExplainMatches(const Query& query) {
+  const QueryPlan& plan = query.plan;
+  Explanation explanation;
+  explanation.index = IndexNames(plan);
+  explanation.reason = plan.reason;
+  explanation.rejected = plan.rejected;
+  explanation.entries = plan.entries.total();
+  explanation.memstore_entries = plan.entries.in_memstores;
+  RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
+
+  const std::unique_ptr<RowSource> rows = OpenQuery(query);
+  RowView row;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
+    if (!is_row) break;
+    if (!row.continues()) ++explanation.rows;
+  }
+  RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
+  const ReadFigures& figures = query.job->figures;
+  explanation.candidate_rows = figures.rows;
+  explanation.candidate_blocks = figures.blocks;
+  explanation.candidate_bytes = figures.bytes;
+  explanation.settled_by_bitmap = figures.settled_by_bitmap;
+  explanation.settled_by_filter = figures.settled_by_filter;
+  explanation.settled_by_key = figures.settled_by_key;
+  explanation.unsettled_rows = figures.unsettled;
+  return explanation;
+}
+
+}  // namespace tandem::engine

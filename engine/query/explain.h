@@ -1,0 +1,11 @@
+// How a query was answered.
+#pragma once
+
+#include "engine/query/query.h"
+
+namespace tandem::engine {
+
+/// Runs the query and tells what it looked at. Errors: kCorruption, kIoError.
+Result<Explanation> ExplainMatches(const Query& query);
+
+}  // namespace tandem::engine

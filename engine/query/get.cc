@@ -1,0 +1,135 @@
+// Reading one row: each memstore and file that may hold it is asked, by filter, then by key. A row
+// that one file alone holds, settled, is returned as it stands there. Of a file only the families
+// that are asked for are read.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/query/reader.h"
+#include "engine/read/row_assembly.h"
+#include "engine/read/row_pieces.h"
+#include "engine/read/row_places.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+Result<bool> IsSettled(const ReadShape& shape, const RowPlaces& places) {
+  if (places.files.size() != 1 || !places.memstores.empty()) return false;
+  format::StoreFile* const file = places.files[0].file;
+  if (shape.point.is_bounded() || file->statistics().max_sequence > shape.point.sequence ||
+      file->MayHaveExpired(shape.table->families, shape.point.now_micros)) {
+    return false;
+  }
+  if (file->all_clean()) return true;
+  ASSIGN_OR_RETURN(const format::Bitmap* clean, file->CleanRows());
+  return clean->Test(places.files[0].ordinal);
+}
+
+// A row without cells is none.
+std::optional<Row> RowOf(const RowView& view) {
+  return view.cells().empty() ? std::nullopt : std::optional<Row>(Row(view));
+}
+
+// A row that need not fit in memory, as far as a view may hold it.
+Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowPlaces& places,
+                                     std::string_view row, BlockMemo* blocks) {
+  RowPieces pieces(shape);
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, places, blocks));
+  pieces.Begin(row, std::move(cells));
+  ASSIGN_OR_RETURN(const RowView whole, pieces.Next());
+  return RowOf(whole);
+}
+
+uint32_t VersionsKept(const format::TableRecord& table, format::FamilyId id) {
+  for (const format::FamilyRecord& family : table.families) {
+    if (family.id == id) return family.options.max_versions;
+  }
+  return UINT32_MAX;
+}
+
+// What a DeleteCell needs of the trees: every version that is kept when there may be as many, since
+// it cuts below them; else the two newest and the one that it names.
+void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wanted, RowTrees* trees,
+                     std::vector<format::Cell>* cells) {
+  constexpr uint32_t kNewest = 2;
+  const format::Cell& column = wanted.column;
+  trees->Settle(cells);
+  const uint32_t kept = VersionsKept(table, column.family);
+  const bool may_cut = cells->size() + trees->CountPuts(column) >= kept;
+  const VersionsWanted versions{&table, {}, may_cut ? std::max(kept, kNewest) : kNewest};
+  const ColumnSet::Family family{
+      .id = column.family, .all = false, .qualifiers = {std::string(column.qualifier)}};
+  for (size_t tree = 0; tree < trees->count(); ++tree) {
+    TreeColumns(trees, tree, versions, &family).Next(cells);
+  }
+  if (may_cut || !wanted.timestamp.has_value()) return;
+  const MemCell* named = trees->PutAt(column, *wanted.timestamp);
+  if (named != nullptr) cells->push_back(ToCell(*named));
+}
+
+}  // namespace
+
+Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
+                                  std::string_view row, ReadFigures* figures) {
+  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
+  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
+  BlockMemo blocks(figures);
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, shape.returned, &blocks));
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const RowPart& part) { return part.must_stream(); })) {
+    return StreamRow(shape, places, row, &blocks);
+  }
+  RowAssembly assembly(shape, figures);
+  CellPins pins;
+  for (const MemRow* here : places.memstores) assembly.Append(here);
+  for (const RowPart& part : parts) {
+    RETURN_IF_ERROR(AppendCells(part, assembly.gathered(), &pins));
+  }
+  ASSIGN_OR_RETURN(const bool settled, IsSettled(shape, places));
+  if (settled) {
+    assembly.Settle();
+  } else {
+    assembly.Merge();
+  }
+  if (assembly.is_large()) return StreamRow(shape, places, row, &blocks);
+  const RowView whole = assembly.Project(row);
+  if (!assembly.has_far_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
+    return RowOf(whole);
+  }
+  RowPieces pieces(shape);
+  pieces.Begin(row, NewReturnedList(assembly.ReturnedCells()));
+  ASSIGN_OR_RETURN(const RowView read, pieces.Next());
+  return RowOf(read);
+}
+
+Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
+                                  const ColumnWanted& wanted, CellPins* pins) {
+  const format::Cell& column = wanted.column;
+  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
+  ColumnCells read{.cells = {wanted.newer.begin(), wanted.newer.end()}, .tree_through = {}};
+  std::vector<format::Cell>& cells = read.cells;
+  RowTrees trees;
+  uint64_t looked_at = 0;
+  for (const MemRow* here : places.memstores) {
+    const RowTreeView tree = Memstore::RecentCells(here, format::kSequenceMax, &cells, &looked_at);
+    if (tree.root == nullptr) continue;
+    trees.Add(tree);
+    read.tree_through = std::max(read.tree_through, tree.last);
+  }
+  std::erase_if(cells, [&](const format::Cell& cell) {
+    return cell.family != column.family ||
+           (cell.kind != format::CellKind::kDeleteFamily && cell.qualifier != column.qualifier);
+  });
+  ColumnSet columns;
+  columns.Add(column.family, column.qualifier);
+  BlockMemo blocks;
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, &blocks));
+  for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, &cells, pins));
+  for (const auto& region : view.regions) pins->push_back(region);  // Memstores and names.
+  if (!trees.empty()) AppendFromTrees(*view.table, wanted, &trees, &cells);
+  format::SortCells(cells);
+  return read;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,208 @@
+// The rows of a query by the values of an index, then by key.
+//
+// 1. The next range of values with some hundred entries is taken, twice as many each time: a small
+//    limit costs little, a long result few walks.
+// 2. The rows that the range leads to are read in one walk; of these stay the ones whose merged
+//    row has its current entry in the range (rule 20). They are sorted by entry and key.
+// 3. One value with very many rows is walked alone and streams: its rows come in key order anyway.
+// 4. Of rows that are large, or of which more are at hand than memory is given to, only the keys
+//    are sorted; they are read again when their turn comes.
+// Where the index is not walked, all matches are read in key order and sorted at once.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/query/query.h"
+#include "engine/query/value_ranges.h"
+#include "engine/read/clusters_reader.h"
+#include "engine/read/row_pieces.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr uint64_t kEntriesFirst = 64;
+constexpr uint64_t kEntriesMax = 4096;
+// Of the rows that are kept until they are sorted; of those beyond it only keys are.
+constexpr uint64_t kBatchBytesMax = 16 << 20;
+
+// About the memory that a copy of the row takes.
+uint64_t MemoryOf(const RowView& row) {
+  uint64_t bytes = row.key().size();
+  for (const Cell& cell : row.cells()) {
+    bytes += sizeof(Cell) + cell.family.size() + cell.qualifier.size() + cell.value.size();
+  }
+  return bytes;
+}
+
+class OrderedSource final : public RowSource {
+ public:
+  explicit OrderedSource(const Query& query)
+      : query_(query),
+        left_(query.limit == 0 ? UINT64_MAX : query.limit),
+        pieces_(query.job->shape) {}
+
+  Result<bool> Next(RowView* row) override {
+    if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
+    if (continues_) {
+      ASSIGN_OR_RETURN(*row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
+    } else {
+      if (left_ == 0) return false;
+      ASSIGN_OR_RETURN(const bool is_row, NextRow(row));
+      if (!is_row) return false;
+      --left_;
+    }
+    continues_ = row->continues();
+    return true;
+  }
+
+ private:
+  struct Collected {
+    std::string entry;
+    std::string key;
+    std::optional<Row> row;  // nullopt: to be read again.
+  };
+
+  Status Begin();
+  Result<bool> NextRow(RowView* row);
+  Result<bool> Step();
+  Status Collect(RowChain chain);
+  Result<bool> NextOf(RowChain* chain, const format::KeyRange& range);
+  Result<RowView> ViewOf(const Collected& collected);
+  const format::IndexColumnRecord& column() const { return query_.ordering->index->columns[0]; }
+
+  const Query& query_;
+  uint64_t left_;
+  bool has_begun_ = false;
+  std::unique_ptr<RangeStepper> stepper_;
+  uint64_t entries_ = kEntriesFirst;
+  format::KeyRange range_;  // Of entries, for the present walk.
+  Access access_;           // To that range.
+  std::vector<Collected> batch_;
+  size_t at_ = 0;  // In batch_.
+  std::optional<RowChain> stream_;
+  std::string entry_;         // Of the row that NextOf found.
+  bool is_streamed_ = false;  // Where the row that was given last came from,
+  bool continues_ = false;    // and whether it has more pieces.
+  BlockMemo blocks_;
+  RowPieces pieces_;  // Of a row that is read again.
+};
+
+Status OrderedSource::Begin() {
+  const Ordering& ordering = *query_.ordering;
+  if (!ordering.walks_index) {
+    const auto& access = query_.plan.access;
+    range_ = format::PresentRange(column());
+    return Collect(
+        RowChain(query_.job.get(), query_.plan.clusters, access.has_value() ? &*access : nullptr));
+  }
+  std::vector<RangeStepper::Part> cursors;
+  for (const Cluster& cluster : query_.plan.clusters) {
+    for (const FileSource& source : cluster.files) {
+      const format::IndexId index = ordering.index->id;
+      ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+      if (section == nullptr) continue;  // Its rows are scanned for every range.
+      const auto can_go = [file = source.file, index](const Status& status) {
+        return GoesOnWithoutIndex(file, index, status);
+      };
+      cursors.push_back({section->NewCursor(format::IndexPart::kCurrent), can_go});
+      if (source.visible) continue;
+      cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
+    }
+  }
+  stepper_ = std::make_unique<RangeStepper>(std::move(cursors), ordering.ranges, ordering.backward);
+  return {};
+}
+
+Result<bool> OrderedSource::NextRow(RowView* row) {
+  while (true) {
+    is_streamed_ = false;
+    if (at_ < batch_.size()) {
+      ASSIGN_OR_RETURN(*row, ViewOf(batch_[at_++]));
+      return true;
+    }
+    if (stream_.has_value()) {
+      ASSIGN_OR_RETURN(is_streamed_, NextOf(&*stream_, range_));
+      if (is_streamed_) {
+        ASSIGN_OR_RETURN(*row, stream_->View());
+        return true;
+      }
+      stream_.reset();
+    }
+    if (stepper_ == nullptr) return false;
+    ASSIGN_OR_RETURN(const bool more, Step());
+    if (!more) return false;
+  }
+}
+
+Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
+  if (collected.row.has_value()) return collected.row->view();
+  const ReadJob& job = *query_.job;
+  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(job.view, collected.key));
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(job.shape, places, &blocks_));
+  pieces_.Begin(collected.key, std::move(cells));
+  return pieces_.Next();
+}
+
+// Reads the next range of values; false when there is none.
+Result<bool> OrderedSource::Step() {
+  ASSIGN_OR_RETURN(std::optional<SteppedRange> stepped, stepper_->Next(entries_));
+  if (!stepped.has_value()) return false;
+  entries_ = std::min(entries_ * 2, kEntriesMax);
+  range_ = std::move(stepped->keys);
+  access_ = {.paths = {}, .exact = false};
+  access_.paths.push_back({query_.ordering->index, query_.ordering->position, {range_}, false});
+  RowChain chain(query_.job.get(), query_.plan.clusters, &access_);
+  if (stepped->is_large) {
+    stream_.emplace(std::move(chain));
+  } else {
+    RETURN_IF_ERROR(Collect(std::move(chain)));
+  }
+  return true;
+}
+
+// Fills the batch with the rows of the chain, sorted.
+Status OrderedSource::Collect(RowChain chain) {
+  batch_.clear();
+  at_ = 0;
+  uint64_t bytes = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, NextOf(&chain, range_));
+    if (!is_row) break;
+    Collected& row = batch_.emplace_back(Collected{entry_, {}, std::nullopt});
+    const std::optional<RowView> plain = bytes < kBatchBytesMax ? chain.PlainView() : std::nullopt;
+    if (plain.has_value()) {
+      row.row.emplace(*plain);
+      bytes += MemoryOf(*plain);
+    } else {
+      row.key = chain.key();
+    }
+  }
+  const bool backward = query_.ordering->backward;
+  // Rows of one entry stay in key order, in which they came.
+  std::stable_sort(batch_.begin(), batch_.end(),
+                   [backward](const Collected& a, const Collected& b) {
+                     return backward ? b.entry < a.entry : a.entry < b.entry;
+                   });
+  return {};
+}
+
+// Moves to the next row with its entry in `range`, which is left in entry_.
+Result<bool> OrderedSource::NextOf(RowChain* chain, const format::KeyRange& range) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, chain->Next());
+    if (!is_row) return false;
+    const format::Cell* cell = FindNewest(column(), chain->visible());
+    if (cell == nullptr) continue;
+    entry_.clear();
+    RETURN_IF_ERROR(AppendStoredKey(column(), *cell, &entry_));
+    if (range.Contains(entry_)) return true;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<RowSource> OpenOrdered(const Query& query) {
+  return std::make_unique<OrderedSource>(query);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,238 @@
+// Planning a query.
+//
+// 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
+//    sources.
+// 2. The cheapest access through indexes is found.
+// 3. It is dropped for a scan when it leads to so many of the rows that reading all of them in
+//    order costs less than picking (kScanFactor...).
+#include "engine/query/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/predicate/key_ranges.h"
+#include "engine/query/access_paths.h"
+
+namespace tandem::engine {
+namespace {
+
+using Kind = BoundNode::Kind;
+
+// A picked row costs this many scanned ones: in a file that nothing overlaps, and where every
+// candidate has to be looked for in other sources.
+constexpr uint64_t kPickedAlone = 2;
+constexpr uint64_t kPickedAmongSources = 4;
+
+// The smallest range that holds the leaf's row keys; whether it holds no other.
+bool CutRows(const BoundLeaf& leaf, format::KeyRange* rows) {
+  const std::vector<ValueInterval>& intervals = leaf.values.intervals();
+  if (intervals.empty()) {
+    *rows = {{}, std::string()};
+    return true;
+  }
+  format::KeyRange hull;
+  if (const auto& low = intervals.front().low; low.has_value()) {
+    hull.low = low->key;
+    if (!low->inclusive) hull.low += '\0';
+  }
+  if (const auto& high = intervals.back().high; high.has_value()) {
+    hull.high = high->key;
+    if (high->inclusive) *hull.high += '\0';
+  }
+  *rows = Intersect(*rows, hull);
+  return intervals.size() == 1;
+}
+
+// Cuts `*rows` by the conditions that every match satisfies; whether these need not be looked at
+// again.
+bool CutRows(const BoundNode& root, format::KeyRange* rows) {
+  if (root.kind == Kind::kLeaf) return !root.leaf.is_row_key || CutRows(root.leaf, rows);
+  bool decided = true;
+  if (root.kind == Kind::kAnd) {
+    for (const BoundNode& child : root.children) {
+      if (child.kind == Kind::kLeaf && child.leaf.is_row_key) decided &= CutRows(child.leaf, rows);
+    }
+  }
+  return decided;
+}
+
+// Whether nothing but conditions on the row key, of those that cut, is asked for.
+bool AsksRowsOnly(const BoundNode& root) {
+  if (root.kind == Kind::kLeaf) return root.leaf.is_row_key;
+  return root.kind == Kind::kAnd &&
+         std::all_of(root.children.begin(), root.children.end(), [](const BoundNode& child) {
+           return child.kind == Kind::kLeaf && child.leaf.is_row_key;
+         });
+}
+
+bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
+  if (node.kind == Kind::kLeaf) return AccessFinder::Serves(index, node.leaf);
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const BoundNode& child) { return HasLeafOf(child, index); });
+}
+
+bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& column) {
+  if (node.kind == Kind::kLeaf) {
+    return !node.leaf.is_row_key && node.leaf.column.family == column.family &&
+           node.leaf.column.qualifier == column.qualifier;
+  }
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [&](const BoundNode& child) { return HasLeafOfColumn(child, column); });
+}
+
+// Why the index leads to no superset of the matches.
+std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
+  const format::IndexColumnRecord& column = index.columns[0];
+  if (HasLeafOf(predicate.root(), index)) {
+    return "a row may match without the condition on column '" + column.qualifier + "'";
+  }
+  if (HasLeafOfColumn(predicate.root(), column)) {
+    return "it reads column '" + column.qualifier +
+           "' as another type than the first index over it, whose type conditions have";
+  }
+  return "no condition on column '" + column.qualifier + "'";
+}
+
+struct Load {
+  uint64_t rows = 0;  // In all sources.
+  bool is_merged = false;
+  bool may_settle = true;
+};
+
+Load LoadOf(const std::vector<Cluster>& clusters) {
+  Load load;
+  for (const Cluster& cluster : clusters) {
+    load.is_merged |= !cluster.has_one_file();
+    for (const FileSource& source : cluster.files) {
+      load.rows += source.high - source.low;
+      load.may_settle &= source.may_settle;
+    }
+    for (const auto& memstore : cluster.memstores) load.rows += memstore->row_count();
+  }
+  return load;
+}
+
+Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& table,
+                                                 const QueryOptions& options) {
+  if (options.use_index.empty()) return static_cast<const format::IndexRecord*>(nullptr);
+  const format::IndexRecord* index = table.FindIndex(options.use_index);
+  if (index == nullptr || index->state == format::IndexState::kDropping) {
+    return Status::NotFound("table '" + table.name + "' has no index '" + options.use_index + "'");
+  }
+  if (options.no_index) {
+    return Status::InvalidArgument("use_index and no_index are both given");
+  }
+  return index;
+}
+
+class Planner {
+ public:
+  Planner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
+          PlanPurpose purpose)
+      : table_(*view.table),
+        view_(view),
+        predicate_(predicate),
+        options_(options),
+        purpose_(purpose) {}
+
+  Result<QueryPlan> Run() {
+    ASSIGN_OR_RETURN(const format::IndexRecord* only, IndexAskedFor(table_, options_));
+    const bool rows_decided = CutRows(predicate_.root(), &plan_.rows);
+    plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.rows));
+    if (options_.no_index) {
+      plan_.reason = "no_index: every row is read";
+      for (const format::IndexRecord& index : table_.indexes) Reject(index, "no_index is given");
+      return std::move(plan_);
+    }
+    ASSIGN_OR_RETURN(
+        std::optional<CostedAccess> found,
+        AccessFinder(table_, plan_.clusters, only).Find(predicate_.root(), rows_decided));
+    if (only != nullptr && !found.has_value()) {
+      return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
+                                     WhyNotServing(predicate_, *only));
+    }
+    Choose(std::move(found), only != nullptr);
+    return std::move(plan_);
+  }
+
+ private:
+  void Choose(std::optional<CostedAccess> found, bool is_forced) {
+    const Load load = LoadOf(plan_.clusters);
+    const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
+    // A count takes settled candidates of an exact access for rows; those of memstores are none.
+    const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_settle &&
+                            found.has_value() && found->access.exact;
+    const EntryCount entries = found.has_value() ? found->entries : EntryCount();
+    const uint64_t picks = is_counted ? entries.in_memstores : entries.total();
+    const bool is_dear = found.has_value() && picks > load.rows / picked;
+    if (!found.has_value()) {
+      plan_.reason = plan_.rows_decide ? "only row keys are asked for"
+                                       : "no index leads to all rows that may match";
+    } else if (is_dear && !is_forced) {
+      plan_.reason = std::to_string(picks) + " entries lead to more than one in " +
+                     std::to_string(picked) + " of " + std::to_string(load.rows) +
+                     " rows: reading all in order is cheaper";
+    } else {
+      plan_.reason = is_forced ? "use_index" : "fewest entries";
+      plan_.entries = entries;
+      plan_.access = std::move(found->access);
+    }
+    for (const format::IndexRecord& index : table_.indexes) RejectUnused(index, is_forced, is_dear);
+  }
+
+  void RejectUnused(const format::IndexRecord& index, bool is_forced, bool is_dear) {
+    if (plan_.access.has_value()) {
+      for (const IndexPath& path : plan_.access->paths) {
+        if (path.index == &index) return;
+      }
+    }
+    if (is_forced) {
+      Reject(index, "another index is asked for");
+    } else if (!HasLeafOf(predicate_.root(), index)) {
+      Reject(index, WhyNotServing(predicate_, index));
+    } else if (plan_.access.has_value()) {
+      Reject(index, "more entries, or no access to all matches");
+    } else {
+      Reject(index, is_dear ? "a scan is cheaper" : WhyNotServing(predicate_, index));
+    }
+  }
+
+  void Reject(const format::IndexRecord& index, const std::string& why) {
+    plan_.rejected.push_back("index " + index.name + ": " + why);
+  }
+
+  const format::TableRecord& table_;
+  const TableView& view_;
+  const BoundPredicate& predicate_;
+  const QueryOptions& options_;
+  PlanPurpose purpose_;
+  QueryPlan plan_;
+};
+
+}  // namespace
+
+Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
+                            const QueryOptions& options, PlanPurpose purpose) {
+  return Planner(view, predicate, options, purpose).Run();
+}
+
+std::string IndexNames(const QueryPlan& plan) {
+  std::string names;
+  if (!plan.access.has_value()) return names;
+  for (const IndexPath& path : plan.access->paths) {
+    if (!names.empty()) names += ", ";
+    names += path.index->name;
+  }
+  return names;
+}
+
+std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
+                                          const format::IndexRecord& index) {
+  const BoundLeaf* leaf = AccessFinder::LeafServed(predicate.root(), index);
+  if (leaf != nullptr) return RangesOf(*leaf, index.columns[0]);
+  return {format::PresentRange(index.columns[0])};
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,48 @@
+// How a query is answered: which row keys, through which indexes, or by a scan. The planner counts:
+// the cumulative counts of the index sections, and the sorted runs of append buffers, say exactly
+// how many entries each way would touch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/predicate/bound.h"
+#include "engine/query/access_paths.h"
+#include "engine/source/candidates.h"
+#include "engine/source/sources.h"
+#include "tandem/options.h"
+
+namespace tandem::engine {
+
+struct QueryPlan {
+  format::KeyRange rows;          ///< Every match has its key here.
+  bool rows_decide = false;       ///< Having the key there is the whole condition.
+  std::vector<Cluster> clusters;  ///< The sources of these rows.
+  std::optional<Access> access;   ///< nullopt: a scan.
+  EntryCount entries;             ///< Of the access.
+  std::string reason;
+  std::vector<std::string> rejected;  ///< "index NAME: why not".
+};
+
+enum class PlanPurpose : uint8_t {
+  kRows,
+  kCount,  ///< Settled candidates of an exact access cost next to nothing.
+};
+
+/// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
+/// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
+/// kIoError.
+Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
+                            const QueryOptions& options, PlanPurpose purpose);
+
+/// The names of the access's indexes, with commas; empty for a scan.
+std::string IndexNames(const QueryPlan& plan);
+
+/// The entries that a path through an index may need for the predicate's sake: its ranges under the
+/// conditions on its column alone, of present values.
+std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
+                                          const format::IndexRecord& index);
+
+}  // namespace tandem::engine

@@ -1,0 +1,119 @@
+// Making a query ready, and its rows in key order.
+#include "engine/query/query.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/clusters_reader.h"
+
+namespace tandem::engine {
+namespace {
+
+// The most matches that are sorted where the index of the order could be walked instead.
+constexpr uint64_t kSortedMax = 1 << 17;
+
+// The rows of a chain up to a limit.
+class KeyOrderedSource final : public RowSource {
+ public:
+  explicit KeyOrderedSource(const Query& query)
+      : rows_(RowChain(query.job.get(), query.plan.clusters,
+                       query.plan.access.has_value() ? &*query.plan.access : nullptr),
+              query.limit) {}
+
+  Result<bool> Next(RowView* row) override { return rows_.Next(row); }
+
+ private:
+  LimitedRows rows_;
+};
+
+Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
+  const format::IndexRecord* index = table.FindIndex(options.order_by);
+  if (index == nullptr || index->state == format::IndexState::kDropping) {
+    return Status::NotFound("table '" + table.name + "' has no index '" + options.order_by + "'");
+  }
+  Ordering ordering{.index = index, .ranges = {}};
+  ordering.position = static_cast<size_t>(index - table.indexes.data());
+  ordering.backward = options.descending != index->columns[0].descending;
+  return ordering;
+}
+
+// Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
+// be walked.
+Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
+  const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
+  EntryCount entries;
+  for (const Cluster& cluster : plan.clusters) {
+    for (const FileSource& source : cluster.files) {
+      ASSIGN_OR_RETURN(const std::optional<uint64_t> count, ExactEntries(source, path));
+      if (!count.has_value()) return std::optional<EntryCount>();
+      entries.in_files += *count;
+    }
+    entries.in_memstores += CountMemstoreEntries(cluster, path);
+  }
+  return std::optional(entries);
+}
+
+// Whether walking the index in order touches fewer entries than fetching all matches and sorting
+// them. With a limit the walk ends, on average, after limit / matches of the index.
+bool IsWalkCheaper(uint64_t ordered, const Query& query) {
+  const uint64_t matches = query.plan.entries.total();
+  if (!query.plan.access.has_value() || matches > kSortedMax) return true;
+  if (query.limit > 0 && query.limit < matches) {
+    return static_cast<unsigned __int128>(ordered) * query.limit / matches <= matches;
+  }
+  return ordered <= matches;
+}
+
+Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options, Query* query) {
+  Ordering& ordering = *query->ordering;
+  ordering.ranges = RangesUnder(predicate, *ordering.index);
+  const bool is_other_asked_for =
+      !options.use_index.empty() && options.use_index != options.order_by;
+  if (options.no_index || is_other_asked_for) return {};
+  ASSIGN_OR_RETURN(const std::optional<EntryCount> entries, CountOrdered(ordering, query->plan));
+  if (!entries.has_value()) return {};
+  ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(entries->total(), *query);
+  if (!ordering.walks_index) return {};
+  query->plan.access = Access{.paths = {}, .exact = false};
+  query->plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  query->plan.entries = *entries;
+  query->plan.reason = "in the order of the index";
+  return {};
+}
+
+}  // namespace
+
+Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
+  Query query{.job = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
+  ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
+  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
+  view.point = shape.point;
+  if (!request.returns_cells) shape.ReturnNothing();
+  ColumnSet ordering;
+  QueryOptions options = request.query;
+  if (!options.order_by.empty()) {
+    ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
+    const format::IndexColumnRecord& column = query.ordering->index->columns[0];
+    ordering.Add(column.family, column.qualifier);
+    if (options.use_index == options.order_by) options.use_index.clear();
+  }
+  shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
+  const bool counts = !request.returns_cells && !query.ordering.has_value();
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options,
+                                         counts ? PlanPurpose::kCount : PlanPurpose::kRows));
+  if (query.ordering.has_value()) {
+    RETURN_IF_ERROR(PlanOrdering(predicate, request.query, &query));
+  }
+  RETURN_IF_ERROR(LoadFamilies(shape.merged, &query.plan.clusters));
+  query.job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
+  query.job->may_end_early = query.limit > 0;
+  if (!query.plan.rows_decide) query.job->predicate = std::move(predicate);
+  return query;
+}
+
+std::unique_ptr<RowSource> OpenQuery(const Query& query) {
+  if (query.ordering.has_value()) return OpenOrdered(query);
+  return std::make_unique<KeyOrderedSource>(query);
+}
+
+}  // namespace tandem::engine

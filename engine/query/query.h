@@ -1,0 +1,48 @@
+// A query made ready: bound, planned, with the shape of its rows; and the cursors over it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/query/plan.h"
+#include "engine/query/reader.h"
+#include "engine/read/cluster_reader.h"
+
+namespace tandem::engine {
+
+/// Rows by the values of an index.
+struct Ordering {
+  const format::IndexRecord* index = nullptr;
+  size_t position = 0;       ///< Of the index in its table.
+  bool backward = false;     ///< Against the order of the index's keys.
+  bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
+  std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.
+};
+
+struct Query {
+  std::unique_ptr<ReadJob> job;
+  QueryPlan plan;
+  std::optional<Ordering> ordering;
+  uint64_t limit = 0;  ///< 0: none.
+};
+
+/// What a query is asked with.
+struct QueryRequest {
+  const ReadContext& context;
+  const ReadOptions& options;
+  const Predicate& predicate;
+  const QueryOptions& query;
+  bool returns_cells = true;
+};
+
+/// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadShape::Make, PlanQuery; an
+/// unknown order_by), kCorruption, kIoError.
+Result<Query> PrepareQuery(const QueryRequest& request, TableView view);
+
+/// Lifetime: `query` outlives the source.
+std::unique_ptr<RowSource> OpenQuery(const Query& query);
+/// The rows of a query with an ordering.
+std::unique_ptr<RowSource> OpenOrdered(const Query& query);
+
+}  // namespace tandem::engine

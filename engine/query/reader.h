@@ -1,0 +1,85 @@
+// The read side of the engine: everything that turns a TableView into rows, counts and
+// explanations. It knows nothing of commits, logs or background work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/memory_account.h"
+#include "engine/region/view.h"
+#include "engine/source/read_counters.h"
+#include "tandem/database.h"
+
+namespace tandem::engine {
+
+/// What a Cursor stands on. Threads: one at a time.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// The next row, or the next piece of one; false at the end. Errors: kOverBudget (a row that is
+  /// too large to be read whole), kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  virtual Result<bool> Next(RowView* row) = 0;
+  /// This process is a forked child of the one that made it: it must not be used nor destroyed.
+  virtual bool in_child() const { return false; }
+};
+
+/// Gives queues for batches of reads; one a cursor.
+struct ReadContext {
+  base::FileSystem* file_system = nullptr;
+  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
+  /// unknown, scans always fill it.
+  uint64_t cache_bytes = 0;
+  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
+  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+};
+
+/// `figures`, when not null, counts blocks and cells of memstores.
+Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
+                                  std::string_view row, ReadFigures* figures = nullptr);
+Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
+                                            const ReadOptions& options, const ScanOptions& scan);
+Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
+                                             const ReadOptions& options, const Predicate& predicate,
+                                             const QueryOptions& query);
+Result<uint64_t> CountRows(const ReadContext& context, TableView view, const ReadOptions& options,
+                           const Predicate& predicate, const QueryOptions& query);
+Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
+                                 const ReadOptions& options, const Predicate& predicate,
+                                 const QueryOptions& query);
+
+/// What a DeleteCell asks about.
+struct ColumnWanted {
+  format::Cell column;               ///< Its family and qualifier.
+  std::optional<int64_t> timestamp;  ///< The version that it names.
+  /// Cells of the row that are newer than all that is stored.
+  std::span<const format::Cell> newer = {};
+};
+
+struct ColumnCells {
+  std::vector<format::Cell> cells;  ///< Sorted by CellLess.
+  /// Not 0: cells of memstores up to this sequence may have hidden others without being here.
+  format::SequenceNumber tree_through;
+};
+
+/// The cells that decide what a DeleteCell becomes (rule 3): those of the column and the
+/// DeleteFamily markers of its family, over all sources of the view at the latest sequence. Of a
+/// hot row not all: every visible version when they may be as many as are kept, else the two newest
+/// and the one at `timestamp`. Lifetime: what is added to `*pins`.
+Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
+                                  const ColumnWanted& wanted,
+                                  std::vector<std::shared_ptr<const void>>* pins);
+
+/// The oracle over one view: regions tile the key space, every
+/// file against its checksums, statistics and rows; with `deep` every index entry against the rows
+/// both ways, digests, forward = reverse = point reads, and each index's answers against a scan.
+/// Findings are appended; memory is bounded. Errors: what keeps it from looking (kOutOfMemory,
+/// kClosed).
+Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
+                  VerifyReport* report);
+
+}  // namespace tandem::engine

@@ -1,0 +1,130 @@
+// The cursors move together from value to value; a range is closed in front of the value that would
+// make it too large.
+#include "engine/query/value_ranges.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "index/key.h"
+
+namespace tandem::engine {
+namespace {
+
+// The first key after those equal to `value`.
+std::string After(const std::string& value) { return *format::EqualRange(value).high; }
+
+}  // namespace
+
+RangeStepper::RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges,
+                           bool backward)
+    : parts_(std::move(parts)), ranges_(std::move(ranges)), backward_(backward) {
+  if (!backward_) std::reverse(ranges_.begin(), ranges_.end());
+}
+
+Result<std::optional<SteppedRange>> RangeStepper::Next(uint64_t entries) {
+  if (!open_.has_value()) {
+    if (ranges_.empty()) return std::optional<SteppedRange>();
+    RETURN_IF_ERROR(OpenRange());
+  }
+  uint64_t total = 0;
+  while (true) {
+    const std::optional<std::string> value = NextValue();
+    if (!value.has_value()) {
+      SteppedRange rest{*std::exchange(open_, std::nullopt), false};
+      return std::optional(std::move(rest));
+    }
+    const uint64_t count = CountOf(*value);
+    const bool is_large = count > kLargeMin;
+    if (is_large && total == 0 && IsAtEdge(*value)) {
+      RETURN_IF_ERROR(Pass(*value));
+      return std::optional(SteppedRange{CutOff(*value), true});
+    }
+    if (is_large || total >= entries) {
+      return std::optional(SteppedRange{CutBefore(*value), false});
+    }
+    total += count;
+    RETURN_IF_ERROR(Pass(*value));
+  }
+}
+
+Status RangeStepper::OpenRange() {
+  open_ = std::move(ranges_.back());
+  ranges_.pop_back();
+  return MoveEach([this](format::IndexValueCursor& cursor) {
+    return backward_ ? cursor.SeekBefore(open_->high) : cursor.Seek(open_->low);
+  });
+}
+
+// Applies `move` to every cursor; one that fails goes where that is no error.
+template <typename Move>
+Status RangeStepper::MoveEach(const Move& move) {
+  for (size_t i = 0; i < parts_.size();) {
+    const Status status = move(*parts_[i].cursor);
+    if (status.ok()) {
+      ++i;
+    } else if (parts_[i].can_go(status)) {
+      parts_.erase(parts_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      return status;
+    }
+  }
+  return {};
+}
+
+// The value that any cursor stands on which comes first, within the open range.
+std::optional<std::string> RangeStepper::NextValue() const {
+  std::optional<std::string> next;
+  for (const auto& [cursor, can_go] : parts_) {
+    if (!cursor->valid() || !open_->Contains(cursor->key())) continue;
+    const std::string_view key = cursor->key();
+    if (!next.has_value() || (backward_ ? key > *next : key < *next)) next = key;
+  }
+  return next;
+}
+
+uint64_t RangeStepper::CountOf(const std::string& value) const {
+  uint64_t count = 0;
+  for (const auto& [cursor, can_go] : parts_) {
+    if (cursor->valid() && cursor->key() == value) count += cursor->count();
+  }
+  return count;
+}
+
+// Moves every cursor that stands on `value`.
+Status RangeStepper::Pass(const std::string& value) {
+  return MoveEach([&](format::IndexValueCursor& cursor) {
+    if (!cursor.valid() || cursor.key() != value) return Status();
+    return backward_ ? cursor.Previous() : cursor.Next();
+  });
+}
+
+// Whether no key of the open range comes before `value`.
+bool RangeStepper::IsAtEdge(const std::string& value) const {
+  return backward_ ? open_->high.has_value() && *open_->high == After(value) : open_->low == value;
+}
+
+// Takes what comes before `value` out of the open range.
+format::KeyRange RangeStepper::CutBefore(const std::string& value) {
+  format::KeyRange cut = *open_;
+  if (backward_) {
+    cut.low = After(value);
+    open_->high = cut.low;
+  } else {
+    cut.high = value;
+    open_->low = value;
+  }
+  return cut;
+}
+
+// Takes `value`, which is at the edge, out of the open range.
+format::KeyRange RangeStepper::CutOff(const std::string& value) {
+  if (backward_) {
+    open_->high = value;
+  } else {
+    open_->low = After(value);
+  }
+  return format::EqualRange(value);
+}
+
+}  // namespace tandem::engine

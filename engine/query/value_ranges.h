@@ -1,0 +1,58 @@
+// Cutting the values of an index into contiguous ranges of a wanted number of entries, over all
+// files of a view, forward or backward.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "index/section.h"
+
+namespace tandem::engine {
+
+struct SteppedRange {
+  format::KeyRange keys;
+  bool is_large = false;  ///< One value with so many entries that its rows should not be collected.
+};
+
+/// Threads: one at a time.
+class RangeStepper {
+ public:
+  /// A value with more entries than this is a range of its own.
+  static constexpr uint64_t kLargeMin = 4096;
+
+  /// A cursor, and whether the ranges may be cut without it after that error.
+  struct Part {
+    std::unique_ptr<format::IndexValueCursor> cursor;
+    std::function<bool(const Status&)> can_go;
+  };
+  /// `parts` stand over every part of every section that counts; `ranges` are ascending. Values
+  /// that no cursor has may exist between them: the ranges leave no gap, also when a cursor goes.
+  RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
+
+  /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
+  /// kIoError.
+  Result<std::optional<SteppedRange>> Next(uint64_t entries);
+
+ private:
+  Status OpenRange();
+  std::optional<std::string> NextValue() const;
+  uint64_t CountOf(const std::string& value) const;
+  Status Pass(const std::string& value);
+  bool IsAtEdge(const std::string& value) const;
+  format::KeyRange CutBefore(const std::string& value);
+  format::KeyRange CutOff(const std::string& value);
+
+  template <typename Move>
+  Status MoveEach(const Move& move);
+
+  std::vector<Part> parts_;
+  std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
+  bool backward_;
+  std::optional<format::KeyRange> open_;  // What is left of the present one.
+};
+
+}  // namespace tandem::engine

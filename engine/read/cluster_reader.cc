@@ -1,0 +1,67 @@
+// What the producers share: deciding whether a row is returned, and handing it out.
+#include "engine/read/cluster_reader.h"
+
+#include "base/status_macros.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+
+Result<bool> RowProducer::Accept(bool settled, bool decided) {
+  first_piece_.reset();
+  if (settled) {
+    row_.Settle();
+  } else {
+    row_.Merge();
+    ASSIGN_OR_RETURN(const bool exists, Exists());
+    if (!exists) return false;
+  }
+  if (job_->predicate.has_value() && !(settled && decided)) {
+    ASSIGN_OR_RETURN(const bool matches, job_->predicate->Matches(key_, row_.visible()));
+    if (!matches) return false;
+  }
+  if (!job_->shape.needs_cells) return true;
+  return ReturnsCells();
+}
+
+// Whether the row, which is not settled, shows any cell, as far as nobody else asks: without
+// every_row a predicate or what is returned wants a cell of what was decoded. (A settled row has a
+// Put.)
+Result<bool> RowProducer::Exists() {
+  if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
+  if (row_.is_partial()) return existence_.Exists(places_);
+  if (!row_.visible().empty()) return true;
+  return existence_.ExistsElsewhere(places_);
+}
+
+Result<bool> RowProducer::ReturnsCells() {
+  if (!row_.is_large()) return row_.returns_cells();
+  RETURN_IF_ERROR(OpenPieces());
+  return !first_piece_->cells().empty();
+}
+
+Status RowProducer::OpenPieces() {
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
+                   OpenReturned(job_->shape, places_, &blocks_));
+  pieces_.Begin(key_, std::move(cells));
+  ASSIGN_OR_RETURN(first_piece_, pieces_.Next());
+  return {};
+}
+
+std::optional<RowView> RowProducer::PlainView() {
+  if (row_.is_large()) return std::nullopt;
+  const RowView whole = row_.Project(key_);
+  if (row_.has_far_values() || row_.returned_bytes() > kRowPieceBytes) return std::nullopt;
+  return whole;
+}
+
+Result<RowView> RowProducer::View() {
+  if (const std::optional<RowView> plain = PlainView(); plain.has_value()) return *plain;
+  if (row_.is_large()) {
+    if (!first_piece_.has_value()) RETURN_IF_ERROR(OpenPieces());
+    return *first_piece_;
+  }
+  pieces_.Begin(key_, NewReturnedList(row_.ReturnedCells()));
+  return pieces_.Next();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,84 @@
+// What reads the rows of one cluster: the base of the producers, and what they share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/read/existence_check.h"
+#include "engine/read/row_assembly.h"
+#include "engine/read/row_pieces.h"
+#include "engine/read/row_places.h"
+#include "engine/source/candidates.h"
+#include "engine/source/read_job.h"
+#include "engine/source/sources.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time.
+class RowProducer {
+ public:
+  virtual ~RowProducer() = default;
+  RowProducer(const RowProducer&) = delete;
+  RowProducer& operator=(const RowProducer&) = delete;
+
+  /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
+  /// kCorruption, kIoError. Lifetime: key() and row() until the next call.
+  virtual Result<bool> Next() = 0;
+  std::string_view key() const { return key_; }
+  /// Visible cells of the columns that decide, and of others.
+  std::span<const format::Cell> visible() const { return row_.visible(); }
+
+  /// The row as it is returned, if its cells are at hand and make up no more than a piece.
+  /// Lifetime: until the next call of anything.
+  std::optional<RowView> PlainView();
+  /// The row as it is returned, or its first piece. Errors: kOverBudget (see RowPieces),
+  /// kCorruption, kIoError. Lifetime: until the next call of anything.
+  Result<RowView> View();
+  /// The next piece of the row. Requires: the view before continues. Errors and lifetime: as View.
+  Result<RowView> NextPiece() { return pieces_.Next(); }
+
+ protected:
+  explicit RowProducer(ReadJob* job)
+      : job_(job),
+        row_(job->shape, &job->figures),
+        blocks_(&job->figures),
+        existence_(job, &blocks_),
+        pieces_(job->shape) {}
+
+  /// Decides on the gathered cells of the row `key_`, which lies at `places_`. `decided`: if the
+  /// row is settled, it satisfies the predicate.
+  Result<bool> Accept(bool settled, bool decided);
+
+  ReadJob* job_;
+  RowAssembly row_;
+  RowPlaces places_;
+  std::string key_;
+
+ private:
+  Result<bool> Exists();
+  Result<bool> ReturnsCells();
+  Status OpenPieces();
+
+  BlockMemo blocks_;
+  ExistenceCheck existence_;
+  RowPieces pieces_;
+  std::optional<RowView> first_piece_;  // Of a large row that was opened.
+};
+
+/// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.
+std::unique_ptr<RowProducer> NewFileProducer(ReadJob* job, const FileSource& source,
+                                             std::optional<FileCandidates> candidates);
+
+/// Reads the candidates of a cluster of several sources: `files` beside cluster.files.
+std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
+                                               std::vector<FileCandidates> files,
+                                               std::vector<const MemRow*> memstore_rows);
+
+/// Reads all rows of a cluster, in either direction.
+std::unique_ptr<RowProducer> NewMergeProducer(ReadJob* job, const Cluster& cluster, bool reverse);
+
+}  // namespace tandem::engine

@@ -1,0 +1,87 @@
+// Choosing the producer of each cluster.
+#include "engine/read/clusters_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+// A read that may end early takes the hits of so many rows first, then of four times as many each
+// time: a value of a million rows is not decoded whole for the ten that are wanted.
+constexpr uint32_t kFirstPartRows = 1 << 14;
+constexpr uint32_t kPartGrowth = 4;
+
+}  // namespace
+
+Result<bool> RowChain::Next() {
+  while (true) {
+    if (producer_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool is_row, producer_->Next());
+      if (is_row) return true;
+      producer_.reset();
+      if (part_ != nullptr && part_->high < parts_end_) {
+        ASSIGN_OR_RETURN(producer_, OpenNextPart());
+        continue;
+      }
+    }
+    if (next_ == clusters_.size()) return false;
+    const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
+    ++next_;
+    ASSIGN_OR_RETURN(producer_, Open(clusters_[at]));
+  }
+}
+
+Result<std::unique_ptr<RowProducer>> RowChain::Open(const Cluster& cluster) {
+  part_.reset();
+  if (access_ != nullptr && job_->may_end_early && cluster.has_one_file()) {
+    part_ = std::make_unique<FileSource>(cluster.files[0]);
+    parts_end_ = std::exchange(part_->high, part_->low);
+    part_rows_ = kFirstPartRows;
+    return OpenNextPart();
+  }
+  if (access_ != nullptr) return OpenAccess(job_, cluster, *access_);
+  if (cluster.has_one_file() && !reverse_) {
+    return NewFileProducer(job_, cluster.files[0], std::nullopt);
+  }
+  return NewMergeProducer(job_, cluster, reverse_);
+}
+
+Result<std::unique_ptr<RowProducer>> RowChain::OpenNextPart() {
+  part_->low = part_->high;
+  part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
+  part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
+  ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(*part_, *access_));
+  return NewFileProducer(job_, *part_, std::move(candidates));
+}
+
+Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+                                                const Access& access) {
+  std::vector<FileCandidates> files;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
+    files.push_back(std::move(candidates));
+  }
+  if (cluster.has_one_file()) return NewFileProducer(job, cluster.files[0], std::move(files[0]));
+  return NewWindowProducer(job, cluster, std::move(files),
+                           MemstoreCandidates(cluster, access, job->view.point));
+}
+
+Result<bool> LimitedRows::Next(RowView* row) {
+  if (continues_) {
+    ASSIGN_OR_RETURN(*row, chain_.NextPiece());
+  } else {
+    if (left_ == 0) return false;
+    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    if (!is_row) return false;
+    --left_;
+    ASSIGN_OR_RETURN(*row, chain_.View());
+  }
+  continues_ = row->continues();
+  return true;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,69 @@
+// The rows of many clusters, one cluster after the other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "engine/read/cluster_reader.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: job, clusters and access outlive it.
+class RowChain {
+ public:
+  /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
+  /// all rows only.
+  RowChain(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
+           bool reverse = false)
+      : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
+
+  /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
+  /// kCorruption, kIoError.
+  Result<bool> Next();
+  /// Lifetime: until Next.
+  std::string_view key() const { return producer_->key(); }
+  /// As of RowProducer.
+  std::span<const format::Cell> visible() const { return producer_->visible(); }
+  std::optional<RowView> PlainView() { return producer_->PlainView(); }
+  Result<RowView> View() { return producer_->View(); }
+  Result<RowView> NextPiece() { return producer_->NextPiece(); }
+
+ private:
+  Result<std::unique_ptr<RowProducer>> Open(const Cluster& cluster);
+  Result<std::unique_ptr<RowProducer>> OpenNextPart();
+
+  ReadJob* job_;
+  std::span<const Cluster> clusters_;
+  const Access* access_;
+  bool reverse_;
+  size_t next_ = 0;  // Of the cluster to open.
+  /// Of a single file whose hits are taken part by part: the present part, how many rows the next
+  /// one has, and where the last one ends.
+  std::unique_ptr<FileSource> part_;
+  uint32_t part_rows_ = 0, parts_end_ = 0;
+  std::unique_ptr<RowProducer> producer_;
+};
+
+/// The rows of a chain in its order, projected, up to a limit (0: none).
+class LimitedRows {
+ public:
+  LimitedRows(RowChain chain, uint64_t limit)
+      : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
+  /// The next row or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
+  /// kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  Result<bool> Next(RowView* row);
+
+ private:
+  RowChain chain_;
+  uint64_t left_;
+  bool continues_ = false;  // The row that was given last has more pieces.
+};
+
+/// A producer of the candidates that `access` leads to. Errors: kCorruption, kIoError.
+Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+                                                const Access& access);
+
+}  // namespace tandem::engine

@@ -1,0 +1,38 @@
+// Looking at a row family by family, column by column, until a cell shows.
+#include "engine/read/existence_check.h"
+
+#include "base/status_macros.h"
+#include "engine/read/visible_column.h"
+
+namespace tandem::engine {
+
+Result<bool> ExistenceCheck::ExistsElsewhere(const RowPlaces& places) {
+  for (const format::FamilyRecord& family : job_->shape.table->families) {
+    if (job_->shape.DecodesFamily(family.id)) continue;
+    ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
+    if (shows) return true;
+  }
+  return false;
+}
+
+Result<bool> ExistenceCheck::Exists(const RowPlaces& places) {
+  for (const format::FamilyRecord& family : job_->shape.table->families) {
+    ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
+    if (shows) return true;
+  }
+  return false;
+}
+
+Result<bool> ExistenceCheck::ShowsCells(const RowPlaces& places, format::FamilyId family) {
+  ColumnSet columns;
+  columns.AddFamily(family);
+  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, places, columns, blocks_));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, row.stream->Next());
+    if (!more) return false;
+    AssignVisible(*row.stream, job_->shape, &cells_, &visible_);
+    if (!visible_.empty()) return true;
+  }
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,30 @@
+// Whether a row exists that shows no cell in what a read decodes of it: a row exists when any of
+// its cells is visible, so the others have to say.
+#pragma once
+
+#include <vector>
+
+#include "engine/read/row_places.h"
+#include "engine/source/read_job.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time.
+class ExistenceCheck {
+ public:
+  ExistenceCheck(ReadJob* job, BlockMemo* blocks) : job_(job), blocks_(blocks) {}
+
+  /// Whether the row shows a cell in a family that is not decoded. Errors: kCorruption, kIoError.
+  Result<bool> ExistsElsewhere(const RowPlaces& places);
+  /// Whether it shows any cell.
+  Result<bool> Exists(const RowPlaces& places);
+
+ private:
+  Result<bool> ShowsCells(const RowPlaces& places, format::FamilyId family);
+
+  ReadJob* job_;
+  BlockMemo* blocks_;
+  std::vector<format::Cell> cells_, visible_;
+};
+
+}  // namespace tandem::engine

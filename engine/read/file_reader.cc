@@ -1,0 +1,59 @@
+// The rows of a cluster of one file: nothing is merged and no key is compared. A settled row is
+// returned as it stands in its blocks.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/cluster_reader.h"
+#include "engine/read/row_walk.h"
+
+namespace tandem::engine {
+namespace {
+
+class FileProducer final : public RowProducer {
+ public:
+  FileProducer(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
+      : RowProducer(job),
+        source_(source),
+        candidates_(std::move(candidates).value_or(FileCandidates())),
+        walk_(job, source, candidates_.decided) {
+    places_.files.push_back({source.file, 0});
+    if (candidates.has_value()) {
+      walk_.Start(candidates_.ordinals);
+    } else {
+      walk_.StartAll();
+    }
+  }
+
+  Result<bool> Next() override {
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, walk_.Next());
+      if (!more) return false;
+      ASSIGN_OR_RETURN(const bool is_row, Read());
+      if (is_row) return true;
+    }
+  }
+
+ private:
+  Result<bool> Read() {
+    const bool settled = source_.IsSettledHere(walk_.ordinal());
+    row_.Begin();
+    RETURN_IF_ERROR(walk_.Append(settled, &row_));
+    RETURN_IF_ERROR(walk_.Key(&key_));
+    places_.files[0].ordinal = walk_.ordinal();
+    job_->figures.unsettled += !settled;
+    return Accept(settled, candidates_.decided);
+  }
+
+  const FileSource& source_;
+  FileCandidates candidates_;
+  RowWalk walk_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowProducer> NewFileProducer(ReadJob* job, const FileSource& source,
+                                             std::optional<FileCandidates> candidates) {
+  return std::make_unique<FileProducer>(job, source, std::move(candidates));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,134 @@
+// All rows of a cluster by merging its sources by key, forward or backward. The sources stand in a
+// heap, the one with the next key on top; a row that is in one source only and settled there is
+// returned as it stands. A file is read from when the merge comes to its keys, not before, so that
+// a read that ends early pays for few files of a long run.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/cluster_reader.h"
+#include "engine/read/source_scan.h"
+
+namespace tandem::engine {
+namespace {
+
+class MergeProducer final : public RowProducer {
+ public:
+  MergeProducer(ReadJob* job, const Cluster& cluster, bool reverse)
+      : RowProducer(job), reverse_(reverse) {
+    for (const FileSource& source : cluster.files) {
+      scans_.push_back(NewFileScan(job, source, reverse));
+      waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
+    }
+    // The next one to begin is the last.
+    std::sort(waiting_.begin(), waiting_.end(), [reverse](const Waiting& a, const Waiting& b) {
+      return reverse ? a.bound < b.bound : a.bound > b.bound;
+    });
+    for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+      scans_.push_back(NewMemstoreScan(*memstore, cluster.rows, reverse));
+      begins_at_once_.push_back(scans_.back().get());
+    }
+  }
+
+  Result<bool> Next() override {
+    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
+    while (true) {
+      RETURN_IF_ERROR(BeginWaiting());
+      if (heap_.empty()) return false;
+      ASSIGN_OR_RETURN(const bool is_row, ReadRow());
+      if (is_row) return true;
+    }
+  }
+
+ private:
+  // A file that was not read from yet; no row of it comes before `bound`.
+  struct Waiting {
+    SourceScan* scan;
+    std::string_view bound;
+  };
+
+  // Whether `a` comes after `b`: the order that keeps the next source on top of a heap.
+  bool IsAfter(const SourceScan* a, const SourceScan* b) const {
+    return reverse_ ? a->key() < b->key() : a->key() > b->key();
+  }
+  auto Order() const {
+    return [this](const SourceScan* a, const SourceScan* b) { return IsAfter(a, b); };
+  }
+
+  Status Begin(SourceScan* scan) {
+    RETURN_IF_ERROR(scan->Next());
+    if (!scan->valid()) return {};
+    heap_.push_back(scan);
+    std::push_heap(heap_.begin(), heap_.end(), Order());
+    return {};
+  }
+
+  // Begins the files that may hold the next row.
+  Status BeginWaiting() {
+    while (!waiting_.empty()) {
+      const Waiting next = waiting_.back();
+      if (!heap_.empty()) {
+        const std::string_view top = heap_[0]->key();
+        if (reverse_ ? next.bound < top : next.bound > top) return {};
+      }
+      waiting_.pop_back();
+      RETURN_IF_ERROR(Begin(next.scan));
+    }
+    return {};
+  }
+
+  // Whether the row on top is in that source alone.
+  bool IsAlone() const {
+    const std::string_view key = heap_[0]->key();
+    return (heap_.size() < 2 || heap_[1]->key() != key) &&
+           (heap_.size() < 3 || heap_[2]->key() != key);
+  }
+
+  Result<bool> ReadRow() {
+    row_.Begin();
+    places_.Clear();
+    key_.assign(heap_[0]->key());
+    const bool settled = IsAlone() && heap_[0]->IsSettledHere();
+    ++(settled ? job_->figures.settled_by_key : job_->figures.unsettled);
+    do {
+      SourceScan* scan = heap_[0];
+      RETURN_IF_ERROR(scan->Append(settled, &row_));
+      scan->AddPlace(&places_);
+      scan->Hold();
+      RETURN_IF_ERROR(scan->Next());
+      Sift();
+    } while (!settled && !heap_.empty() && heap_[0]->key() == key_);
+    return Accept(settled, /*decided=*/false);
+  }
+
+  // Puts the source on top, which has moved, in its place.
+  void Sift() {
+    if (!heap_[0]->valid()) {
+      std::swap(heap_.front(), heap_.back());
+      heap_.pop_back();
+    }
+    size_t at = 0;
+    while (true) {
+      size_t next = 2 * at + 1;
+      if (next >= heap_.size()) return;
+      if (next + 1 < heap_.size() && IsAfter(heap_[next], heap_[next + 1])) ++next;
+      if (!IsAfter(heap_[at], heap_[next])) return;
+      std::swap(heap_[at], heap_[next]);
+      at = next;
+    }
+  }
+
+  bool reverse_;
+  std::vector<std::unique_ptr<SourceScan>> scans_;
+  std::vector<SourceScan*> begins_at_once_;
+  std::vector<Waiting> waiting_;
+  std::vector<SourceScan*> heap_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowProducer> NewMergeProducer(ReadJob* job, const Cluster& cluster, bool reverse) {
+  return std::make_unique<MergeProducer>(job, cluster, reverse);
+}
+
+}  // namespace tandem::engine

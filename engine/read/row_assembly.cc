@@ -1,0 +1,178 @@
+// From gathered cells to the row that is returned.
+#include "engine/read/row_assembly.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "format/cell/visibility.h"
+#include "format/row/wide_row.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr size_t kUsualCells = 8;
+// Of a family in memstores; a row with more is streamed.
+constexpr size_t kTreeCellsMax = 4096;
+
+}  // namespace
+
+RowAssembly::RowAssembly(const ReadShape& shape, ReadFigures* figures)
+    : shape_(shape),
+      figures_(figures),
+      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
+  gathered_.reserve(kUsualCells);
+  returned_.reserve(kUsualCells);
+}
+
+void RowAssembly::Append(const MemRow* row) {
+  const auto first = static_cast<ptrdiff_t>(gathered_.size());
+  uint64_t looked_at = 0;
+  const RowTreeView tree =
+      Memstore::RecentCells(row, shape_.point.sequence, &gathered_, &looked_at);
+  if (tree.root != nullptr) trees_.Add(tree);
+  if (figures_ != nullptr) figures_->memstore_cells += looked_at;
+  if (!decodes_all_families_) {
+    const auto unwanted = std::remove_if(
+        gathered_.begin() + first, gathered_.end(),
+        [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
+    gathered_.erase(unwanted, gathered_.end());
+  }
+  // Sorted as what files give, so that Merge has sorted parts to merge.
+  format::SortCells(std::span(gathered_).subspan(static_cast<size_t>(first)));
+}
+
+void RowAssembly::BeginAfterPartial() {
+  is_partial_ = is_large_ = false;
+  pins_.clear();
+  trees_.Clear();
+}
+
+Status RowAssembly::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
+  is_partial_ = true;
+  const ColumnSet::Family* returned = shape_.returned.Find(data.family());
+  is_large_ |= returned != nullptr && returned->all;
+  const ColumnSet::Family* named = shape_.named.Find(data.family());
+  if (named == nullptr) return {};
+  return format::AppendWideColumns(data.blocks(), rows, named->qualifiers, &gathered_, &pins_);
+}
+
+void RowAssembly::Merge() {
+  if (!trees_.empty()) MergeTrees();
+  Sort();
+  merged_.clear();
+  format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
+  visible_ = merged_;
+  is_settled_ = false;
+}
+
+void RowAssembly::MergeTrees() {
+  trees_.Settle(&gathered_);
+  for (const ColumnSet::Family& family : shape_.merged.families()) {
+    if (GatherFromTrees(family, kTreeCellsMax)) continue;
+    is_partial_ = true;
+    const ColumnSet::Family* returned = shape_.returned.Find(family.id);
+    is_large_ |= returned != nullptr && returned->all;
+    const ColumnSet::Family* named = shape_.named.Find(family.id);
+    if (named != nullptr) GatherFromTrees(*named, SIZE_MAX);
+  }
+  if (figures_ != nullptr) figures_->memstore_cells += trees_.looked_at();
+}
+
+// False, and nothing is gathered: they are all columns of the family, and show too many cells.
+bool RowAssembly::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
+  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  const size_t before = gathered_.size();
+  for (size_t tree = 0; tree < trees_.count(); ++tree) {
+    TreeColumns source(&trees_, tree, wanted, &columns);
+    while (source.Next(&gathered_)) {
+      if (!columns.all || gathered_.size() - before <= cells_max) continue;
+      gathered_.resize(before);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Sorts the gathered cells, which are those of one source behind those of another. Mostly there are
+// two sources: one pass merges their cells.
+void RowAssembly::Sort() {
+  const auto second = std::is_sorted_until(gathered_.begin(), gathered_.end(), format::CellLess);
+  if (second == gathered_.end()) return;
+  if (!std::is_sorted(second, gathered_.end(), format::CellLess)) {
+    return format::SortCells(gathered_);
+  }
+  sorted_.clear();
+  std::merge(gathered_.begin(), second, second, gathered_.end(), std::back_inserter(sorted_),
+             format::CellLess);
+  gathered_.swap(sorted_);
+}
+
+bool RowAssembly::returns_cells() {
+  return std::any_of(visible_.begin(), visible_.end(),
+                     [this](const format::Cell& cell) { return IsReturned(cell); });
+}
+
+template <typename Use>
+void RowAssembly::ForEachReturned(Use&& use) {
+  if (is_settled_) {
+    for (const format::Cell& cell : visible_) {
+      if (IsReturned(cell)) use(cell);
+    }
+    return;
+  }
+  const format::Cell* previous = nullptr;
+  uint32_t versions = 0;  // Of the present column so far.
+  bool is_returned = true;
+  for (const format::Cell& cell : visible_) {
+    if (previous != nullptr && format::SameColumn(*previous, cell)) {
+      ++versions;
+    } else {
+      versions = 1;
+      is_returned = IsReturned(cell);
+    }
+    previous = &cell;
+    if (is_returned && versions <= shape_.versions) use(cell);
+  }
+}
+
+void RowAssembly::FindFamily(format::FamilyId id) {
+  for (const format::FamilyRecord& record : shape_.table->families) {
+    if (record.id == id) family_ = &record;
+  }
+}
+
+inline Cell RowAssembly::ToReturned(const format::Cell& cell) {
+  if (family_ == nullptr || family_->id != cell.family) FindFamily(cell.family);
+  has_far_values_ |= cell.is_far();
+  returned_bytes_ += cell.qualifier.size() + cell.value.size();
+  return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
+}
+
+RowView RowAssembly::Project(std::string_view key) {
+  returned_bytes_ = 0;
+  has_far_values_ = false;
+  if (is_settled_ && shape_.returns_all) {  // Nearly every row: no cell is asked about.
+    returned_.resize(visible_.size());
+    for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
+  } else {
+    returned_.clear();
+    ForEachReturned([this](const format::Cell& cell) { returned_.push_back(ToReturned(cell)); });
+  }
+  return {key, returned_};
+}
+
+std::vector<format::Cell> RowAssembly::ReturnedCells() {
+  std::vector<format::Cell> cells;
+  ForEachReturned([&cells](const format::Cell& cell) { cells.push_back(cell); });
+  return cells;
+}
+
+bool RowAssembly::IsReturned(const format::Cell& cell) {
+  if (shape_.returns_all) return true;
+  if (returned_columns_ == nullptr || returned_columns_->id != cell.family) {
+    returned_columns_ = shape_.returned.Find(cell.family);
+  }
+  return returned_columns_ != nullptr && returned_columns_->Contains(cell.qualifier);
+}
+
+}  // namespace tandem::engine

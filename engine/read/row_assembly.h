@@ -1,0 +1,103 @@
+// One row on its way out: its cells are gathered from the sources that hold it, reduced to the
+// visible ones, tested and projected. All memory is reused from row to row.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/source/read_counters.h"
+#include "engine/source/read_shape.h"
+#include "engine/source/row_trees.h"
+#include "format/cell/cell.h"
+#include "format/cell/projection.h"
+#include "format/row/data_section.h"
+#include "format/row/row_block.h"
+#include "memstore/memstore.h"
+#include "tandem/row.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: the shape outlives it and does not change any more; views last
+/// until the next Begin.
+class RowAssembly {
+ public:
+  /// `figures`, when not null, counts what memstores cost.
+  explicit RowAssembly(const ReadShape& shape, ReadFigures* figures = nullptr);
+
+  /// Starts the next row.
+  void Begin() {
+    gathered_.clear();
+    visible_ = {};
+    if (is_partial_ || !trees_.empty()) BeginAfterPartial();
+  }
+  /// Where the sources append the row's cells.
+  std::vector<format::Cell>* gathered() { return &gathered_; }
+  /// Appends the recent cells that a memstore has of the row, of the families that are decoded; of
+  /// the others Merge takes what the read needs.
+  void Append(const MemRow* row);
+  /// Appends the cells that a file has of the row in one family: those of `wanted`, or of a wide
+  /// row those that are named. Errors: kCorruption, kIoError.
+  Status Append(const format::DataSection& data, const format::RowBlockRef& rows, uint32_t slot,
+                const format::Projection& wanted) {
+    if (rows->is_wide()) return AppendWide(data, rows);
+    return rows->Cells(slot, wanted, &gathered_);
+  }
+  /// The cells of a settled row are visible as they are.
+  void Settle() {
+    visible_ = gathered_;
+    is_settled_ = true;
+  }
+  /// Reduces the gathered cells, of any number of sources, to the visible ones. A row may turn out
+  /// to be partial or large.
+  void Merge();
+
+  /// A source has the row as a wide one, or a memstore more of it than is gathered: of columns that
+  /// are not named cells may be missing.
+  bool is_partial() const { return is_partial_; }
+  /// Cells that are returned are missing: the row has to be streamed.
+  bool is_large() const { return is_large_; }
+  std::span<const format::Cell> visible() const { return visible_; }
+  /// Whether any of the visible cells is returned. (Memstores give cells of all columns.)
+  bool returns_cells();
+  /// The row as it is returned. Requires: Settle or Merge; !is_large(). Whether its values are what
+  /// the user wrote and how large it is say the next two.
+  RowView Project(std::string_view key);
+  bool has_far_values() const { return has_far_values_; }
+  uint64_t returned_bytes() const { return returned_bytes_; }
+  /// The cells that Project returned, as they came.
+  std::vector<format::Cell> ReturnedCells();
+
+ private:
+  void BeginAfterPartial();
+  Status AppendWide(const format::DataSection& data, const format::RowBlockRef& rows);
+  void MergeTrees();
+  bool GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max);
+  void Sort();
+  /// Calls `use(cell)` for each cell that is returned.
+  template <typename Use>
+  void ForEachReturned(Use&& use);
+  bool IsReturned(const format::Cell& cell);
+  void FindFamily(format::FamilyId id);
+  Cell ToReturned(const format::Cell& cell);
+
+  const ReadShape& shape_;
+  ReadFigures* figures_;
+  const bool decodes_all_families_;
+  std::vector<format::Cell> gathered_, sorted_, merged_;
+  RowTrees trees_;
+  std::span<const format::Cell> visible_;
+  bool is_settled_ = false;  // At most one version a column.
+  bool is_partial_ = false, is_large_ = false;
+  std::vector<std::shared_ptr<const void>> pins_;  // Of cells of wide rows.
+  // Of the last cell that was looked at: its family, and what is returned of it.
+  const format::FamilyRecord* family_ = nullptr;
+  const ColumnSet::Family* returned_columns_ = nullptr;
+  std::vector<Cell> returned_;
+  bool has_far_values_ = false;
+  uint64_t returned_bytes_ = 0;
+};
+
+}  // namespace tandem::engine

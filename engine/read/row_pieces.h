@@ -1,0 +1,65 @@
+// A row on its way out that is not simply projected: one that is read in pieces, one whose cells do
+// not lie in memory, one with far values. What is cut where depends on the visible cells alone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "engine/read/row_places.h"
+#include "engine/source/read_shape.h"
+#include "format/cell/cell.h"
+#include "tandem/row.h"
+
+namespace tandem::engine {
+
+/// The cells of a row that a read returns, in order, one at a time.
+class ReturnedCells {
+ public:
+  virtual ~ReturnedCells() = default;
+  /// nullptr at the end. Errors: kCorruption, kIoError. Lifetime of the cell: until the next call.
+  virtual Result<const format::Cell*> Next() = 0;
+  /// At least the bytes of all of them.
+  virtual Result<uint64_t> StoredBytes() const = 0;
+};
+
+/// Cells that were chosen before. Lifetime: what they point to outlives the result.
+std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells);
+/// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the shape outlives the
+/// result.
+Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape, const RowPlaces& places,
+                                                    BlockMemo* blocks);
+
+/// Threads: one at a time. Lifetime: the shape outlives it.
+class RowPieces {
+ public:
+  explicit RowPieces(const ReadShape& shape) : shape_(shape) {}
+
+  /// Begins a row. Lifetime: `key` until its last view was used.
+  void Begin(std::string_view key, std::unique_ptr<ReturnedCells> cells);
+  /// The first or the next view of the row; one without cells when nothing of it is returned. With
+  /// pieces it holds kRowPieceBytes of cells at most, or one cell. Requires: it is the first or the
+  /// one before continues. Errors: kOverBudget (without pieces, a row of more than
+  /// kWholeRowBytesMax), kCorruption, kIoError. Lifetime: until the next call.
+  Result<RowView> Next();
+
+ private:
+  Status Take(const format::Cell& cell);
+  Status TooLarge() const;
+
+  const ReadShape& shape_;
+  std::string_view key_;
+  std::unique_ptr<ReturnedCells> source_;
+  const format::Cell* pending_ = nullptr;  // Given by the source, not in a view yet.
+  std::optional<base::Arena> bytes_;       // Of the present view.
+  std::deque<std::string> far_values_;     // Of the present view.
+  std::vector<Cell> cells_;
+};
+
+}  // namespace tandem::engine

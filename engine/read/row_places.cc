@@ -1,0 +1,220 @@
+// Finding a row and reading it by itself.
+#include "engine/read/row_places.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/cell/far_value.h"
+#include "format/hash.h"
+#include "format/row/wide_row.h"
+
+namespace tandem::engine {
+namespace {
+
+const RegionVersion& RegionOf(const TableView& view, std::string_view row) {
+  size_t low = 0, high = view.regions.size();
+  while (high - low > 1) {  // The region starts at or before the row, the one at `high` after it.
+    const size_t middle = low + (high - low) / 2;
+    (view.regions[middle]->start_key <= row ? low : high) = middle;
+  }
+  return *view.regions[low];
+}
+
+Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
+                                                    uint64_t hash, bool ask_filter) {
+  const std::optional<RowPlaces::InFile> nowhere;
+  format::StoreFile& file = slice.file->store();
+  const format::FileStatistics& statistics = file.statistics();
+  if (row < statistics.min_key || row > statistics.max_key) return nowhere;
+  if (ask_filter) {
+    ASSIGN_OR_RETURN(const bool may, file.MayContain(hash));
+    if (!may) return nowhere;
+  }
+  ASSIGN_OR_RETURN(const auto found, file.FindByHash(row, hash));
+  if (!found.has_value()) return nowhere;
+  const uint32_t ordinal = found->ordinal.value;
+  if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
+  return std::optional(
+      RowPlaces::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
+}
+
+// Leaves the cells of `columns`. What no read point shows does no harm.
+void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
+  std::erase_if(*cells, [&](const format::Cell& cell) {
+    const ColumnSet::Family* family = columns.Find(cell.family);
+    return family == nullptr ||
+           (cell.kind != format::CellKind::kDeleteFamily && !family->Contains(cell.qualifier));
+  });
+}
+
+}  // namespace
+
+Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
+  const RegionVersion& region = RegionOf(view, row);
+  const uint64_t hash = format::RowHash(row, view.table->hash_secret);
+  RowPlaces places;
+  for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
+    if (!memstore->MayContain(hash)) continue;
+    const MemRow* found = memstore->Find(row);
+    if (found != nullptr) places.memstores.push_back(found);
+  }
+  // Of a single file the key hashes tell as much as the filter, which is one more cache miss.
+  const bool ask_filters = region.files.size() > 1;
+  for (const FileSlice& slice : region.files) {
+    if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
+    ASSIGN_OR_RETURN(const std::optional<RowPlaces::InFile> found,
+                     FindInFile(slice, row, hash, ask_filters));
+    if (found.has_value()) places.files.push_back(*found);
+  }
+  return places;
+}
+
+Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position,
+                                            uint32_t hint) {
+  auto last = std::find_if(blocks_.begin(), blocks_.end(),
+                           [&](const LastBlock& block) { return block.data == &data; });
+  if (last == blocks_.end()) last = blocks_.insert(last, {&data, nullptr});
+  if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
+    ASSIGN_OR_RETURN(const uint32_t block, data.BlockOf(position, hint));
+    ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
+    if (figures_ != nullptr) figures_->CountBlock(data, block);
+  }
+  return last->rows;
+}
+
+namespace {
+
+// The block of a family that holds the row.
+Result<format::RowBlockRef> ReadRows(const RowPlaces::InFile& place,
+                                     const format::DataSection& data, bool is_carrier,
+                                     BlockMemo* blocks) {
+  const uint32_t position = data.RankOf(place.ordinal);
+  if (!is_carrier) return blocks->Read(data, position, 0);
+  if (place.carrier_rows == nullptr) return blocks->Read(data, position, place.carrier_block);
+  place.carrier_rows->CountUse();
+  return place.carrier_rows;
+}
+
+}  // namespace
+
+Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+                                       BlockMemo* blocks) {
+  std::vector<RowPart> parts;
+  for (const RowPlaces::InFile& place : places.files) {
+    ASSIGN_OR_RETURN(const format::DataSection* carrier, place.file->Carrier());
+    for (const ColumnSet::Family& family : columns.families()) {
+      ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
+      if (data == nullptr || !data->Has(place.ordinal)) continue;
+      const uint32_t position = data->RankOf(place.ordinal);
+      ASSIGN_OR_RETURN(format::RowBlockRef rows, ReadRows(place, *data, data == carrier, blocks));
+      const uint32_t slot = position - rows->first();
+      parts.push_back({data, std::move(rows), slot, &family});
+    }
+  }
+  return parts;
+}
+
+Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPins* pins) {
+  if (part.rows->is_wide()) {
+    return format::AppendWideColumns(part.data->blocks(), part.rows, part.wanted->qualifiers, cells,
+                                     pins);
+  }
+  pins->push_back(part.rows);
+  const format::Projection wanted(part.data->names(),
+                                  part.wanted->all ? nullptr : &part.wanted->qualifiers,
+                                  &part.data->blocks());
+  return part.rows->Cells(part.slot, wanted, cells);
+}
+
+namespace {
+
+// Gathers the sources of a stream.
+class ColumnSources {
+ public:
+  ColumnSources(const ReadShape& shape, const ColumnSet& columns)
+      : shape_(shape), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
+
+  // All memstores, before any part of a file.
+  void AddMemstores(std::span<const MemRow* const> rows);
+  Status Add(const RowPart& part);
+  RowColumns Open();
+
+ private:
+  Status Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins);
+
+  const ReadShape& shape_;
+  const ColumnSet& columns_;
+  const std::shared_ptr<RowTrees> trees_;
+  std::vector<std::unique_ptr<format::CellStream>> sources_;
+  uint64_t bytes_ = 0;
+};
+
+void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
+  std::vector<format::Cell> recent;
+  uint64_t looked_at = 0;
+  for (const MemRow* row : rows) {
+    const RowTreeView tree = Memstore::RecentCells(row, shape_.point.sequence, &recent, &looked_at);
+    if (tree.root != nullptr) trees_->Add(tree);
+  }
+  KeepColumns(columns_, &recent);
+  if (!trees_->empty()) trees_->Settle(&recent);
+  format::SortCells(recent);
+  for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
+  sources_.push_back(format::NewCellStream(std::move(recent), nullptr));
+  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  for (size_t tree = 0; tree < trees_->count(); ++tree) {
+    sources_.push_back(NewTreeStream(trees_, tree, wanted, columns_));
+  }
+}
+
+Status ColumnSources::Add(const RowPart& part) {
+  if (!part.must_stream()) {
+    std::vector<format::Cell> cells;
+    auto pins = std::make_shared<CellPins>();
+    RETURN_IF_ERROR(AppendCells(part, &cells, pins.get()));
+    return Add(std::move(cells), std::move(pins));
+  }
+  bytes_ += part.rows->wide_totals().bytes;
+  auto stream = format::NewWideRowStream(part.data->blocks(), part.rows);
+  if (!trees_->empty()) stream = NewShadowedStream(trees_, std::move(stream));
+  sources_.push_back(std::move(stream));
+  return {};
+}
+
+Status ColumnSources::Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins) {
+  ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(cells));
+  bytes_ += bytes;
+  std::erase_if(cells, [this](const format::Cell& cell) {
+    return cell.kind == format::CellKind::kPut && trees_->Hides(cell);
+  });
+  sources_.push_back(format::NewCellStream(std::move(cells), std::move(pins)));
+  return {};
+}
+
+RowColumns ColumnSources::Open() {
+  return {std::make_unique<format::ColumnStream>(std::move(sources_)), trees_, bytes_};
+}
+
+}  // namespace
+
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+                               const ColumnSet& columns, BlockMemo* blocks) {
+  ColumnSources sources(shape, columns);
+  sources.AddMemstores(places.memstores);
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, blocks));
+  for (const RowPart& part : parts) RETURN_IF_ERROR(sources.Add(part));
+  return sources.Open();
+}
+
+Result<uint64_t> BytesOf(std::span<const format::Cell> cells) {
+  uint64_t bytes = 0;
+  for (const format::Cell& cell : cells) {
+    ASSIGN_OR_RETURN(const uint64_t value_bytes, format::ValueBytes(cell));
+    bytes += cell.qualifier.size() + value_bytes;
+  }
+  return bytes;
+}
+
+}  // namespace tandem::engine

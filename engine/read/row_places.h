@@ -1,0 +1,108 @@
+// Where one row lies in the sources of a view, and reading it there by itself: for point reads, and
+// for those that have to look at a row again, beyond what was decoded of it on the way.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/predicate/column_set.h"
+#include "engine/region/view.h"
+#include "engine/source/read_counters.h"
+#include "engine/source/read_shape.h"
+#include "engine/source/row_trees.h"
+#include "format/cell/cell.h"
+#include "format/cell/cell_stream.h"
+#include "memstore/memstore.h"
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Lifetime: the view pins what it names.
+struct RowPlaces {
+  struct InFile {
+    format::StoreFile* file = nullptr;
+    uint32_t ordinal = 0;
+    uint32_t carrier_block = 0;             ///< The block of the key carrier to begin to look at,
+    format::RowBlockRef carrier_rows = {};  ///< and its rows, if they are at hand. May be null.
+  };
+  std::vector<InFile> files;
+  std::vector<const MemRow*> memstores;
+
+  void Clear() {
+    files.clear();
+    memstores.clear();
+  }
+};
+
+/// The sources that hold the row, by filter if there are several, then by key and hash: no data
+/// block is read. Errors: kCorruption, kIoError.
+Result<RowPlaces> FindRow(const TableView& view, std::string_view row);
+
+/// The last row block of each family that was asked for: rows asked for in order cost each block
+/// once, whatever the cache holds. Threads: one at a time.
+class BlockMemo {
+ public:
+  /// `figures`, when not null, counts the blocks.
+  explicit BlockMemo(ReadFigures* figures = nullptr) : figures_(figures) {}
+
+  /// The block that holds `position`, found fast when it is `hint`. Requires: the section has a
+  /// block `hint`. Errors: kCorruption, kIoError.
+  Result<format::RowBlockRef> Read(const format::DataSection& data, uint32_t position,
+                                   uint32_t hint);
+
+ private:
+  struct LastBlock {
+    const format::DataSection* data;
+    format::RowBlockRef rows;
+  };
+
+  ReadFigures* figures_;
+  std::vector<LastBlock> blocks_;
+};
+
+/// What one file has of one family of a row.
+struct RowPart {
+  const format::DataSection* data = nullptr;
+  format::RowBlockRef rows;
+  uint32_t slot = 0;
+  const ColumnSet::Family* wanted = nullptr;
+
+  /// Whether the part need not fit in memory.
+  bool must_stream() const { return rows->is_wide() && wanted->all; }
+};
+
+/// The parts of the row in files that may hold some of `columns`. Errors: kCorruption, kIoError.
+/// Lifetime: `columns` outlives them.
+Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+                                       BlockMemo* blocks);
+
+/// Keeps the bytes of cells alive.
+using CellPins = std::vector<std::shared_ptr<const void>>;
+
+/// Appends the wanted cells of a part and the DeleteFamily markers of its family, sorted. Requires:
+/// !part.must_stream(). Errors: kCorruption, kIoError. Lifetime: what is added to `*pins`.
+Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPins* pins);
+
+/// A row as a stream.
+struct RowColumns {
+  std::unique_ptr<format::ColumnStream> stream;
+  std::shared_ptr<const RowTrees> trees;
+  uint64_t bytes_elsewhere = 0;  ///< In sources that are not trees.
+
+  /// Qualifiers and values in the sources, old versions and all. Cost: the cells of memstores.
+  uint64_t StoredBytes() const { return bytes_elsewhere + trees->CountBytes(); }
+};
+/// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all
+/// sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: shape and columns outlive
+/// the result.
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+                               const ColumnSet& columns, BlockMemo* blocks);
+
+/// Bytes of qualifiers and values, far ones too. Errors: kCorruption.
+Result<uint64_t> BytesOf(std::span<const format::Cell> cells);
+
+}  // namespace tandem::engine

@@ -1,0 +1,176 @@
+// Walking over the rows of a file, family beside family.
+#include "engine/read/row_walk.h"
+
+#include <algorithm>
+
+namespace tandem::engine {
+namespace {
+
+// Rows whose keys the carrier is walked for at a time.
+constexpr size_t kCarriedMax = 4096;
+
+std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
+                                               const format::DataSection& data) {
+  const ColumnSet::Family* family = columns.Find(data.family());
+  if (family == nullptr) return std::nullopt;
+  return format::Projection(data.names(), family->all ? nullptr : &family->qualifiers,
+                            &data.blocks());
+}
+
+}  // namespace
+
+FamilyColumns::FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided)
+    : settled(ProjectionOf(decided ? shape.matched : shape.settled, data)),
+      merged(ProjectionOf(shape.merged, data)) {}
+
+RowWalk::Lane::Lane(ReadJob* read_job, const format::DataSection& section,
+                    FamilyColumns family_columns)
+    : job(read_job),
+      data(&section),
+      columns(std::move(family_columns)),
+      walk(section, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}) {}
+
+Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
+  WalkedBlock walked;
+  do {
+    if (reverse) {
+      ASSIGN_OR_RETURN(walked.block, data->BlockOf(position));
+      ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.block));
+    } else {
+      ASSIGN_OR_RETURN(const bool more, walk.Next(&walked));
+      if (!more) return data->blocks().Corrupt(0, "rows end before their count");
+    }
+    rows = std::move(walked.rows);
+    job->figures.CountBlock(*data, walked.block);
+  } while (!Holds(position));
+  return {};
+}
+
+Result<format::RowBlockRef> RowWalk::Lane::ReadBackward(uint32_t block) const {
+  if (job->fills_cache) return data->ReadRows(block);
+  format::RowBlockRef cached = data->CachedRows(block);
+  if (cached != nullptr) return cached;
+  return data->ReadRowsUncached(block);
+}
+
+RowWalk::RowWalk(ReadJob* job, const FileSource& source, bool decided)
+    : job_(job), source_(source), visits_every_row_(decided || job->shape.every_row) {
+  for (const format::DataSection* data : source.families) {
+    lanes_.push_back(std::make_unique<Lane>(job, *data, FamilyColumns(job->shape, *data, decided)));
+  }
+  if (lanes_.empty() && visits_every_row_) {
+    carrier_ = std::make_unique<Lane>(job, *source.carrier, FamilyColumns());
+    only_ = carrier_.get();
+  } else if (lanes_.size() == 1 && lanes_[0]->data->is_full() && lanes_[0]->columns.settled) {
+    only_ = lanes_[0].get();
+  }
+  key_lane_ = only_;
+}
+
+void RowWalk::Start(std::span<const uint32_t> ordinals) {
+  ordinals_ = ordinals;
+  count_ = static_cast<uint32_t>(ordinals.size());
+  if (only_ != nullptr) return only_->walk.Start(ordinals);
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    if (lane->data->is_full() && lane->columns.settled) {
+      lane->walk.Start(ordinals);
+      continue;
+    }
+    for (const uint32_t ordinal : ordinals) {
+      if (IsNeeded(*lane, ordinal)) lane->positions.push_back(lane->data->RankOf(ordinal));
+    }
+    lane->walk.Start(lane->positions);
+  }
+}
+
+void RowWalk::StartAll(bool reverse) {
+  is_range_ = true;
+  reverse_ = reverse;
+  count_ = source_.high - source_.low;
+  if (reverse) return;
+  if (only_ != nullptr) return only_->walk.StartRange(source_.low, source_.high);
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    lane->walk.StartRange(lane->data->RankOf(source_.low), lane->data->RankOf(source_.high));
+  }
+}
+
+bool RowWalk::IsNeeded(const Lane& lane, uint32_t ordinal) const {
+  return lane.columns.Of(source_.IsSettledHere(ordinal)) != nullptr && lane.data->Has(ordinal);
+}
+
+bool RowWalk::AnyLaneHas(uint32_t ordinal) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [=, this](const std::unique_ptr<Lane>& lane) {
+    return IsNeeded(*lane, ordinal);
+  });
+}
+
+Result<bool> RowWalk::NextOfMany() {
+  if (lanes_.empty()) return false;
+  while (at_ < count_) {
+    ordinal_ = OrdinalAt(at_++);
+    RETURN_IF_ERROR(MoveLanes());
+    if (key_lane_ == nullptr) {
+      if (!visits_every_row_) continue;
+      RETURN_IF_ERROR(MoveCarrier());
+    }
+    ++job_->figures.rows;
+    return true;
+  }
+  return false;
+}
+
+Status RowWalk::MoveLanes() {
+  key_lane_ = nullptr;
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    lane->is_here = IsNeeded(*lane, ordinal_);
+    if (!lane->is_here) continue;
+    if (key_lane_ == nullptr) key_lane_ = lane.get();
+    RETURN_IF_ERROR(lane->MoveTo(lane->data->RankOf(ordinal_), reverse_));
+  }
+  return {};
+}
+
+Status RowWalk::MoveCarrier() {
+  if (carrier_ == nullptr) {
+    carrier_ = std::make_unique<Lane>(job_, *source_.carrier, FamilyColumns());
+  }
+  if (!reverse_ && at_ > carried_until_) GatherCarried();
+  key_lane_ = carrier_.get();
+  return carrier_->MoveTo(ordinal_, reverse_);
+}
+
+void RowWalk::GatherCarried() {
+  std::vector<uint32_t>& positions = carrier_->positions;
+  positions.clear();
+  uint32_t at = at_ - 1;  // Of the present row.
+  for (; at < count_ && positions.size() < kCarriedMax; ++at) {
+    const uint32_t ordinal = OrdinalAt(at);
+    if (!AnyLaneHas(ordinal)) positions.push_back(ordinal);
+  }
+  carried_until_ = at;
+  carrier_->walk.Start(positions);
+}
+
+Status RowWalk::Key(std::string* key) const { return key_lane_->rows->Key(key_lane_->slot, key); }
+
+Status RowWalk::Append(bool settled, RowAssembly* row) const {
+  if (only_ != nullptr) return only_->Append(settled, row);
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    if (lane->is_here) RETURN_IF_ERROR(lane->Append(settled, row));
+  }
+  return {};
+}
+
+Status RowWalk::Lane::Append(bool settled, RowAssembly* row) const {
+  const format::Projection* wanted = columns.Of(settled);
+  if (wanted == nullptr) return {};
+  return row->Append(*data, rows, slot, *wanted);
+}
+
+void RowWalk::Hold() {
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    if (lane->held != lane->rows) lane->held = lane->rows;
+  }
+}
+
+}  // namespace tandem::engine

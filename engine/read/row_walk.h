@@ -1,0 +1,129 @@
+// The walk over rows of one file, through the families that a read decodes: one BlockWalk a family,
+// rows in the order of their ordinals, their cells from the families that have them.
+//
+// 1. A row's key comes from the first of these families that has the row. A row that none of them
+//    has is passed over, or, where it may be returned all the same, its key comes from the key
+//    carrier, of which only the blocks of such rows are read.
+// 2. A family that is needed only of rows that are not settled is walked over these rows alone.
+// 3. Where one family that every row has is all that is decoded, positions are ordinals and nothing
+//    of the above is asked.
+// 4. Backward there is no walk: blocks are read as rows ask for them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/read/row_assembly.h"
+#include "engine/source/block_walk.h"
+#include "engine/source/read_job.h"
+#include "engine/source/sources.h"
+#include "format/cell/projection.h"
+
+namespace tandem::engine {
+
+/// What is decoded of one family of one file. nullopt: nothing.
+struct FamilyColumns {
+  std::optional<format::Projection> settled, merged;
+
+  FamilyColumns() = default;
+  /// `decided`: a settled row is known to match.
+  FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided);
+  const format::Projection* Of(bool is_settled) const {
+    const std::optional<format::Projection>& columns = is_settled ? settled : merged;
+    return columns.has_value() ? &*columns : nullptr;
+  }
+};
+
+/// Threads: one at a time. Lifetime: job, source and ordinals outlive it.
+class RowWalk {
+ public:
+  /// `decided`: settled rows are known to match.
+  RowWalk(ReadJob* job, const FileSource& source, bool decided = false);
+
+  /// Walks over these rows, sorted and unique.
+  void Start(std::span<const uint32_t> ordinals);
+  /// Walks over all rows of the source.
+  void StartAll(bool reverse = false);
+
+  /// Moves to the first or the next row that any needed family has, or that may be returned without
+  /// one; false at the end. Errors: kCorruption, kIoError.
+  Result<bool> Next() {
+    if (only_ == nullptr) return NextOfMany();
+    if (at_ == count_) return false;
+    ordinal_ = OrdinalAt(at_++);
+    ++job_->figures.rows;
+    RETURN_IF_ERROR(only_->MoveTo(ordinal_, reverse_));
+    return true;
+  }
+  uint32_t ordinal() const { return ordinal_; }
+  /// Of the row it stands on, replaced. Errors: kCorruption.
+  Status Key(std::string* key) const;
+  /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
+  Status Append(bool settled, RowAssembly* row) const;
+  /// Keeps the cells of the last Append valid over the next call of Next.
+  void Hold();
+
+ private:
+  /// The blocks of one family, one after the other.
+  struct Lane {
+    Lane(ReadJob* job, const format::DataSection& section, FamilyColumns family_columns);
+
+    bool Holds(uint32_t position) const {
+      return rows != nullptr && position - rows->first() < rows->row_count();
+    }
+    /// Stands on the row of that position. Errors: kCorruption, kIoError.
+    Status MoveTo(uint32_t position, bool reverse) {
+      if (!Holds(position)) RETURN_IF_ERROR(ReadBlock(position, reverse));
+      slot = position - rows->first();
+      return {};
+    }
+    Status ReadBlock(uint32_t position, bool reverse);
+    Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
+    /// Appends the cells of the row it stands on.
+    Status Append(bool settled, RowAssembly* row) const;
+
+    ReadJob* job;
+    const format::DataSection* data;
+    FamilyColumns columns;
+    BlockWalk walk;
+    std::vector<uint32_t> positions;  // Of the walk, where they are not the ordinals.
+    format::RowBlockRef rows, held;
+    uint32_t slot = 0;
+    bool is_here = false;  // Has the present row.
+  };
+
+  bool IsNeeded(const Lane& lane, uint32_t ordinal) const;
+  bool AnyLaneHas(uint32_t ordinal) const;
+  /// The row to visit at that place.
+  uint32_t OrdinalAt(uint32_t at) const {
+    if (!is_range_) return ordinals_[at];
+    return reverse_ ? source_.high - 1 - at : source_.low + at;
+  }
+  Result<bool> NextOfMany();
+  /// Stands on the present row in every lane that has it.
+  Status MoveLanes();
+  Status MoveCarrier();
+  /// Has the carrier walk over the rows to come that no lane has.
+  void GatherCarried();
+
+  ReadJob* job_;
+  const FileSource& source_;
+  const bool visits_every_row_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // By family.
+  Lane* only_ = nullptr;                      // The one lane when its positions are ordinals.
+  std::unique_ptr<Lane> carrier_;             // For keys; made when it is needed.
+
+  std::span<const uint32_t> ordinals_;
+  bool is_range_ = false, reverse_ = false;
+  uint32_t at_ = 0, count_ = 0;  // Of the rows to visit.
+  uint32_t carried_until_ = 0;   // The carrier walks over the rows before this one.
+  uint32_t ordinal_ = 0;
+  const Lane* key_lane_ = nullptr;
+};
+
+}  // namespace tandem::engine

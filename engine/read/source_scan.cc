@@ -1,0 +1,100 @@
+// Scans of files and memstores.
+#include "engine/read/source_scan.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/row_walk.h"
+#include "memstore/prefetch.h"
+
+namespace tandem::engine {
+namespace {
+
+class FileScan final : public SourceScan {
+ public:
+  FileScan(ReadJob* job, const FileSource& source, bool reverse)
+      : source_(source), walk_(job, source) {
+    walk_.StartAll(reverse);
+  }
+
+  Status Next() override {
+    ASSIGN_OR_RETURN(valid_, walk_.Next());
+    if (!valid_) return {};
+    RETURN_IF_ERROR(walk_.Key(&key_bytes_));
+    key_ = key_bytes_;
+    return {};
+  }
+
+  bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
+  Status Append(bool settled, RowAssembly* row) override { return walk_.Append(settled, row); }
+  void AddPlace(RowPlaces* places) const override {
+    places->files.push_back({source_.file, walk_.ordinal()});
+  }
+  void Hold() override { walk_.Hold(); }
+
+ private:
+  const FileSource& source_;
+  RowWalk walk_;
+  std::string key_bytes_;
+};
+
+class MemstoreScan final : public SourceScan {
+ public:
+  MemstoreScan(const Memstore& memstore, const format::KeyRange& rows, bool reverse)
+      : rows_(rows), reverse_(reverse), row_(&memstore), scout_(&memstore) {}
+
+  Status Next() override {
+    if (!std::exchange(has_begun_, true)) {
+      Begin();
+    } else if (reverse_) {
+      row_.Previous();
+    } else {
+      row_.Next();
+      scout_.Step();
+    }
+    valid_ = row_.valid() && rows_.Contains(row_.key());
+    if (valid_) key_ = row_.key();
+    return {};
+  }
+
+  bool IsSettledHere() const override { return false; }
+
+  Status Append(bool, RowAssembly* row) override {
+    row->Append(row_.row());
+    return {};
+  }
+  void AddPlace(RowPlaces* places) const override { places->memstores.push_back(row_.row()); }
+
+  void Hold() override {}  // Cells live as long as the memstore.
+
+ private:
+  void Begin() {
+    if (!reverse_) {
+      row_.Seek(rows_.low);
+      scout_.Start(row_);
+    } else if (rows_.high.has_value()) {
+      row_.SeekBefore(*rows_.high);
+    } else {
+      row_.SeekToLast();
+    }
+  }
+
+  const format::KeyRange& rows_;
+  bool reverse_;
+  bool has_begun_ = false;
+  Memstore::Iterator row_;
+  MemstoreScout scout_;  // Forward only.
+};
+
+}  // namespace
+
+std::unique_ptr<SourceScan> NewFileScan(ReadJob* job, const FileSource& source, bool reverse) {
+  return std::make_unique<FileScan>(job, source, reverse);
+}
+
+std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,
+                                            bool reverse) {
+  return std::make_unique<MemstoreScan>(memstore, rows, reverse);
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,40 @@
+// Walking over all rows of one source in key order, either way, for the merge of a scan.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/read/cluster_reader.h"
+
+namespace tandem::engine {
+
+/// Stands on a row or at the end. Threads: one at a time.
+class SourceScan {
+ public:
+  virtual ~SourceScan() = default;
+  /// Moves to the first or the next row. Errors: kCorruption, kIoError.
+  virtual Status Next() = 0;
+  bool valid() const { return valid_; }
+  /// Requires: valid(). Lifetime: until Next.
+  std::string_view key() const { return key_; }
+  /// Whether this source holds nothing of the row that is hidden, expired or old.
+  virtual bool IsSettledHere() const = 0;
+  /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
+  virtual Status Append(bool settled, RowAssembly* row) = 0;
+  /// Adds where the row lies.
+  virtual void AddPlace(RowPlaces* places) const = 0;
+  /// Keeps the cells of the last Append valid over the next call of Next.
+  virtual void Hold() = 0;
+
+ protected:
+  bool valid_ = false;
+  std::string_view key_;
+};
+
+/// Lifetime: job and source outlive the scan.
+std::unique_ptr<SourceScan> NewFileScan(ReadJob* job, const FileSource& source, bool reverse);
+std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,
+                                            bool reverse);
+
+}  // namespace tandem::engine

@@ -1,0 +1,22 @@
+// What a read shows of one column of a row that comes as a stream.
+#pragma once
+
+#include <vector>
+
+#include "engine/source/read_shape.h"
+#include "format/cell/cell.h"
+#include "format/cell/cell_stream.h"
+#include "format/cell/visibility.h"
+
+namespace tandem::engine {
+
+/// Makes `*visible` the visible cells of the stream's present column. `*scratch` is overwritten.
+inline void AssignVisible(const format::ColumnStream& stream, const ReadShape& shape,
+                          std::vector<format::Cell>* scratch, std::vector<format::Cell>* visible) {
+  scratch->assign(stream.family_deletes().begin(), stream.family_deletes().end());
+  scratch->insert(scratch->end(), stream.cells().begin(), stream.cells().end());
+  visible->clear();
+  format::VisibleCells(*scratch, shape.table->families, shape.point, visible);
+}
+
+}  // namespace tandem::engine

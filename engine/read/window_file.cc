@@ -1,0 +1,247 @@
+// Pinning blocks and opening windows over the candidates of one file.
+#include "engine/read/window_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+// Candidates in one window, but at least those of one block: each can need a block elsewhere.
+constexpr size_t kCandidatesMax = 1024;
+// Candidates that are walked over together: few at first where the read may end early.
+constexpr size_t kWalkedCautious = 128, kWalkedFirst = 1024, kWalkedMax = 16 * 1024;
+// The same where candidates cost nothing to take: the ends of such batches do not matter.
+constexpr size_t kWalkedPlain = 64 * 1024;
+// Candidates that no window needs any more are forgotten when there are this many.
+constexpr size_t kForgottenTogether = 16 * 1024;
+
+size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
+  if (candidates.is_plain()) return kWalkedPlain;
+  return job.may_end_early ? kWalkedCautious : kWalkedFirst;
+}
+
+}  // namespace
+
+WindowFile::WindowFile(ReadJob* job, const FileSource& source, bool decided,
+                       CandidateStream candidates)
+    : job_(job),
+      source_(source),
+      decided_(decided),
+      candidates_(std::move(candidates)),
+      take_next_(WalkedFirst(*job, candidates_)),
+      sections_(SectionsOf(job->shape, source, decided)),
+      lead_(LeadOf(sections_, source)),
+      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {}
+
+// By family; the key carrier, where nothing else leads, is the last.
+std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
+                                                        const FileSource& source, bool decided) {
+  std::vector<Section> sections;
+  for (const format::DataSection* data : source.families) {
+    sections.push_back({.data = data, .columns = FamilyColumns(shape, *data, decided)});
+  }
+  if (LeadOf(sections, source) == sections.size()) {
+    sections.push_back({.data = source.carrier, .columns = FamilyColumns()});
+  }
+  return sections;
+}
+
+// The place of the section that leads; their number when none of them can.
+size_t WindowFile::LeadOf(const std::vector<Section>& sections, const FileSource& source) {
+  auto lead = std::find_if(sections.begin(), sections.end(), [](const Section& section) {
+    return section.data->is_full() && section.columns.settled.has_value();
+  });
+  if (lead == sections.end()) {
+    lead = std::find_if(sections.begin(), sections.end(),
+                        [&](const Section& section) { return section.data == source.carrier; });
+  }
+  return static_cast<size_t>(lead - sections.begin());
+}
+
+Status WindowFile::Load(size_t blocks) {
+  while (has_more() && block_ends_.size() < blocks &&
+         (block_ends_.empty() || loaded_ - opened_ < kCandidatesMax)) {
+    WalkedBlock block;
+    ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
+    if (!more) {
+      ASSIGN_OR_RETURN(const bool has_taken, TakeMore());
+      if (!has_taken) break;
+      continue;
+    }
+    // A block that two batches of candidates need comes twice.
+    if (lead().pinned.empty() || lead().pinned.back().block != block.block) Pin(block, &lead());
+    loaded_ += block.positions.size();
+    block_ends_.push_back(loaded_);
+  }
+  return {};
+}
+
+// Has the walk, which has ended, go over the next batch of candidates; false when there is none.
+Result<bool> WindowFile::TakeMore() {
+  walked_.clear();
+  CandidateStream::Row row;
+  while (walked_.size() < take_next_) {
+    ASSIGN_OR_RETURN(const bool is_row, candidates_.Next(&row));
+    if (!is_row) break;
+    rows_.push_back(row);
+    walked_.push_back(row.ordinal);
+  }
+  if (!candidates_.is_plain()) take_next_ = std::min(take_next_ * 2, kWalkedMax);
+  walk_.Start(walked_);
+  return !walked_.empty();
+}
+
+Status WindowFile::LastLoadedKey(std::string* key) const {
+  return Key(rows_[loaded_ - 1].ordinal, key);
+}
+
+Status WindowFile::Open(const std::optional<std::string>& bound) {
+  size_t end = loaded_;
+  if (bound.has_value()) {
+    size_t begin = opened_;
+    std::string key;
+    while (begin < end) {
+      const size_t middle = begin + (end - begin) / 2;
+      RETURN_IF_ERROR(Key(rows_[middle].ordinal, &key));
+      if (key <= *bound) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+  }
+  for (; opened_ < end; ++opened_) {
+    const CandidateStream::Row& row = rows_[opened_];
+    items_.push_back({row.ordinal, !row.is_met && source_.IsSettledHere(row.ordinal)});
+  }
+  std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
+  return {};
+}
+
+Status WindowFile::Complete() {
+  AddExtras();
+  for (Section& section : sections_) RETURN_IF_ERROR(PinItems(&section));
+  // Every item's key is pinned, and both stand in the order of ordinals.
+  uint32_t at = 0;
+  for (Item& item : items_) {
+    while (!lead().pinned[at].Holds(item.ordinal)) ++at;
+    item.pinned = at;
+  }
+  job_->figures.rows += items_.size();
+  return {};
+}
+
+// Pins what the items need of a family.
+Status WindowFile::PinItems(Section* section) {
+  const bool leads = section == &lead();
+  std::vector<uint32_t> positions;
+  size_t at = 0;
+  for (const Item& item : items_) {
+    if (!leads && section->columns.Of(item.settled) == nullptr) continue;
+    if (!section->data->Has(item.ordinal)) continue;
+    const uint32_t position = section->data->RankOf(item.ordinal);
+    while (at < section->pinned.size() && section->pinned[at].end <= position) ++at;
+    if (at < section->pinned.size() && section->pinned[at].Holds(position)) continue;
+    positions.push_back(position);
+  }
+  return PinRows(positions, section);
+}
+
+void WindowFile::AddExtras() {
+  if (extras_.empty()) return;
+  std::sort(extras_.begin(), extras_.end());
+  extras_.erase(std::unique(extras_.begin(), extras_.end()), extras_.end());
+  // Candidates come before extra rows of the same ordinal, which add nothing.
+  const auto candidates = static_cast<ptrdiff_t>(items_.size());
+  for (const uint32_t ordinal : extras_) items_.push_back({ordinal, false});
+  std::inplace_merge(items_.begin(), items_.begin() + candidates, items_.end(),
+                     [](const Item& a, const Item& b) { return a.ordinal < b.ordinal; });
+  items_.erase(std::unique(items_.begin(), items_.end(),
+                           [](const Item& a, const Item& b) { return a.ordinal == b.ordinal; }),
+               items_.end());
+  extras_.clear();
+}
+
+// Pins the blocks of rows that are not pinned yet.
+Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
+  if (positions.empty()) return {};
+  const auto before = static_cast<ptrdiff_t>(section->pinned.size());
+  BlockWalk walk(*section->data, &job_->queue);
+  walk.Start(positions);
+  WalkedBlock block;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, walk.Next(&block));
+    if (!more) break;
+    Pin(block, section);
+  }
+  std::inplace_merge(section->pinned.begin(), section->pinned.begin() + before,
+                     section->pinned.end(),
+                     [](const Pinned& a, const Pinned& b) { return a.block < b.block; });
+  return {};
+}
+
+// Forgets the candidates that were in windows.
+void WindowFile::ForgetOpened() {
+  if (opened_ < kForgottenTogether) return;
+  rows_.erase(rows_.begin(), rows_.begin() + static_cast<ptrdiff_t>(opened_));
+  loaded_ -= opened_;
+  for (size_t& block_end : block_ends_) block_end -= opened_;
+  opened_ = 0;
+}
+
+void WindowFile::Close() {
+  ForgetOpened();
+  if (items_.empty()) return;
+  // Later windows hold larger keys, so larger ordinals.
+  const uint32_t last = items_.back().ordinal;
+  for (Section& section : sections_) {
+    const uint32_t rank = section.data->RankOf(last);
+    std::erase_if(section.pinned, [=](const Pinned& pinned) { return pinned.end <= rank; });
+  }
+  items_.clear();
+}
+
+Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
+  const Pinned& pinned = *lead().Find(ordinal);
+  return pinned.rows->Key(ordinal - pinned.first, key);
+}
+
+Status WindowFile::Key(const Item& item, std::string* key) const {
+  const Pinned& pinned = lead().pinned[item.pinned];
+  return pinned.rows->Key(item.ordinal - pinned.first, key);
+}
+
+Status WindowFile::Append(const Item& item, RowAssembly* row) const {
+  for (const Section& section : sections_) {
+    const format::Projection* wanted = section.columns.Of(item.settled);
+    if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
+    const uint32_t position = section.data->RankOf(item.ordinal);
+    const Pinned& pinned =
+        &section == &lead() ? section.pinned[item.pinned] : *section.Find(position);
+    RETURN_IF_ERROR(row->Append(*section.data, pinned.rows, position - pinned.first, *wanted));
+  }
+  return {};
+}
+
+void WindowFile::Pin(const WalkedBlock& block, Section* section) {
+  const uint32_t first = block.rows->first();
+  section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
+  job_->figures.CountBlock(*section->data, block.block);
+}
+
+// The pinned block that holds `position`; nullptr when there is none.
+const WindowFile::Pinned* WindowFile::Section::Find(uint32_t position) const {
+  if (last_found < pinned.size() && pinned[last_found].Holds(position)) {
+    return &pinned[last_found];
+  }
+  const auto after = std::partition_point(
+      pinned.begin(), pinned.end(), [=](const Pinned& block) { return block.first <= position; });
+  if (after == pinned.begin() || !(after - 1)->Holds(position)) return nullptr;
+  last_found = static_cast<size_t>(after - 1 - pinned.begin());
+  return &pinned[last_found];
+}
+
+}  // namespace tandem::engine

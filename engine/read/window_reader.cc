@@ -1,0 +1,358 @@
+// The rows of a cluster of several sources, each block read at most once. Which rows lie in several
+// sources shows only when keys are known, so the candidates are read in windows, in key order:
+//
+// 1. Load: of each file that the walk has come to the next blocks that hold candidates are pinned.
+//    The smallest last key among the files that have more is the window's bound: every candidate up
+//    to it is at hand.
+// 2. Open: the candidates up to the bound become the window's items, settled as far as their own
+//    file and the memstores tell (rule 16).
+// 3. Meet: each item is looked for in the other files: by the overlaps of the two, where they are
+//    not built by filter, then by key and hash; no data block is read for that. Where it is found
+//    it becomes an extra item of that file, and none of the row's items is settled. (Candidates of
+//    memstores were looked for in all files before, see engine/source/candidate_stream.h.)
+// 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
+//    that the file's walk has yet to hand out is never among them.
+// 5. Rows are handed out by merging the items by key.
+//
+// A row's absence from a source is certain; its presence is certain up to a collision of keyed
+// hashes.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/read/cluster_reader.h"
+#include "engine/read/window_file.h"
+#include "engine/source/single_source.h"
+#include "format/hash.h"
+
+namespace tandem::engine {
+namespace {
+
+constexpr size_t kBlocksMax = 64, kBlocksMin = 2;  // Of each file in one window.
+constexpr uint64_t kPinnedPart = 8;                // Of what cursors read ahead, for one window.
+constexpr size_t kMemstoreRowsMax = 256;           // In one window.
+
+// How many blocks of each file a window may pin: the cache does not hold all of them.
+size_t BlocksMax(const ReadJob& job, size_t files) {
+  uint64_t block_bytes = 0;
+  for (const format::FamilyRecord& family : job.view.table->families) {
+    block_bytes += family.options.block_size_bytes;
+  }
+  const uint64_t blocks = job.context.read_buffer_bytes / kPinnedPart /
+                          std::max<uint64_t>(files * block_bytes, 1);
+  return std::clamp<uint64_t>(blocks, kBlocksMin, kBlocksMax);
+}
+
+class WindowProducer final : public RowProducer {
+ public:
+  WindowProducer(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
+                 std::vector<const MemRow*> memstore_rows);
+
+  Result<bool> Next() override;
+
+ private:
+  struct File {
+    std::unique_ptr<WindowFile> window;
+    std::vector<uint32_t> ranks;       // By meeting, where its search goes on.
+    bool asks_filters = false;         // What overlaps do not say, filters have to.
+    std::span<const uint64_t> hashes;  // Of its rows, where it asks filters.
+    size_t at = 0;                     // The next item.
+    std::string key;                   // Its key.
+
+    bool done() const { return at == window->items().size(); }
+    const WindowFile::Item& item() const { return window->items()[at]; }
+  };
+
+  Status OpenWindow();
+  Result<std::optional<std::string>> LoadFiles();
+  bool has_candidates() const;
+  Status MeetFiles(File* file);
+  Status MeetByBitmap(File* file, size_t which);
+  Status MeetByFilter(File* file, File* other);
+  void OpenMemstoreRows(const std::optional<std::string>& bound);
+  Result<bool> Find(File* file, std::string_view key, uint64_t hash);
+  Status ReadKey(File* file);
+  static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
+  Status Advance();
+  void ChooseKey();
+  Result<bool> ReadRow();
+  Result<bool> ReadSettled();
+  Status ReadItem();
+  void GatherMemstores();
+  void Gather(const MemRow* row);
+
+  const Cluster& cluster_;
+  std::span<const char> secret_;
+  std::vector<File> files_;  // By their first key.
+  size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
+  std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
+  std::vector<const MemRow*> memstore_rows_;
+  std::vector<format::HashedKey> memstore_keys_;  // Of them.
+  const MemRow* candidate_ = nullptr;             // Of them, the present row; nullptr: it is none.
+  size_t memstore_at_ = 0;                        // The next of memstore_rows_.
+  size_t memstore_end_ = 0;                       // Of the present window.
+  size_t blocks_ = 1;                             // Of each file in the next window,
+  const size_t blocks_max_;                       // and in a later one.
+  std::vector<uint64_t> hashes_;                  // Of the items of the file that is being met.
+  std::unique_ptr<bool[]> may_hold_;
+  size_t may_hold_bytes_ = 0;
+};
+
+WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
+                               std::vector<FileCandidates> candidates,
+                               std::vector<const MemRow*> memstore_rows)
+    : RowProducer(job),
+      cluster_(cluster),
+      secret_(job->view.table->hash_secret),
+      memstore_rows_(std::move(memstore_rows)),
+      blocks_max_(BlocksMax(*job, cluster.files.size())) {
+  memstore_keys_.reserve(memstore_rows_.size());
+  for (const MemRow* row : memstore_rows_) {
+    const std::string_view key = Memstore::Key(row);
+    memstore_keys_.push_back({key, format::RowHash(key, secret_)});
+  }
+  for (size_t i = 0; i < cluster.files.size(); ++i) {
+    const FileSource& source = cluster.files[i];
+    File& file = files_.emplace_back();
+    const bool decided = candidates[i].decided;
+    file.window = std::make_unique<WindowFile>(
+        job, source, decided,
+        CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
+    file.ranks.resize(source.meetings.size());
+    file.asks_filters = !HasAllOverlaps(source);
+  }
+}
+
+Result<bool> WindowProducer::Next() {
+  while (true) {
+    if (heap_.empty() && memstore_at_ == memstore_end_) {
+      for (File& file : files_) file.window->Close();
+      if (!has_candidates()) return false;
+      RETURN_IF_ERROR(OpenWindow());
+      continue;
+    }
+    ASSIGN_OR_RETURN(const bool is_row, ReadRow());
+    if (is_row) return true;
+  }
+}
+
+bool WindowProducer::has_candidates() const {
+  return memstore_at_ < memstore_rows_.size() ||
+         std::any_of(files_.begin(), files_.end(),
+                     [](const File& file) { return file.window->has_candidates(); });
+}
+
+Status WindowProducer::OpenWindow() {
+  ASSIGN_OR_RETURN(const std::optional<std::string> bound, LoadFiles());
+  blocks_ = std::min(blocks_ * 2, blocks_max_);
+  for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
+  for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
+  OpenMemstoreRows(bound);
+  for (File& file : files_) {
+    RETURN_IF_ERROR(file.window->Complete());
+    file.at = 0;
+    if (file.done()) continue;
+    RETURN_IF_ERROR(ReadKey(&file));
+    heap_.push_back(&file);
+    std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
+  }
+  return {};
+}
+
+// Step 1: loads and finds the bound; nullopt when everything that is left is at hand. A file whose
+// keys lie behind what is loaded waits for a later window.
+Result<std::optional<std::string>> WindowProducer::LoadFiles() {
+  std::optional<std::string> bound, reach;  // The last key that is at hand; of any file.
+  std::string key;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    WindowFile& window = *files_[i].window;
+    if (i == begun_) {
+      if (!bound.has_value() && reach.has_value() && window.source().min_key() > *reach) {
+        bound = reach;
+      }
+      if (bound.has_value() && window.source().min_key() > *bound) break;
+      if (files_[i].asks_filters) {
+        ASSIGN_OR_RETURN(files_[i].hashes, window.source().file->KeyHashes());
+      }
+      ++begun_;
+    }
+    RETURN_IF_ERROR(window.Load(blocks_));
+    if (!window.has_loaded()) continue;
+    RETURN_IF_ERROR(window.LastLoadedKey(&key));
+    if (!reach.has_value() || key > *reach) reach = key;
+    if (window.has_more() && (!bound.has_value() || key < *bound)) bound = key;
+  }
+  if (memstore_rows_.size() - memstore_at_ > kMemstoreRowsMax) {
+    const std::string_view last = memstore_keys_[memstore_at_ + kMemstoreRowsMax - 1].bytes;
+    if (!bound.has_value() || last < *bound) bound = last;
+  }
+  return bound;
+}
+
+Status WindowProducer::MeetFiles(File* file) {
+  const std::vector<WindowFile::Item>& items = file->window->items();
+  if (items.empty()) return {};
+  if (file->asks_filters) {
+    hashes_.clear();
+    for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
+  }
+  const std::vector<Meeting>& meetings = file->window->source().meetings;
+  for (size_t i = 0; i < meetings.size(); ++i) {
+    if (meetings[i].other >= begun_) continue;  // It lies behind the window.
+    if (meetings[i].is_known()) {
+      RETURN_IF_ERROR(MeetByBitmap(file, i));
+    } else {
+      RETURN_IF_ERROR(MeetByFilter(file, &files_[meetings[i].other]));
+    }
+  }
+  return {};
+}
+
+// The row with some rank among those that meet is, in the other file, the one with that rank.
+Status WindowProducer::MeetByBitmap(File* file, size_t which) {
+  const Meeting& meeting = file->window->source().meetings[which];
+  if (meeting.here == nullptr) return {};
+  File* other = &files_[meeting.other];
+  const FileSource& source = other->window->source();
+  std::string key;
+  for (WindowFile::Item& item : file->window->items()) {
+    uint32_t& rank = file->ranks[which];
+    if (!meeting.here->Find(item.ordinal, &rank)) continue;
+    if (!meeting.pair->is_aligned) {
+      RETURN_IF_ERROR(file->window->Key(item.ordinal, &key));
+      RETURN_IF_ERROR(Find(other, key, format::RowHash(key, secret_)).status());
+      item.settled = false;
+      continue;
+    }
+    const uint32_t ordinal = meeting.there->At(rank);
+    if (ordinal < source.low || ordinal >= source.high) continue;
+    other->window->AddExtra(ordinal);
+    item.settled = false;
+  }
+  return {};
+}
+
+Status WindowProducer::MeetByFilter(File* file, File* other) {
+  std::vector<WindowFile::Item>& items = file->window->items();
+  if (may_hold_bytes_ < items.size()) {
+    may_hold_bytes_ = items.size();
+    may_hold_ = std::make_unique<bool[]>(may_hold_bytes_);
+  }
+  const std::span<bool> may_hold(may_hold_.get(), items.size());
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, other->window->source().file->Filter());
+  filter->MayContainEach(hashes_, may_hold);
+  std::string key;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!may_hold[i]) continue;
+    RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
+    ASSIGN_OR_RETURN(const bool found, Find(other, key, hashes_[i]));
+    if (found) items[i].settled = false;
+  }
+  return {};
+}
+
+// Makes the candidates of memstores up to the bound those of the window.
+void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
+  for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
+    if (bound.has_value() && memstore_keys_[memstore_end_].bytes > *bound) break;
+    Memstore::PrefetchCells(memstore_rows_[memstore_end_]);
+  }
+}
+
+// Whether the file holds the row; then the row becomes an extra one of it.
+Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t hash) {
+  const FileSource& source = file->window->source();
+  ASSIGN_OR_RETURN(const auto found, source.file->FindByHash(key, hash));
+  if (!found.has_value()) return false;
+  const uint32_t ordinal = found->ordinal.value;
+  if (ordinal < source.low || ordinal >= source.high) return false;
+  file->window->AddExtra(ordinal);
+  return true;
+}
+
+Status WindowProducer::ReadKey(File* file) { return file->window->Key(file->item(), &file->key); }
+
+// Makes the smallest key that is next in any source the present one.
+void WindowProducer::ChooseKey() {
+  candidate_ = nullptr;
+  if (memstore_at_ < memstore_end_) {
+    const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
+    if (heap_.empty() || key <= heap_[0]->key) {
+      key_ = key;
+      candidate_ = memstore_rows_[memstore_at_++];
+      return;
+    }
+  }
+  key_ = heap_[0]->key;
+}
+
+Result<bool> WindowProducer::ReadRow() {
+  ChooseKey();
+  row_.Begin();
+  places_.Clear();
+  if (candidate_ == nullptr && heap_[0]->item().settled) return ReadSettled();
+  bool decided = false;
+  while (!heap_.empty() && heap_[0]->key == key_) {
+    decided = heap_[0]->window->decided();
+    RETURN_IF_ERROR(ReadItem());
+  }
+  ++job_->figures.unsettled;
+  GatherMemstores();
+  return Accept(/*settled=*/false, decided);
+}
+
+// No source but the file on top has the row.
+Result<bool> WindowProducer::ReadSettled() {
+  const File* file = heap_[0];
+  ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
+  RETURN_IF_ERROR(ReadItem());
+  return Accept(/*settled=*/true, file->window->decided());
+}
+
+// Takes the present row from the file on top.
+Status WindowProducer::ReadItem() {
+  File* file = heap_[0];
+  RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
+  places_.files.push_back({file->window->source().file, file->item().ordinal});
+  ++file->at;
+  return Advance();
+}
+
+// Puts the file on top of the heap, whose item was read, in its place.
+Status WindowProducer::Advance() {
+  File* file = heap_[0];
+  std::pop_heap(heap_.begin(), heap_.end(), ComesAfter);
+  if (file->done()) {
+    heap_.pop_back();
+    return {};
+  }
+  RETURN_IF_ERROR(ReadKey(file));
+  std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
+  return {};
+}
+
+void WindowProducer::GatherMemstores() {
+  if (cluster_.memstores.empty()) return;
+  const bool is_at_hand = candidate_ != nullptr && cluster_.memstores.size() == 1;
+  if (is_at_hand) return Gather(candidate_);
+  const uint64_t hash = format::RowHash(key_, secret_);
+  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
+    const MemRow* row = memstore->Find(key_, hash);
+    if (row != nullptr) Gather(row);
+  }
+}
+
+void WindowProducer::Gather(const MemRow* row) {
+  row_.Append(row);
+  places_.memstores.push_back(row);
+}
+
+}  // namespace
+
+std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
+                                               std::vector<FileCandidates> files,
+                                               std::vector<const MemRow*> memstore_rows) {
+  return std::make_unique<WindowProducer>(job, cluster, std::move(files), std::move(memstore_rows));
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,126 @@
+// Reads: a view is pinned in the order of rule 25, and the read side does the rest.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/engine_impl.h"
+#include "engine/verify/catalog.h"
+#include "index/key.h"
+
+namespace tandem::engine {
+namespace {
+
+Status Closed() { return Status::Closed("the database is closed"); }
+
+}  // namespace
+
+// (a) The sequence is registered, (b) the versions are pinned, (c) then the time is read. A
+// snapshot did (a) and (c) when it was taken, and merges since then spared what was alive at its
+// time.
+Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name,
+                                     std::string_view first, std::optional<std::string_view> last) {
+  const std::shared_ptr<const Table> table = database_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  std::shared_ptr<const SnapshotRegistry::Registration> registration;
+  if (options.snapshot != nullptr) {
+    const SnapshotState& state = options.snapshot->state();
+    if (state.handles != handles_) {
+      return Status::InvalidArgument("the snapshot belongs to another database");
+    }
+    registration = state.registration;
+  } else {
+    registration = snapshots_->RegisterRead();
+  }
+  TableView view;
+  view.table = table->record;
+  for (const auto& region : table->RegionsOf(first, last)) {
+    view.regions.push_back(region->version());
+  }
+  view.point = registration->point();
+  if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
+  if (time_.TakeChange()) ReportClock();
+  view.registration = std::move(registration);
+  return view;
+}
+
+// Threads: the commit leader, so that no operation is half applied and none comes in between.
+TableView EngineImpl::LatestView(const Table& table) {
+  TableView view;
+  view.table = table.record;
+  for (const auto& region : table.regions) view.regions.push_back(region->version());
+  view.point = {.sequence = format::kSequenceMax, .now_micros = time_.Now()};
+  return view;
+}
+
+Result<Cursor> EngineImpl::TrackCursor(Result<std::unique_ptr<RowSource>> source,
+                                       std::string_view table) {
+  if (!source.has_value()) return source.error();
+  return Cursor(handles_->Track(std::move(*source), table));
+}
+
+Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::string_view table,
+                                           std::string_view row) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kGet);
+  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table, row, row));
+  return GetRow(view, options, row);
+}
+
+Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view table,
+                                const ScanOptions& scan) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kScan);
+  std::optional<std::string> end = format::Successor(scan.prefix);
+  if (!scan.end.empty()) end = scan.end;
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table, std::max(scan.start, scan.prefix), end));
+  return TrackCursor(ScanRows(read_context(), std::move(view), options, scan), table);
+}
+
+Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
+                                 const Predicate& predicate, const QueryOptions& query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kQuery);
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
+  return TrackCursor(QueryRows(read_context(), std::move(view), options, predicate, query), table);
+}
+
+Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
+                                   const Predicate& predicate, const QueryOptions& query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kCount);
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
+  return CountRows(read_context(), std::move(view), options, predicate, query);
+}
+
+Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
+                                        const Predicate& predicate, const QueryOptions& query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
+  return ExplainQuery(read_context(), std::move(view), options, predicate, query);
+}
+
+Result<Snapshot> EngineImpl::TakeSnapshot() {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  return Snapshot(handles_->NewSnapshot(snapshots_->RegisterSnapshot()));
+}
+
+Result<VerifyReport> EngineImpl::Verify(bool deep) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  VerifyReport report;
+  for (const auto& table : database_.regions->tables()) {
+    ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table->record->name));
+    RETURN_IF_ERROR(VerifyFilesOf(view, database_.opened.storage.get(), &report));
+    RETURN_IF_ERROR(VerifyView(read_context(), view, deep, &report));
+    database_.memory->heap().Freed(report.bytes);
+  }
+  return report;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,115 @@
+// Which rows the files of a region share, and which postings newer files have made dead (rules 12
+// to 14): bitmaps over the rows of two files. They are derived from the files, kept in memory only,
+// and need not be there: whoever reads falls back on filters and keys.
+//
+// Bitmaps are over whole files, whatever part of them a region has. A row that is in a file but
+// outside all its meets bitmaps is certainly in no other of these files; rows are matched by keyed
+// hash within the block that may hold the key, so a meets bit may, once in very many, be false.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/memory_account.h"
+#include "engine/region/row_set.h"
+#include "format/types.h"
+
+namespace tandem::engine {
+
+/// Bounds the bytes of all bitmaps of a database and of what they are made from. Threads: any.
+class OverlapMemory {
+ public:
+  /// `account` (may be null) counts them and outlives this.
+  explicit OverlapMemory(uint64_t limit_bytes, base::MemoryAccount* account = nullptr)
+      : limit_bytes_(limit_bytes), account_(account) {}
+  /// A part of `whole`, which counts what is reserved here as well.
+  OverlapMemory(uint64_t limit_bytes, std::shared_ptr<OverlapMemory> whole)
+      : limit_bytes_(limit_bytes), account_(nullptr), whole_(std::move(whole)) {}
+  /// False: they do not fit, and nothing is reserved.
+  bool Reserve(uint64_t bytes);
+  void Release(uint64_t bytes);
+  uint64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  const uint64_t limit_bytes_;
+  base::MemoryAccount* const account_;
+  const std::shared_ptr<OverlapMemory> whole_;
+  std::atomic<uint64_t> used_bytes_{0};  // Relaxed: a count that orders nothing.
+};
+
+/// Bytes that stay reserved while this lives. Threads: one at a time.
+class OverlapCharge {
+ public:
+  OverlapCharge() = default;
+  /// `bytes` of `memory` are reserved already.
+  OverlapCharge(std::shared_ptr<OverlapMemory> memory, uint64_t bytes)
+      : memory_(std::move(memory)), bytes_(bytes) {}
+  OverlapCharge(OverlapCharge&& other) noexcept
+      : memory_(std::move(other.memory_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  OverlapCharge& operator=(OverlapCharge&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~OverlapCharge() { ShrinkTo(0); }
+  /// Reserves up to `bytes`. False: they do not fit, and nothing changes.
+  bool GrowTo(uint64_t bytes);
+  /// Gives back what is reserved beyond `bytes`.
+  void ShrinkTo(uint64_t bytes);
+
+ private:
+  std::shared_ptr<OverlapMemory> memory_;
+  uint64_t bytes_ = 0;
+};
+
+/// An older and a newer file, by sequence. Sets that are empty are null, equal ones are one object.
+/// Immutable. Threads: any.
+struct PairOverlap {
+  using Set = std::shared_ptr<const index::RowSet>;
+
+  Set older_meets;  ///< Rows of the older file that the newer one may hold.
+  Set newer_meets;  ///< Rows of the newer file that the older one may hold.
+  /// The k-th row of the one set is the k-th of the other: always, but for collisions of hashes.
+  bool is_aligned = true;
+  /// By single-column index: rows of the older file whose postings in it are dead for every view
+  /// that sees all of the newer file and has no as-of bound.
+  std::vector<std::pair<format::IndexId, Set>> dead;
+  OverlapCharge charge;
+
+  const index::RowSet* Dead(format::IndexId index) const;
+  /// Of the distinct sets.
+  uint64_t size_bytes() const;
+};
+
+/// The pairs of a region's files whose ranges of keys overlap, as far as they are built. Immutable.
+/// Threads: any.
+class Overlaps {
+ public:
+  struct Key {
+    format::FileNumber older, newer;
+    auto operator<=>(const Key&) const = default;
+  };
+  using Pairs = std::map<Key, std::shared_ptr<const PairOverlap>>;
+
+  explicit Overlaps(Pairs pairs) : pairs_(std::move(pairs)) {}
+  /// nullptr: not built.
+  const PairOverlap* Find(const Key& key) const;
+  const Pairs& pairs() const { return pairs_; }
+
+ private:
+  Pairs pairs_;
+};
+
+/// `overlaps` (may be null) and `added`, which are not in it.
+std::shared_ptr<const Overlaps> WithPairs(const std::shared_ptr<const Overlaps>& overlaps,
+                                          Overlaps::Pairs added);
+/// `overlaps` (may be null) without the pairs of files that are not among `files`, ascending.
+std::shared_ptr<const Overlaps> WithoutOthers(const std::shared_ptr<const Overlaps>& overlaps,
+                                              std::span<const format::FileNumber> files);
+
+}  // namespace tandem::engine

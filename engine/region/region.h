@@ -1,0 +1,119 @@
+// A region: a key range of a table, its memstores and its files. What readers see is one immutable
+// RegionVersion that is swapped whole (rule 24).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/memory_account.h"
+#include "base/mutex.h"
+#include "engine/region/unlogged.h"
+#include "engine/region/view.h"
+#include "engine/storage/catalog.h"
+#include "format/schema.h"
+#include "memstore/memstore.h"
+
+namespace tandem::engine {
+
+/// Threads: any, unless said otherwise.
+class Region {
+ public:
+  /// An empty region; files are added by Update. `account` (may be null) counts its memstores and
+  /// outlives them.
+  Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
+         base::MemoryAccount* account = nullptr, uint32_t chain_cells_max = kChainCellsMax);
+
+  format::RegionId id() const { return id_; }
+  const format::TableRecord& table() const { return *table_; }
+  const std::shared_ptr<const format::TableRecord>& shared_table() const { return table_; }
+  const std::string& start_key() const { return start_key_; }
+  const std::string& end_key() const { return end_key_; }
+
+  /// The version of this moment, pinned.
+  std::shared_ptr<const RegionVersion> version() const EXCLUDES(mutex_);
+  /// Replaces the version by what `change` makes of a copy of it, without the overlaps of files
+  /// that are gone. `change` does no I/O.
+  void Update(const std::function<void(RegionVersion*)>& change) EXCLUDES(mutex_);
+
+  /// The memstore that takes writes. Threads: the commit leader.
+  Memstore* active() { return active_.get(); }
+  /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing
+  /// when it is empty. Returns whether it did. Threads: the commit leader.
+  bool SwitchMemstore() EXCLUDES(mutex_);
+  /// Bytes by which the active memstore is larger than at the last call; fewer than 0 after a
+  /// switch. Threads: the commit leader.
+  int64_t TakeGrowth();
+  /// What of the memstores is in no log. Threads: as it says.
+  Unlogged& unlogged() { return unlogged_; }
+
+  /// Memstores that wait for their flush.
+  size_t waiting_memstores() const EXCLUDES(mutex_);
+  uint64_t memstore_bytes() const EXCLUDES(mutex_);
+  /// The oldest operation that no file holds; kSequenceMax when all are in files.
+  format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
+
+  /// Every operation up to it is in files. Raised with the version that says so.
+  format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
+  void RaiseFlushedThrough(format::SequenceNumber sequence) EXCLUDES(mutex_);
+
+  /// "region 3 of table 'x'", for messages.
+  std::string Describe() const;
+
+  /// Work of which only one at a time may go on in a region.
+  enum class Work : uint8_t { kFlush, kCompaction, kOverlaps };
+  static constexpr size_t kWorks = 3;
+  /// Waits until nobody does such work.
+  void Begin(Work work) EXCLUDES(mutex_);
+  /// False: somebody does already.
+  bool TryBegin(Work work) EXCLUDES(mutex_);
+  void End(Work work) EXCLUDES(mutex_);
+
+ private:
+  bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
+
+  const format::RegionId id_;
+  const std::shared_ptr<const format::TableRecord> table_;
+  const std::string start_key_, end_key_;
+  base::MemoryAccount* const account_;
+  const uint32_t chain_cells_max_;
+  // The commit leader's.
+  std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
+  uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.
+  Unlogged unlogged_;
+
+  mutable base::Mutex mutex_;
+  base::CondVar turn_;
+  std::shared_ptr<const RegionVersion> version_ GUARDED_BY(mutex_);
+  format::SequenceNumber flushed_through_ GUARDED_BY(mutex_);
+  std::array<bool, kWorks> busy_ GUARDED_BY(mutex_) = {};
+};
+
+/// Does a region's work for a scope.
+class WorkTurn {
+ public:
+  WorkTurn(Region& region, Region::Work work) : region_(region), work_(work) {
+    region_.Begin(work_);
+  }
+  ~WorkTurn() { region_.End(work_); }
+  WorkTurn(const WorkTurn&) = delete;
+  WorkTurn& operator=(const WorkTurn&) = delete;
+
+ private:
+  Region& region_;
+  const Region::Work work_;
+};
+
+/// Of the version's files, ascending.
+std::vector<format::FileNumber> FileNumbers(const RegionVersion& version);
+
+/// The catalog's record of the region as `version` has it.
+format::RegionRecord RecordOf(const Region& region, const RegionVersion& version,
+                              format::SequenceNumber flushed_through);
+
+}  // namespace tandem::engine

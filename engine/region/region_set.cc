@@ -1,0 +1,90 @@
+// Tables are immutable values behind shared pointers; the mutex guards only the two maps.
+#include "engine/region/region_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/quote.h"
+
+namespace tandem::engine {
+
+size_t Table::PlaceOf(std::string_view row) const {
+  const auto after = std::upper_bound(
+      regions.begin(), regions.end(), row,
+      [](std::string_view key, const std::shared_ptr<Region>& r) { return key < r->start_key(); });
+  return static_cast<size_t>(after - regions.begin()) - 1;
+}
+
+std::span<const std::shared_ptr<Region>> Table::RegionsOf(
+    std::string_view first, std::optional<std::string_view> last) const {
+  const size_t begin = PlaceOf(first);
+  const size_t end = last.has_value() ? PlaceOf(*last) + 1 : regions.size();
+  return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
+}
+
+RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
+                                       std::vector<format::RegionRecord> regions) const {
+  std::sort(regions.begin(), regions.end(),
+            [](const auto& a, const auto& b) { return a.start_key < b.start_key; });
+  auto table = std::make_shared<Table>();
+  table->record = std::make_shared<const format::TableRecord>(record);
+  for (const format::RegionRecord& region : regions) {
+    table->regions.push_back(
+        std::make_shared<Region>(region, table->record, account_, chain_cells_max_));
+  }
+  Addition addition;
+  addition.by_name[record.name] = table;
+  addition.by_id[record.id] = std::move(table);
+  return addition;
+}
+
+void RegionSet::Add(Addition addition) {
+  base::MutexLock lock(mutex_);
+  by_name_.merge(addition.by_name);
+  by_id_.merge(addition.by_id);
+}
+
+std::shared_ptr<const Table> RegionSet::Find(std::string_view name) const {
+  base::MutexLock lock(mutex_);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const Table> RegionSet::Find(format::TableId id) const {
+  base::MutexLock lock(mutex_);
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<const Table>> RegionSet::tables() const {
+  base::MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<const Table>> all;
+  for (const auto& [id, table] : by_id_) all.push_back(table);
+  return all;
+}
+
+std::vector<std::shared_ptr<Region>> RegionSet::regions() const {
+  std::vector<std::shared_ptr<Region>> all;
+  for (const auto& table : tables()) {
+    all.insert(all.end(), table->regions.begin(), table->regions.end());
+  }
+  return all;
+}
+
+uint64_t RegionSet::memstore_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& region : regions()) bytes += region->memstore_bytes();
+  return bytes;
+}
+
+format::SequenceNumber RegionSet::oldest_unflushed() const {
+  format::SequenceNumber oldest = format::kSequenceMax;
+  for (const auto& region : regions()) oldest = std::min(oldest, region->oldest_unflushed());
+  return oldest;
+}
+
+Status TableNotFound(std::string_view name) {
+  return Status::NotFound("table " + Quote(name) + " does not exist");
+}
+
+}  // namespace tandem::engine

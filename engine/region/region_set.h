@@ -1,0 +1,82 @@
+// The tables of an open database and their regions: found by name or id, routed to by key.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/region/region.h"
+#include "engine/storage/catalog.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+/// A table with its regions by start key, which tile the key space. Immutable.
+struct Table {
+  std::shared_ptr<const format::TableRecord> record;
+  std::vector<std::shared_ptr<Region>> regions;
+
+  /// The region that holds `row`.
+  Region& RegionOf(std::string_view row) const { return *regions[PlaceOf(row)]; }
+  /// The regions that hold keys from `first` to `last` (nullopt: the last key); at least one.
+  std::span<const std::shared_ptr<Region>> RegionsOf(std::string_view first,
+                                                     std::optional<std::string_view> last) const;
+
+ private:
+  size_t PlaceOf(std::string_view row) const;
+};
+
+/// Threads: any.
+class RegionSet {
+ public:
+  /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is theirs.
+  explicit RegionSet(base::MemoryAccount* account = nullptr,
+                     uint32_t chain_cells_max = kChainCellsMax)
+      : account_(account), chain_cells_max_(chain_cells_max) {}
+
+  /// A table that is ready to be added: nothing of it can fail any more.
+  struct Addition {
+    std::map<format::TableId, std::shared_ptr<const Table>> by_id;
+    std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name;
+  };
+  /// Makes a table with empty regions. Requires: `regions` tile the key space.
+  Addition Prepare(const format::TableRecord& table,
+                   std::vector<format::RegionRecord> regions) const;
+  /// Allocates nothing.
+  void Add(Addition addition) EXCLUDES(mutex_);
+  void Add(const format::TableRecord& table, std::vector<format::RegionRecord> regions)
+      EXCLUDES(mutex_) {
+    Add(Prepare(table, std::move(regions)));
+  }
+
+  /// nullptr when there is none.
+  std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);
+  std::shared_ptr<const Table> Find(format::TableId id) const EXCLUDES(mutex_);
+  /// All, by id.
+  std::vector<std::shared_ptr<const Table>> tables() const EXCLUDES(mutex_);
+  std::vector<std::shared_ptr<Region>> regions() const EXCLUDES(mutex_);
+
+  /// Of all memstores of all regions.
+  uint64_t memstore_bytes() const EXCLUDES(mutex_);
+  /// The oldest operation that is not in a file yet; kSequenceMax when there is none.
+  format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
+
+ private:
+  base::MemoryAccount* const account_;
+  const uint32_t chain_cells_max_;
+  mutable base::Mutex mutex_;
+  std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);
+};
+
+/// kNotFound "table 'NAME' does not exist".
+Status TableNotFound(std::string_view name);
+
+}  // namespace tandem::engine

@@ -1,0 +1,110 @@
+// Deletion is deferred to the destructor of the last reference, which may be a reader's.
+#include "engine/region/store_files.h"
+
+#include <atomic>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/status_macros.h"
+#include "store_file/store_file.h"
+
+namespace tandem::engine {
+namespace {
+
+// About what an open file takes before anything of it is read: its parts, its record in catalog and
+// versions.
+constexpr uint64_t kOpenFileBytes = 6 << 10;
+
+class StoredFile final : public LiveFile {
+ public:
+  StoredFile(std::shared_ptr<format::StoreFile> store, StoreFiles* files, format::BlockCache* cache)
+      : store_(std::move(store)),
+        files_(files),
+        cache_(cache),
+        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {}
+
+  ~StoredFile() override {
+    if (!retired_.load(std::memory_order_acquire)) return;
+    const format::FileNumber number = store_->number();
+    store_.reset();
+    Guarded([&] {
+      cache_->EraseFile(number);
+      return Status();
+    }).Ignore("no other file gets its number: what stays is evicted in its time");
+    files_->Discard(number);
+  }
+
+  format::StoreFile& store() const override { return *store_; }
+  void Retire() { retired_.store(true, std::memory_order_release); }
+
+ private:
+  std::shared_ptr<format::StoreFile> store_;
+  StoreFiles* files_;
+  format::BlockCache* cache_;
+  base::MemoryCharge charge_;
+  std::atomic<bool> retired_{false};  // Release when retired, acquire in the destructor.
+};
+
+}  // namespace
+
+format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
+                            format::TableId table, const format::StoreFileSummary& summary) {
+  const format::FileStatistics& statistics = summary.statistics;
+  format::FileRecord record;
+  record.number = number;
+  record.id = id;
+  record.table = table;
+  record.size_bytes = summary.size_bytes;
+  record.hash = summary.hash;
+  record.rows = statistics.rows;
+  record.cells = statistics.cells;
+  record.deletes = statistics.deletes;
+  record.min_sequence = statistics.min_sequence;
+  record.max_sequence = statistics.max_sequence;
+  record.min_timestamp = statistics.min_timestamp;
+  record.max_timestamp = statistics.max_timestamp;
+  record.min_key = statistics.min_key;
+  record.max_key = statistics.max_key;
+  for (const format::IndexSummary& index : summary.indexes) {
+    record.indexes.push_back({.index = index.index,
+                              .current_entries = index.current_entries,
+                              .older_entries = index.older_entries});
+  }
+  return record;
+}
+
+Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record) {
+  ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage_->OpenFile(record.number));
+  const format::ExpectedFile expected{.number = record.number,
+                                      .size_bytes = record.size_bytes,
+                                      .id = record.id,
+                                      .database = database_};
+  ASSIGN_OR_RETURN(std::shared_ptr<format::StoreFile> store,
+                   format::StoreFile::Open(std::move(file), expected, &cache_));
+  if (store->row_count() != record.rows) {
+    return Status::Corruption(StoreFileName(record.number) + ": rows: expected " +
+                              std::to_string(record.rows) + ", found " +
+                              std::to_string(store->row_count()));
+  }
+  store->GoOnWithout([this](const format::StoreFile& file, const format::BrokenSection& broken) {
+    if (broken_sink_ != nullptr) broken_sink_(file, broken);
+  });
+  return std::shared_ptr<LiveFile>(std::make_shared<StoredFile>(std::move(store), this, &cache_));
+}
+
+void StoreFiles::Discard(format::FileNumber number) {
+  Guarded([&] {
+    const Status status = storage_->DeleteFile(number);
+    if (!status.ok()) {
+      health_->Log("cannot delete " + StoreFileName(number) + ": " + status.ToString());
+    }
+    return Status();
+  }).Ignore("called by destructors; the next open deletes what no catalog names");
+}
+
+void StoreFiles::Retire(LiveFile& file) {
+  file.DropRecord();
+  static_cast<StoredFile&>(file).Retire();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,80 @@
+// What a reader pins: the versions of the regions it reads and the point in time it sees. A
+// RegionVersion is immutable; flush and compaction publish a new one that swaps memstore, files and
+// everything derived from them at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "engine/region/flushed_rows.h"
+#include "engine/region/overlaps.h"
+#include "format/cell/visibility.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "memstore/memstore.h"
+#include "store_file/store_file.h"
+
+namespace tandem::engine {
+
+/// A store file that deletes itself from the storage when it is obsolete and the last reader let
+/// go. Threads: any.
+class LiveFile {
+ public:
+  virtual ~LiveFile() = default;
+  virtual format::StoreFile& store() const = 0;
+
+  /// What the flush recorded of its rows, until the overlaps with older files are built or will not
+  /// be; null: nothing, or no more.
+  std::shared_ptr<const RowRecord> record() const EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    return record_;
+  }
+  void KeepRecord(std::shared_ptr<const RowRecord> record) EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    record_.swap(record);
+  }
+  void DropRecord() EXCLUDES(mutex_) { KeepRecord(nullptr); }
+
+ private:
+  mutable base::Mutex mutex_;
+  std::shared_ptr<const RowRecord> record_ GUARDED_BY(mutex_);
+};
+
+/// The rows [low, high) of a file in a region.
+struct FileSlice {
+  std::shared_ptr<LiveFile> file;
+  uint32_t low = 0, high = 0;
+  uint32_t run = 0;
+};
+
+struct RegionVersion {
+  format::RegionId id;
+  std::string start_key, end_key;
+  std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
+  std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.
+  std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
+};
+
+/// The version without its memstores, for work that takes long: it keeps no memory that a flush may
+/// free.
+inline RegionVersion FilesAlone(RegionVersion version) {
+  version.memstores.clear();
+  return version;
+}
+
+/// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then
+/// the versions are pinned, then `point.now_micros` is read.
+struct TableView {
+  std::shared_ptr<const format::TableRecord> table;
+  std::vector<std::shared_ptr<const RegionVersion>>
+      regions;  ///< By start key; they tile the key space.
+  format::ReadPoint point;
+  /// Keeps the sequence registered (and the engine told that a reader is open) while the view
+  /// lives.
+  std::shared_ptr<const void> registration;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,146 @@
+// Counters are added up before the listener is told, so that what it asks for includes the event.
+#include "engine/runtime/monitor.h"
+
+#include "base/guarded.h"
+
+namespace tandem::engine {
+
+template <typename Telling>
+void Monitor::Tell(const Telling& telling) {
+  if (listener_ == nullptr) return;
+  try {
+    telling(*listener_);
+  } catch (...) {
+    Add(listener_failures_);
+  }
+}
+
+void Monitor::Log(std::string_view line) {
+  Tell([line](EventListener& listener) { listener.OnLogLine(line); });
+  if (!log_) return;
+  try {
+    log_(line);
+  } catch (...) {
+    Add(listener_failures_);
+  }
+}
+
+void Monitor::TurnedReadOnly(const Status& reason) {
+  Tell([&reason](EventListener& listener) { listener.OnReadOnly(reason); });
+}
+
+Status Monitor::RunFlush(FlushEvent* event, const std::function<Status()>& work) {
+  Tell([event](EventListener& listener) { listener.OnFlushBegin(*event); });
+  const int64_t began = NowMicros();
+  event->status = Guarded(work);
+  event->micros = static_cast<uint64_t>(NowMicros() - began);
+  if (event->status.ok()) {
+    Add(flushes_);
+    Add(flushed_rows_, event->rows);
+    Add(flushed_bytes_, event->bytes);
+    Add(flush_micros_, event->micros);
+  } else {
+    Add(failed_flushes_);
+  }
+  Tell([event](EventListener& listener) { listener.OnFlushEnd(*event); });
+  return event->status;
+}
+
+Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status()>& work) {
+  Tell([event](EventListener& listener) { listener.OnCompactionBegin(*event); });
+  const int64_t began = NowMicros();
+  event->status = Guarded(work);
+  event->micros = static_cast<uint64_t>(NowMicros() - began);
+  if (event->status.ok()) {
+    Add(compactions_);
+    Add(compacted_rows_, event->rows);
+    Add(compacted_bytes_, event->bytes);
+    Add(compaction_micros_, event->micros);
+    Add(compaction_input_bytes_, event->input_bytes);
+  } else if (event->status.code() != StatusCode::kCancelled) {
+    Add(failed_compactions_);
+  }
+  Tell([event](EventListener& listener) { listener.OnCompactionEnd(*event); });
+  return event->status;
+}
+
+void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
+  event.micros = static_cast<uint64_t>(NowMicros() - began_micros);
+  Add(overlap_pairs_, event.pairs);
+  Tell([&event](EventListener& listener) { listener.OnOverlapsBuilt(event); });
+}
+
+void Monitor::SectionBroken(const BrokenSectionEvent& event) {
+  Add(broken_sections_);
+  Tell([&event](EventListener& listener) { listener.OnBrokenSection(event); });
+}
+
+void Monitor::ScrubFound(const ScrubFindingEvent& event) {
+  Add(scrub_findings_);
+  Tell([&event](EventListener& listener) { listener.OnScrubFinding(event); });
+}
+
+void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
+  Add(batches_);
+  Add(operations_, operations);
+  Add(batch_bytes_, bytes);
+}
+
+void Monitor::StallBegan(const StallEvent& event) {
+  Add(stalls_);
+  Tell([&event](EventListener& listener) { listener.OnStallBegin(event); });
+}
+
+void Monitor::StallEnded(const StallEvent& event) {
+  Add(stall_micros_, event.micros);
+  Tell([&event](EventListener& listener) { listener.OnStallEnd(event); });
+}
+
+Statistics Monitor::Counters() const {
+  const auto value = [](const Counter& counter) { return counter.load(std::memory_order_relaxed); };
+  const auto calls = [&](Call call) { return value(calls_[static_cast<size_t>(call)]); };
+  Statistics statistics;
+  statistics.gets = calls(Call::kGet);
+  statistics.scans = calls(Call::kScan);
+  statistics.queries = calls(Call::kQuery);
+  statistics.counts = calls(Call::kCount);
+  statistics.batches = value(batches_);
+  statistics.operations = value(operations_);
+  statistics.batch_bytes = value(batch_bytes_);
+  statistics.flushes = value(flushes_);
+  statistics.flushed_rows = value(flushed_rows_);
+  statistics.flushed_bytes = value(flushed_bytes_);
+  statistics.flush_micros = value(flush_micros_);
+  statistics.failed_flushes = value(failed_flushes_);
+  statistics.compactions = value(compactions_);
+  statistics.compacted_rows = value(compacted_rows_);
+  statistics.compacted_bytes = value(compacted_bytes_);
+  statistics.compaction_micros = value(compaction_micros_);
+  statistics.compaction_input_bytes = value(compaction_input_bytes_);
+  statistics.failed_compactions = value(failed_compactions_);
+  statistics.overlap_pairs = value(overlap_pairs_);
+  statistics.broken_sections = value(broken_sections_);
+  statistics.rewritten_files = value(rewritten_files_);
+  statistics.stalls = value(stalls_);
+  statistics.stall_micros = value(stall_micros_);
+  statistics.delayed_writes = value(delayed_writes_);
+  statistics.scrubbed_bytes = value(scrubbed_bytes_);
+  statistics.scrub_findings = value(scrub_findings_);
+  statistics.listener_failures = value(listener_failures_);
+  return statistics;
+}
+
+void Stall::Begin(const std::string& reason) {
+  if (!reason_.empty()) return;
+  reason_ = reason;
+  began_micros_ = monitor_->NowMicros();
+  monitor_->StallBegan({.reason = reason_});
+}
+
+Stall::~Stall() {
+  if (reason_.empty()) return;
+  const int64_t micros = monitor_->NowMicros() - began_micros_;
+  monitor_->StallEnded({.reason = reason_, .micros = static_cast<uint64_t>(micros)});
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,49 @@
+// Which store files make up a region, in the order of their age, when the catalog may be old, or
+// the files not all there.
+//
+// A file that the catalog does not name can be what a merge left behind, what a merge was writing,
+// or data whose edit of the catalog is lost. Sequences tell: a merge's output spans those of its
+// inputs, everything else of a region is disjoint.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/file_system.h"
+#include "engine/salvage/catalog_finder.h"
+#include "engine/salvage/salvage.h"
+#include "engine/storage/catalog.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// A file to copy from.
+struct PlannedFile {
+  format::FileNumber number;
+  std::string name;
+  uint32_t run = 0;
+  const format::FileRecord* record = nullptr;  ///< nullptr: the catalog does not name it.
+};
+
+struct RegionPlan {
+  format::RegionRecord region;     ///< Its references are the source's.
+  std::vector<PlannedFile> files;  ///< The oldest run first.
+  format::SequenceNumber flushed_through;
+};
+
+enum class OrphanRule : uint8_t {
+  kList,     ///< Files that the catalog does not name are only told.
+  kInclude,  ///< Good ones are planned where they add something.
+  kAll,      ///< There is no manifest: all files are such, damaged ones too.
+};
+
+/// Plans every region of the catalog. Files that it does not name are told in `report`, and where
+/// the catalog lost edits, and they may be what these added, their rows are told to be lost.
+/// Lifetime: `surviving` outlives the plans. Errors: kUnsupported, kIoError.
+Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
+                                            const SurvivingCatalog& surviving, OrphanRule rule,
+                                            SalvageReport* report);
+
+}  // namespace tandem::engine

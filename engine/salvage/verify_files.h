@@ -1,0 +1,30 @@
+// What is wrong with a database that does not open: all of it, not only what keeps it from opening.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/file_system.h"
+#include "engine/salvage/damaged_file.h"
+#include "tandem/status.h"
+#include "tandem/verify.h"
+
+namespace tandem::engine {
+
+/// Checks ROOT and the manifest, every segment of the log and every store file, each by itself and
+/// under the name that its header has it; with `deep` also indexes against rows. Files that the
+/// catalog names and that do not exist are findings too. Writes nothing. Errors: kNotFound (no file
+/// of a database), kIoError, kOutOfMemory.
+Status VerifyFiles(std::unique_ptr<base::Directory> directory, bool deep, VerifyReport* report);
+
+/// A store file by its name in `directory`, and what is known of it apart from its bytes.
+struct NamedStoreFile {
+  base::Directory* directory = nullptr;
+  std::string name;
+  format::KnownFile known;
+};
+/// Checks one store file with nothing around it. Where it cannot be opened, what can be proved of
+/// it is looked for as salvage does. Errors: kIoError, kOutOfMemory.
+Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* report);
+
+}  // namespace tandem::engine

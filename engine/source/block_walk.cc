@@ -1,0 +1,195 @@
+// Walking over the blocks of a family.
+#include "engine/source/block_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+// Blocks gathered ahead while all are cached, those of them whose rows are looked up, and those
+// whose rows are touched: far enough that each finds in the processor's cache what the stage before
+// asked for.
+constexpr size_t kGatheredAhead = 12;
+constexpr size_t kLookedUpAhead = 8;
+constexpr size_t kTouchedAhead = 4;
+// Rows touched of one block; those behind them are neighbours, or the processor's own guess.
+constexpr size_t kRowsTouched = 8;
+// Blocks gathered once the walk reads from the file: more than a read holds.
+constexpr size_t kReadAhead = 256;
+constexpr size_t kCautiousAhead = 4;
+
+}  // namespace
+
+BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options)
+    : data_(&data),
+      queue_(queue),
+      options_(options),
+      index_ahead_(data, queue, options.cautious),
+      ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
+
+BlockWalk::~BlockWalk() {
+  for (const std::unique_ptr<Extent>& extent : extents_) queue_->Release(extent.get());
+}
+
+void BlockWalk::Start(std::span<const uint32_t> positions) {
+  positions_ = positions;
+  at_ = 0;
+}
+
+void BlockWalk::StartRange(uint32_t low, uint32_t high) {
+  low_ = low;
+  high_ = high;
+}
+
+Result<bool> BlockWalk::Next(WalkedBlock* block) {
+  // While everything is cached the stages move on with every block.
+  if (!has_read_ || planned_ == 0 || MayReadMore()) RETURN_IF_ERROR(LookAhead());
+  if (ahead_.empty()) return false;
+  Ahead first = std::move(ahead_.front());
+  ahead_.pop_front();
+  --planned_;
+  if (touched_ > 0) --touched_;
+  if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
+  *block = std::move(first.block);
+  return true;
+}
+
+// Whether it pays to start more reads, in a group.
+bool BlockWalk::MayReadMore() const {
+  return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
+}
+
+Status BlockWalk::LookAhead() {
+  while (ahead_.size() < ahead_max_) {
+    ASSIGN_OR_RETURN(const bool more, Gather());
+    if (!more) break;
+  }
+  RETURN_IF_ERROR(Plan());
+  const size_t touched_max = std::min(planned_, kTouchedAhead);
+  for (; touched_ < touched_max; ++touched_) Touch(ahead_[touched_].block);
+  return {};
+}
+
+// Finds the needed block after those gathered. False when there is none.
+Result<bool> BlockWalk::Gather() {
+  const bool is_range = low_ < high_;
+  if (!is_range && at_ == positions_.size()) return false;
+  const uint32_t low = is_range ? low_ : positions_[at_];
+  if (low >= index_ahead_.end()) {
+    RETURN_IF_ERROR(is_range ? index_ahead_.AdvanceRange(low_, high_)
+                             : index_ahead_.Advance(positions_.subspan(at_)));
+  }
+  ASSIGN_OR_RETURN(hint_, data_->BlockOf(low, hint_));
+  Ahead& ahead = ahead_.emplace_back();
+  WalkedBlock& block = ahead.block;
+  block.low = low;
+  block.block = hint_;
+  data_->PrefetchRows(block.block);
+  const format::DataBlock place = data_->BlockAt(block.block);
+  ahead.handle = place.handle;
+  const uint32_t end = place.first + place.count;
+  if (is_range) {
+    block.high = low_ = std::min(high_, end);
+    return true;
+  }
+  const size_t begin = at_;
+  while (at_ < positions_.size() && positions_[at_] < end) ++at_;
+  block.positions = positions_.subspan(begin, at_ - begin);
+  block.high = block.positions.back() + 1;
+  return true;
+}
+
+void BlockWalk::LookUp(Ahead* ahead) {
+  if (std::exchange(ahead->is_looked_up, true)) return;
+  WalkedBlock& block = ahead->block;
+  block.rows = data_->CachedRows(block.block);
+  if (block.rows == nullptr || block.positions.empty()) return;
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
+  for (size_t i = 0; i < rows; ++i) {
+    block.rows->PrefetchPlace(block.positions[i] - block.rows->first());
+  }
+}
+
+// Finds the rows of the gathered blocks, or starts reads of them.
+Status BlockWalk::Plan() {
+  if (options_.cautious && has_read_) ahead_max_ = std::min(ahead_max_ * 2, kReadAhead);
+  std::vector<QueuedRead*> started;
+  while (planned_ < ahead_.size() && (has_read_ || planned_ < kLookedUpAhead)) {
+    Ahead& next = ahead_[planned_];
+    LookUp(&next);
+    if (next.block.rows != nullptr) {
+      ++planned_;
+    } else if (planned_ == 0 || queue_->HasRoom()) {
+      RETURN_IF_ERROR(ReadTogether(&started));
+    } else {
+      break;
+    }
+  }
+  queue_->Start(started);
+  return {};
+}
+
+// Prepares a read of the first block that is not planned and of those that may join it.
+Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
+  if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
+  Extent* extent = extents_.emplace_back(std::make_unique<Extent>()).get();
+  const uint64_t start = ahead_[planned_].handle.offset;
+  uint64_t end = start;
+  while (true) {
+    Ahead& ahead = ahead_[planned_];
+    if (ahead.block.rows == nullptr) {
+      end = ahead.handle.offset + ahead.handle.stored_bytes;
+      ahead.extent = extent;
+      ++extent->users;
+    }
+    ++planned_;
+    if (planned_ == ahead_.size()) {
+      if (options_.cautious) break;
+      ASSIGN_OR_RETURN(const bool more, Gather());
+      if (!more) break;
+    }
+    Ahead& next = ahead_[planned_];
+    const uint64_t offset = next.handle.offset;
+    if (offset < end || offset - end > kGapMax) break;
+    if (offset + next.handle.stored_bytes - start > queue_->ReadBytes()) break;
+    LookUp(&next);
+  }
+  queue_->Prepare(&data_->blocks().file(), start, end - start, extent);
+  started->push_back(extent);
+  return {};
+}
+
+void BlockWalk::Touch(const WalkedBlock& block) const {
+  if (block.rows == nullptr) return;
+  const size_t rows = std::min(block.positions.size(), kRowsTouched);
+  for (size_t i = 0; i < rows; ++i) {
+    block.rows->PrefetchRow(block.positions[i] - block.rows->first());
+  }
+}
+
+Status BlockWalk::Load(Ahead* ahead) {
+  Extent* extent = ahead->extent;
+  while (queue_->WaitBefore(*extent)) {
+    // A walk that may end early looks further ahead only when blocks were asked for.
+    if (ahead_max_ >= kReadAhead && MayReadMore()) RETURN_IF_ERROR(LookAhead());
+  }
+  RETURN_IF_ERROR(extent->status);
+  const std::string_view read(extent->bytes.data(), extent->transferred);
+  const uint64_t at = ahead->handle.offset - extent->offset;
+  // A file that ends early yields fewer bytes, which the block's decoder reports.
+  const std::string_view stored =
+      at < read.size() ? read.substr(at, ahead->handle.stored_bytes) : std::string_view();
+  const uint32_t block = ahead->block.block;
+  ASSIGN_OR_RETURN(ahead->block.rows, options_.admit ? data_->AdmitRows(block, stored)
+                                                     : data_->DecodeRows(block, stored));
+  if (--extent->users == 0) {
+    queue_->Release(extent);
+    std::erase_if(extents_, [=](const auto& other) { return other.get() == extent; });
+  }
+  return {};
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,103 @@
+// The walk over one family of a file: given the sorted positions of the rows that are needed, or a
+// range of them, it hands out their data blocks in file order, each once.
+//
+// 1. The next needed blocks are found by galloping through the block index from the one before. Of
+//    an index that is not in memory, the pieces that the walk needs are read ahead (IndexAhead).
+// 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
+//    a few blocks ahead: the block's object, the places of the needed rows, the rows.
+// 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
+//    the read stays within ReadQueue::ReadBytes(). From the first of them on the walk looks far
+//    ahead: it keeps up to ReadQueue::kReadsMax reads in flight, within the bytes that the queue
+//    allows. Reads complete in any order; while the one that is needed next is awaited, others take
+//    the places of those that are done.
+// 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
+//    cache.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/source/index_prefetch.h"
+#include "engine/source/read_queue.h"
+#include "format/row/data_section.h"
+#include "format/row/row_block.h"
+
+namespace tandem::engine {
+
+/// A block and the needed rows in it.
+struct WalkedBlock {
+  uint32_t block = 0;
+  format::RowBlockRef rows;
+  /// The needed positions; empty when the walk goes over a range.
+  std::span<const uint32_t> positions;
+  uint32_t low = 0, high = 0;  ///< The needed rows lie in [low, high).
+};
+
+struct WalkOptions {
+  bool admit = true;      ///< Blocks that are read enter the cache.
+  bool cautious = false;  ///< Look ahead little at first: the walk may end early.
+};
+
+/// Threads: one at a time. Lifetime: the section, the queue and the positions outlive it.
+class BlockWalk {
+ public:
+  static constexpr uint64_t kGapMax = 16 * 1024;
+
+  BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOptions options = {});
+  ~BlockWalk();
+  BlockWalk(const BlockWalk&) = delete;
+  BlockWalk& operator=(const BlockWalk&) = delete;
+
+  /// The walk goes over these positions, sorted and unique. It may be started again when it has
+  /// ended, behind the positions it had.
+  void Start(std::span<const uint32_t> positions);
+  /// The walk goes over the rows [low, high).
+  void StartRange(uint32_t low, uint32_t high);
+
+  /// Puts the next block in `*block`; false at the end. Errors: kCorruption, kIoError.
+  Result<bool> Next(WalkedBlock* block);
+
+ private:
+  // A read of neighbouring blocks; freed when its last block was handed out.
+  struct Extent : QueuedRead {
+    uint32_t users = 0;
+  };
+  struct Ahead {
+    WalkedBlock block;
+    format::BlockHandle handle;
+    bool is_looked_up = false;
+    Extent* extent = nullptr;
+  };
+
+  bool MayReadMore() const;
+  Status LookAhead();
+  Result<bool> Gather();
+  void LookUp(Ahead* ahead);
+  Status Plan();
+  Status ReadTogether(std::vector<QueuedRead*>* started);
+  void Touch(const WalkedBlock& block) const;
+  Status Load(Ahead* ahead);
+
+  const format::DataSection* data_;
+  ReadQueue* queue_;
+  WalkOptions options_;
+
+  std::span<const uint32_t> positions_;
+  size_t at_ = 0;                // Of the first position that was not gathered.
+  uint32_t low_ = 0, high_ = 0;  // The rest of a range.
+  uint32_t hint_ = 0;            // The last block gathered.
+  IndexAhead index_ahead_;
+
+  // The blocks to hand out. The first touched_ of them are prefetched, the first planned_ have rows
+  // or a read, the rest has been gathered.
+  std::deque<Ahead> ahead_;
+  size_t touched_ = 0, planned_ = 0;
+  size_t ahead_max_;
+  bool has_read_ = false;  // Some block was not cached.
+  std::deque<std::unique_ptr<Extent>> extents_;
+};
+
+}  // namespace tandem::engine

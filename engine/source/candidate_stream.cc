@@ -1,0 +1,158 @@
+// Each stage of a look-up asks memory for what the next one needs.
+#include "engine/source/candidate_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tandem::engine {
+namespace {
+
+constexpr size_t kTogether = 64;
+constexpr size_t kHashesAhead = 16;
+
+// The Puts behind the postings of an index over the column; nullopt when their timestamps are not
+// known.
+std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
+                                const format::IndexColumnRecord& column) {
+  const format::FileStatistics& statistics = file.statistics();
+  for (const format::ColumnTimes& times : statistics.column_times) {
+    if (times.family == column.family && times.qualifier == column.qualifier) {
+      return OlderPuts{&column, times.max_timestamp};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+                                 FileCandidates candidates,
+                                 std::span<const format::HashedKey> memstore_rows)
+    : job_(job),
+      cluster_(cluster),
+      source_(source),
+      candidates_(std::move(candidates.ordinals)),
+      candidates_charge_(std::move(candidates.charge)),
+      memstore_rows_(memstore_rows) {
+  const format::IndexRecord* index = candidates.index;
+  const bool may_die = !cluster.memstores.empty() && !job->view.point.is_bounded();  // Rule 22.
+  if (may_die && index != nullptr && index->columns.size() == 1) {
+    puts_ = PutsOf(*source.file, index->columns.front());
+  }
+}
+
+bool CandidateStream::is_done() const {
+  return at_ == sifted_.size() && candidates_at_ == candidates_.size() &&
+         located_at_ == located_.size() && memstore_rows_.empty();
+}
+
+// The smaller of both, or what both have.
+bool CandidateStream::Take(Row* row) {
+  const bool is_sifted = at_ < sifted_.size();
+  const bool is_located = located_at_ < located_.size();
+  if (!is_located || (is_sifted && sifted_[at_].ordinal < located_[located_at_])) {
+    if (!is_sifted) return false;
+    *row = sifted_[at_++];
+    return true;
+  }
+  *row = {located_[located_at_++], true};
+  if (is_sifted && sifted_[at_].ordinal == row->ordinal) ++at_;
+  return true;
+}
+
+// Fills sifted_ unless no candidate is left.
+Status CandidateStream::Sift() {
+  sifted_.clear();
+  at_ = 0;
+  while (sifted_.empty() && candidates_at_ < candidates_.size()) {
+    const size_t count = std::min(kTogether, candidates_.size() - candidates_at_);
+    RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_, count)));
+    candidates_at_ += count;
+  }
+  return {};
+}
+
+Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
+  std::array<Fate, kTogether> fates;
+  std::fill_n(fates.begin(), candidates.size(), Fate::kAlone);
+  if (!cluster_.memstores.empty()) {
+    if (hashes_.empty()) {
+      ASSIGN_OR_RETURN(hashes_, source_.file->KeyHashes());
+    }
+    std::array<uint64_t, kTogether> hashes;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const size_t ahead = std::min(candidates_at_ + i + kHashesAhead, candidates_.size() - 1);
+      __builtin_prefetch(&hashes_[candidates_[ahead]]);
+      hashes[i] = hashes_[candidates[i]];
+    }
+    for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
+      Ask(*memstore, {hashes.data(), candidates.size()}, {fates.data(), candidates.size()});
+    }
+  }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (fates[i] != Fate::kDead) sifted_.push_back({candidates[i], fates[i] == Fate::kMet});
+  }
+  return {};
+}
+
+void CandidateStream::Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
+                          std::span<Fate> fates) const {
+  std::array<const MemRow*, kTogether> found;
+  const std::span<const MemRow*> rows(found.data(), hashes.size());
+  memstore.FindEach(hashes, rows);
+  if (puts_.has_value()) {
+    for (const MemRow* row : rows) {
+      if (row != nullptr) Memstore::PrefetchCells(row);
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] == nullptr || fates[i] == Fate::kDead) continue;
+    const bool is_dead =
+        puts_.has_value() && Memstore::Supersedes(rows[i], *puts_, job_->view.point.sequence);
+    fates[i] = is_dead ? Fate::kDead : Fate::kMet;
+  }
+}
+
+// Fills located_ unless the file holds no more of the memstores' candidates.
+Status CandidateStream::Locate() {
+  const uint32_t last = located_.empty() ? 0 : located_.back() + 1;
+  located_.clear();
+  located_at_ = 0;
+  while (located_.empty() && !memstore_rows_.empty()) {
+    const size_t count = std::min(kTogether, memstore_rows_.size());
+    sought_.clear();
+    for (const format::HashedKey& key : memstore_rows_.first(count)) {
+      if (key.bytes >= source_.min_key() && key.bytes <= source_.max_key()) sought_.push_back(key);
+    }
+    memstore_rows_ = memstore_rows_.subspan(count);
+    // Of a single file the key hashes tell as much as the filter.
+    if (cluster_.files.size() > 1) RETURN_IF_ERROR(KeepPossible());
+    RETURN_IF_ERROR(source_.file->FindEachByHash(sought_, &located_));
+    // They rise with the keys, unless hashes collide.
+    uint32_t low = std::max(source_.low, last);
+    std::erase_if(located_, [&](uint32_t ordinal) {
+      const bool rises = ordinal >= low && ordinal < source_.high;
+      if (rises) low = ordinal + 1;
+      return !rises;
+    });
+  }
+  return {};
+}
+
+// Takes keys that are certainly not in the file out of sought_.
+Status CandidateStream::KeepPossible() {
+  std::array<uint64_t, kTogether> hashes;
+  std::array<bool, kTogether> may_hold;
+  for (size_t i = 0; i < sought_.size(); ++i) hashes[i] = sought_[i].hash;
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, source_.file->Filter());
+  filter->MayContainEach({hashes.data(), sought_.size()}, {may_hold.data(), sought_.size()});
+  size_t kept = 0;
+  for (size_t i = 0; i < sought_.size(); ++i) {
+    if (may_hold[i]) sought_[kept++] = sought_[i];
+  }
+  sought_.resize(kept);
+  return {};
+}
+
+}  // namespace tandem::engine

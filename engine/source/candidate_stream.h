@@ -1,0 +1,80 @@
+// The rows of one file that a read through an index has to look at, as far as the memstores of the
+// cluster say, before a block of the file is read for them:
+//
+// 1. Candidates of the file are looked for in the memstores. Where a memstore makes the posting
+//    dead, being a newer source that each reader sees as far as its sequence goes (rules 13 and
+//    15), the row is left out; otherwise it is known to be met.
+// 2. Candidates of the memstores are looked for in the file. What is found is met.
+// 3. Both come as one ascending stream.
+//
+// Rows are matched by keyed hash, some at a time, so that memory is waited for together; a read
+// that ends early pays for few.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/source/candidates.h"
+#include "engine/source/read_job.h"
+#include "engine/source/sources.h"
+#include "format/schema.h"
+#include "store_file/store_file.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: what it is given outlives it.
+class CandidateStream {
+ public:
+  struct Row {
+    uint32_t ordinal = 0;
+    bool is_met = false;  ///< A memstore may hold it.
+  };
+
+  /// `source` is one of the cluster's; `memstore_rows` are the candidates of its memstores, by key.
+  CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+                  FileCandidates candidates, std::span<const format::HashedKey> memstore_rows);
+
+  /// Whether rows cost nothing to take: there is no memstore to ask.
+  bool is_plain() const { return cluster_.memstores.empty(); }
+  /// Whether no row is left, as far as is known.
+  bool is_done() const;
+  /// Moves to the next row; false at the end. Errors: kCorruption, kIoError.
+  Result<bool> Next(Row* row) {
+    if (at_ == sifted_.size()) RETURN_IF_ERROR(Sift());
+    if (located_at_ == located_.size()) RETURN_IF_ERROR(Locate());
+    return Take(row);
+  }
+
+ private:
+  /// What is known of the candidates at hand.
+  enum class Fate : uint8_t { kAlone, kMet, kDead };
+
+  bool Take(Row* row);
+  Status Sift();
+  Status SiftSome(std::span<const uint32_t> candidates);
+  void Ask(const Memstore& memstore, std::span<const uint64_t> hashes, std::span<Fate> fates) const;
+  Status Locate();
+  Status KeepPossible();
+
+  ReadJob* job_;
+  const Cluster& cluster_;
+  const FileSource& source_;
+  std::optional<OlderPuts> puts_;     // Of the file, where they may be dead.
+  std::span<const uint64_t> hashes_;  // Of the file's rows.
+
+  std::vector<uint32_t> candidates_;
+  base::MemoryCharge candidates_charge_;
+  size_t candidates_at_ = 0;  // The first that is not sifted.
+  std::vector<Row> sifted_;
+  size_t at_ = 0;
+
+  std::span<const format::HashedKey> memstore_rows_;  // Those that are not located.
+  std::vector<format::HashedKey> sought_;
+  std::vector<uint32_t> located_;
+  size_t located_at_ = 0;
+};
+
+}  // namespace tandem::engine

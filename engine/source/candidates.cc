@@ -1,0 +1,265 @@
+// Collecting candidates. A file that the view sees whole is read by the current part of a section,
+// any other by both parts (rules 6 and 18).
+#include "engine/source/candidates.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/status_macros.h"
+#include "engine/source/ordinal_set.h"
+#include "engine/source/single_source.h"
+#include "format/coding.h"
+#include "format/hash.h"
+#include "index/section.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::IndexPart;
+
+// What a list of candidates takes at least to be worth counting.
+constexpr uint64_t kCountedBytesMin = 64 << 10;
+
+void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
+  const size_t begin = ordinals->size();
+  ordinals->resize(begin + (source.high - source.low));
+  std::iota(ordinals->begin() + static_cast<ptrdiff_t>(begin), ordinals->end(), source.low);
+}
+
+// Rule 18: rows that lack the column here, and those where its presence here says nothing.
+Status AddNulls(const FileSource& source, format::IndexSection* section,
+                std::vector<uint32_t>* ordinals) {
+  if (!source.may_settle) {
+    AddAll(source, ordinals);
+    return {};
+  }
+  ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
+  for (uint32_t ordinal = source.low; ordinal < source.high; ++ordinal) {
+    if (!present->Test(ordinal) || !source.IsSettledHere(ordinal)) ordinals->push_back(ordinal);
+  }
+  return {};
+}
+
+Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSection* section,
+               std::vector<uint32_t>* ordinals) {
+  std::vector<uint32_t> hits;
+  const format::OrdinalRange rows{source.low, source.high};
+  for (const format::KeyRange& range : path.ranges) {
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, &hits));
+    if (source.visible) continue;
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, &hits));
+  }
+  if (!source.meetings.empty()) {
+    index::SortUnique(&hits, source.file->row_count());
+    RemoveDead(source, path.index->id, &hits);
+  }
+  if (ordinals->empty()) {
+    *ordinals = std::move(hits);
+  } else {
+    ordinals->insert(ordinals->end(), hits.begin(), hits.end());
+  }
+  return path.nulls ? AddNulls(source, section, ordinals) : Status();
+}
+
+Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path,
+                           format::IndexSection* section) {
+  uint64_t entries = 0;
+  for (const format::KeyRange& range : path.ranges) {
+    ASSIGN_OR_RETURN(const uint64_t current, section->CountEntries(IndexPart::kCurrent, range));
+    entries += current;
+    if (source.visible) continue;
+    ASSIGN_OR_RETURN(const uint64_t older, section->CountEntries(IndexPart::kOlder, range));
+    entries += older;
+  }
+  if (!path.nulls) return entries;
+  const uint64_t rows = source.high - source.low;
+  ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
+  const uint64_t absent = present->size() - present->CountOnes();
+  return entries + (source.may_settle ? std::min(rows, absent) : rows);
+}
+
+// A row with the head of its key, which mostly decides a comparison without touching the row.
+struct HeadedRow {
+  uint64_t head;
+  const MemRow* row;
+
+  bool operator<(const HeadedRow& other) const {
+    return head != other.head ? head < other.head : Memstore::Key(row) < Memstore::Key(other.row);
+  }
+  bool operator==(const HeadedRow& other) const {
+    return row == other.row ||
+           (head == other.head && Memstore::Key(row) == Memstore::Key(other.row));
+  }
+};
+
+// Leaves one row of each key, by key.
+void SortByKey(std::vector<const MemRow*>* rows) {
+  constexpr size_t kAhead = 16;
+  std::vector<HeadedRow> headed;
+  headed.reserve(rows->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    __builtin_prefetch((*rows)[std::min(i + kAhead, rows->size() - 1)]);
+    headed.push_back({format::KeyHead(Memstore::Key((*rows)[i])), (*rows)[i]});
+  }
+  std::sort(headed.begin(), headed.end());
+  headed.erase(std::unique(headed.begin(), headed.end()), headed.end());
+  rows->clear();
+  for (const HeadedRow& row : headed) rows->push_back(row.row);
+}
+
+// Rows of a memstore that have postings in a range and cannot match by them: the newest Put that
+// the memstore shows of the column is not in the range, or another memstore, being a newer source,
+// makes it dead (rule 13). What an older version matches by is another source's candidate.
+class DeadRows {
+ public:
+  DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
+      : memstores_(cluster.memstores),
+        column_(path.index->columns.front()),
+        sequence_(point.sequence),
+        may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
+
+  /// Requires: the rows have entries in `range`.
+  void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
+    constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
+    if (!may_die_ || rows->empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->size(); ++i) {
+      if (i + kRowsAhead < rows->size()) __builtin_prefetch((*rows)[i + kRowsAhead]);
+      if (i + kCellsAhead < rows->size()) Memstore::PrefetchCells((*rows)[i + kCellsAhead]);
+      if (!IsDead((*rows)[i], range)) (*rows)[kept++] = (*rows)[i];
+    }
+    rows->resize(kept);
+  }
+
+ private:
+  bool IsDead(const MemRow* row, const format::KeyRange& range) {
+    const std::optional<LivePut> live = Memstore::NewestPut(row, column_, sequence_);
+    if (!live.has_value()) return true;
+    entry_.clear();
+    if (!format::AppendIndexKey(column_, live->value, &entry_).ok()) return false;
+    return !range.Contains(entry_) || (memstores_.size() > 1 && IsDeadByOthers(row, *live));
+  }
+
+  bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
+    const std::string_view key = Memstore::Key(row);
+    const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
+    const OlderPuts puts{&column_, live.timestamp};
+    return std::any_of(memstores_.begin(), memstores_.end(), [&](const auto& memstore) {
+      if (memstore->min_sequence() <= live.sequence) return false;  // The row's own, or older.
+      const MemRow* other = memstore->Find(key, hash);
+      return other != nullptr && Memstore::Supersedes(other, puts, sequence_);
+    });
+  }
+
+  std::span<const std::shared_ptr<const Memstore>> memstores_;
+  const format::IndexColumnRecord& column_;
+  format::SequenceNumber sequence_;
+  bool may_die_;
+  std::string entry_;
+};
+
+void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
+                     std::vector<const MemRow*>* out) {
+  Memstore::Iterator row(&memstore);
+  for (row.Seek(rows.low); row.valid(); row.Next()) {
+    if (rows.high.has_value() && row.key() >= *rows.high) return;
+    out->push_back(row.row());
+  }
+}
+
+}  // namespace
+
+bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status) {
+  if (status.code() != StatusCode::kCorruption) return false;
+  file->MarkIndexBroken(index, status);
+  const Result<format::IndexSection*> section = file->Index(index);
+  return section.has_value() && *section == nullptr;
+}
+
+Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::IndexId index) {
+  Result<format::IndexSection*> section = file->Index(index);
+  if (section.has_value() || !GoesOnWithoutIndex(file, index, section.error())) return section;
+  return static_cast<format::IndexSection*>(nullptr);
+}
+
+namespace {
+
+Result<FileCandidates> CollectCandidates(const FileSource& source, const Access& access) {
+  FileCandidates candidates{.ordinals = {}, .decided = access.exact};
+  if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
+  for (const IndexPath& path : access.paths) {
+    const format::IndexId index = path.index->id;
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+    const Status status =
+        section == nullptr ? Status() : AddPath(source, path, section, &candidates.ordinals);
+    if (section == nullptr || GoesOnWithoutIndex(source.file, index, status)) {
+      candidates = {.ordinals = {}, .decided = false};
+      AddAll(source, &candidates.ordinals);
+      return candidates;
+    }
+    RETURN_IF_ERROR(status);
+  }
+  index::SortUnique(&candidates.ordinals, source.file->row_count());
+  return candidates;
+}
+
+}  // namespace
+
+// A read holds them to its end, so they take the room of cached blocks.
+Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
+  ASSIGN_OR_RETURN(FileCandidates candidates, CollectCandidates(source, access));
+  const uint64_t bytes = candidates.ordinals.capacity() * sizeof(uint32_t);
+  if (bytes >= kCountedBytesMin) {
+    candidates.charge = source.file->blocks().Charge(base::MemoryPart::kHits, bytes);
+  }
+  return candidates;
+}
+
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
+                                              const format::ReadPoint& point) {
+  std::vector<const MemRow*> rows, found;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    for (const IndexPath& path : access.paths) {
+      DeadRows dead(cluster, path, point);
+      for (const format::KeyRange& range : path.ranges) {
+        found.clear();
+        memstore->CollectIndex(path.position, range, point.sequence, &found);
+        dead.RemoveFrom(range, &found);
+        rows.insert(rows.end(), found.begin(), found.end());
+      }
+      if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, &rows);
+    }
+  }
+  SortByKey(&rows);
+  std::erase_if(rows,
+                [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
+  return rows;
+}
+
+Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
+  const format::IndexId index = path.index->id;
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+  if (section == nullptr) return std::optional<uint64_t>();
+  const Result<uint64_t> entries = EntriesOf(source, path, section);
+  if (entries.has_value()) return std::optional(*entries);
+  if (!GoesOnWithoutIndex(source.file, index, entries.error())) return entries.error();
+  return std::optional<uint64_t>();
+}
+
+Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, ExactEntries(source, path));
+  return entries.value_or(source.high - source.low);
+}
+
+uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
+  uint64_t entries = 0;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    for (const format::KeyRange& range : path.ranges) {
+      entries += memstore->CountIndex(path.position, range);
+    }
+    if (path.nulls) entries += memstore->row_count();
+  }
+  return entries;
+}
+
+}  // namespace tandem::engine

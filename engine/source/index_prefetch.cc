@@ -1,0 +1,96 @@
+// Reading pieces of a block index ahead of a walk.
+#include "engine/source/index_prefetch.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+
+IndexAhead::~IndexAhead() {
+  for (Run& run : runs_) queue_->Release(&run);
+}
+
+// Finds the piece of the position; moves the end when it is loaded.
+bool IndexAhead::IsLoaded(uint32_t position) {
+  piece_ = index_->PieceOf(position, piece_);
+  if (!index_->HasPiece(piece_)) return false;
+  end_ = index_->EndOfPiece(piece_);
+  return true;
+}
+
+Status IndexAhead::Advance(std::span<const uint32_t> positions) {
+  if (IsLoaded(positions.front())) return {};
+  uint32_t piece = piece_;
+  for (auto at = positions.begin(); at != positions.end() && wanted_.size() < pieces_max_;) {
+    piece = index_->PieceOf(*at, piece);
+    if (!index_->HasPiece(piece)) wanted_.push_back(piece);
+    const uint32_t end = index_->EndOfPiece(piece);
+    at = std::lower_bound(at, positions.end(), end);
+  }
+  return LoadWanted();
+}
+
+Status IndexAhead::AdvanceRange(uint32_t low, uint32_t high) {
+  if (IsLoaded(low)) return {};
+  for (uint32_t piece = piece_; wanted_.size() < pieces_max_; ++piece) {
+    if (!index_->HasPiece(piece)) wanted_.push_back(piece);
+    if (index_->EndOfPiece(piece) >= high) break;
+  }
+  return LoadWanted();
+}
+
+Status IndexAhead::LoadWanted() {
+  started_ = 0;
+  StartRuns();
+  while (!runs_.empty()) {
+    RETURN_IF_ERROR(queue_->Finish(&runs_.front()));
+    RETURN_IF_ERROR(Admit(runs_.front()));
+    queue_->Release(&runs_.front());
+    runs_.pop_front();
+    StartRuns();
+  }
+  wanted_.clear();
+  pieces_max_ = std::min(pieces_max_ * 2, kPiecesMax);
+  end_ = index_->EndOfPiece(piece_);
+  return {};
+}
+
+// Starts as many reads as there is room for, one at least.
+void IndexAhead::StartRuns() {
+  std::vector<QueuedRead*> reads;
+  const uint64_t most = queue_->ReadBytes();
+  while (started_ < wanted_.size() && (runs_.empty() || queue_->HasRoom())) {
+    Run& run = runs_.emplace_back();
+    run.first = started_;
+    const uint64_t start = index_->PlaceOfPiece(wanted_[started_]).offset;
+    uint64_t end = start;
+    while (started_ < wanted_.size()) {
+      const format::BlockHandle place = index_->PlaceOfPiece(wanted_[started_]);
+      const bool joins =
+          place.offset - end <= kGapMax && place.offset + place.stored_bytes - start <= most;
+      if (started_ > run.first && !joins) break;
+      end = place.offset + place.stored_bytes;
+      ++started_;
+    }
+    run.end = started_;
+    queue_->Prepare(file_, start, end - start, &run);
+    reads.push_back(&run);
+  }
+  queue_->Start(reads);
+}
+
+Status IndexAhead::Admit(const Run& run) {
+  const std::string_view read(run.bytes.data(), run.transferred);
+  for (uint32_t i = run.first; i < run.end; ++i) {
+    const format::BlockHandle place = index_->PlaceOfPiece(wanted_[i]);
+    const uint64_t at = place.offset - run.offset;
+    // A file that ends early yields fewer bytes, which the block's decoder reports.
+    const std::string_view stored =
+        at < read.size() ? read.substr(at, place.stored_bytes) : std::string_view();
+    RETURN_IF_ERROR(index_->AdmitPiece(wanted_[i], stored));
+  }
+  return {};
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,109 @@
+// Reading a row that is hot in some memstores: of each tree no more than the read needs, which is
+// the newest Puts of each column that no newer source hides. Every Put of a tree is visible in its
+// memstore (memstore/row_tree.h), so the markers of a tree matter to older sources alone: these are
+// asked for each of their Puts, and never walked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/predicate/column_set.h"
+#include "format/cell/cell.h"
+#include "format/cell/cell_stream.h"
+#include "format/cell/visibility.h"
+#include "format/schema.h"
+#include "memstore/memstore.h"
+#include "memstore/row_tree.h"
+
+namespace tandem::engine {
+
+/// How much of each column a read needs. Lifetime: the table outlives it.
+struct VersionsWanted {
+  const format::TableRecord* table = nullptr;
+  format::ReadPoint point;
+  uint32_t versions = 1;  ///< Newest ones, of those within the point's bounds.
+};
+
+/// The trees of one row, of several memstores. Threads: one at a time.
+class RowTrees {
+ public:
+  bool empty() const { return trees_.empty(); }
+  size_t count() const { return trees_.size(); }
+  void Clear();
+  /// Requires: Settle was not called since Clear.
+  void Add(RowTreeView tree);
+
+  /// Takes the row's cells from everywhere else: recent cells of memstores and cells of files, in
+  /// any order. Those Puts are removed that a tree hides. Requires: !empty().
+  void Settle(std::vector<format::Cell>* cells);
+  /// Whether a tree hides the Put, which lies in none.
+  bool Hides(const format::Cell& put) const;
+
+  /// The Put of the column at that very timestamp, if it is visible; else nullptr.
+  const MemCell* PutAt(const format::Cell& column, int64_t timestamp) const;
+  /// Puts of the column over all trees, hidden ones too.
+  uint64_t CountPuts(const format::Cell& column) const;
+  /// Bytes of all qualifiers and values, by walking over all of them.
+  uint64_t CountBytes() const;
+  /// Cells and nodes that were looked at since Clear.
+  uint64_t looked_at() const { return looked_at_; }
+
+ private:
+  friend class TreeColumns;
+  // A tree, and the column that was asked about last.
+  struct Tree {
+    RowTreeView view;
+    bool is_known = false;
+    format::FamilyId family;
+    std::string qualifier;
+    ColumnShadow shadow;
+  };
+  Shadow ShadowOn(Tree* tree, const format::Cell& put) const;
+  Shadow ShadowOf(size_t tree, const format::Cell& put) const;
+  int64_t FamilyDeletedThrough(size_t tree, format::FamilyId family) const;
+
+  mutable std::vector<Tree> trees_;   // The newest first.
+  std::vector<format::Cell> recent_;  // Every cell that is newer than some tree, newest first.
+  mutable uint64_t looked_at_ = 0;
+};
+
+/// The columns of one family in one tree. Threads: one at a time. Lifetime: all outlive it.
+class TreeColumns {
+ public:
+  /// Requires: trees->Settle.
+  TreeColumns(const RowTrees* trees, size_t tree, const VersionsWanted& wanted,
+              const ColumnSet::Family* family);
+  ~TreeColumns();
+
+  /// Appends what the next column has to show, if anything, sorted; false at the end. Cost: the
+  /// logarithm of the tree and what is appended; and the versions that a DeleteCell in a newer
+  /// source hides, each by itself.
+  bool Next(std::vector<format::Cell>* out);
+
+ private:
+  bool IsAt(std::string_view qualifier) const;
+  void Append(std::string_view qualifier, std::vector<format::Cell>* out);
+
+  const RowTrees* trees_;
+  const size_t tree_;
+  const ColumnSet::Family* family_;
+  uint32_t kept_ = 0, versions_ = 0;
+  int64_t as_of_ = 0;
+  int64_t floor_ = 0;  // Only Puts above it; the least timestamp: all.
+  RowTreeCursor cursor_;
+  bool has_begun_ = false;
+  size_t next_ = 0;  // Of the qualifiers that are named.
+};
+
+/// The columns of one tree as a stream, in pieces. Lifetime: `columns` and the table outlive it.
+std::unique_ptr<format::CellStream> NewTreeStream(std::shared_ptr<const RowTrees> trees,
+                                                  size_t tree, const VersionsWanted& wanted,
+                                                  const ColumnSet& columns);
+/// `source` without what the trees hide.
+std::unique_ptr<format::CellStream> NewShadowedStream(std::shared_ptr<const RowTrees> trees,
+                                                      std::unique_ptr<format::CellStream> source);
+
+}  // namespace tandem::engine

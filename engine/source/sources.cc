@@ -1,0 +1,140 @@
+// Finding the sources of a read and grouping them: per region they are sorted by their first key; a
+// source that starts behind the last key of all before it begins a new cluster.
+#include "engine/source/sources.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/source/single_source.h"
+
+namespace tandem::engine {
+namespace {
+
+// A source with the keys that bound it.
+struct Placed {
+  std::string min_key, max_key;
+  std::optional<FileSource> file;
+  std::shared_ptr<const Memstore> memstore;
+};
+
+bool Overlaps(std::string_view min_key, std::string_view max_key, const format::KeyRange& rows) {
+  return max_key >= rows.low && (!rows.high.has_value() || min_key < *rows.high);
+}
+
+// The rows of the region that the read asks for.
+format::KeyRange RowsOf(const RegionVersion& region, const format::KeyRange& rows) {
+  format::KeyRange own = rows;
+  own.low = std::max(own.low, region.start_key);
+  if (!region.end_key.empty() && (!own.high.has_value() || region.end_key < *own.high)) {
+    own.high = region.end_key;
+  }
+  return own;
+}
+
+// Cuts the source to the rows; a bound outside the file's keys cuts nothing and costs no look-up.
+Status CutTo(const format::KeyRange& rows, FileSource* source) {
+  if (source->min_key() < rows.low) {
+    ASSIGN_OR_RETURN(const uint32_t low, source->file->LowerBound(rows.low));
+    source->low = std::max(source->low, low);
+  }
+  if (rows.high.has_value() && source->max_key() >= *rows.high) {
+    ASSIGN_OR_RETURN(const uint32_t high, source->file->LowerBound(*rows.high));
+    source->high = std::min(source->high, high);
+  }
+  return {};
+}
+
+Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyRange& rows,
+               std::vector<Placed>* placed) {
+  format::StoreFile& file = slice.file->store();
+  const format::FileStatistics& statistics = file.statistics();
+  if (statistics.min_sequence > view.point.sequence ||
+      !Overlaps(statistics.min_key, statistics.max_key, rows)) {
+    return {};
+  }
+  FileSource source{.live = slice.file, .file = &file, .low = slice.low, .high = slice.high};
+  source.high = std::min(source.high, file.row_count());
+  RETURN_IF_ERROR(CutTo(rows, &source));
+  if (source.low >= source.high) return {};
+  source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
+  source.may_settle =
+      source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
+  ASSIGN_OR_RETURN(source.carrier, file.Carrier());
+  if (source.may_settle && !file.all_clean()) {
+    ASSIGN_OR_RETURN(source.clean, file.CleanRows());
+  }
+  placed->push_back({statistics.min_key, statistics.max_key, std::move(source), nullptr});
+  return {};
+}
+
+void AddMemstore(const TableView& view, const std::shared_ptr<const Memstore>& memstore,
+                 const format::KeyRange& rows, std::vector<Placed>* placed) {
+  if (memstore->empty() || memstore->min_sequence() > view.point.sequence) return;
+  Memstore::Iterator row(memstore.get());
+  row.SeekToFirst();
+  std::string min_key(row.key());
+  row.SeekToLast();
+  std::string max_key(row.key());
+  if (!Overlaps(min_key, max_key, rows)) return;
+  placed->push_back({std::move(min_key), std::move(max_key), std::nullopt, memstore});
+}
+
+void AddClusters(std::vector<Placed> placed, const format::KeyRange& rows,
+                 std::vector<Cluster>* clusters) {
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const Placed& a, const Placed& b) { return a.min_key < b.min_key; });
+  std::optional<std::string> end;  // The largest key of the cluster being filled.
+  for (Placed& source : placed) {
+    if (!end.has_value() || source.min_key > *end) {
+      clusters->emplace_back().rows = rows;
+      end = source.max_key;
+    }
+    *end = std::max(*end, source.max_key);
+    Cluster& cluster = clusters->back();
+    if (source.file.has_value()) {
+      cluster.files.push_back(*std::move(source.file));
+    } else {
+      cluster.memstores.push_back(std::move(source.memstore));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows) {
+  std::vector<Cluster> clusters;
+  for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
+    const format::KeyRange own = RowsOf(*region, rows);
+    if (own.high.has_value() && own.low >= *own.high) continue;
+    std::vector<Placed> placed;
+    for (const FileSlice& slice : region->files) {
+      RETURN_IF_ERROR(AddFile(view, slice, own, &placed));
+    }
+    for (const std::shared_ptr<const Memstore>& memstore : region->memstores) {
+      AddMemstore(view, memstore, own, &placed);
+    }
+    const size_t first = clusters.size();
+    AddClusters(std::move(placed), own, &clusters);
+    for (size_t i = first; i < clusters.size(); ++i) {
+      FindMeetings(region->overlaps.get(), &clusters[i]);
+    }
+  }
+  return clusters;
+}
+
+Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters) {
+  for (Cluster& cluster : *clusters) {
+    for (FileSource& source : cluster.files) {
+      source.families.clear();
+      for (const ColumnSet::Family& family : columns.families()) {
+        ASSIGN_OR_RETURN(const format::DataSection* data, source.file->Family(family.id));
+        if (data != nullptr) source.families.push_back(data);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace tandem::engine

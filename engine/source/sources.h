@@ -1,0 +1,70 @@
+// The sources of a read: the slices of files and the memstores of a view that can hold what it asks
+// for, grouped into clusters. Sources of different clusters share no key, so a read goes through
+// the clusters one after the other in key order, and a file that nothing overlaps is read alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/predicate/column_set.h"
+#include "engine/region/view.h"
+#include "index/key.h"
+
+namespace tandem::engine {
+
+/// Another file of a cluster that may hold rows of a file, and what is known of them.
+struct Meeting {
+  size_t other = 0;                      ///< In Cluster::files.
+  const PairOverlap* pair = nullptr;     ///< nullptr: nothing is known.
+  const index::RowSet* here = nullptr;   ///< Of `pair`, this file's rows that meet; nullptr: none.
+  const index::RowSet* there = nullptr;  ///< Of `pair`, the other file's.
+  /// The other file is newer and wholly visible: it makes postings of this one dead.
+  bool kills = false;
+
+  bool is_known() const { return pair != nullptr; }
+};
+
+/// The rows [low, high) of a file, with what a view knows of them.
+struct FileSource {
+  std::shared_ptr<LiveFile> live;
+  format::StoreFile* file = nullptr;
+  uint32_t low = 0, high = 0;
+  /// Every cell of the file has a sequence that the view sees, and no bound of timestamps leaves
+  /// out the newest ones (rule 22): the current parts of its sections say all.
+  bool visible = false;
+  bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
+  /// Its positions are the ordinals.
+  const format::DataSection* carrier = nullptr;
+  /// The families that the read decodes and the file has, by id (LoadFamilies).
+  std::vector<const format::DataSection*> families = {};
+  const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
+  std::vector<Meeting> meetings = {};     ///< With every other file that may hold its rows.
+
+  std::string_view min_key() const { return file->statistics().min_key; }
+  std::string_view max_key() const { return file->statistics().max_key; }
+  /// Whether the file holds nothing of the row that is hidden, expired or old.
+  bool IsSettledHere(uint32_t ordinal) const {
+    return may_settle && (clean == nullptr || clean->Test(ordinal));
+  }
+};
+
+/// Sources whose keys interleave.
+struct Cluster {
+  std::vector<FileSource> files;
+  std::vector<std::shared_ptr<const Memstore>> memstores;
+  format::KeyRange rows;  ///< What the read asks for; files are cut to it, memstores are not.
+
+  bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
+};
+
+/// The clusters of the rows in `rows`, in key order. Loads the key carrier of each file. Errors:
+/// kCorruption, kIoError. Lifetime: the view outlives them.
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
+
+/// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.
+Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters);
+
+}  // namespace tandem::engine

@@ -1,0 +1,205 @@
+// How an edit changes the catalog, and what must hold of every catalog. Applying checks ids alone,
+// which costs what the edit costs; CheckCatalog goes over everything, so a reader of many edits
+// checks once at their end.
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/storage/catalog.h"
+#include "engine/storage/catalog_memory.h"
+
+namespace tandem::format {
+namespace {
+
+Status Misfit(std::string_view what, uint64_t id, std::string_view why) {
+  std::string message("catalog: ");
+  message.append(what).append(" ").append(std::to_string(id)).append(": ").append(why);
+  return Status::Corruption(std::move(message));
+}
+
+Status ApplyCounters(const CatalogCounters& from, CatalogCounters* to) {
+  if (from.next_file_number < to->next_file_number || from.next_table_id < to->next_table_id ||
+      from.next_region_id < to->next_region_id || from.last_timestamp < to->last_timestamp ||
+      from.clock_high_micros < to->clock_high_micros || from.last_sequence < to->last_sequence) {
+    return Status::Corruption("catalog: a counter shrinks");
+  }
+  *to = from;
+  return Status();
+}
+
+// A catalog that no edits made does not know what its first records take.
+void Forget(uint64_t bytes, Catalog* catalog) {
+  catalog->memory_bytes -= std::min(bytes, catalog->memory_bytes);
+}
+
+template <typename Map, typename Key>
+Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys, Catalog* catalog) {
+  for (Key key : keys) {
+    const auto found = map->find(key);
+    if (found == map->end()) return Misfit(what, key.value, "does not exist");
+    Forget(MemoryOf(found->second), catalog);
+    map->erase(found);
+  }
+  return Status();
+}
+
+// A new record, or one in the place of another.
+template <typename Map, typename Record>
+void PutInto(Map* map, const Record& record, Catalog* catalog) {
+  const auto [place, is_new] = map->try_emplace(record.id);
+  if (!is_new) Forget(MemoryOf(place->second), catalog);
+  catalog->memory_bytes += MemoryOf(record);
+  place->second = record;
+}
+
+Status ApplyTables(const CatalogEdit& edit, Catalog* catalog) {
+  for (const TableRecord& table : edit.put_tables) PutInto(&catalog->tables, table, catalog);
+  return RemoveFrom(&catalog->tables, "table", edit.remove_tables, catalog);
+}
+
+Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
+  for (const FileRecord& file : edit.add_files) {
+    if (!catalog->files.emplace(file.number, file).second) {
+      return Misfit("file", file.number.value, "exists already");
+    }
+    catalog->memory_bytes += MemoryOf(file);
+  }
+  for (const RegionRecord& region : edit.put_regions) PutInto(&catalog->regions, region, catalog);
+  RETURN_IF_ERROR(RemoveFrom(&catalog->regions, "region", edit.remove_regions, catalog));
+  return RemoveFrom(&catalog->files, "file", edit.remove_files, catalog);
+}
+
+// Each segment vouches for the one before it, so they go oldest first.
+Status RemoveSegments(const std::vector<FileNumber>& numbers,
+                      std::vector<SegmentRecord>* segments) {
+  for (FileNumber number : numbers) {
+    const auto has_number = [number](const SegmentRecord& s) { return s.number == number; };
+    if (std::none_of(segments->begin(), segments->end(), has_number)) {
+      return Misfit("segment", number.value, "does not exist");
+    }
+  }
+  const auto is_removed = [&](const SegmentRecord& segment) {
+    return std::find(numbers.begin(), numbers.end(), segment.number) != numbers.end();
+  };
+  const auto kept = std::find_if_not(segments->begin(), segments->end(), is_removed);
+  if (std::any_of(kept, segments->end(), is_removed)) {
+    return Misfit("segment", kept->number.value, "is older than one that is removed");
+  }
+  segments->erase(segments->begin(), kept);
+  return Status();
+}
+
+Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
+  std::vector<SegmentRecord>& segments = catalog->segments;
+  for (const SegmentRecord& segment : edit.add_segments) {
+    if (!segments.empty() && segments.back().number >= segment.number) {
+      return Misfit("segment", segment.number.value, "does not follow the last one");
+    }
+    segments.push_back(segment);
+    catalog->memory_bytes += MemoryOf(segment);
+  }
+  Forget(edit.remove_segments.size() * MemoryOf(SegmentRecord()), catalog);
+  return RemoveSegments(edit.remove_segments, &segments);
+}
+
+Status CheckFiles(const Catalog& catalog) {
+  for (const auto& [number, file] : catalog.files) {
+    if (number.value >= catalog.counters.next_file_number) {
+      return Misfit("file", number.value, "its number was never given out");
+    }
+    if (!catalog.tables.contains(file.table)) {
+      return Misfit("file", number.value, "its table does not exist");
+    }
+  }
+  for (const SegmentRecord& segment : catalog.segments) {
+    if (segment.number.value >= catalog.counters.next_file_number) {
+      return Misfit("segment", segment.number.value, "its number was never given out");
+    }
+    if (catalog.files.contains(segment.number)) {
+      return Misfit("segment", segment.number.value, "a store file has its number");
+    }
+  }
+  return Status();
+}
+
+Status CheckReferences(const Catalog& catalog, const RegionRecord& region) {
+  for (const FileReference& reference : region.files) {
+    const auto file = catalog.files.find(reference.file);
+    if (file == catalog.files.end() || file->second.table != region.table) {
+      return Misfit("region", region.id.value,
+                    "refers to file " + std::to_string(reference.file.value) +
+                        ", which its table does not have");
+    }
+    if (reference.ordinal_low > reference.ordinal_high ||
+        reference.ordinal_high > file->second.rows) {
+      return Misfit(
+          "region", region.id.value,
+          "refers to rows that file " + std::to_string(reference.file.value) + " does not have");
+    }
+  }
+  return Status();
+}
+
+// One table's regions, by start key, must cover every key exactly once.
+Status CheckTiling(TableId table, std::vector<const RegionRecord*> regions) {
+  if (regions.empty()) return Misfit("table", table.value, "has no region");
+  std::sort(regions.begin(), regions.end(), [](const RegionRecord* a, const RegionRecord* b) {
+    return a->start_key < b->start_key;
+  });
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const RegionRecord& region = *regions[i];
+    const bool last = i + 1 == regions.size();
+    const bool starts = i > 0 || region.start_key.empty();
+    const bool ends = last ? region.end_key.empty()
+                           : !region.end_key.empty() && region.end_key == regions[i + 1]->start_key;
+    if (!starts || !ends || (!last && region.start_key >= region.end_key)) {
+      return Misfit("region", region.id.value, "overlaps its neighbour or leaves a gap");
+    }
+  }
+  return Status();
+}
+
+Status CheckRegions(const Catalog& catalog) {
+  std::map<TableId, std::vector<const RegionRecord*>> by_table;
+  for (const auto& [id, table] : catalog.tables) by_table[id];
+  for (const auto& [id, region] : catalog.regions) {
+    if (id.value >= catalog.counters.next_region_id) {
+      return Misfit("region", id.value, "its id was never given out");
+    }
+    const auto regions = by_table.find(region.table);
+    if (regions == by_table.end()) return Misfit("region", id.value, "its table does not exist");
+    regions->second.push_back(&region);
+    RETURN_IF_ERROR(CheckReferences(catalog, region));
+  }
+  for (const auto& [id, regions] : by_table) RETURN_IF_ERROR(CheckTiling(id, regions));
+  return Status();
+}
+
+}  // namespace
+
+Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
+  if (edit.counters) RETURN_IF_ERROR(ApplyCounters(*edit.counters, &catalog->counters));
+  RETURN_IF_ERROR(ApplyTables(edit, catalog));
+  RETURN_IF_ERROR(ApplyRegionsAndFiles(edit, catalog));
+  RETURN_IF_ERROR(ApplySegments(edit, catalog));
+  return CheckCatalogMemory(catalog->memory_bytes);
+}
+
+Status CheckCatalog(const Catalog& catalog) {
+  for (const auto& [id, table] : catalog.tables) {
+    if (id.value >= catalog.counters.next_table_id) {
+      return Misfit("table", id.value, "its id was never given out");
+    }
+  }
+  RETURN_IF_ERROR(CheckFiles(catalog));
+  return CheckRegions(catalog);
+}
+
+Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog) {
+  Catalog changed = *catalog;
+  RETURN_IF_ERROR(ApplyEditInPlace(edit, &changed));
+  RETURN_IF_ERROR(CheckCatalog(changed));
+  *catalog = std::move(changed);
+  return Status();
+}
+
+}  // namespace tandem::format

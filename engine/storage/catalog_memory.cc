@@ -1,0 +1,48 @@
+// Estimates: what a record has of its own, and of the node of a map that holds it.
+#include "engine/storage/catalog_memory.h"
+
+#include <string>
+
+namespace tandem::format {
+namespace {
+
+constexpr uint64_t kNodeBytes = 48;
+// An open region has a version, a memstore and locks beside its record.
+constexpr uint64_t kOpenRegionBytes = 960;
+
+}  // namespace
+
+uint64_t MemoryOf(const TableRecord& table) {
+  uint64_t bytes = kNodeBytes + sizeof(TableRecord) + table.name.size();
+  for (const FamilyRecord& family : table.families) {
+    bytes += sizeof(FamilyRecord) + family.options.name.size();
+  }
+  for (const IndexRecord& index : table.indexes) {
+    bytes += sizeof(IndexRecord) + index.name.size();
+    for (const IndexColumnRecord& column : index.columns) {
+      bytes += sizeof(IndexColumnRecord) + column.qualifier.size();
+    }
+  }
+  return bytes;
+}
+
+uint64_t MemoryOf(const RegionRecord& region) {
+  return kNodeBytes + kOpenRegionBytes + sizeof(RegionRecord) + region.start_key.size() +
+         region.end_key.size() + region.files.size() * sizeof(FileReference);
+}
+
+uint64_t MemoryOf(const FileRecord& file) {
+  return kNodeBytes + sizeof(FileRecord) + file.min_key.size() + file.max_key.size() +
+         file.indexes.size() * sizeof(IndexCounts);
+}
+
+uint64_t MemoryOf(const SegmentRecord&) { return sizeof(SegmentRecord); }
+
+Status CheckCatalogMemory(uint64_t bytes) {
+  if (bytes <= kCatalogMemoryMax) return {};
+  return Status::Unsupported("catalog: its tables, regions and files take more than " +
+                             std::to_string(kCatalogMemoryMax >> 20) +
+                             " MiB of memory, which is the limit");
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,266 @@
+// The writer's storage in its life; how it starts is in local_start.cc.
+#include "engine/storage/local.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/storage/files.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::Catalog;
+using format::CatalogEdit;
+using format::FileNumber;
+using format::LogMark;
+
+CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
+                                 RecoveredFiles* files) {
+  CatalogKeeper::Parts parts;
+  parts.directory = directory;
+  parts.random = random;
+  parts.root_file = std::move(files->root_file);
+  parts.root = std::move(files->root);
+  parts.manifest_file = std::move(files->manifest_file);
+  parts.manifest = std::move(files->manifest);
+  return parts;
+}
+
+}  // namespace
+
+bool HasSegment(const Catalog& catalog, FileNumber number) {
+  return std::any_of(
+      catalog.segments.begin(), catalog.segments.end(),
+      [number](const format::SegmentRecord& segment) { return segment.number == number; });
+}
+
+LocalStorage::Turn::Turn(LocalStorage* storage) : storage_(storage) {
+  base::MutexLock lock(storage_->mutex_);
+  while (storage_->turn_taken_) storage_->turn_free_.Wait(storage_->mutex_);
+  storage_->turn_taken_ = true;
+}
+
+LocalStorage::Turn::~Turn() {
+  base::MutexLock lock(storage_->mutex_);
+  storage_->turn_taken_ = false;
+  storage_->turn_free_.NotifyOne();
+}
+
+LocalStorage::LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay)
+    : directory_(std::move(parts.directory)),
+      handles_(directory_.get(), parts.store_files_open_max),
+      random_(parts.random),
+      former_segments_max_(parts.former_segments_max),
+      found_(new Found{.was_closed = files.root.record.closed,
+                       .durable = files.manifest.log,
+                       .listing = std::move(files.listing),
+                       .replay = replay}),
+      keeper_(KeeperParts(directory_.get(), parts.random, &files)),
+      log_({.directory = directory_.get(),
+            .random = parts.random,
+            .database = keeper_.catalog()->database,
+            .segment_bytes = parts.segment_bytes,
+            .next_number = [this](LogMark mark) { return NextNumber(mark); },
+            .add_segment = [this](const format::SegmentRecord& record,
+                                  LogMark mark) { return AddSegment(record, mark); }},
+           replay),
+      catalog_(keeper_.catalog()),
+      log_mark_(log_.mark()) {}
+
+// A process that inherited the storage through fork must not write: its parent does.
+Status LocalStorage::CheckOwner() const {
+  if (directory_->HoldsLock()) return Status();
+  return Status::Busy("the database belongs to another process");
+}
+
+Result<FileNumber> LocalStorage::NextNumber(LogMark mark) {
+  Turn turn(this);
+  Result<FileNumber> number = keeper_.NextNumber(mark);
+  Publish();
+  return number;
+}
+
+Result<NewFile> LocalStorage::CreateFile() {
+  RETURN_IF_ERROR(CheckOwner());
+  NewFile file;
+  ASSIGN_OR_RETURN(file.number, NextNumber(log_mark()));
+  file.id = NewRandomId(random_);
+  while (true) {
+    Result<std::unique_ptr<base::File>> created = directory_->Create(StoreFileName(file.number));
+    const bool lacks = !created && created.error().code() == StatusCode::kUnavailable;
+    if (lacks && handles_.CloseIdle()) continue;
+    ASSIGN_OR_RETURN(file.file, std::move(created));
+    return file;
+  }
+}
+
+Result<std::unique_ptr<base::File>> LocalStorage::OpenFile(FileNumber number) {
+  const std::shared_ptr<const Catalog> catalog = shared_catalog();
+  const auto record = catalog->files.find(number);
+  if (record == catalog->files.end()) return handles_.Open(number, std::nullopt);
+  Result<std::unique_ptr<base::File>> file = handles_.Open(number, record->second.id);
+  if (!file && file.error().code() == StatusCode::kNotFound) {
+    return Status::Corruption(StoreFileName(number) +
+                              ": the manifest names this file, but it does not exist");
+  }
+  return file;
+}
+
+// Verb 3. After each call the manifest may tell what of the log is durable.
+Status LocalStorage::FinishLogCall(Status status) {
+  base::MutexLock lock(mutex_);
+  log_mark_ = log_.mark();
+  return status;
+}
+
+void LocalStorage::AppendLog(const format::Frame& frame) { log_.Append(frame); }
+
+Status LocalStorage::WriteLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return log_.Write();
+}
+
+Status LocalStorage::SyncLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return FinishLogCall(log_.Sync());
+}
+
+Status LocalStorage::RollLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return FinishLogCall(log_.Roll());
+}
+
+uint64_t LocalStorage::segment_bytes() const { return log_.segment_bytes(); }
+FileNumber LocalStorage::current_segment() const { return log_.current_segment(); }
+
+uint64_t LocalStorage::log_bytes() const {
+  uint64_t bytes = 0;
+  // Held by name: a temporary would end before the loop does.
+  const std::shared_ptr<const Catalog> catalog = shared_catalog();
+  for (const format::SegmentRecord& segment : catalog->segments) {
+    bytes += segment.number == current_segment() ? segment_bytes()
+                                                 : log_.end_of(segment.number).length_bytes;
+  }
+  return bytes;
+}
+
+Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mark) {
+  Turn turn(this);
+  CatalogEdit edit;
+  if (replacement_.rewritten) edit.add_segments.push_back(*replacement_.rewritten);
+  edit.add_segments.push_back(record);
+  edit.remove_segments = replacement_.old;
+  if (!replacement_.old.empty()) edit.counters = replacement_.counters;
+  const Status status = keeper_.Commit(edit, mark);
+  Publish();
+  RETURN_IF_ERROR(status);
+  for (FileNumber number : std::exchange(replacement_, {}).old) pending_deletes_.push_back(number);
+  RemovePending();
+  return Status();
+}
+
+Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
+  RETURN_IF_ERROR(CheckOwner());
+  Turn turn(this);
+  const uint64_t current = keeper_.catalog()->epoch;
+  if (epoch != current) {
+    return Status::Conflict("epoch " + std::to_string(epoch) + " is over; the epoch is " +
+                            std::to_string(current));
+  }
+  const Status status = keeper_.Commit(edit, log_mark());
+  Publish();
+  RETURN_IF_ERROR(status);
+  for (FileNumber number : edit.remove_segments) pending_deletes_.push_back(number);
+  RemovePending();
+  return Status();
+}
+
+// What was waiting for a settled manifest, or for the end of a hold, goes now, unless a reader
+// beside this writer may read it. A reader's lock covers all numbers below a bound, so the files
+// that are held are the first ones.
+void LocalStorage::RemovePending() {
+  if (holds_ > 0 || !keeper_.settled()) return;
+  std::sort(pending_deletes_.begin(), pending_deletes_.end());
+  const auto free =
+      std::partition_point(pending_deletes_.begin(), pending_deletes_.end(),
+                           [this](FileNumber number) { return IsHeldByReader(number); });
+  for (auto number = free; number != pending_deletes_.end(); ++number) {
+    RemoveFile(*number).Ignore("nothing names it; the next open removes it");
+  }
+  pending_deletes_.erase(free, pending_deletes_.end());
+}
+
+// Requires: no manifest on disk names the file any more. A reader takes its lock before it reads
+// the manifest: one that comes after this question does not know the file.
+bool LocalStorage::IsHeldByReader(FileNumber number) {
+  const Result<bool> held = directory_->IsLockedShared(kRootName, number.value);
+  return !held.has_value() || *held;
+}
+
+Storage::FileFigures LocalStorage::file_figures() const {
+  const base::FilePool::Figures handles = handles_.figures();
+  return {.open = handles.open, .reopened = handles.reopened};
+}
+
+Storage::ReaderFigures LocalStorage::reader_figures() {
+  ReaderFigures figures{.processes = directory_->SharedLockHolders(kRootName)};
+  Turn turn(this);
+  figures.held_files = pending_deletes_.size();
+  return figures;
+}
+
+// Makes the keeper's catalog the one that everybody sees.
+void LocalStorage::Publish() {
+  std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  base::MutexLock lock(mutex_);
+  catalog_.swap(catalog);
+}
+
+std::shared_ptr<const Catalog> LocalStorage::shared_catalog() const {
+  base::MutexLock lock(mutex_);
+  return catalog_;
+}
+
+LogMark LocalStorage::log_mark() const {
+  base::MutexLock lock(mutex_);
+  return log_mark_;
+}
+
+Catalog LocalStorage::catalog() const { return *shared_catalog(); }
+
+Status LocalStorage::DeleteFile(FileNumber number) {
+  RETURN_IF_ERROR(CheckOwner());
+  Turn turn(this);
+  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  if (catalog->files.contains(number) || HasSegment(*catalog, number)) {
+    return Status::InvalidArgument("file " + std::to_string(number.value) +
+                                   " is still part of the database");
+  }
+  if (keeper_.settled() && holds_ == 0 && !IsHeldByReader(number)) return RemoveFile(number);
+  // A crash may show an edit that failed and names the file; or somebody reads or copies it.
+  pending_deletes_.push_back(number);
+  return Status();
+}
+
+// Numbers are unique over all kinds, so at most one of the names exists.
+Status LocalStorage::RemoveFile(FileNumber number) {
+  for (const std::string& name : {StoreFileName(number), SegmentName(number)}) {
+    const Status status = directory_->Remove(name);
+    if (status.code() != StatusCode::kNotFound) return status;
+  }
+  return Status();
+}
+
+Status LocalStorage::CloseCleanly() {
+  RETURN_IF_ERROR(CheckOwner());
+  RETURN_IF_ERROR(log_.Close());
+  Turn turn(this);
+  std::vector<format::BoundFile> segments;
+  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  for (const format::SegmentRecord& segment : catalog->segments) {
+    segments.push_back(log_.end_of(segment.number));
+  }
+  return keeper_.Close(std::move(segments), log_.mark());
+}
+
+}  // namespace tandem::engine

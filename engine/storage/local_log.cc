@@ -1,0 +1,158 @@
+// Rolling from one segment to the next, in an order that a crash at any moment leaves a log which
+// replays:
+// 1. The next file is created and its space reserved. Without space the last segment stays as it
+//    is.
+// 2. The last segment is sealed: exact length, synced. It takes no more.
+// 3. The new header, which vouches for that end, is written and synced.
+// 4. The catalog learns of the segment, once its name is durable. Only then does it take frames.
+// A crash or failure before 4 leaves a file that nothing names; the next roll begins another.
+#include "engine/storage/local_log.h"
+
+#include <algorithm>
+
+#include "base/passing.h"
+#include "base/status_macros.h"
+#include "engine/storage/files.h"
+#include "engine/storage/storage.h"
+
+namespace tandem::engine {
+namespace {
+
+// When a whole segment cannot be reserved, this many times the group that waits must fit.
+constexpr uint64_t kReserveFactor = 2;
+constexpr uint64_t kReserveBytesMin = 256 * 1024;
+
+}  // namespace
+
+LocalLog::LocalLog(Parts parts, const wal::ReplayReport& replay)
+    : parts_(std::move(parts)), last_end_(replay.end) {
+  for (const format::BoundFile& segment : replay.segments) ends_[segment.number] = segment;
+  current_.number = replay.last_segment;
+  replayed_ = {replay.last_segment, replay.end.length_bytes};
+}
+
+void LocalLog::GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end) {
+  ends_[segment.number] = {segment.number, segment.id, end.length_bytes, end.last_checksum};
+  last_end_ = end;
+}
+
+void LocalLog::Append(const format::Frame& frame) {
+  if (!dropped_.ok() || !poison_.ok()) return;
+  if (writer_->sealed()) {
+    dropped_ = RollFor(format::FrameBytes(frame.payload.size()));
+    if (!dropped_.ok()) return;
+  }
+  format::Frame marked = frame;
+  marked.durable_mark = writer_->synced_end().last_sequence;
+  writer_->Append(marked);
+}
+
+// What stands in the way of the next call: poison for good, or once the error that dropped the
+// frames since the last Write.
+Status LocalLog::Check() {
+  RETURN_IF_ERROR(poison_);
+  if (writer_) RETURN_IF_ERROR(writer_->status());
+  return std::exchange(dropped_, Status());
+}
+
+Status LocalLog::Write() {
+  RETURN_IF_ERROR(Check());
+  // A sealed segment has no frames waiting: the next Append begins another.
+  return writer_->sealed() ? Status() : writer_->Write();
+}
+
+Status LocalLog::Sync() {
+  RETURN_IF_ERROR(Check());
+  return writer_->sealed() ? writer_->Close() : writer_->Sync();
+}
+
+Status LocalLog::Roll() {
+  RETURN_IF_ERROR(Check());
+  return RollFor(0);
+}
+
+Status LocalLog::RollFor(uint64_t bytes) {
+  if (writer_ && !writer_->sealed()) RETURN_IF_ERROR(writer_->Write());
+  Status status = Prepare(bytes);
+  if (status.ok() && writer_) status = writer_->Close();
+  if (status.ok()) status = Begin();
+  // Nothing that was acknowledged is in doubt: the sealed segment is synced, or its writer has the
+  // error for good, and a file that could not be begun is thrown away.
+  if (!status.ok() && !base::MayPass(status)) {
+    poison_ = Status::ReadOnly("the log could not go on in a new segment: " +
+                               std::string(status.message()));
+  }
+  return status;
+}
+
+// Step 1.
+Status LocalLog::Prepare(uint64_t bytes) {
+  if (spare_.file == nullptr) {
+    ASSIGN_OR_RETURN(spare_.number, parts_.next_number(mark()));
+    ASSIGN_OR_RETURN(spare_.file, parts_.directory->Create(SegmentName(spare_.number)));
+  }
+  spare_.reserved_bytes = parts_.segment_bytes;
+  const Status status = spare_.file->Preallocate(spare_.reserved_bytes);
+  if (status.code() != StatusCode::kNoSpace) return status;
+  const uint64_t enough = std::max(kReserveFactor * bytes, kReserveBytesMin);
+  if (enough >= parts_.segment_bytes) return status;
+  spare_.reserved_bytes = enough;
+  return spare_.file->Preallocate(enough);
+}
+
+// Steps 3 and 4.
+Status LocalLog::Begin() {
+  if (writer_) {
+    last_end_ = writer_->end();
+    ends_[current_.number] = end_of(current_.number);
+  }
+  wal::SegmentSpec spec;
+  spec.database = parts_.database;
+  spec.number = spare_.number;
+  spec.id = NewRandomId(parts_.random);
+  spec.predecessor = last_end_;
+  spec.preallocate_bytes = spare_.reserved_bytes;
+  auto writer = wal::SegmentWriter::Create(std::move(spare_.file), spec);
+  if (!writer) {
+    parts_.directory->Remove(SegmentName(spec.number))
+        .Ignore("nothing names it; the next open removes it");
+    return writer.error();
+  }
+  const format::SegmentRecord record{spec.number, spec.id};
+  const Status status = parts_.add_segment(record, mark());
+  if (!status.ok()) {
+    // A crash may still show the edit, so the file stays.
+    (*writer)->Close().Ignore("this only frees the space that it reserved");
+    return status;
+  }
+  writer_ = std::move(*writer);
+  current_ = record;
+  return Status();
+}
+
+Status LocalLog::Close() {
+  RETURN_IF_ERROR(Check());
+  if (spare_.file != nullptr) {
+    parts_.directory->Remove(SegmentName(spare_.number))
+        .Ignore("nothing names it; the next open removes it");
+    spare_.file.reset();
+  }
+  return writer_->Close();
+}
+
+uint64_t LocalLog::segment_bytes() const { return writer_ ? writer_->size_bytes() : 0; }
+
+format::LogMark LocalLog::mark() const {
+  return writer_ ? format::LogMark{current_.number, writer_->synced_end().length_bytes} : replayed_;
+}
+
+format::BoundFile LocalLog::end_of(format::FileNumber number) const {
+  if (writer_ && number == current_.number) {
+    const wal::SegmentEnd end = writer_->end();
+    return {number, current_.id, end.length_bytes, end.last_checksum};
+  }
+  const auto found = ends_.find(number);
+  return found == ends_.end() ? format::BoundFile() : found->second;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,46 @@
+// The moments of a local store that is open for writing: while one is held, files that the catalog
+// names no more wait in the list of pending deletes, as they do for an unsettled manifest.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/storage/files.h"
+#include "engine/storage/local.h"
+
+namespace tandem::engine {
+
+class LocalStorage::Hold final : public HeldFiles {
+ public:
+  explicit Hold(LocalStorage* storage) : HeldFiles(storage->directory_.get()), storage_(storage) {}
+  ~Hold() override { storage_->EndHold(); }
+
+  Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
+    return storage_->OpenFile(number);
+  }
+  Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) override {
+    return directory()->Open(SegmentName(number), base::OpenMode::kReadOnly);
+  }
+
+ private:
+  LocalStorage* const storage_;
+};
+
+Result<StoreMoment> LocalStorage::TakeMoment() {
+  RETURN_IF_ERROR(CheckOwner());
+  StoreMoment moment;
+  Turn turn(this);
+  moment.catalog = *keeper_.catalog();
+  for (const format::SegmentRecord& segment : moment.catalog.segments) {
+    moment.segments.push_back(log_.end_of(segment.number));
+  }
+  moment.files = std::make_unique<Hold>(this);
+  ++holds_;
+  return moment;
+}
+
+void LocalStorage::EndHold() {
+  Turn turn(this);
+  --holds_;
+  RemovePending();
+}
+
+}  // namespace tandem::engine

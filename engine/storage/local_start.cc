@@ -1,0 +1,158 @@
+// The start of the writer's storage, after everything was read, replayed and checked:
+// 1. ROOT says open, with file numbers reserved: before the first write to anything else.
+// 2. What was replayed is cut to its end, written again and synced.
+// 3. The manifest goes on or, after a crash, begins again.
+// 4. Files that nothing names are removed, which may make the space for what follows.
+// 5. Where former lives left many segments, the frames that are still needed are copied into one.
+// 6. A new segment vouches for the end of the last; the edit that adds it adds the rewritten one,
+//    too, and removes those that it replaces.
+// A crash anywhere in it leaves what was there before, and the next start repeats it.
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "engine/storage/files.h"
+#include "engine/storage/local.h"
+
+namespace tandem::engine {
+namespace {
+
+// Writes bytes back as they are, so that the next sync covers them: when a sync failed in the
+// process before, the system may show them and yet never write them to the disk.
+Status WriteAgain(base::File* file, uint64_t from, uint64_t to) {
+  std::string chunk;
+  for (uint64_t offset = from; offset < to; offset += chunk.size()) {
+    chunk.resize(std::min<uint64_t>(to - offset, 1 << 20));
+    ASSIGN_OR_RETURN(const size_t count, file->Read(offset, chunk));
+    if (count < chunk.size()) return Status::IoError(file->name() + ": shorter than a moment ago");
+    RETURN_IF_ERROR(file->Write(offset, chunk));
+  }
+  return Status();
+}
+
+std::vector<format::FileNumber> NumbersOf(const std::vector<format::BoundFile>& segments) {
+  std::vector<format::FileNumber> numbers;
+  for (const format::BoundFile& segment : segments) numbers.push_back(segment.number);
+  return numbers;
+}
+
+}  // namespace
+
+Status LocalStorage::Start(const StorageStart& start) {
+  const std::unique_ptr<const Found> found = std::move(found_);
+  RETURN_IF_ERROR(TakeOver(*found));
+  RemoveOrphans(found->listing);
+  return BeginOwnSegment(*found, start);
+}
+
+// Steps 1 to 3.
+Status LocalStorage::TakeOver(const Found& found) {
+  Turn turn(this);
+  RETURN_IF_ERROR(keeper_.MarkOpen());
+  if (!found.was_closed) RETURN_IF_ERROR(TrimSegments(found));
+  const Status status = keeper_.BeginManifest(found.was_closed, log_.mark());
+  Publish();
+  return status;
+}
+
+// Cuts what a crash left behind the segments' ends, and makes what was replayed durable. Segments
+// but the last were synced before their successor was begun.
+Status LocalStorage::TrimSegments(const Found& found) {
+  for (const format::BoundFile& segment : found.replay.segments) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file,
+                     directory_->Open(SegmentName(segment.number), base::OpenMode::kReadWrite));
+    ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+    const bool last = segment.number == found.replay.last_segment;
+    if (!last && size == segment.length_bytes) continue;
+    // The size as well is set again where it is right already, for the reason of WriteAgain.
+    RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
+    if (last) {
+      const format::LogMark& durable = found.durable;
+      const uint64_t from = segment.number == durable.segment ? durable.length_bytes : 0;
+      RETURN_IF_ERROR(WriteAgain(file.get(), from, segment.length_bytes));
+    }
+    RETURN_IF_ERROR(file->DataSync());
+  }
+  return Status();
+}
+
+void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
+  Turn turn(this);
+  const std::shared_ptr<const format::Catalog> catalog = keeper_.catalog();
+  for (const LocalFile& file : listing) {
+    const bool named =
+        (file.kind == LocalFileKind::kStore && catalog->files.contains(file.number)) ||
+        (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
+        (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
+    if (named) continue;
+    if (file.kind != LocalFileKind::kManifest && IsHeldByReader(file.number)) {
+      pending_deletes_.push_back(file.number);
+      continue;
+    }
+    directory_->Remove(file.name).Ignore("nothing names it; the next open tries again");
+  }
+}
+
+// Steps 5 and 6. A log without frames has nothing to replay again: its segments go as the new one
+// comes.
+Status LocalStorage::BeginOwnSegment(const Found& found, const StorageStart& start) {
+  const wal::ReplayReport& replay = found.replay;
+  replacement_.counters = start.counters;
+  if (replay.frames == 0) {
+    replacement_.old = NumbersOf(replay.segments);
+  } else if (replay.segments.size() > former_segments_max_) {
+    const Status rewritten = RewriteSegments(replay, start);
+    if (!rewritten.ok() && start.log) {
+      start.log("the log keeps " + std::to_string(replay.segments.size()) +
+                " segments of former lives until the next open, since they could not be written " +
+                "into one: " + rewritten.ToString());
+    }
+  }
+  const Status status = RollLog();
+  if (status.code() != StatusCode::kNoSpace || !replacement_.rewritten) return status;
+  KeepOldSegments(replay);
+  return RollLog();
+}
+
+// The file that fails is thrown away: nothing names it yet.
+Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const StorageStart& start) {
+  wal::SegmentSpec spec;
+  spec.database = keeper_.catalog()->database;
+  ASSIGN_OR_RETURN(spec.number, NextNumber(log_mark()));
+  spec.id = NewRandomId(random_);
+  spec.predecessor = wal::RewrittenPredecessor(replay);
+  const Result<wal::SegmentEnd> end = WriteRewritten(spec, replay, start);
+  const bool is_empty = end && end->length_bytes == wal::kSegmentHeaderBytes;
+  if (!end || is_empty) {
+    directory_->Remove(SegmentName(spec.number))
+        .Ignore("nothing names it; the next open removes it");
+  }
+  RETURN_IF_ERROR(end.status());
+  replacement_.old = NumbersOf(replay.segments);
+  if (is_empty) return Status();
+  replacement_.rewritten = {spec.number, spec.id};
+  log_.GoOnBehind(*replacement_.rewritten, *end);
+  return Status();
+}
+
+Result<wal::SegmentEnd> LocalStorage::WriteRewritten(const wal::SegmentSpec& spec,
+                                                     const wal::ReplayReport& replay,
+                                                     const StorageStart& start) {
+  ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, directory_->Create(SegmentName(spec.number)));
+  ASSIGN_OR_RETURN(const auto writer, wal::SegmentWriter::Create(std::move(file), spec));
+  const auto every = [](const format::Frame&) { return true; };
+  RETURN_IF_ERROR(wal::RewriteLog(replay, SegmentsOf(directory_.get()),
+                                  start.is_needed ? start.is_needed : every, writer.get()));
+  return writer->end();
+}
+
+// The rewritten segment took the space that the new one needs.
+void LocalStorage::KeepOldSegments(const wal::ReplayReport& replay) {
+  const format::BoundFile& last = replay.segments.back();
+  log_.GoOnBehind({last.number, last.id}, replay.end);
+  Turn turn(this);
+  // A crash may show an edit that failed and names the file.
+  pending_deletes_.push_back(std::exchange(replacement_, {}).rewritten->number);
+  RemovePending();
+}
+
+}  // namespace tandem::engine

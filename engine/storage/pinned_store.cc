@@ -1,0 +1,19 @@
+// What holding the files of a store means for its directory, whoever holds them.
+#include "engine/storage/pinned_store.h"
+
+#include <string>
+
+#include "engine/storage/storage.h"
+
+namespace tandem::engine {
+
+Status HeldFiles::LinkStoreFile(format::FileNumber number, base::Directory* to) {
+  const std::string name = StoreFileName(number);
+  return to->Link(*directory_, name, name);
+}
+
+Result<bool> HeldFiles::Contain(base::Directory* directory) {
+  return directory->IsWithin(*directory_);
+}
+
+}  // namespace tandem::engine

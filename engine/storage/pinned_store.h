@@ -1,0 +1,48 @@
+// A store as of one moment, held so that it can be copied while the store goes on: what it is made
+// of, and handles on its files, which nobody deletes meanwhile.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/file_system.h"
+#include "engine/storage/catalog.h"
+#include "format/root.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// The files of a store, kept while this lives. Threads: any. Lifetime: the storage outlives it.
+class HeldFiles {
+ public:
+  /// `directory` is the store's and outlives it.
+  explicit HeldFiles(base::Directory* directory) : directory_(directory) {}
+  HeldFiles(const HeldFiles&) = delete;
+  HeldFiles& operator=(const HeldFiles&) = delete;
+  virtual ~HeldFiles() = default;
+  /// Errors: kCorruption (the file does not exist), kIoError.
+  virtual Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) = 0;
+  virtual Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) = 0;
+  /// Gives the store file its name in `to` as a second one. Errors: as base::Directory::Link;
+  /// kUnsupported and kNotFound: it has to be copied.
+  Status LinkStoreFile(format::FileNumber number, base::Directory* to);
+  /// Whether `directory` is the store's or lies in it.
+  Result<bool> Contain(base::Directory* directory);
+
+ protected:
+  base::Directory* directory() const { return directory_; }
+
+ private:
+  base::Directory* const directory_;
+};
+
+/// Every operation up to the moment is in the files of the catalog or in the segments, and none
+/// after it.
+struct StoreMoment {
+  format::Catalog catalog;
+  std::vector<format::BoundFile> segments;  ///< The catalog's, each with where it ends.
+  std::unique_ptr<HeldFiles> files;
+};
+
+}  // namespace tandem::engine

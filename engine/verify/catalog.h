@@ -1,0 +1,17 @@
+// What the catalog says about the store files, against the files.
+#pragma once
+
+#include "engine/region/view.h"
+#include "engine/storage/storage.h"
+#include "tandem/database.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Compares every file of the view with its record in the catalog: size, hash of all its bytes,
+/// counts and bounds, and its sequences with the last one of the catalog. What does not agree is
+/// appended to the report's findings. A file that a
+/// compaction took out of the catalog meanwhile is passed over. Errors: kIoError.
+Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* report);
+
+}  // namespace tandem::engine

@@ -1,0 +1,51 @@
+// The whole-file hash of a store file, read front to back past every cache.
+#include "engine/verify/file_hash.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/status_macros.h"
+#include "engine/verify/findings.h"
+#include "format/corruption.h"
+#include "format/file_window.h"
+#include "format/hash.h"
+
+namespace tandem::format {
+namespace {
+
+Result<Hash128> HashFile(base::File* file, uint64_t size_bytes) {
+  FileWindow window(file, size_bytes);
+  StreamingHash128 hash;
+  for (uint64_t offset = 0; offset < size_bytes;) {
+    const uint64_t piece = std::min(FileWindow::kReadBytes, size_bytes - offset);
+    ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(offset, piece));
+    hash.Add(bytes);
+    offset += piece;
+  }
+  return hash.Finish();
+}
+
+}  // namespace
+
+Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expected,
+                      VerifyReport* report) {
+  Findings findings(file->name(), report);
+  const Result<uint64_t> size = file->Size();
+  if (!size.has_value()) return findings.AddError(size.error());
+  findings.set_topic({"catalog", FindingEffect::kAccess});
+  if (*size != size_bytes) {
+    findings.Add(Mismatch("size in bytes, by the catalog", size_bytes, *size));
+    return Status();
+  }
+  const Result<Hash128> found = HashFile(file, size_bytes);
+  if (!found.has_value()) return findings.AddError(found.error());
+  if (*found != expected) {
+    // What it costs, the blocks say.
+    findings.set_topic({"catalog", FindingEffect::kNothing});
+    findings.Add("hash of the whole file, by the catalog: expected " + HashText(expected) +
+                 ", found " + HashText(*found));
+  }
+  return Status();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,223 @@
+// An index section is compared with what the rows imply, in both directions.
+#include "engine/verify/index.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/status_macros.h"
+#include "format/corruption.h"
+#include "format/hash.h"
+#include "index/key.h"
+
+namespace tandem::format {
+namespace {
+
+/// Adds modulo 2^128.
+void AddTo(Hash128* sum, const Hash128& value) {
+  sum->low += value.low;
+  sum->high += value.high + (sum->low < value.low ? 1 : 0);
+}
+
+std::string_view PartName(IndexPart part) {
+  return part == IndexPart::kCurrent ? "current" : "older";
+}
+
+}  // namespace
+
+IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, uint32_t row_count,
+                             Findings* findings)
+    : index_(index), section_(section), row_count_(row_count), findings_(*findings) {}
+
+void IndexVerifier::Add(std::string_view what) {
+  findings_.AddOn(topic_, "index " + Quoted(index_.name) + ": " + std::string(what));
+}
+
+std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const {
+  std::string text = std::string(PartName(part)) + " entry ";
+  std::string_view rest = key;
+  const auto value = DecodeIndexKey(index_.columns[0], &rest);
+  if (!value.has_value() || !rest.empty()) return text + "with the malformed key " + Quoted(key);
+  return text + (value->has_value() ? Quoted(**value) : "of an absent value");
+}
+
+Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
+                             std::span<const Cell> cells) {
+  // A row whose entries cannot be told still has its place in the chunk.
+  if (first_of_row_.empty()) chunk_begin_ = ordinal;
+  chunk_end_ = ordinal + 1;
+  first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
+  if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
+    findings_.set_topic({"rows", FindingEffect::kRows});
+    return findings_.AddError(status);
+  }
+  findings_.set_topic(topic_);
+  for (const IndexEntry& entry : facts_.entries) {
+    expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
+    (entry.current ? current_ : older_).Add(entry.key, row_key);
+    ++findings_.report()->index_entries;
+  }
+  return CompareBits(ordinal);
+}
+
+Status IndexVerifier::CompareBits(uint32_t ordinal) {
+  const Result<const Bitmap*> present = section_->Present();
+  if (!present.has_value()) return findings_.AddError(present.error());
+  const Result<const Bitmap*> touched = section_->Touched();
+  if (!touched.has_value()) return findings_.AddError(touched.error());
+  const std::string row = "row " + std::to_string(ordinal);
+  if ((*present)->size() != row_count_ || (*touched)->size() != row_count_) {
+    Add("a bitmap does not have one bit a row");
+  } else if ((*present)->Test(ordinal) != facts_.present) {
+    Add(Mismatch("bit 'present' of " + row, facts_.present, !facts_.present));
+  } else if ((*touched)->Test(ordinal) != facts_.touched) {
+    Add(Mismatch("bit 'touched' of " + row, facts_.touched, !facts_.touched));
+  }
+  return Status();
+}
+
+Status IndexVerifier::CompareChunk() {
+  findings_.set_topic(topic_);
+  first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
+  for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
+    if (Status status = ComparePart(part); !status.ok()) {
+      RETURN_IF_ERROR(findings_.AddError(status));
+    }
+  }
+  for (const Expected& entry : expected_) {
+    if (entry.found) continue;
+    Add("row " + std::to_string(entry.ordinal) + " lacks " +
+        (entry.current ? "its current entry" : "an older entry"));
+  }
+  expected_.clear();
+  first_of_row_.clear();
+  return Status();
+}
+
+Status IndexVerifier::ComparePart(IndexPart part) {
+  const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
+  RETURN_IF_ERROR(cursor->Seek({}));
+  while (cursor->valid()) {
+    ordinals_.clear();
+    RETURN_IF_ERROR(cursor->AppendOrdinals(&ordinals_));
+    CompareValue(part, cursor->key(), ordinals_);
+    RETURN_IF_ERROR(cursor->Next());
+  }
+  return Status();
+}
+
+void IndexVerifier::CompareValue(IndexPart part, std::string_view key,
+                                 std::span<const uint32_t> ordinals) {
+  const Hash128 hash = HashOf128(key);
+  auto ordinal = std::lower_bound(ordinals.begin(), ordinals.end(), chunk_begin_);
+  for (; ordinal != ordinals.end() && *ordinal < chunk_end_; ++ordinal) {
+    const uint32_t row = *ordinal - chunk_begin_;
+    Expected* match = nullptr;
+    for (uint32_t i = first_of_row_[row]; i < first_of_row_[row + 1]; ++i) {
+      if (expected_[i].key == hash && expected_[i].current == (part == IndexPart::kCurrent)) {
+        match = &expected_[i];
+      }
+    }
+    if (match == nullptr) {
+      Add("row " + std::to_string(*ordinal) + " does not imply its " + Describe(part, key));
+    } else if (match->found) {
+      Add("row " + std::to_string(*ordinal) + " has twice its " + Describe(part, key));
+    } else {
+      match->found = true;
+    }
+  }
+}
+
+Status IndexVerifier::Finish() {
+  findings_.set_topic(topic_);
+  const IndexSummary& summary = section_->summary();
+  findings_.Compare("entries of index " + Quoted(index_.name) + ", current", current_.count,
+                    summary.current_entries);
+  findings_.Compare("entries of index " + Quoted(index_.name) + ", older", older_.count,
+                    summary.older_entries);
+  if (current_ != summary.current_digest)
+    Add("the digest of the current part is not that of the rows");
+  if (older_ != summary.older_digest) Add("the digest of the older part is not that of the rows");
+  for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
+    PartTotals totals;
+    Status status = CheckForward(part, &totals);
+    if (status.ok()) status = CheckBackward(part, totals);
+    if (!status.ok()) {
+      RETURN_IF_ERROR(findings_.AddError(status));
+      continue;
+    }
+    const bool current = part == IndexPart::kCurrent;
+    const std::string name =
+        " of index " + Quoted(index_.name) + ", " + std::string(PartName(part));
+    findings_.Compare("entries listed" + name, current ? current_.count : older_.count,
+                      totals.entries);
+    findings_.Compare("distinct values" + name, totals.values,
+                      current ? summary.current_values : summary.older_values);
+  }
+  return Status();
+}
+
+Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
+  const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
+  RETURN_IF_ERROR(cursor->Seek({}));
+  std::string previous;
+  while (cursor->valid()) {
+    if (totals->values > 0 && cursor->key() <= previous) {
+      Add("values do not rise at the " + Describe(part, cursor->key()));
+    }
+    previous = cursor->key();
+    RETURN_IF_ERROR(CheckValue(part, cursor.get(), *totals));
+    ++totals->values;
+    totals->entries += ordinals_.size();
+    AddTo(&totals->key_sum, HashOf128(previous));
+    RETURN_IF_ERROR(cursor->Next());
+  }
+  return Status();
+}
+
+/// One value: its ordinals rise and are rows, its counts agree. Leaves the ordinals in ordinals_.
+Status IndexVerifier::CheckValue(IndexPart part, IndexValueCursor* cursor,
+                                 const PartTotals& before) {
+  const std::string_view key = cursor->key();
+  ordinals_.clear();
+  RETURN_IF_ERROR(cursor->AppendOrdinals(&ordinals_));
+  if (ordinals_.empty() || ordinals_.back() >= row_count_ ||
+      !std::is_sorted(ordinals_.begin(), ordinals_.end(), std::less_equal<>())) {
+    Add("the ordinals do not rise below the number of rows in the " + Describe(part, key));
+  }
+  if (cursor->count() != ordinals_.size()) {
+    Add(Mismatch("rows of the " + Describe(part, key), ordinals_.size(), cursor->count()));
+  }
+  if (cursor->entries_before() != before.entries) {
+    Add(Mismatch("entries before the " + Describe(part, key), before.entries,
+                 cursor->entries_before()));
+  }
+  ASSIGN_OR_RETURN(const uint64_t counted,
+                   section_->CountEntries(part, EqualRange(std::string(key))));
+  if (counted != ordinals_.size()) {
+    Add(Mismatch("count of the " + Describe(part, key), ordinals_.size(), counted));
+  }
+  return Status();
+}
+
+Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
+  const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
+  RETURN_IF_ERROR(cursor->SeekBefore(std::nullopt));
+  PartTotals backward;
+  std::string previous;
+  for (; cursor->valid(); ++backward.values) {
+    if (backward.values > 0 && cursor->key() >= previous) {
+      Add("values do not fall at the " + Describe(part, cursor->key()));
+    }
+    previous = cursor->key();
+    backward.entries += cursor->count();
+    AddTo(&backward.key_sum, HashOf128(previous));
+    RETURN_IF_ERROR(cursor->Previous());
+  }
+  if (backward.values != forward.values || backward.entries != forward.entries ||
+      backward.key_sum != forward.key_sum) {
+    Add("the " + std::string(PartName(part)) + " part read backwards is not what it is forwards");
+  }
+  return Status();
+}
+
+}  // namespace tandem::format

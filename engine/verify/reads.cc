@@ -1,0 +1,319 @@
+// The forward scan is the measure, because it is the plainest way to read.
+//
+//   1. Rows: the scan is cut into pieces of some thousand rows. Of each piece the rows are
+//      remembered as hashes; a reverse scan of the same keys, and one point read a row, must give
+//      the same.
+//   2. Values: for each index, `column IS NOT NULL` through the index gives exactly the scanned
+//      rows that have the column, in key order; ordered by the index it gives the same rows, as the
+//      order says, in both directions.
+//   3. Some values of each index, met in the scan, are queried one by one and counted.
+//
+// Conditions have the type of the first index over their column, and an index of another type does
+// not serve them. So each index is asked through a table in which it is alone on its column.
+#include "engine/verify/reads.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/predicate/bound.h"
+#include "engine/verify/findings.h"
+#include "engine/verify/row_hashes.h"
+#include "format/value_text.h"
+#include "index/key.h"
+
+namespace tandem::engine {
+namespace {
+
+using format::Findings;
+using format::Hash128;
+using format::Quoted;
+
+constexpr size_t kPieceRows = 4096;
+constexpr size_t kSampledValues = 32;  ///< Of each index.
+
+/// An order-independent sum of rows.
+struct RowSum {
+  uint64_t rows = 0;
+  uint64_t low = 0, high = 0;
+  void Add(const Hash128& hash) {
+    ++rows;
+    low += hash.low;
+    high += hash.high;
+  }
+  bool operator==(const RowSum&) const = default;
+};
+
+/// An index, and what the scan says about its column.
+struct ScannedIndex {
+  const format::IndexRecord* record = nullptr;
+  TableView view;                           ///< Without other indexes over its column.
+  RowSum rows;                              ///< Rows that have the column.
+  std::map<std::string, uint64_t> samples;  ///< Rows by index key, for the values met first.
+};
+
+bool IsOverColumnOf(const format::IndexRecord& a, const format::IndexRecord& b) {
+  return a.columns[0].family == b.columns[0].family &&
+         a.columns[0].qualifier == b.columns[0].qualifier;
+}
+
+/// The view with `index` as the only index over its column. Positions of indexes stay as they are.
+TableView ViewWithAlone(TableView view, const format::IndexRecord& index) {
+  auto table = std::make_shared<format::TableRecord>(*view.table);
+  for (format::IndexRecord& other : table->indexes) {
+    if (other.id != index.id && IsOverColumnOf(other, index)) {
+      other.state = format::IndexState::kDropping;
+    }
+  }
+  view.table = std::move(table);
+  return view;
+}
+
+/// The rows whose value in `column` has the index key `key`. An infinity has no literal: it is what
+/// lies beyond the last number.
+Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumnRecord& record,
+                            std::string_view key) {
+  ASSIGN_OR_RETURN(const std::optional<std::string> value, format::DecodeIndexKey(record, &key));
+  const bool is_double = TextType(record.type) == ColumnType::kDouble;
+  const std::string last = format::DoubleText(std::numeric_limits<double>::max());
+  if (is_double && value == "inf") {
+    return Predicate::Compare(Predicate::Kind::kGreater, column, {last});
+  }
+  if (is_double && value == "-inf") {
+    return Predicate::Compare(Predicate::Kind::kLess, column, {"-" + last});
+  }
+  return Predicate::Equal(column, value.value_or(""));
+}
+
+class ReadsVerifier {
+ public:
+  ReadsVerifier(const ReadContext& context, const TableView& view, VerifyReport* report)
+      : context_(context), view_(view), findings_("table " + Quoted(view.table->name), report) {
+    options_.versions = std::numeric_limits<uint32_t>::max();
+    options_.pieces = true;
+    findings_.set_topic({"reads", FindingEffect::kAccess});
+  }
+
+  Status Run();
+
+ private:
+  Status CompareAll();
+  Status ScanForward();
+  Status ComparePiece();
+  Status ComparePointReads();
+  void NoteValues(const SeenRow& row);
+  Status CompareKeyOrder(size_t which);
+  Status CompareIndexOrder(size_t which, bool descending);
+  Status CompareSamples(size_t which);
+  Result<SeenRows> Scan(const ScanOptions& scan) const;
+  Result<SeenRows> Query(const ScannedIndex& index, const Predicate& predicate,
+                         const QueryOptions& query) const;
+  std::string ColumnName(size_t which) const {
+    return columns_[which].family + ":" + columns_[which].record.qualifier;
+  }
+  Predicate IsNotNull(size_t which) const {
+    return Predicate::Compare(Predicate::Kind::kIsNotNull, ColumnName(which), {});
+  }
+
+  const ReadContext& context_;
+  const TableView& view_;
+  Findings findings_;
+  ReadOptions options_;
+  std::vector<ScannedIndex> indexes_;
+  std::vector<SeenColumn> columns_;  ///< Of the indexes; ascending, whatever these say.
+  std::vector<SeenRow> piece_;
+};
+
+/// A read that meets damage is a finding, and ends the comparison.
+Status ReadsVerifier::Run() {
+  const Status status = CompareAll();
+  return status.ok() ? status : findings_.AddError(status);
+}
+
+Status ReadsVerifier::CompareAll() {
+  for (const format::IndexRecord& record : view_.table->indexes) {
+    if (record.state == format::IndexState::kDropping) continue;
+    ScannedIndex& index = indexes_.emplace_back();
+    index.record = &record;
+    index.view = ViewWithAlone(view_, record);
+    SeenColumn& column = columns_.emplace_back();
+    column.record = record.columns[0];
+    column.record.descending = false;
+    for (const format::FamilyRecord& family : view_.table->families) {
+      if (family.id == column.record.family) column.family = family.options.name;
+    }
+  }
+  RETURN_IF_ERROR(ScanForward());
+  for (size_t which = 0; which < indexes_.size(); ++which) {
+    findings_.set_topic({"index", FindingEffect::kDerived});
+    RETURN_IF_ERROR(CompareKeyOrder(which));
+    RETURN_IF_ERROR(CompareIndexOrder(which, false));
+    RETURN_IF_ERROR(CompareIndexOrder(which, true));
+    RETURN_IF_ERROR(CompareSamples(which));
+  }
+  return Status();
+}
+
+Result<SeenRows> ReadsVerifier::Scan(const ScanOptions& scan) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, ScanRows(context_, view_, options_, scan));
+  return SeenRows(std::move(rows), columns_);
+}
+
+Result<SeenRows> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
+                                      const QueryOptions& query) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
+                   QueryRows(context_, index.view, options_, predicate, query));
+  return SeenRows(std::move(rows), columns_);
+}
+
+Status ReadsVerifier::ScanForward() {
+  ASSIGN_OR_RETURN(SeenRows rows, Scan({}));
+  std::string last_key;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) break;
+    const SeenRow& row = rows.row();
+    if (row.key <= last_key) findings_.Add("scanned keys do not rise at " + Quoted(row.key));
+    last_key = row.key;
+    NoteValues(row);
+    piece_.push_back({row.key, row.hash, row.pieces, {}});
+    if (piece_.size() == kPieceRows) RETURN_IF_ERROR(ComparePiece());
+  }
+  return ComparePiece();
+}
+
+void ReadsVerifier::NoteValues(const SeenRow& row) {
+  for (size_t which = 0; which < indexes_.size(); ++which) {
+    const std::optional<std::string>& key = row.values[which];
+    if (!key.has_value()) continue;
+    ScannedIndex& index = indexes_[which];
+    index.rows.Add(row.hash);
+    // A value is counted from its first row on or not at all.
+    if (index.samples.size() < kSampledValues) index.samples.try_emplace(*key, 0);
+    const auto sample = index.samples.find(*key);
+    if (sample != index.samples.end()) ++sample->second;
+  }
+}
+
+Status ReadsVerifier::ComparePiece() {
+  if (piece_.empty()) return Status();
+  ScanOptions scan;
+  scan.start = piece_.front().key;
+  scan.end = piece_.back().key + '\0';
+  scan.reverse = true;
+  ASSIGN_OR_RETURN(SeenRows rows, Scan(scan));
+  const SeenRow& row = rows.row();
+  for (auto expected = piece_.rbegin();; ++expected) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    const bool ends = expected == piece_.rend();
+    if (!more && ends) break;
+    if (more && !ends && row.key == expected->key && row.hash == expected->hash) continue;
+    findings_.Add("a reverse scan differs from the forward scan: expected " +
+                  (ends ? "the end" : "row " + Quoted(expected->key)) + ", found " +
+                  (more ? "row " + Quoted(row.key) : "the end") +
+                  (more && !ends && row.key == expected->key ? " with other cells" : ""));
+    break;
+  }
+  RETURN_IF_ERROR(ComparePointReads());
+  piece_.clear();
+  return Status();
+}
+
+/// Point reads return whole rows: those that came in pieces are left to the scans.
+Status ReadsVerifier::ComparePointReads() {
+  for (const SeenRow& seen : piece_) {
+    if (seen.pieces > 1) continue;
+    ASSIGN_OR_RETURN(const std::optional<Row> row, GetRow(view_, options_, seen.key));
+    if (!row.has_value()) {
+      findings_.Add("a point read does not find the scanned row " + Quoted(seen.key));
+    } else if (row->key() != seen.key || HashOfWhole(row->view()) != seen.hash) {
+      findings_.Add("a point read finds other cells than the scan in row " + Quoted(seen.key));
+    }
+  }
+  return Status();
+}
+
+/// `column IS NOT NULL` through the index against the scan, row by row.
+Status ReadsVerifier::CompareKeyOrder(size_t which) {
+  const std::string& name = indexes_[which].record->name;
+  QueryOptions query;
+  query.use_index = name;
+  ASSIGN_OR_RETURN(SeenRows hits, Query(indexes_[which], IsNotNull(which), query));
+  ASSIGN_OR_RETURN(SeenRows scanned, Scan({}));
+  const SeenRow& row = scanned.row();
+  const SeenRow& hit = hits.row();
+  while (true) {
+    bool more = true, has_column = false;
+    while (more && !has_column) {
+      ASSIGN_OR_RETURN(more, scanned.Next());
+      has_column = more && row.values[which].has_value();
+    }
+    ASSIGN_OR_RETURN(const bool is_hit, hits.Next());
+    if (!more && !is_hit) return Status();
+    const bool same_key = more && is_hit && row.key == hit.key;
+    if (same_key && row.hash == hit.hash) continue;
+    findings_.Add("index " + Quoted(name) + " differs from the scan: expected " +
+                  (more ? "row " + Quoted(row.key) : "the end") + ", found " +
+                  (is_hit ? "row " + Quoted(hit.key) : "the end") +
+                  (same_key ? " with other cells" : ""));
+    return Status();
+  }
+}
+
+Status ReadsVerifier::CompareIndexOrder(size_t which, bool descending) {
+  const ScannedIndex& index = indexes_[which];
+  QueryOptions query;
+  query.order_by = index.record->name;
+  query.descending = descending;
+  ASSIGN_OR_RETURN(SeenRows hits, Query(index, {}, query));
+  const SeenRow& hit = hits.row();
+  RowSum sum;
+  std::string previous;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, hits.Next());
+    if (!more) break;
+    const std::optional<std::string>& key = hit.values[which];
+    if (!key.has_value() || (sum.rows > 0 && (descending ? *key > previous : *key < previous))) {
+      findings_.Add("ordered by index " + Quoted(index.record->name) + ", row " + Quoted(hit.key) +
+                    " is out of order");
+    }
+    previous = key.value_or("");
+    sum.Add(hit.hash);
+  }
+  if (sum != index.rows) {
+    findings_.Add("ordered by index " + Quoted(index.record->name) +
+                  (descending ? ", falling" : "") + ": expected the " +
+                  std::to_string(index.rows.rows) + " scanned rows with the column, found " +
+                  std::to_string(sum.rows) + " rows");
+  }
+  return Status();
+}
+
+Status ReadsVerifier::CompareSamples(size_t which) {
+  const ScannedIndex& index = indexes_[which];
+  for (const auto& [key, rows] : index.samples) {
+    ASSIGN_OR_RETURN(const Predicate equal,
+                     EqualsKey(ColumnName(which), columns_[which].record, key));
+    QueryOptions query;
+    query.use_index = index.record->name;
+    ASSIGN_OR_RETURN(const uint64_t counted,
+                     CountRows(context_, index.view, options_, equal, query));
+    findings_.Compare(
+        "rows that index " + Quoted(index.record->name) + " counts of " + Quoted(equal.ToString()),
+        rows, counted);
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status VerifyReads(const ReadContext& context, const TableView& view, VerifyReport* report) {
+  ReadsVerifier verifier(context, view, report);
+  return verifier.Run();
+}
+
+}  // namespace tandem::engine

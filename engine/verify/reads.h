@@ -1,0 +1,13 @@
+// Whether all ways of reading one view agree.
+#pragma once
+
+#include "engine/query/reader.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Compares reverse scans, point reads and index queries with forward scans of the same view.
+/// Differences become findings; memory is bounded whatever the table's size. Errors: as VerifyView.
+Status VerifyReads(const ReadContext& context, const TableView& view, VerifyReport* report);
+
+}  // namespace tandem::engine

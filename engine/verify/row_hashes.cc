@@ -1,0 +1,63 @@
+// A row's hash is that of its first piece, then of the hash so far and the next piece.
+#include "engine/verify/row_hashes.h"
+
+#include "base/status_macros.h"
+#include "format/coding.h"
+#include "format/hash.h"
+
+namespace tandem::engine {
+namespace {
+
+void AppendPiece(const RowView& row, std::string* bytes) {
+  format::AppendLengthPrefixed(bytes, row.key());
+  for (const Cell& cell : row.cells()) {
+    format::AppendLengthPrefixed(bytes, cell.family);
+    format::AppendLengthPrefixed(bytes, cell.qualifier);
+    format::AppendU64(bytes, static_cast<uint64_t>(cell.timestamp));
+    format::AppendLengthPrefixed(bytes, cell.value);
+  }
+}
+
+}  // namespace
+
+format::Hash128 HashOfWhole(const RowView& row) {
+  std::string bytes;
+  AppendPiece(row, &bytes);
+  return format::HashOf128(bytes);
+}
+
+Result<bool> SeenRows::Next() {
+  RowView piece;
+  ASSIGN_OR_RETURN(bool more, source_->Next(&piece));
+  if (!more) return false;
+  row_.key = piece.key();
+  row_.pieces = 0;
+  row_.values.assign(columns_.size(), std::nullopt);
+  while (true) {
+    RETURN_IF_ERROR(Add(piece));
+    if (!piece.continues()) return true;
+    ASSIGN_OR_RETURN(more, source_->Next(&piece));
+    if (!more || piece.key() != row_.key) {
+      return Status::Corruption("a row ends before its last piece");
+    }
+  }
+}
+
+Status SeenRows::Add(const RowView& piece) {
+  std::string bytes;
+  if (row_.pieces++ > 0) {
+    format::AppendU64(&bytes, row_.hash.low);
+    format::AppendU64(&bytes, row_.hash.high);
+  }
+  AppendPiece(piece, &bytes);
+  row_.hash = format::HashOf128(bytes);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    if (row_.values[i].has_value()) continue;  // The newest comes first.
+    const auto value = piece.Find(columns_[i].family, columns_[i].record.qualifier);
+    if (!value.has_value()) continue;
+    RETURN_IF_ERROR(format::AppendIndexKey(columns_[i].record, value, &row_.values[i].emplace()));
+  }
+  return {};
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,54 @@
+// Rows of a source, put together from their pieces as far as two reads of them have to agree. For
+// the oracle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/query/reader.h"
+#include "format/types.h"
+#include "index/key.h"
+
+namespace tandem::engine {
+
+/// A column whose values are kept.
+struct SeenColumn {
+  std::string family;
+  format::IndexColumnRecord record;
+};
+
+struct SeenRow {
+  std::string key;
+  format::Hash128 hash;  ///< Of key and cells; of a row in pieces also of where it was cut.
+  uint32_t pieces = 0;
+  /// Encoded newest values of the columns; nullopt where the row has none.
+  std::vector<std::optional<std::string>> values;
+};
+
+/// The hash of a row that is whole.
+format::Hash128 HashOfWhole(const RowView& row);
+
+/// Threads: one at a time. Lifetime: `columns` outlives it.
+class SeenRows {
+ public:
+  SeenRows(std::unique_ptr<RowSource> source, std::span<const SeenColumn> columns)
+      : source_(std::move(source)), columns_(columns) {}
+
+  /// Reads the next row; false at the end. Errors: those of the source; kCorruption (a value that
+  /// does not fit its column).
+  Result<bool> Next();
+  const SeenRow& row() const { return row_; }
+
+ private:
+  Status Add(const RowView& piece);
+
+  std::unique_ptr<RowSource> source_;
+  std::span<const SeenColumn> columns_;
+  SeenRow row_;
+};
+
+}  // namespace tandem::engine

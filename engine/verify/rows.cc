@@ -1,0 +1,374 @@
+// Rows are decoded one by one and compared with hashes, bits, filter and statistics.
+#include "engine/verify/rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/verify/index.h"
+#include "format/block/section_table.h"
+#include "format/cell/cell_buffer.h"
+#include "format/cell/far_value.h"
+#include "format/corruption.h"
+#include "format/hash.h"
+#include "index/entries.h"
+#include "store_file/scanner.h"
+
+namespace tandem::format {
+namespace {
+
+/// Entries of all indexes together that are kept before they are compared, which walks each section
+/// once: some 8 MiB.
+constexpr size_t kPendingEntriesMax = 1 << 18;
+
+struct Times {
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = std::numeric_limits<int64_t>::min();
+  void Add(int64_t timestamp) {
+    min = std::min(min, timestamp);
+    max = std::max(max, timestamp);
+  }
+  bool empty() const { return min > max; }
+};
+
+/// By family and qualifier, whoever owns the name.
+struct LessColumn {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    if (a.first != b.first) return a.first < b.first;
+    return std::string_view(a.second) < std::string_view(b.second);
+  }
+};
+
+class RowsVerifier {
+ public:
+  RowsVerifier(StoreFile* file, bool deep, Findings* findings)
+      : file_(*file), deep_(deep), findings_(*findings) {}
+
+  Status Run();
+
+ private:
+  Status OpenParts();
+  Status VerifyRow(const RowStream& rows);
+  void BeginRow(std::string_view key);
+  Status CountWideRow(const RowStream& rows);
+  Status CountCells(std::span<const Cell> cells);
+  Status CountCell(const Cell& cell);
+  void VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
+  Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
+  Status FindInFamilies(uint32_t ordinal, std::string_view key);
+  Status CompareIndexes();
+  void CompareStatistics(std::string_view last_key);
+  void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
+  /// What is wrong with a section of that kind, of the first family or index where each has one.
+  FindingTopic TopicOfSection(SectionKind kind, uint32_t owner = 0) const;
+  FindingTopic TopicOfRow(uint32_t ordinal) const;
+
+  StoreFile& file_;
+  const bool deep_;
+  Findings& findings_;
+  std::span<const uint64_t> hashes_;
+  const Bitmap* clean_ = nullptr;
+  FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
+  std::vector<std::unique_ptr<IndexVerifier>> indexes_;
+  /// The row being verified, as far as its cells came.
+  struct Row {
+    uint64_t cells = 0;
+    bool is_clean = true;
+    bool is_in_order = true;
+    std::optional<Cell> last;
+    std::string last_qualifier;
+  };
+  Row row_;
+  std::vector<Cell> cells_;  ///< Its cells, of a wide row those that concern indexes.
+  CellBuffer indexed_;       ///< Their bytes.
+  FileStatistics found_;
+  std::string first_key_;
+  Times all_times_;
+  uint64_t min_sequence_ = kSequenceMax.value, max_sequence_ = 0;
+  std::map<uint8_t, Times> family_times_;
+  /// Of the columns that the statistics name.
+  std::map<std::pair<uint8_t, std::string>, Times, LessColumn> column_times_;
+};
+
+Status RowsVerifier::Run() {
+  RETURN_IF_ERROR(OpenParts());
+  RowStream rows(&file_, 0, file_.row_count());
+  std::string last_key;
+  while (true) {
+    RETURN_IF_ERROR(rows.Next());
+    if (!rows.valid()) break;
+    RETURN_IF_ERROR(VerifyRow(rows));
+    last_key = rows.key();
+    size_t pending = 0;
+    for (const auto& index : indexes_) pending += index->pending();
+    if (pending > kPendingEntriesMax) RETURN_IF_ERROR(CompareIndexes());
+  }
+  CompareStatistics(last_key);
+  RETURN_IF_ERROR(CompareIndexes());
+  for (const auto& index : indexes_) RETURN_IF_ERROR(index->Finish());
+  return Status();
+}
+
+FindingTopic RowsVerifier::TopicOfSection(SectionKind kind, uint32_t owner) const {
+  const SectionEntry* section = FindSection(file_.sections(), kind, owner);
+  return section != nullptr ? TopicOf(*section) : TopicOf(SectionEntry{.kind = kind});
+}
+
+// By the first block that has cells of it.
+FindingTopic RowsVerifier::TopicOfRow(uint32_t ordinal) const {
+  FindingTopic topic{"rows", FindingEffect::kRows};
+  for (const FamilyId family : file_.families()) {
+    const Result<DataSection*> data = file_.Family(family);
+    if (!data.has_value() || *data == nullptr || !(*data)->Has(ordinal)) continue;
+    const Result<uint32_t> block = (*data)->BlockOf((*data)->RankOf(ordinal));
+    if (block.has_value()) topic.offset = (*data)->BlockAt(*block).handle.offset;
+    break;
+  }
+  return topic;
+}
+
+Status RowsVerifier::OpenParts() {
+  findings_.set_sections(file_.sections());
+  of_hashes_ = TopicOfSection(SectionKind::kKeyHashes);
+  of_clean_ = TopicOfSection(SectionKind::kCleanRows);
+  of_filter_ = TopicOfSection(SectionKind::kFilter);
+  of_block_index_ = TopicOfSection(SectionKind::kBlockIndex);
+  findings_.set_topic(of_hashes_);
+  for (const ColumnTimes& times : file_.statistics().column_times) {
+    column_times_[{times.family.value, times.qualifier}];
+  }
+  const Result<std::span<const uint64_t>> hashes = file_.KeyHashes();
+  if (hashes.has_value()) {
+    hashes_ = *hashes;
+  } else {
+    RETURN_IF_ERROR(findings_.AddError(hashes.error()));
+  }
+  const Result<const Bitmap*> clean = file_.CleanRows();
+  if (clean.has_value()) {
+    clean_ = *clean;
+  } else {
+    RETURN_IF_ERROR(findings_.AddError(clean.error()));
+  }
+  if (!deep_) return Status();
+  for (const IndexRecord& index : file_.table().indexes) {
+    const Result<IndexSection*> section = file_.Index(index.id);
+    if (!section.has_value()) {
+      RETURN_IF_ERROR(findings_.AddError(section.error()));
+    } else if (*section == nullptr) {
+      findings_.AddOn({"index", FindingEffect::kDerived},
+                      "index " + Quoted(index.name) + ": the file has no section of it");
+    } else {
+      indexes_.push_back(
+          std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
+      indexes_.back()->set_topic(TopicOfSection(SectionKind::kIndexDirectory, index.id.value));
+    }
+  }
+  return Status();
+}
+
+Status RowsVerifier::VerifyRow(const RowStream& rows) {
+  const uint32_t ordinal = rows.ordinal();
+  const std::string name = "row " + std::to_string(ordinal);
+  if (found_.rows == 0) first_key_ = rows.key();
+  BeginRow(rows.key());
+  if (rows.is_wide()) {
+    RETURN_IF_ERROR(CountWideRow(rows));
+  } else {
+    cells_.clear();
+    RETURN_IF_ERROR(rows.Cells(&cells_));
+    RETURN_IF_ERROR(CountCells(cells_));
+  }
+  if (row_.cells == 0) findings_.AddOn(TopicOfRow(ordinal), name + " has no cell");
+  if (!row_.is_in_order) {
+    findings_.AddOn(TopicOfRow(ordinal), name + ": its cells are not in order");
+  }
+  const bool is_clean = row_.is_clean && row_.cells > 0;
+  found_.clean_rows += is_clean ? 1 : 0;
+  const uint64_t hash = RowHash(rows.key(), file_.table().hash_secret);
+  for (const uint64_t stated : rows.WideKeyHashes()) {
+    if (stated == hash) continue;
+    findings_.AddOn(TopicOfRow(ordinal),
+                    HashMismatch("key hash in the head of " + name, hash, stated));
+  }
+  VerifyDerived(ordinal, hash, is_clean);
+  if (!deep_) return Status();
+  RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
+  for (const auto& index : indexes_) {
+    RETURN_IF_ERROR(index->AddRow(ordinal, rows.key(), cells_));
+  }
+  return Status();
+}
+
+void RowsVerifier::BeginRow(std::string_view key) {
+  row_ = {};
+  ++found_.rows;
+  ++findings_.report()->rows;
+  found_.raw_bytes += key.size();
+}
+
+// Leaves those of its cells that concern indexes in cells_.
+Status RowsVerifier::CountWideRow(const RowStream& rows) {
+  indexed_.Clear();
+  ASSIGN_OR_RETURN(const std::unique_ptr<CellStream> stream, rows.Stream());
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next());
+    if (!more) break;
+    RETURN_IF_ERROR(CountCells(stream->cells()));
+    for (const Cell& cell : stream->cells()) {
+      if (ConcernsIndex(file_.table(), cell)) indexed_.Add(cell);
+    }
+  }
+  cells_.clear();
+  indexed_.AppendSorted(&cells_);
+  return Status();
+}
+
+// Counts cells of the present row, which follow those before.
+Status RowsVerifier::CountCells(std::span<const Cell> cells) {
+  for (const Cell& cell : cells) {
+    const Cell* before = row_.last.has_value() ? &*row_.last : nullptr;
+    if (before != nullptr && !CellLess(*before, cell)) row_.is_in_order = false;
+    if (cell.kind != CellKind::kPut || (before != nullptr && SameColumn(*before, cell))) {
+      row_.is_clean = false;
+    }
+    row_.last = cell;
+    RETURN_IF_ERROR(CountCell(cell));
+  }
+  if (row_.last.has_value()) {  // Its bytes last as long as its piece.
+    row_.last_qualifier = row_.last->qualifier;
+    row_.last->qualifier = row_.last_qualifier;
+  }
+  row_.cells += cells.size();
+  found_.cells += cells.size();
+  findings_.report()->cells += cells.size();
+  return Status();
+}
+
+Status RowsVerifier::CountCell(const Cell& cell) {
+  ASSIGN_OR_RETURN(const uint64_t value_bytes, ValueBytes(cell));
+  found_.raw_bytes += cell.qualifier.size() + value_bytes;
+  found_.deletes += cell.kind == CellKind::kPut ? 0 : 1;
+  all_times_.Add(cell.timestamp);
+  if (cell.sequence.value != 0) {  // 0: a merge forgot it (format-wide rule).
+    min_sequence_ = std::min(min_sequence_, cell.sequence.value);
+    max_sequence_ = std::max(max_sequence_, cell.sequence.value);
+  }
+  if (cell.kind != CellKind::kPut) return Status();
+  family_times_[cell.family.value].Add(cell.timestamp);
+  const auto column = column_times_.find(std::pair(cell.family.value, cell.qualifier));
+  if (column != column_times_.end()) column->second.Add(cell.timestamp);
+  return Status();
+}
+
+void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
+  const std::string name = " of row " + std::to_string(ordinal);
+  if (hashes_.size() > ordinal && hashes_[ordinal] != hash) {
+    findings_.AddOn(of_hashes_, HashMismatch("key hash" + name, hash, hashes_[ordinal]));
+  }
+  if (clean_ != nullptr && clean_->size() > ordinal && clean_->Test(ordinal) != is_clean) {
+    findings_.AddOn(of_clean_, Mismatch("clean bit" + name, is_clean, !is_clean));
+  }
+  const Result<bool> filtered = file_.MayContain(hash);
+  if (filtered.has_value() && !*filtered) {
+    findings_.AddOn(of_filter_, "the filter lacks the key" + name);
+  }
+}
+
+Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
+  const std::string name = "row " + std::to_string(ordinal);
+  findings_.set_topic(of_hashes_);
+  const auto by_hash = file_.FindByHash(key, hash);
+  if (!by_hash.has_value()) {
+    RETURN_IF_ERROR(findings_.AddError(by_hash.error()));
+  } else if (!by_hash->has_value() || (*by_hash)->ordinal != Ordinal(ordinal)) {
+    findings_.Add(name + " is not found by its hash");
+  }
+  findings_.set_topic(of_block_index_);
+  const Result<uint32_t> by_key = file_.LowerBound(key);
+  if (!by_key.has_value()) return findings_.AddError(by_key.error());
+  findings_.Compare("position of the key of " + name, ordinal, *by_key);
+  return FindInFamilies(ordinal, key);
+}
+
+// The block index of each family leads from the key to the block of the row's position.
+Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
+  for (const FamilyId family : file_.families()) {
+    ASSIGN_OR_RETURN(const DataSection* data, file_.Family(family));
+    if (!data->Has(ordinal)) continue;
+    ASSIGN_OR_RETURN(const uint32_t block, data->BlockOf(data->RankOf(ordinal)));
+    ASSIGN_OR_RETURN(const uint32_t of_key, data->BlockOfKey(key));
+    if (of_key == block) continue;
+    findings_.Compare("block of the key of row " + std::to_string(ordinal) + " in family " +
+                          std::to_string(family.value),
+                      block, of_key);
+  }
+  return Status();
+}
+
+Status RowsVerifier::CompareIndexes() {
+  for (const auto& index : indexes_) RETURN_IF_ERROR(index->CompareChunk());
+  return Status();
+}
+
+void RowsVerifier::CompareStatistics(std::string_view last_key) {
+  findings_.set_topic(TopicOfSection(SectionKind::kStatistics));
+  const FileStatistics& stated = file_.statistics();
+  findings_.Compare("rows, by the statistics", found_.rows, stated.rows);
+  findings_.Compare("rows, by the key hashes", found_.rows, hashes_.size());
+  findings_.Compare("clean rows, by the statistics", found_.clean_rows, stated.clean_rows);
+  findings_.Compare("cells, by the statistics", found_.cells, stated.cells);
+  findings_.Compare("deletes, by the statistics", found_.deletes, stated.deletes);
+  findings_.Compare("bytes as written, by the statistics", found_.raw_bytes, stated.raw_bytes);
+  if (first_key_ != stated.min_key || last_key != stated.max_key) {
+    findings_.Add("first and last key, by the statistics: expected " + Quoted(first_key_) +
+                  " and " + Quoted(last_key) + ", found " + Quoted(stated.min_key) + " and " +
+                  Quoted(stated.max_key));
+  }
+  // A merge keeps the bounds of its inputs, so those of the cells may lie within.
+  if (max_sequence_ != 0 &&
+      (min_sequence_ < stated.min_sequence.value || max_sequence_ > stated.max_sequence.value)) {
+    findings_.Add("sequences " + std::to_string(min_sequence_) + " to " +
+                  std::to_string(max_sequence_) + " pass the bounds of the statistics");
+  }
+  if (!all_times_.empty() &&
+      (all_times_.min != stated.min_timestamp || all_times_.max != stated.max_timestamp)) {
+    findings_.Add("timestamps are not within the statistics' bounds: expected " +
+                  std::to_string(all_times_.min) + " to " + std::to_string(all_times_.max) +
+                  ", found " + std::to_string(stated.min_timestamp) + " to " +
+                  std::to_string(stated.max_timestamp));
+  }
+  CompareTimes(stated.column_times, false);
+  CompareTimes(stated.family_times, true);
+}
+
+void RowsVerifier::CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family) {
+  for (const ColumnTimes& times : stated) {
+    const Times& found = by_family ? family_times_[times.family.value]
+                                   : column_times_[std::pair(times.family.value, times.qualifier)];
+    if (found.empty() || (found.min == times.min_timestamp && found.max == times.max_timestamp)) {
+      continue;
+    }
+    findings_.Add("timestamps of " +
+                  (by_family ? "a family" : "column " + Quoted(times.qualifier)) + ": expected " +
+                  std::to_string(found.min) + " to " + std::to_string(found.max) + ", found " +
+                  std::to_string(times.min_timestamp) + " to " +
+                  std::to_string(times.max_timestamp));
+  }
+}
+
+}  // namespace
+
+Status VerifyRows(StoreFile* file, bool deep, Findings* findings) {
+  const Status status = RowsVerifier(file, deep, findings).Run();
+  findings->set_topic({"rows", FindingEffect::kRows});
+  return status.ok() ? status : findings->AddError(status);
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,16 @@
+// The second half of verifying a store file: its rows against everything that is derived from them.
+#pragma once
+
+#include "engine/verify/findings.h"
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Reads every row once and compares statistics, clean bits, key hashes and the filter with what
+/// the rows say. With `deep` also: each row is found by its key and by its hash, and the index
+/// sections equal the rows, both ways. Damage becomes findings; what was read is counted in the
+/// report. Memory is bounded whatever the file's size. Errors: kOutOfMemory.
+Status VerifyRows(StoreFile* file, bool deep, Findings* findings);
+
+}  // namespace tandem::format

@@ -1,0 +1,130 @@
+// A slice holds its file by a reference of its own; between slices nothing is held, so that a file
+// that compaction replaced goes when its readers let go.
+#include "engine/verify/scrub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/guarded.h"
+#include "base/passing.h"
+
+namespace tandem::engine {
+namespace {
+
+// So much at a time: a few milliseconds of decompression.
+constexpr uint64_t kSliceBytesMax = 256 << 10;
+constexpr uint64_t kSliceBytesMin = 4 << 10;
+// Slices a second, at rates between these.
+constexpr uint64_t kSlicesPerSecond = 10;
+constexpr int64_t kIdleMicros = 1'000'000;
+
+}  // namespace
+
+void Scrubber::Start() {
+  if (parts_.bytes_per_second == 0) return;
+  NoteFiles(LiveFiles(), parts_.monitor->NowMicros());
+  Schedule(0);
+}
+
+// Timers come with high priority; the work itself is of low.
+void Scrubber::Schedule(int64_t delay_micros) {
+  parts_.jobs->ScheduleAfter(delay_micros, [this] {
+    parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] { RunSlice(); });
+  });
+}
+
+void Scrubber::RunSlice() {
+  uint64_t passed = 0;
+  const Status status = Guarded([&] {
+    passed = Slice();
+    return Status();
+  });
+  if (!status.ok() || passed == 0) return Schedule(kIdleMicros);
+  parts_.monitor->CountScrubbed(passed);
+  const double micros =
+      1e6 * static_cast<double>(passed) / static_cast<double>(parts_.bytes_per_second);
+  Schedule(static_cast<int64_t>(std::min(micros, 3.6e9)));
+}
+
+// Returns the bytes that passed; 0: there is nothing to do.
+uint64_t Scrubber::Slice() {
+  NoteFiles(LiveFiles(), parts_.monitor->NowMicros());
+  const std::shared_ptr<LiveFile> file = Current();
+  if (file == nullptr) return 0;
+  const uint64_t bytes =
+      std::clamp(parts_.bytes_per_second / kSlicesPerSecond, kSliceBytesMin, kSliceBytesMax);
+  const Result<uint64_t> passed = sweep_->Step(bytes);
+  if (!passed.has_value()) {
+    if (base::MayPass(passed.error())) return 0;
+    Report(*file, passed.error());
+  }
+  if (!passed.has_value() || sweep_->done()) Finish(*file);
+  // A file that ends in an error has cost a read.
+  return passed.has_value() ? *passed : bytes;
+}
+
+// The file that is being verified, or the one whose turn it is.
+std::shared_ptr<LiveFile> Scrubber::Current() {
+  if (std::shared_ptr<LiveFile> file = file_.lock(); file != nullptr && sweep_ != nullptr) {
+    return file;
+  }
+  sweep_.reset();
+  const Files files = LiveFiles();
+  began_micros_ = parts_.monitor->NowMicros();
+  std::shared_ptr<LiveFile> next;
+  {
+    base::MutexLock lock(mutex_);
+    const auto oldest =
+        std::min_element(verified_micros_.begin(), verified_micros_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (oldest == verified_micros_.end()) return nullptr;
+    const auto found = files.find(oldest->first);
+    if (found == files.end()) return nullptr;  // Gone since the list was made.
+    next = found->second;
+  }
+  sweep_ = std::make_unique<format::BlockSweep>(&next->store());
+  file_ = next;
+  return next;
+}
+
+void Scrubber::Finish(LiveFile& file) {
+  sweep_.reset();
+  file_.reset();
+  base::MutexLock lock(mutex_);
+  verified_micros_[file.store().number()] = began_micros_;
+}
+
+void Scrubber::Report(LiveFile& file, const Status& status) {
+  const std::string& name = file.store().blocks().file().name();
+  parts_.monitor->ScrubFound({.file = name, .status = status});
+  parts_.health->Log("the scrub found damage: " + status.ToString());
+}
+
+Scrubber::Files Scrubber::LiveFiles() const {
+  Files files;
+  for (const auto& region : parts_.regions->regions()) {
+    for (const FileSlice& slice : region->version()->files) {
+      files.emplace(slice.file->store().number(), slice.file);
+    }
+  }
+  return files;
+}
+
+// Takes in files that are new, as verified at `for_new`, and forgets those that are gone.
+void Scrubber::NoteFiles(const Files& files, int64_t for_new) {
+  base::MutexLock lock(mutex_);
+  std::erase_if(verified_micros_,
+                [&files](const auto& entry) { return !files.contains(entry.first); });
+  for (const auto& [number, file] : files) verified_micros_.emplace(number, for_new);
+}
+
+uint64_t Scrubber::OldestMicros() {
+  if (parts_.bytes_per_second == 0) return 0;
+  const int64_t now = parts_.monitor->NowMicros();
+  base::MutexLock lock(mutex_);
+  int64_t oldest = now;
+  for (const auto& [number, micros] : verified_micros_) oldest = std::min(oldest, micros);
+  return static_cast<uint64_t>(now - oldest);
+}
+
+}  // namespace tandem::engine

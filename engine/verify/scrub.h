@@ -1,0 +1,65 @@
+// The scrub: store files are read and verified in the background, at a given rate, over and over,
+// so that damage is found while a good copy still exists. The file whose last verification lies the
+// longest back comes first; a file that was just written counts as verified then, one that was
+// there at the open counts from the open.
+//
+// It runs in slices of low priority: one reads and verifies for a few milliseconds, then the next
+// is scheduled for when the rate allows it. What it finds is told and the scrub goes on with the
+// next file; it is told again on the next round.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/mutex.h"
+#include "engine/region/region_set.h"
+#include "engine/region/view.h"
+#include "engine/runtime/background.h"
+#include "engine/runtime/health.h"
+#include "engine/runtime/monitor.h"
+#include "engine/verify/incremental.h"
+
+namespace tandem::engine {
+
+class Scrubber {
+ public:
+  /// All outlive it; jobs are stopped before.
+  struct Parts {
+    RegionSet* regions = nullptr;
+    Monitor* monitor = nullptr;
+    Health* health = nullptr;
+    BackgroundJobs* jobs = nullptr;
+    uint64_t bytes_per_second = 0;  ///< 0: nothing is done.
+  };
+  explicit Scrubber(const Parts& parts) : parts_(parts) {}
+
+  /// Schedules the first slice. Called once.
+  void Start();
+  /// How long ago the file was verified whose last verification lies the longest back, of the files
+  /// that the last slice knew; 0: there is none. Allocates nothing. Threads: any.
+  uint64_t OldestMicros() EXCLUDES(mutex_);
+
+ private:
+  using Files = std::map<format::FileNumber, std::shared_ptr<LiveFile>>;
+  Files LiveFiles() const;
+  void NoteFiles(const Files& files, int64_t for_new) EXCLUDES(mutex_);
+  void Schedule(int64_t delay_micros);
+  void RunSlice();
+  uint64_t Slice();
+  std::shared_ptr<LiveFile> Current() EXCLUDES(mutex_);
+  void Finish(LiveFile& file) EXCLUDES(mutex_);
+  void Report(LiveFile& file, const Status& status);
+
+  const Parts parts_;
+  // Of the slices, of which one runs at a time.
+  std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
+  std::unique_ptr<format::BlockSweep> sweep_;
+  int64_t began_micros_ = 0;
+
+  base::Mutex mutex_;
+  std::map<format::FileNumber, int64_t> verified_micros_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,122 @@
+// Shards behind a mutex each, and the budget that they share with others.
+#include "format/block/block_cache.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "format/block/cache_shard.h"
+
+namespace tandem::format {
+namespace {
+
+// With whom the cache shares its budget.
+constexpr base::MemoryPart kSharers[] = {
+    base::MemoryPart::kBlockIndexes, base::MemoryPart::kKeyHashes,
+    base::MemoryPart::kFilters,      base::MemoryPart::kBitmaps,
+    base::MemoryPart::kDictionaries, base::MemoryPart::kIndexDirectories,
+    base::MemoryPart::kReadBuffers,  base::MemoryPart::kFileWindows,
+    base::MemoryPart::kFileWriters,  base::MemoryPart::kHits,
+    base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
+};
+constexpr size_t kLeastPart = 8;  // The cache keeps one in so many parts of its budget.
+
+}  // namespace
+
+struct BlockCache::Shard {
+  mutable base::Mutex mutex;
+  base::MemoryCharge charge GUARDED_BY(mutex);
+  CacheShard blocks GUARDED_BY(mutex);
+};
+
+BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account)
+    : budget_bytes_(budget_bytes), account_(account), shards_(std::make_unique<Shard[]>(kShards)) {
+  for (size_t i = 0; i < kShards; ++i) {
+    base::MutexLock lock(shards_[i].mutex);
+    shards_[i].charge = base::MemoryCharge(account, base::MemoryPart::kBlockCache);
+  }
+}
+
+BlockCache::~BlockCache() = default;
+
+size_t BlockCache::budget_bytes() const {
+  if (account_ == nullptr) return budget_bytes_;
+  uint64_t others = 0;
+  for (const base::MemoryPart part : kSharers) others += account_->bytes(part);
+  const size_t least = budget_bytes_ / kLeastPart;
+  return others < budget_bytes_ - least ? budget_bytes_ - others : least;
+}
+
+void BlockCache::Shrink() {
+  const size_t budget = budget_bytes() / kShards;
+  std::vector<BlockRef> evicted;  // Freed after the locks.
+  for (size_t i = 0; i < kShards; ++i) {
+    Shard& shard = shards_[i];
+    base::MutexLock lock(shard.mutex);
+    shard.blocks.ShrinkTo(budget, &evicted);
+    shard.charge.Set(shard.blocks.size_bytes());
+  }
+  Free(std::move(evicted));
+}
+
+base::MemoryCharge BlockCache::Charge(base::MemoryPart part, uint64_t bytes) {
+  if (account_ == nullptr) return {};
+  base::MemoryCharge charge(account_, part, bytes);
+  if (bytes > 0) Shrink();
+  return charge;
+}
+
+BlockCache::Shard& BlockCache::ShardOf(FileNumber file, uint64_t offset) const {
+  return shards_[(CacheKeyHash()({file, offset}) >> 40) % kShards];
+}
+
+BlockRef BlockCache::Find(FileNumber file, uint64_t offset) {
+  Shard& shard = ShardOf(file, offset);
+  base::MutexLock lock(shard.mutex);
+  return shard.blocks.Find({file, offset});
+}
+
+BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
+  Shard& shard = ShardOf(file, offset);
+  const size_t budget = budget_bytes() / kShards;
+  if (CacheCharge(*block) > budget) return block;
+  std::vector<BlockRef> evicted;  // Freed after the lock.
+  BlockRef kept;
+  {
+    base::MutexLock lock(shard.mutex);
+    kept = shard.blocks.Insert({file, offset}, std::move(block), budget, &evicted);
+    shard.charge.Set(shard.blocks.size_bytes());
+  }
+  Free(std::move(evicted));
+  return kept;
+}
+
+// Blocks go from arenas of all threads.
+void BlockCache::Free(std::vector<BlockRef> evicted) {
+  uint64_t bytes = 0;
+  for (const BlockRef& block : evicted) bytes += CacheCharge(*block);
+  evicted.clear();
+  if (bytes > 0) Freed(bytes);
+}
+
+void BlockCache::EraseFile(FileNumber file) {
+  std::vector<BlockRef> evicted;  // Freed after the locks.
+  for (size_t i = 0; i < kShards; ++i) {
+    Shard& shard = shards_[i];
+    base::MutexLock lock(shard.mutex);
+    shard.blocks.EraseFile(file, &evicted);
+    shard.charge.Set(shard.blocks.size_bytes());
+  }
+  Free(std::move(evicted));
+}
+
+size_t BlockCache::size_bytes() const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < kShards; ++i) {
+    base::MutexLock lock(shards_[i].mutex);
+    bytes += shards_[i].blocks.size_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,64 @@
+// One block between its bytes on disk (the table is in block.h) and memory. Checks come in the
+// order bounds, caps, checksum, fields, so that nothing is believed before the checksum and nothing
+// is allocated before its size is known to be sane.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "format/block/block.h"
+#include "format/types.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr uint32_t kBlockStoredBytesMax = kBlockRawBytesMax + 64 * 1024;
+
+/// A block about to be written.
+struct BlockContent {
+  BlockKind kind{};
+  uint16_t flags = 0;
+  uint32_t count = 0;
+  uint32_t first = 0;
+  std::string_view raw = {};
+  Compression compression = Compression::kNone;
+};
+
+/// Where a block lies, for its checksum and for messages.
+struct BlockPlace {
+  std::shared_ptr<const std::string> file_name;
+  FileId file;
+  uint64_t offset = 0;
+};
+
+/// Appends header and payload to `*out`, without padding, and returns their size. The payload is
+/// content.raw, or compressed where that is an eighth smaller; `*scratch` is used for that.
+/// Requires: content.raw.size() <= kBlockRawBytesMax.
+uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
+                     std::string* out);
+
+/// The kind that the header of `stored` states, before any check; kRows when it is too short.
+BlockKind ClaimedKind(std::string_view stored);
+
+/// A block that is left where it was read to.
+struct PlainBlock {
+  uint32_t count = 0;
+  uint32_t first = 0;
+  std::string_view raw;
+};
+
+/// Checks `stored`, exactly header and payload of a block that is not compressed, as DecodeBlock
+/// does. Errors: kCorruption, kUnsupported. Lifetime: that of `stored`.
+Result<PlainBlock> CheckPlainBlock(const BlockPlace& place, BlockKind expected,
+                                   std::string_view stored);
+/// Decodes `stored`, exactly header and payload, into `*block`. Errors: kCorruption, kUnsupported
+/// (a codec that this build does not know), kOutOfMemory.
+Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_view stored,
+                       Block* block);
+/// The same into a block of its own.
+Result<BlockRef> DecodeBlock(const BlockPlace& place, BlockKind expected, std::string_view stored);
+
+}  // namespace tandem::format

@@ -1,0 +1,58 @@
+// Reading the blocks of one file: one read, checksum, decompression, cache.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_system.h"
+#include "base/memory_account.h"
+#include "format/block/block.h"
+#include "format/block/block_cache.h"
+#include "format/block/block_codec.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: any.
+class BlockFile {
+ public:
+  /// `cache` may be null: nothing is kept then. It must outlive this object.
+  BlockFile(std::unique_ptr<base::File> file, FileNumber number, FileId id, BlockCache* cache);
+
+  /// The block at `handle`, from the cache or the file. Errors: kIoError; kCorruption with file,
+  /// offset, expected and found (bounds, checksum, kind, sizes, decompression).
+  Result<BlockRef> Read(BlockHandle handle, BlockKind expected) const;
+  /// The block when it is cached, else nullptr. No I/O.
+  BlockRef Cached(BlockHandle handle) const;
+  /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
+  Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
+
+  /// The handle.stored_bytes bytes of a block as they are, past the cache. Errors: kIoError,
+  /// kCorruption (bounds).
+  Result<std::unique_ptr<char[]>> ReadStored(BlockHandle handle) const;
+
+  base::File& file() const { return *file_; }
+  FileNumber number() const { return number_; }
+  const FileId& id() const { return id_; }
+  /// nullptr: nothing is kept.
+  BlockCache* cache() const { return cache_; }
+  /// Counts `bytes` that are kept of this file; the cache makes room for them.
+  base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
+  /// What the decoder of a block at `offset` has to know.
+  BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
+  /// A kCorruption that names this file and `offset`.
+  Status Corrupt(uint64_t offset, std::string_view what) const;
+
+ private:
+  BlockRef Keep(BlockHandle handle, BlockRef block) const;
+
+  std::unique_ptr<base::File> file_;
+  std::shared_ptr<const std::string> name_;
+  FileNumber number_;
+  FileId id_;
+  BlockCache* cache_;
+};
+
+}  // namespace tandem::format

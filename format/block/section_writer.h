@@ -1,0 +1,101 @@
+// Writing sections of blocks to a file, front to back, with one large buffer. It pads with zeros,
+// hashes every byte, and keeps the section table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "format/block/block.h"
+#include "format/block/block_codec.h"
+#include "format/hash.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// A bitmap's sections are written and read by bitmap_section.h. Numbers are on disk.
+enum class SectionKind : uint16_t {
+  kSchema = 1,
+  kDictionary = 2,  ///< Owner: family.
+  kData = 3,        ///< Owner: 0. Blocks of all families, in extents (format/row/data_section.h).
+  kBlockIndex = 4,  ///< Owner: family.
+  kKeyHashes = 5,
+  kCleanRows = 6,
+  kFilter = 7,
+  kIndexLeaves = 8,  ///< Owner: index; so are the next four. Flag bit 0: the older part.
+  kIndexPostings = 9,
+  kIndexDirectory = 10,
+  kIndexPresent = 11,
+  kIndexTouched = 12,
+  kStatistics = 13,
+  kDigests = 14,
+  kPresence = 15,       ///< Owner: family. Which rows have cells of it; absent when all have.
+  kBlockIndexTop = 16,  ///< Owner: family. Leads to the pieces of its block index.
+};
+
+inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.
+inline constexpr uint32_t kSectionFlagFull = 2;   ///< A bitmap without bytes: every bit is set.
+inline constexpr uint32_t kSectionFlagEqual = 4;  ///< Touched without bytes: equal to present.
+inline constexpr uint32_t kSectionFlagEmpty = 8;  ///< A bitmap without bytes: no bit is set.
+
+struct SectionEntry {
+  SectionKind kind{};
+  uint32_t flags = 0;
+  uint32_t owner = 0;
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;  ///< Up to the end of the last block's padding.
+  uint64_t count = 0;       ///< By kind: rows, entries, blocks, ...
+  uint64_t checksum = 0;    ///< XXH3-64 of the section's bytes.
+};
+
+/// After an error the writer is of no more use. Threads: one at a time.
+class SectionWriter {
+ public:
+  /// `file` is empty and outlives the writer; sections start at multiples of `alignment` (a power
+  /// of two, 64 or more).
+  SectionWriter(base::File* file, FileId id, uint32_t alignment);
+
+  /// Appends bytes that belong to no block (the file header, the footer).
+  Status AppendRaw(std::string_view bytes);
+  /// Starts a section at the next alignment. Requires: none is open.
+  Status Begin(SectionKind kind, uint32_t owner, uint32_t flags = 0);
+  /// Requires: a section is open, raw.size() <= kBlockRawBytesMax.
+  Result<BlockHandle> Append(const BlockContent& content);
+  Status End(uint64_t count);
+  /// Appends a block that belongs to no section at the next alignment. Requires: none is open.
+  Result<BlockHandle> AppendAlone(const BlockContent& content);
+  /// Pads with zeros to a multiple of `alignment`.
+  Status PadTo(uint32_t alignment);
+  /// Writes out what is buffered.
+  Status Flush();
+
+  uint64_t offset() const { return offset_; }
+  uint32_t alignment() const { return alignment_; }
+  uint64_t memory_bytes() const { return buffer_.capacity() + scratch_.capacity(); }
+  const FileId& id() const { return id_; }
+  const std::vector<SectionEntry>& sections() const { return sections_; }
+  /// XXH3-128 of every byte so far.
+  Hash128 hash() const { return hash_.Finish(); }
+
+ private:
+  Result<BlockHandle> EmitBlock(const BlockContent& content);
+  Status Emitted(size_t size);
+  Status Pad(uint32_t alignment);
+
+  base::File* file_;
+  FileId id_;
+  uint32_t alignment_;
+  uint64_t offset_ = 0;   ///< Of the next byte.
+  uint64_t flushed_ = 0;  ///< Bytes given to the file.
+  std::string buffer_;
+  std::string scratch_;  // For compression.
+  StreamingHash128 hash_;
+  StreamingHash64 section_hash_;
+  std::vector<SectionEntry> sections_;
+  bool open_ = false;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,174 @@
+// One column of a merged row at a time:
+//   1. The smallest cell that any source stands on names the next family or column.
+//   2. A new family: its DeleteFamily markers are taken from all sources; they come first in each.
+//   3. The column: its cells are taken from all sources, and sorted if more than one had any.
+// A source moves to its next piece while a column is gathered; what kept the piece's bytes is held
+// until the column is left.
+#include "format/cell/cell_stream.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace tandem::format {
+namespace {
+
+class CellsInMemory final : public CellStream {
+ public:
+  CellsInMemory(std::vector<Cell> cells, std::shared_ptr<const void> pin) {
+    cells_ = std::move(cells);
+    pin_ = std::move(pin);
+  }
+  Result<bool> Next() override {
+    const bool first = !std::exchange(given_, true);
+    if (!first) cells_.clear();
+    return first && !cells_.empty();
+  }
+
+ private:
+  bool given_ = false;
+};
+
+bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
+
+// A source and the cell that it stands on.
+class Cursor {
+ public:
+  explicit Cursor(std::unique_ptr<CellStream> stream) : stream_(std::move(stream)) {}
+
+  bool valid() const { return at_ < cells_.size(); }
+  const Cell& cell() const { return cells_[at_]; }
+  const std::shared_ptr<const void>& pin() const { return stream_->pin(); }
+  Status Next() {
+    ++at_;
+    return valid() ? Status() : LoadPiece();
+  }
+  Status LoadPiece() {
+    at_ = 0;
+    cells_ = {};
+    ASSIGN_OR_RETURN(const bool more, stream_->Next());
+    if (more) cells_ = stream_->cells();
+    return Status();
+  }
+
+ private:
+  std::unique_ptr<CellStream> stream_;
+  std::span<const Cell> cells_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<CellStream> NewCellStream(std::vector<Cell> cells,
+                                          std::shared_ptr<const void> pin) {
+  return std::make_unique<CellsInMemory>(std::move(cells), std::move(pin));
+}
+
+struct ColumnStream::Parts {
+  Status Start();
+  const Cell* Smallest() const;
+  Status BeginFamily(FamilyId next);
+  Status GatherColumn(const Cell& first);
+  template <typename Wanted>
+  Status Take(Wanted wanted, std::vector<Cell>* out);
+
+  std::vector<Cursor> sources;
+  bool started = false;
+  bool in_family = false;
+  bool in_column = false;
+  FamilyId family;
+  std::string qualifier;  // Of the present column.
+  std::vector<Cell> family_deletes;
+  std::vector<Cell> cells;
+  std::vector<std::shared_ptr<const void>> pins;  // Of `cells`.
+};
+
+ColumnStream::ColumnStream(std::vector<std::unique_ptr<CellStream>> sources)
+    : parts_(std::make_unique<Parts>()) {
+  for (auto& source : sources) parts_->sources.emplace_back(std::move(source));
+}
+
+ColumnStream::~ColumnStream() = default;
+
+FamilyId ColumnStream::family() const { return parts_->family; }
+std::span<const Cell> ColumnStream::family_deletes() const { return parts_->family_deletes; }
+std::span<const Cell> ColumnStream::cells() const { return parts_->cells; }
+
+Result<bool> ColumnStream::Next() {
+  Parts& parts = *parts_;
+  if (!std::exchange(parts.started, true)) RETURN_IF_ERROR(parts.Start());
+  parts.cells.clear();
+  parts.pins.clear();
+  const Cell* next = parts.Smallest();
+  if (next == nullptr) return false;
+  if (!parts.in_family || next->family != parts.family) {
+    RETURN_IF_ERROR(parts.BeginFamily(next->family));
+    next = parts.Smallest();
+    if (next == nullptr || next->family != parts.family) return true;  // Markers alone.
+  }
+  RETURN_IF_ERROR(parts.GatherColumn(*next));
+  return true;
+}
+
+Status ColumnStream::Parts::Start() {
+  for (Cursor& source : sources) RETURN_IF_ERROR(source.LoadPiece());
+  return Status();
+}
+
+// nullptr when every source has ended.
+const Cell* ColumnStream::Parts::Smallest() const {
+  const Cell* smallest = nullptr;
+  for (const Cursor& source : sources) {
+    if (!source.valid()) continue;
+    if (smallest == nullptr || CellLess(source.cell(), *smallest)) smallest = &source.cell();
+  }
+  return smallest;
+}
+
+Status ColumnStream::Parts::BeginFamily(FamilyId next) {
+  if (in_family && next < family) {
+    return Status::Corruption("the families of a row are not in order");
+  }
+  in_family = true;
+  in_column = false;
+  family = next;
+  family_deletes.clear();
+  return Take([&](const Cell& cell) { return cell.family == family && IsFamilyDelete(cell); },
+              &family_deletes);
+}
+
+Status ColumnStream::Parts::GatherColumn(const Cell& first) {
+  if (IsFamilyDelete(first) || (in_column && first.qualifier <= qualifier)) {
+    return Status::Corruption("the cells of a row are not in order");
+  }
+  in_column = true;
+  qualifier = first.qualifier;
+  return Take(
+      [&](const Cell& cell) {
+        return cell.family == family && !IsFamilyDelete(cell) && cell.qualifier == qualifier;
+      },
+      &cells);
+}
+
+// Moves the wanted cells that the sources stand on to `*out`, sorted.
+template <typename Wanted>
+Status ColumnStream::Parts::Take(Wanted wanted, std::vector<Cell>* out) {
+  size_t sources_with_any = 0;
+  for (Cursor& source : sources) {
+    const size_t before = out->size();
+    while (source.valid() && wanted(source.cell())) {
+      if (source.pin() != nullptr && (pins.empty() || pins.back() != source.pin())) {
+        pins.push_back(source.pin());
+      }
+      out->push_back(source.cell());
+      RETURN_IF_ERROR(source.Next());
+    }
+    if (out->size() > before) ++sources_with_any;
+  }
+  if (sources_with_any > 1) std::sort(out->begin(), out->end(), CellLess);
+  return Status();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,57 @@
+// The cells of one row that need not fit in memory: of one source, in pieces, and of several
+// sources merged column by column.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "format/cell/cell.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// The cells of a row in one source in the order of CellLess. Threads: one at a time.
+class CellStream {
+ public:
+  virtual ~CellStream() = default;
+  /// Moves to the next piece; false at the end. Errors: kCorruption, kIoError.
+  virtual Result<bool> Next() = 0;
+  /// The present piece, not empty. Lifetime: the span until Next, what its cells point to while
+  /// somebody holds pin().
+  std::span<const Cell> cells() const { return cells_; }
+  const std::shared_ptr<const void>& pin() const { return pin_; }
+
+ protected:
+  std::vector<Cell> cells_;
+  std::shared_ptr<const void> pin_;
+};
+
+/// Cells that are in memory already, sorted. Lifetime: `pin` (may be null) keeps their bytes.
+std::unique_ptr<CellStream> NewCellStream(std::vector<Cell> cells, std::shared_ptr<const void> pin);
+
+/// A row merged over its sources: family by family, column by column. Memory: one column's cells
+/// and one piece of each source. Threads: one at a time.
+class ColumnStream {
+ public:
+  explicit ColumnStream(std::vector<std::unique_ptr<CellStream>> sources);
+  ~ColumnStream();
+
+  /// Moves to the next column, over all families; false at the end. A family that has nothing but
+  /// DeleteFamily markers comes as one column without cells. Errors: as CellStream::Next.
+  Result<bool> Next();
+
+  FamilyId family() const;
+  /// Every DeleteFamily marker of the present family, sorted. Lifetime: until the family changes.
+  std::span<const Cell> family_deletes() const;
+  /// Every other cell of the present column, sorted; empty only where the family has markers
+  /// alone. Lifetime: until Next.
+  std::span<const Cell> cells() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format

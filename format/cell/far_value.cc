@@ -1,0 +1,168 @@
+// Value blocks are read one after the other: the header of each says where the next one begins.
+#include "format/cell/far_value.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/sequential_reader.h"
+#include "format/byte_reader.h"
+#include "format/coding.h"
+#include "format/corruption.h"
+#include "format/hash.h"
+
+namespace tandem::format {
+namespace {
+
+// A file of which nothing can be read.
+class NoFile final : public base::File {
+ public:
+  Result<size_t> Read(uint64_t, std::span<char>) override { return Refused(); }
+  Status Write(uint64_t, std::string_view) override { return Refused(); }
+  Status DataSync() override { return Refused(); }
+  Result<uint64_t> Size() override { return Refused(); }
+  Status Truncate(uint64_t) override { return Refused(); }
+  Status Preallocate(uint64_t) override { return Refused(); }
+  const std::string& name() const override { return name_; }
+
+ private:
+  static Status Refused() { return Status::IoError("a file is read while it is being written"); }
+  const std::string name_ = "file being written";
+};
+
+// Calls `use(bytes)` for each value block in order, every one checked. The whole is not.
+Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
+                         const std::function<Status(std::string_view)>& use) {
+  ASSIGN_OR_RETURN(const uint64_t file_end, file.file().Size());
+  uint64_t left = reference.length;
+  BlockRun blocks(file, reference.offset, file_end,
+                  kBlockHeaderBytes + std::min<uint64_t>(left, kValueBlockBytes));
+  for (uint32_t number = 0; left > 0; ++number) {
+    const uint64_t expected = std::min<uint64_t>(left, kValueBlockBytes);
+    ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kValue));
+    if (block->first != number) {
+      return block->Corrupt(Mismatch("number of value block", number, block->first));
+    }
+    if (block->count != expected || block->raw_bytes != expected) {
+      return block->Corrupt(Mismatch("bytes of value block", expected, block->raw_bytes));
+    }
+    RETURN_IF_ERROR(use(block->raw()));
+    left -= expected;
+  }
+  return Status();
+}
+
+Status CheckHash(const BlockFile& file, const FarReference& reference, uint64_t hash) {
+  if (hash == reference.hash) return Status();
+  return file.Corrupt(reference.offset, HashMismatch("hash of far value", reference.hash, hash));
+}
+
+// Value blocks of one value, written piece by piece.
+class ValueWriter {
+ public:
+  ValueWriter(Compression compression, SectionWriter* out) : compression_(compression), out_(out) {}
+  Status Add(std::string_view piece) {
+    BlockContent content{.kind = BlockKind::kValue, .raw = piece, .compression = compression_};
+    content.count = static_cast<uint32_t>(piece.size());
+    content.first = number_;
+    ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(content));
+    if (number_++ == 0) offset_ = handle.offset;
+    return Status();
+  }
+  uint64_t offset() const { return offset_; }
+
+ private:
+  const Compression compression_;
+  SectionWriter* out_;
+  uint32_t number_ = 0;
+  uint64_t offset_ = 0;
+};
+
+}  // namespace
+
+void AppendFarReference(const FarReference& reference, std::string* out) {
+  AppendVarint(out, reference.length);
+  AppendVarint(out, reference.offset);
+  AppendU64(out, reference.hash);
+}
+
+std::optional<FarReference> DecodeFarReference(std::string_view bytes) {
+  ByteReader reader(bytes);
+  FarReference reference;
+  reference.length = reader.VarintUpTo(kFarValueBytesMax);
+  reference.offset = reader.Varint();
+  reference.hash = reader.U64();
+  if (!reader.done() || reference.length <= kNearValueBytesMax) return std::nullopt;
+  return reference;
+}
+
+Result<FarReference> ReadFarReference(const Cell& cell) {
+  const BlockFile& file = *cell.far_file;
+  const std::optional<FarReference> reference = DecodeFarReference(cell.value);
+  if (!reference.has_value()) return file.Corrupt(0, "a reference to a far value is malformed");
+  ASSIGN_OR_RETURN(const uint64_t size, file.file().Size());
+  if (reference->offset >= size) {
+    return file.Corrupt(reference->offset,
+                        Mismatch("offset of far value, below", size, reference->offset));
+  }
+  return *reference;
+}
+
+Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
+                                   SectionWriter* out) {
+  CHECK(value.size() > kNearValueBytesMax && value.size() <= kFarValueBytesMax);
+  ValueWriter blocks(compression, out);
+  for (size_t at = 0; at < value.size(); at += kValueBlockBytes) {
+    RETURN_IF_ERROR(blocks.Add(value.substr(at, kValueBlockBytes)));
+  }
+  return FarReference{value.size(), blocks.offset(), Hash64(value)};
+}
+
+Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out) {
+  ASSIGN_OR_RETURN(const FarReference source, ReadFarReference(cell));
+  ValueWriter blocks(compression, out);
+  StreamingHash64 hash;
+  RETURN_IF_ERROR(ForEachValueBlock(*cell.far_file, source, [&](std::string_view piece) {
+    hash.Add(piece);
+    return blocks.Add(piece);
+  }));
+  RETURN_IF_ERROR(CheckHash(*cell.far_file, source, hash.Finish()));
+  return FarReference{source.length, blocks.offset(), source.hash};
+}
+
+const BlockFile* FarInFileBeingWritten() {
+  static const BlockFile kFile(std::make_unique<NoFile>(), FileNumber(), FileId(), nullptr);
+  return &kFile;
+}
+
+Status ReadFarValue(const Cell& cell, std::string* value) {
+  ASSIGN_OR_RETURN(const FarReference reference, ReadFarReference(cell));
+  const size_t before = value->size();
+  const Status status =
+      ForEachValueBlock(*cell.far_file, reference, [value](std::string_view piece) {
+        value->append(piece);
+        return Status();
+      });
+  if (status.ok()) {
+    const uint64_t hash = Hash64(std::string_view(*value).substr(before));
+    const Status same = CheckHash(*cell.far_file, reference, hash);
+    if (!same.ok()) value->resize(before);
+    return same;
+  }
+  value->resize(before);
+  return status;
+}
+
+Result<uint64_t> ValueBytes(const Cell& cell) {
+  if (!cell.is_far()) return uint64_t{cell.value.size()};
+  const std::optional<FarReference> reference = DecodeFarReference(cell.value);
+  if (!reference.has_value()) {
+    return cell.far_file->Corrupt(0, "a reference to a far value is malformed");
+  }
+  return reference->length;
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,66 @@
+// Far values: a value of more than kNearValueBytesMax bytes lies in value blocks of its own, before
+// the block whose cell refers to it, and is read only by who asks for it.
+//
+// Value block (kind kValue; count = bytes; first = number of the block within its value): at most
+// kValueBlockBytes of the value, all but the last exactly that; compressed as the family says.
+// The cell (flag 64) holds instead of the value, as its length-prefixed bytes:
+//   varint   length of the value
+//   varint   offset of the first value block; the others follow it without anything between
+//   8        XXH3-64 of the whole value
+//
+// Example: a value of 70,000 bytes in one block at 4,096, its hash 0x1122334455667788:
+//   F0 A2 04   80 20   88 77 66 55 44 33 22 11
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/block/block_file.h"
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
+#include "tandem/limits.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr size_t kNearValueBytesMax = 64 * 1024;
+inline constexpr size_t kFarValueBytesMax = 16 * 1024 * 1024;
+static_assert(kValueBytesMax <= kFarValueBytesMax);
+inline constexpr size_t kValueBlockBytes = 1 << 20;
+
+struct FarReference {
+  uint64_t length = 0;
+  uint64_t offset = 0;
+  uint64_t hash = 0;
+  bool operator==(const FarReference&) const = default;
+};
+
+void AppendFarReference(const FarReference& reference, std::string* out);
+/// The reference in a cell's bytes; nullopt when it is malformed or its length is that of no far
+/// value.
+std::optional<FarReference> DecodeFarReference(std::string_view bytes);
+/// Requires: cell.is_far(). Errors: kCorruption (malformed, a length of kNearValueBytesMax or less
+/// or above kFarValueBytesMax, an offset outside the file).
+Result<FarReference> ReadFarReference(const Cell& cell);
+
+/// Writes `value` as value blocks into the open section. Requires: it is longer than
+/// kNearValueBytesMax and not longer than kFarValueBytesMax.
+Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
+                                   SectionWriter* out);
+/// Copies the far value of `cell` block by block. Errors: kCorruption, kIoError, kNoSpace.
+Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out);
+
+/// What cells whose references lead into the file being written have for `far_file`: it says that
+/// the value is a reference; every read through it fails.
+const BlockFile* FarInFileBeingWritten();
+
+/// The value of a far cell, past the cache; appended to `*value`. Nothing is appended before its
+/// checksums agree. Errors: kCorruption, kIoError, kOutOfMemory.
+Status ReadFarValue(const Cell& cell, std::string* value);
+/// Length of the value of any cell as the user wrote it. Errors: kCorruption.
+Result<uint64_t> ValueBytes(const Cell& cell);
+
+}  // namespace tandem::format

@@ -1,0 +1,36 @@
+// Cells on their way into a file: values that are too long for a block of cells go out as far
+// values, those that are far in another file are copied, and the cells refer to them.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: one at a time.
+class FarPlacer {
+ public:
+  /// `out` has the data section open while cells are placed, and outlives this.
+  explicit FarPlacer(SectionWriter* out) : out_(out) {}
+
+  /// `cells` with references in the place of far values, which were written: `cells` itself when
+  /// none is far. Errors: kInvalidArgument (a value above kFarValueBytesMax), kCorruption,
+  /// kIoError, kNoSpace. Lifetime: until the next call.
+  Result<std::span<const Cell>> Place(std::span<const Cell> cells, Compression compression);
+
+ private:
+  Status PlaceValue(Compression compression, Cell* cell);
+
+  SectionWriter* out_;
+  std::vector<Cell> placed_;
+  std::deque<std::string> references_;
+};
+
+}  // namespace tandem::format

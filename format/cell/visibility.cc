@@ -1,0 +1,245 @@
+// One sweep down the sorted cells of a row decides what it shows. Within a column timestamps fall,
+// and sequences fall within a timestamp, so whatever may hide a Put has been passed before the Put:
+//   1. DeleteColumn: the greatest sequence of those passed so far in the column.
+//   2. DeleteCell: the greatest sequence of those passed so far at this timestamp.
+//   3. DeleteFamily: markers come first in the family. They become a staircase (timestamp falls,
+//      greatest sequence so far rises) that a binary search answers; a family without them has
+//      none.
+// Of the Puts at one timestamp only the first that exists at the read point counts: the others have
+// smaller sequences, so they are superseded by it or hidden with it. A Put outside the read point's
+// bounds counts among the versions all the same: as_of and since choose of what is left.
+// Retention is the same sweep once per distinct read point, then a sweep upwards that finds for
+// each marker the smallest sequence among the kept Puts in its scope.
+#include "format/cell/visibility.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace tandem::format {
+namespace {
+
+constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+/// The greatest timestamp at which a cell has expired; nullopt: none has.
+std::optional<int64_t> ExpiryBound(const FamilyOptions& family, int64_t now_micros) {
+  int64_t bound = 0;
+  if (family.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, family.ttl_micros, &bound)) {
+    return std::nullopt;
+  }
+  return bound;
+}
+
+/// A family that the table does not know (which only a damaged file can hold) loses nothing.
+const FamilyOptions kUnknownFamily{.name = {}, .max_versions = 0xffff'ffff};
+
+const FamilyOptions& OptionsOf(std::span<const FamilyRecord> families, FamilyId id) {
+  for (const FamilyRecord& family : families) {
+    if (family.id == id) return family.options;
+  }
+  return kUnknownFamily;
+}
+
+/// The DeleteFamily markers of one family that exist at a read point.
+class FamilyMarkers {
+ public:
+  void Clear() { steps_.clear(); }
+  /// Requires: timestamps do not rise from call to call.
+  void Add(int64_t timestamp, uint64_t sequence) {
+    if (steps_.empty() || sequence > steps_.back().sequence)
+      steps_.push_back({timestamp, sequence});
+  }
+  /// The greatest sequence of a marker at or above `timestamp`; 0 when there is none.
+  uint64_t GreatestSequence(int64_t timestamp) const {
+    if (steps_.empty()) return 0;
+    const auto end = std::partition_point(steps_.begin(), steps_.end(), [&](const Step& step) {
+      return step.timestamp >= timestamp;
+    });
+    return end == steps_.begin() ? 0 : std::prev(end)->sequence;
+  }
+
+ private:
+  struct Step {
+    int64_t timestamp;
+    uint64_t sequence;
+  };
+  std::vector<Step> steps_;
+};
+
+/// Calls `show(i)` for each visible Put cells[i], in order.
+template <typename Show>
+void Sweep(std::span<const Cell> cells, std::span<const FamilyRecord> families,
+           const ReadPoint& point, Show&& show) {
+  FamilyMarkers family_markers;
+  const FamilyOptions* family = nullptr;
+  std::optional<int64_t> expired_at;
+  const Cell* previous = nullptr;               // Of the same column.
+  uint32_t versions = 0;                        // Shown of this column.
+  bool decided = false;                         // This timestamp has a Put at the read point.
+  uint64_t column_marker = 0, cell_marker = 0;  // Greatest sequences that hide from here on.
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
+    if (i == 0 || cell.family != cells[i - 1].family) {
+      family = &OptionsOf(families, cell.family);
+      expired_at = ExpiryBound(*family, point.now_micros);
+      family_markers.Clear();
+      previous = nullptr;
+    }
+    if (cell.sequence > point.sequence) continue;
+    if (cell.kind == CellKind::kDeleteFamily) {
+      family_markers.Add(cell.timestamp, cell.sequence.value);
+      continue;
+    }
+    if (previous == nullptr || previous->qualifier != cell.qualifier) {
+      versions = 0;
+      column_marker = cell_marker = 0;
+      decided = false;
+    } else if (previous->timestamp != cell.timestamp) {
+      cell_marker = 0;
+      decided = false;
+    }
+    previous = &cell;
+    if (cell.kind == CellKind::kDeleteColumn) {
+      column_marker = std::max(column_marker, cell.sequence.value);
+    } else if (cell.kind == CellKind::kDeleteCell) {
+      cell_marker = std::max(cell_marker, cell.sequence.value);
+    } else if (!decided && versions < family->max_versions) {
+      decided = true;
+      if (expired_at.has_value() && cell.timestamp <= *expired_at) continue;
+      const uint64_t sequence = cell.sequence.value;
+      if (column_marker > sequence || cell_marker > sequence) continue;
+      if (family_markers.GreatestSequence(cell.timestamp) > sequence) continue;
+      ++versions;
+      if (point.since <= cell.timestamp && cell.timestamp <= point.as_of) show(i);
+    }
+  }
+}
+
+/// Whether the row is nothing but one Put a column, none expired: then every read shows all of it.
+bool ShowsEverything(std::span<const Cell> cells, const Retention& retention) {
+  std::optional<int64_t> expired_at;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
+    if (cell.kind != CellKind::kPut) return false;
+    if (i == 0 || cell.family != cells[i - 1].family) {
+      expired_at = ExpiryBound(OptionsOf(retention.families, cell.family), retention.now_micros);
+    } else if (cell.qualifier == cells[i - 1].qualifier) {
+      return false;
+    }
+    if (expired_at.has_value() && cell.timestamp <= *expired_at) return false;
+  }
+  return true;
+}
+
+/// The read points that can differ on this row: the latest, and of the snapshots that fall between
+/// two neighbouring sequences of the row any one.
+std::vector<SequenceNumber> DistinctPoints(std::span<const Cell> cells,
+                                           std::span<const SequenceNumber> snapshots) {
+  std::vector<SequenceNumber> points = {kSequenceMax};
+  if (snapshots.empty()) return points;
+  std::vector<SequenceNumber> sequences;
+  sequences.reserve(cells.size());
+  for (const Cell& cell : cells) sequences.push_back(cell.sequence);
+  std::sort(sequences.begin(), sequences.end());
+  for (const SequenceNumber snapshot : snapshots) {
+    const auto after = std::upper_bound(sequences.begin(), sequences.end(), snapshot);
+    // At or above the last sequence a snapshot sees what the latest read sees, below the first
+    // nothing.
+    if (after != sequences.begin() && after != sequences.end()) points.push_back(*std::prev(after));
+  }
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  return points;
+}
+
+/// Sets keep[i] for each marker cells[i] that hides a kept Put: keep[] holds the kept Puts.
+/// The cells of one family, [begin, end), are swept upwards: timestamps and sequences rise.
+void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
+                       std::vector<bool>* keep) {
+  size_t columns = begin;  // Behind the DeleteFamily markers.
+  while (columns < end && cells[columns].kind == CellKind::kDeleteFamily) ++columns;
+  // Smallest sequence of the kept Puts that marker i covers and marker i + 1 does not.
+  std::vector<uint64_t> covered(columns - begin, kNone);
+  uint64_t column_least = kNone, cell_least = kNone;
+  for (size_t i = end; i-- > columns;) {
+    const Cell& cell = cells[i];
+    if (i + 1 == end || cells[i + 1].qualifier != cell.qualifier) {
+      column_least = cell_least = kNone;
+    } else if (cells[i + 1].timestamp != cell.timestamp) {
+      cell_least = kNone;
+    }
+    const uint64_t sequence = cell.sequence.value;
+    if (cell.kind == CellKind::kDeleteColumn) {
+      (*keep)[i] = column_least < sequence;
+    } else if (cell.kind == CellKind::kDeleteCell) {
+      (*keep)[i] = cell_least < sequence;
+    } else if ((*keep)[i]) {
+      column_least = std::min(column_least, sequence);
+      cell_least = std::min(cell_least, sequence);
+      const auto markers = cells.subspan(begin, columns - begin);
+      const auto covering = std::partition_point(
+          markers.begin(), markers.end(),
+          [&](const Cell& marker) { return marker.timestamp >= cell.timestamp; });
+      if (covering != markers.begin()) {
+        uint64_t& least = covered[static_cast<size_t>(covering - markers.begin()) - 1];
+        least = std::min(least, sequence);
+      }
+    }
+  }
+  uint64_t family_least = kNone;
+  for (size_t i = columns; i-- > begin;) {
+    family_least = std::min(family_least, covered[i - begin]);
+    (*keep)[i] = family_least < cells[i].sequence.value;
+  }
+}
+
+}  // namespace
+
+void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
+                  const ReadPoint& point, std::vector<Cell>* out) {
+  Sweep(cells, families, point, [&](size_t i) { out->push_back(cells[i]); });
+}
+
+void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out) {
+  if (ShowsEverything(cells, retention)) {
+    out->insert(out->end(), cells.begin(), cells.end());
+    return;
+  }
+  std::vector<bool> keep(cells.size(), false);
+  for (const SequenceNumber sequence : DistinctPoints(cells, retention.snapshots)) {
+    Sweep(cells, retention.families, {sequence, retention.now_micros},
+          [&](size_t i) { keep[i] = true; });
+  }
+  if (retention.older_sources_may_hold_row) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].kind != CellKind::kPut) keep[i] = true;
+    }
+  } else {
+    for (size_t begin = 0; begin < cells.size();) {
+      size_t end = begin + 1;
+      while (end < cells.size() && cells[end].family == cells[begin].family) ++end;
+      KeepHidingMarkers(cells, begin, end, &keep);
+      begin = end;
+    }
+  }
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (keep[i]) out->push_back(cells[i]);
+  }
+}
+
+bool Hides(const Cell& marker, const Cell& put) {
+  if (marker.family != put.family || marker.sequence <= put.sequence) return false;
+  switch (marker.kind) {
+    case CellKind::kPut:
+      return false;
+    case CellKind::kDeleteCell:
+      return marker.qualifier == put.qualifier && marker.timestamp == put.timestamp;
+    case CellKind::kDeleteColumn:
+      return marker.qualifier == put.qualifier && marker.timestamp >= put.timestamp;
+    case CellKind::kDeleteFamily:
+      return marker.timestamp >= put.timestamp;
+  }
+  return false;
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,57 @@
+// What a row shows (rules 1 and 2 of docs/index-rules.md) and which of its cells a merge keeps
+// (rules 9 and 10). One place decides both, so reads, flush and compaction cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "format/cell/cell.h"
+#include "format/schema.h"
+
+namespace tandem::format {
+
+/// The moment a row is seen at: cells with a larger sequence do not exist yet, and a cell whose
+/// timestamp plus its family's TTL is at or before `now_micros` exists no more. Of the versions
+/// that are left after deletes and the family's limit, only those with since <= timestamp <= as_of
+/// are shown.
+struct ReadPoint {
+  SequenceNumber sequence = kSequenceMax;
+  int64_t now_micros = 0;
+  int64_t since = std::numeric_limits<int64_t>::min();
+  int64_t as_of = std::numeric_limits<int64_t>::max();
+
+  /// Whether a version may be left out for its timestamp alone.
+  bool is_bounded() const {
+    return since != std::numeric_limits<int64_t>::min() ||
+           as_of != std::numeric_limits<int64_t>::max();
+  }
+};
+
+/// Appends to `*out` the Puts of `cells` that are visible at `point`: not hidden by a marker of a
+/// larger sequence, not expired, of equal timestamps the one of the greatest sequence, at most the
+/// family's max_versions newest a column; of these the ones within the bounds. Order is kept.
+/// Requires: `cells` is one row, sorted by CellLess, each family among `families` (by id).
+void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
+                  const ReadPoint& point, std::vector<Cell>* out);
+
+/// What a merge (flush or compaction) knows when it decides about the cells of a row.
+struct Retention {
+  std::span<const FamilyRecord> families;
+  std::span<const SequenceNumber> snapshots;  ///< Registered snapshots, in any order.
+  /// Not above the `now` of any read to come, registered snapshots included: what expired at it is
+  /// gone for good.
+  int64_t now_micros = 0;
+  bool older_sources_may_hold_row = false;  ///< A source outside the merge, older by sequence.
+};
+
+/// Appends to `*out` the cells that survive: a Put iff VisibleCells shows it at the latest sequence
+/// or at a registered snapshot; every marker while an older source may hold the row, otherwise a
+/// marker iff it hides a kept Put. Order is kept.
+void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out);
+
+/// Whether `marker` (any delete) hides `put`, both of the same row.
+bool Hides(const Cell& marker, const Cell& put);
+
+}  // namespace tandem::format

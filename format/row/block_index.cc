@@ -1,0 +1,214 @@
+// Searching the block index, and loading its pieces.
+//
+// A search by key takes two levels: the piece by its first separator, then the entry within it.
+#include "format/row/block_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block/block_codec.h"
+#include "format/corruption.h"
+
+namespace tandem::format {
+
+uint64_t BlockIndex::memory_bytes() const {
+  const uint64_t of_piece = sizeof(OnceLoaded<Piece>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
+  return piece_count() * of_piece + (top_block_ == nullptr ? 0 : top_block_->raw_bytes);
+}
+
+uint32_t BlockIndex::PieceOf(uint32_t position, uint32_t hint) const {
+  uint32_t low = firsts_[hint] <= position ? hint : 0;
+  uint32_t step = 1;
+  while (low + step < piece_count() && firsts_[low + step] <= position) {
+    low += step;
+    step *= 2;
+  }
+  uint32_t high = std::min(low + step, piece_count());  // firsts_[high] > position.
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (firsts_[middle] <= position ? low : high) = middle;
+  }
+  return low;
+}
+
+Result<uint32_t> BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
+  uint32_t number = hint >> bits_;
+  if (position < firsts_[number] || position >= firsts_[number + 1]) {
+    number = PieceOf(position, number);
+  }
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const IndexTable& table = piece->table;
+  uint32_t low = number == hint >> bits_ ? hint & mask() : 0;
+  if (table.FirstOf(low) > position) low = 0;
+  uint32_t step = 1;
+  while (low + step < table.count() && table.FirstOf(low + step) <= position) {
+    low += step;
+    step *= 2;
+  }
+  uint32_t high = std::min(low + step, table.count());  // The first of `high` is > position.
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (table.FirstOf(middle) <= position ? low : high) = middle;
+  }
+  return FirstBlockOf(number) + low;
+}
+
+Result<uint32_t> BlockIndex::Find(std::string_view key) const {
+  const uint32_t above = top_.UpperBound(key);
+  const uint32_t number = above == 0 ? 0 : above - 1;
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const uint32_t entries = piece->table.UpperBound(key);
+  return FirstBlockOf(number) + (entries == 0 ? 0 : entries - 1);
+}
+
+Result<uint32_t> BlockIndex::Find(std::string_view key, uint32_t hint) const {
+  const uint32_t number = hint >> bits_;
+  if (number + 1 < piece_count() && top_.IsAtMost(number + 1, key)) return Find(key);
+  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
+  const uint32_t entries = piece->table.UpperBound(key, hint & mask());
+  if (entries == 0) return Find(key);
+  return FirstBlockOf(number) + entries - 1;
+}
+
+Status BlockIndex::Separator(uint32_t block, std::string* separator) const {
+  const uint32_t entry = block & mask();
+  if (entry == 0) {
+    top_.Separator(block >> bits_, separator);
+    return {};
+  }
+  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
+  piece->table.Separator(entry, separator);
+  return {};
+}
+
+Result<uint64_t> BlockIndex::DataBytes(uint32_t first, uint32_t end) const {
+  ASSIGN_OR_RETURN(const uint64_t before, DataBytesUpTo(first));
+  ASSIGN_OR_RETURN(const uint64_t with, DataBytesUpTo(end));
+  return with - before;
+}
+
+// Of the blocks before `block`.
+Result<uint64_t> BlockIndex::DataBytesUpTo(uint32_t block) const {
+  if (block == size_) return DataBytesBefore(piece_count());
+  uint64_t bytes = DataBytesBefore(block >> bits_);
+  if ((block & mask()) == 0) return bytes;
+  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
+  for (uint32_t i = 0; i < (block & mask()); ++i) bytes += piece->table.HandleOf(i).stored_bytes;
+  return bytes;
+}
+
+Result<const BlockIndex::Piece*> BlockIndex::LoadSlowly(uint32_t piece) const {
+  ASSIGN_OR_RETURN(const Piece* loaded, pieces_[piece].Get([&]() -> Result<Piece> {
+    ASSIGN_OR_RETURN(BlockRef block,
+                     file_->ReadUncached(PlaceOfPiece(piece), BlockKind::kBlockIndex));
+    return MakePiece(piece, std::move(block));
+  }));
+  return loaded;
+}
+
+Status BlockIndex::AdmitPiece(uint32_t piece, std::string_view stored) const {
+  return pieces_[piece]
+      .Get([&]() -> Result<Piece> {
+        const BlockPlace place = file_->PlaceAt(PlaceOfPiece(piece).offset);
+        ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(place, BlockKind::kBlockIndex, stored));
+        return MakePiece(piece, std::move(block));
+      })
+      .status();
+}
+
+Status BlockIndex::LoadBlocks(uint32_t first, uint32_t end) const {
+  const uint32_t last = (end + mask()) >> bits_;
+  for (uint32_t piece = first >> bits_; piece < last;) {
+    uint32_t run_end = piece;
+    const uint64_t start = PlaceOfPiece(piece).offset;
+    while (run_end < last && !HasPiece(run_end)) {
+      const BlockHandle place = PlaceOfPiece(run_end);
+      if (run_end > piece && place.offset + place.stored_bytes - start > kReadMax) break;
+      ++run_end;
+    }
+    if (run_end > piece) RETURN_IF_ERROR(LoadRun(piece, run_end));
+    piece = std::max(piece + 1, run_end);
+  }
+  return {};
+}
+
+// Loads the pieces [first, end), which stand one after the other, with one read.
+Status BlockIndex::LoadRun(uint32_t first, uint32_t end) const {
+  if (end - first == 1) return LoadSlowly(first).status();
+  const uint64_t start = PlaceOfPiece(first).offset;
+  const BlockHandle last = PlaceOfPiece(end - 1);
+  const size_t size = last.offset + last.stored_bytes - start;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  ASSIGN_OR_RETURN(const size_t read, file_->file().Read(start, {buffer.get(), size}));
+  if (read != size) return file_->Corrupt(start, Mismatch("bytes of block index", size, read));
+  for (uint32_t piece = first; piece < end; ++piece) {
+    const BlockHandle place = PlaceOfPiece(piece);
+    RETURN_IF_ERROR(AdmitPiece(piece, {&buffer[place.offset - start], place.stored_bytes}));
+  }
+  return {};
+}
+
+Result<BlockIndex::Piece> BlockIndex::MakePiece(uint32_t number, BlockRef block) const {
+  const uint32_t first = FirstBlockOf(number);
+  const uint32_t count = std::min(size_ - first, mask() + 1);
+  if (block->first != first || block->count != count) {
+    return block->Corrupt("piece of block index: expected entries " + std::to_string(first) +
+                          " to " + std::to_string(first + count - 1) + ", found " +
+                          std::to_string(block->count) + " from " + std::to_string(block->first) +
+                          " on");
+  }
+  const auto table = ParseIndexPiece(*block);
+  if (!table.has_value()) return block->Corrupt("piece of block index is malformed");
+  RETURN_IF_ERROR(CheckEntries(number, *block, *table));
+  Piece piece;
+  piece.table = *table;
+  piece.end = firsts_[number + 1];
+  piece.slots = std::make_unique<RowSlot[]>(count);
+  piece.charge = file_->Charge(base::MemoryPart::kBlockIndexes,
+                               sizeof(Piece) + block->raw_bytes + count * sizeof(RowSlot));
+  piece.block = std::move(block);
+  return piece;
+}
+
+// Whether the entries rise and are what the top says of the piece and of the next one.
+Status BlockIndex::CheckEntries(uint32_t number, const Block& block,
+                                const IndexTable& table) const {
+  std::string stated, found;
+  top_.Separator(number, &stated);
+  table.Separator(0, &found);
+  if (stated != found) return block.Corrupt("piece and top of block index differ in a separator");
+  if (number + 1 < piece_count()) {
+    table.Separator(table.count() - 1, &found);
+    if (top_.IsAtMost(number + 1, found)) {
+      return block.Corrupt("separators of the block index do not rise");
+    }
+  }
+  uint32_t first_min = firsts_[number];
+  uint64_t offset = data_offsets_[number];  // The end of the block before.
+  const uint64_t end = data_offsets_[number + 1];
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < table.count(); ++i) {
+    const uint32_t first = table.FirstOf(i);
+    if (first < first_min || first >= firsts_[number + 1] || (i == 0 && first != first_min)) {
+      return block.Corrupt("first positions of the block index do not rise");
+    }
+    const BlockHandle handle = table.HandleOf(i);
+    const bool in_place = i == 0 ? handle.offset == offset : handle.offset >= offset;
+    if (!in_place || handle.offset > end || handle.offset % kBlockAlignment != 0) {
+      return block.Corrupt(Mismatch("offset of row block, at least", offset, handle.offset));
+    }
+    if (handle.stored_bytes < kBlockHeaderBytes || BlockEnd(handle) > end) {
+      return block.Corrupt(
+          Mismatch("bytes of row block, at most", end - handle.offset, handle.stored_bytes));
+    }
+    offset = BlockEnd(handle);
+    first_min = first + 1;
+    bytes += handle.stored_bytes;
+  }
+  const uint64_t stated_bytes = DataBytesBefore(number + 1) - DataBytesBefore(number);
+  if (bytes == stated_bytes) return {};
+  return block.Corrupt(Mismatch("bytes of the row blocks of a piece", stated_bytes, bytes));
+}
+
+}  // namespace tandem::format

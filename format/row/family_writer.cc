@@ -1,0 +1,111 @@
+// Row blocks of one family, gathered to extents.
+#include "format/row/family_writer.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/bitmap_section.h"
+#include "format/row/data_section.h"
+
+namespace tandem::format {
+
+FamilyWriter::FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
+                           SectionWriter* out)
+    : family_(family),
+      compression_(options.compression),
+      block_bytes_(options.block_size_bytes),
+      extent_bytes_(extent_bytes),
+      out_(out),
+      rows_(&names_) {}
+
+Status FamilyWriter::AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells) {
+  // A row that fills a block by itself does not share one with smaller rows before it.
+  const bool large = RowBlockWriter::SizeOf(key, cells) >= block_bytes_;
+  if (rows_.row_count() > 0 && (large || !rows_.Fits(key, cells))) RETURN_IF_ERROR(EndBlock());
+  rows_.Add(key, cells);
+  CountRow(ordinal);
+  return rows_.size_bytes() >= block_bytes_ ? EndBlock() : Status();
+}
+
+// Row `ordinal` has got the next position.
+void FamilyWriter::CountRow(uint32_t ordinal) {
+  if (ordinal > row_count_ && present_.empty()) present_.SetFirst(row_count_);
+  if (ordinal > row_count_) present_.Set(ordinal);
+  ++row_count_;
+}
+
+Result<WideRowWriter*> FamilyWriter::BeginWideRow(std::string_view key, uint64_t key_hash) {
+  RETURN_IF_ERROR(WriteBlocks());
+  return &wide_row_.emplace(key, key_hash, row_count_, compression_, out_);
+}
+
+Status FamilyWriter::EndWideRow(uint32_t ordinal, std::string_view key,
+                                std::span<const Cell> deletes) {
+  ASSIGN_OR_RETURN(const BlockHandle head, wide_row_->Finish(deletes));
+  wide_row_.reset();
+  index_.Add(row_count_, key_before_block_, key);
+  index_.Place(head);
+  key_before_block_ = key;
+  CountRow(ordinal);
+  return {};
+}
+
+uint64_t FamilyWriter::memory_bytes() const {
+  return index_.memory_bytes() + raw_.capacity() + extent_.capacity() +
+         waiting_.capacity() * sizeof(Waiting);
+}
+
+Status FamilyWriter::EndBlock() {
+  Waiting block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
+  block.content.count = rows_.row_count();
+  block.content.first = row_count_ - rows_.row_count();
+  block.content.compression = compression_;
+  index_.Add(block.content.first, key_before_block_, rows_.first_key());
+  key_before_block_ = rows_.last_key();
+  block.content.flags = rows_.Finish(&raw_);
+  block.raw_bytes = raw_.size();
+  extent_ += raw_;
+  waiting_.push_back(block);
+  return extent_.size() >= extent_bytes_ ? WriteExtent() : Status();
+}
+
+Status FamilyWriter::WriteExtent() {
+  std::string_view left = extent_;
+  for (Waiting& block : waiting_) {
+    block.content.raw = left.substr(0, block.raw_bytes);
+    left.remove_prefix(block.raw_bytes);
+    ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(block.content));
+    index_.Place(handle);
+  }
+  waiting_.clear();
+  extent_.clear();
+  return {};
+}
+
+Status FamilyWriter::WriteBlocks() {
+  if (rows_.row_count() > 0) RETURN_IF_ERROR(EndBlock());
+  return WriteExtent();
+}
+
+Status FamilyWriter::WriteSections(uint32_t file_rows) {
+  CHECK(row_count_ > 0 && rows_.row_count() == 0 && waiting_.empty());
+  if (family_.value != kKeysOwner) RETURN_IF_ERROR(WriteDictionary());
+  if (row_count_ < file_rows) {
+    if (present_.empty()) present_.SetFirst(row_count_);
+    RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kPresence, family_.value,
+                                       present_.ToBitmap(file_rows), out_));
+  }
+  return index_.Write(family_, out_);
+}
+
+Status FamilyWriter::WriteDictionary() {
+  const std::string bytes = names_.Encode();
+  BlockContent content{.kind = BlockKind::kDictionary, .raw = bytes};
+  content.count = names_.size();
+  RETURN_IF_ERROR(out_->Begin(SectionKind::kDictionary, family_.value));
+  for (int copy = 0; copy < 2; ++copy) RETURN_IF_ERROR(out_->Append(content).status());
+  return out_->End(names_.size());
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,90 @@
+// Writing the cells of one family of a store file, or the keys of its rows (kKeysOwner): rows
+// become blocks, which wait until they make up an extent (data_section.h) and go out together;
+// dictionary, presence and block index follow the data section.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/bitmap.h"
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
+#include "format/cell/dictionary.h"
+#include "format/row/block_index_writer.h"
+#include "format/row/row_block_writer.h"
+#include "format/row/wide_row_writer.h"
+#include "format/types.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: one at a time.
+class FamilyWriter {
+ public:
+  /// `out` has the data section open while rows are added, and outlives this. Blocks go out as soon
+  /// as they make up `extent_bytes`: 0 when no other family is written beside this one.
+  FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
+               SectionWriter* out);
+
+  FamilyId family() const { return family_; }
+  Compression compression() const { return compression_; }
+  /// Rows so far, its positions.
+  uint32_t row_count() const { return row_count_; }
+  /// Bytes of the blocks that wait, before compression.
+  size_t waiting_bytes() const { return extent_.size(); }
+
+  /// What waits and what describes the blocks that are written; of a wide row its head is missing.
+  uint64_t memory_bytes() const;
+
+  /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
+  /// and keys rise; cells are sorted, at least one (the keys: none), of kWideRowBytes at most, and
+  /// references to far values lead into this file. Errors: kIoError, kNoSpace.
+  Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells);
+  /// Starts a row of more than kWideRowBytes: what waits goes out before its chunks do. Its cells
+  /// are given to the result, and then EndWideRow is called before anything else. `key_hash`:
+  /// RowHash. Errors: kIoError, kNoSpace. Lifetime: until EndWideRow.
+  Result<WideRowWriter*> BeginWideRow(std::string_view key, uint64_t key_hash);
+  /// Ends it as row `ordinal` of the file. `deletes` are its DeleteFamily markers, sorted.
+  Status EndWideRow(uint32_t ordinal, std::string_view key, std::span<const Cell> deletes);
+  /// Ends the block being filled and writes what waits.
+  Status WriteBlocks();
+  /// Its blocks and where they lie. Requires: WriteBlocks was called since the last row.
+  const BlockIndexWriter& index() const { return index_; }
+  /// Writes the sections that follow the data of a file of `file_rows` rows. Requires: there are
+  /// rows, WriteBlocks was called.
+  Status WriteSections(uint32_t file_rows);
+
+ private:
+  struct Waiting {
+    BlockContent content;  // Without its bytes, which stand in extent_.
+    size_t raw_bytes;
+  };
+  void CountRow(uint32_t ordinal);
+  Status EndBlock();
+  Status WriteExtent();
+  Status WriteDictionary();
+
+  FamilyId family_;
+  Compression compression_;
+  uint32_t block_bytes_;
+  size_t extent_bytes_;
+  SectionWriter* out_;
+  uint32_t row_count_ = 0;
+  GrowingBitmap present_;  // Of the file's rows, from the first one on that the family lacks.
+  DictionaryBuilder names_;
+  RowBlockWriter rows_;
+  std::optional<WideRowWriter> wide_row_;  // Between BeginWideRow and EndWideRow.
+  BlockIndexWriter index_;
+  std::string raw_;               // The block that ended last.
+  std::string key_before_block_;  // The last key of the block before the one in rows_.
+  std::vector<Waiting> waiting_;
+  std::string extent_;  // The raw bytes of the blocks that wait, one after the other.
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,286 @@
+// Searching row blocks and decoding their rows. Offsets that the block states are compared with its
+// size before they are followed; within a row every byte is read through ByteReader.
+#include "format/row/row_block.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/byte_reader.h"
+#include "format/coding.h"
+#include "format/key_head.h"
+#include "format/row/data_section.h"
+#include "format/row/row_block_writer.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+constexpr size_t kLine = 64;  // Of the processor's cache.
+
+constexpr size_t kHeadsAt = kRowBlockFixedBytes;
+constexpr size_t kHeadBytes = 8;
+
+// The key as a row stores it: how long it is after the prefix, and its bytes beyond the head.
+struct KeyTail {
+  size_t suffix_bytes = 0;
+  std::string_view tail;
+};
+
+KeyTail ReadKeyTail(ByteReader* row) {
+  KeyTail key;
+  key.suffix_bytes = row->VarintUpTo(kRowKeyBytesMax);
+  if (key.suffix_bytes > kHeadBytes) key.tail = row->Bytes(key.suffix_bytes - kHeadBytes);
+  return key;
+}
+
+// The column of the cell that a pass over a row stands at.
+struct Column {
+  std::string_view name;  // Without data before the first column.
+  bool wanted = true;
+
+  bool known() const { return name.data() != nullptr; }
+  template <bool kAll>
+  void Read(const Projection& columns, ByteReader* row) {
+    const uint64_t id = row->Varint();
+    if (id - 1 < columns.names().size()) {
+      name = columns.names().Name(static_cast<uint32_t>(id));
+      if constexpr (!kAll) wanted = columns.WantsId(static_cast<uint32_t>(id));
+    } else {
+      if (id != 0) row->Fail();
+      name = row->Bytes(row->VarintUpTo(kQualifierBytesMax));
+      if constexpr (!kAll) wanted = columns.WantsName(name);
+    }
+  }
+};
+
+// Timestamp and sequence of the cell that a pass over a row stands at.
+class Versions {
+ public:
+  // Reads the row's flags and shared deltas.
+  Versions(uint64_t base_timestamp, uint64_t base_sequence, ByteReader* row)
+      : base_timestamp_(base_timestamp), base_sequence_(base_sequence), row_flags_(row->U8()) {
+    timestamp_ = base_timestamp_ + ((row_flags_ & kRowOneTimestamp) != 0 ? row->Varint() : 0);
+    sequence_ = base_sequence_ + ((row_flags_ & kRowOneSequence) != 0 ? row->Varint() : 0);
+  }
+  bool sound() const { return (row_flags_ & ~kRowFlagsKnown) == 0; }
+  // Reads the deltas of the next cell, as far as it has its own.
+  void Read(uint8_t cell_flags, ByteReader* row) {
+    if ((row_flags_ & kRowOneTimestamp) == 0 && (cell_flags & kCellSameTimestamp) == 0) {
+      timestamp_ = base_timestamp_ + row->Varint();
+    }
+    if ((row_flags_ & kRowOneSequence) == 0 && (cell_flags & kCellSameSequence) == 0) {
+      sequence_ = base_sequence_ + row->Varint();
+    }
+  }
+  int64_t timestamp() const { return static_cast<int64_t>(timestamp_); }
+  SequenceNumber sequence() const { return SequenceNumber(sequence_); }
+
+ private:
+  uint64_t base_timestamp_;
+  uint64_t base_sequence_;
+  uint8_t row_flags_;
+  uint64_t timestamp_;
+  uint64_t sequence_;
+};
+
+}  // namespace
+
+Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
+                                     std::string_view stored) {
+  auto rows = std::make_shared<RowBlock>(Private());
+  const bool wide = ClaimedKind(stored) == BlockKind::kWideHead;
+  const BlockKind kind = wide ? BlockKind::kWideHead : BlockKind::kRows;
+  RETURN_IF_ERROR(DecodeBlockInto(place, kind, stored, rows.get()));
+  rows->family_ = family;
+  if (wide) {
+    ASSIGN_OR_RETURN(WideHead head, WideHead::Parse(*rows, family));
+    rows->wide_ = std::make_unique<const WideHead>(std::move(head));
+  } else {
+    RETURN_IF_ERROR(rows->Parse());
+  }
+  return RowBlockRef(std::move(rows));
+}
+
+// Finds the parts of the block and checks that they lie within it.
+Status RowBlock::Parse() {
+  raw_ = raw();
+  ByteReader reader(raw_);
+  base_timestamp_ = reader.U64();
+  base_sequence_ = reader.U64();
+  const uint16_t prefix_bytes = reader.U16();
+  const uint64_t zeros = uint64_t{reader.U16()} | reader.U32();
+  const uint64_t slots_at = kHeadsAt + uint64_t{count} * kHeadBytes;
+  const uint64_t prefix_at = slots_at + (uint64_t{count} + 1) * sizeof(uint32_t);
+  const uint64_t rows_at = prefix_at + prefix_bytes;
+  if (!reader.ok() || count == 0 || rows_at > raw_.size()) {
+    return Corrupt("row block is shorter than its count of rows needs");
+  }
+  if (zeros != 0 || (flags & ~(kRowBlockAllPuts | kRowBlockSingleVersions)) != 0) {
+    return Corrupt("row block has bits set that must be zero");
+  }
+  slots_at_ = static_cast<uint32_t>(slots_at);
+  rows_at_ = static_cast<uint32_t>(rows_at);
+  prefix_ = raw_.substr(prefix_at, prefix_bytes);
+  const uint32_t begin = LoadAt<uint32_t>(raw_, slots_at);
+  const uint32_t end = LoadAt<uint32_t>(raw_, prefix_at - sizeof(uint32_t));
+  if (begin != rows_at || end != raw_.size()) return Corrupt("rows do not fill their block");
+  return {};
+}
+
+uint64_t RowBlock::Head(uint32_t slot) const {
+  return LoadAt<uint64_t>(raw_, kHeadsAt + size_t{slot} * kHeadBytes);
+}
+
+// The bytes of a row; empty, which no row is, when its slots do not rise within the block.
+std::string_view RowBlock::RowBytes(uint32_t slot) const {
+  const size_t at = slots_at_ + size_t{slot} * sizeof(uint32_t);
+  const uint32_t begin = LoadAt<uint32_t>(raw_, at);
+  const uint32_t end = LoadAt<uint32_t>(raw_, at + sizeof(uint32_t));
+  if (begin < rows_at_ || begin > end || end > raw_.size()) return {};
+  return raw_.substr(begin, end - begin);
+}
+
+// Compares the row's key with prefix + suffix, of which prefix and head are known to be equal.
+int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
+  ByteReader row(RowBytes(slot));
+  const KeyTail key = ReadKeyTail(&row);
+  if (key.suffix_bytes > kHeadBytes && suffix.size() > kHeadBytes) {
+    return key.tail.compare(suffix.substr(kHeadBytes));
+  }
+  return key.suffix_bytes < suffix.size() ? -1 : key.suffix_bytes > suffix.size() ? 1 : 0;
+}
+
+uint32_t RowBlock::LowerBound(std::string_view key) const {
+  if (is_wide()) return key <= wide_->key() ? 0 : 1;
+  const int order = key.substr(0, prefix_.size()).compare(prefix_);
+  if (order != 0) return order < 0 ? 0 : count;
+  const std::string_view suffix = key.substr(prefix_.size());
+  const uint64_t head = KeyHead(suffix);
+  uint32_t slot = LowerBoundOfHeads(raw_, kHeadsAt, count, head);
+  if (slot == count || Head(slot) != head) return slot;
+  // Of the run of rows with this head the first whose tail is not smaller.
+  uint32_t end = count;
+  if (head != UINT64_MAX) {
+    end = slot +
+          LowerBoundOfHeads(raw_, kHeadsAt + size_t{slot} * kHeadBytes, count - slot, head + 1);
+  }
+  while (slot < end) {
+    const uint32_t middle = slot + (end - slot) / 2;
+    if (CompareTail(middle, suffix) < 0) {
+      slot = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return slot;
+}
+
+Status RowBlock::Key(uint32_t slot, std::string* key) const {
+  if (is_wide()) {
+    key->assign(wide_->key());
+    return {};
+  }
+  ByteReader row(RowBytes(slot));
+  const KeyTail tail = ReadKeyTail(&row);
+  if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) {
+    return Corrupt("key of row " + std::to_string(slot) + " is malformed");
+  }
+  char head[kHeadBytes];
+  const uint64_t bytes = __builtin_bswap64(Head(slot));
+  std::memcpy(head, &bytes, sizeof(bytes));
+  key->assign(prefix_);
+  key->append(head, std::min(tail.suffix_bytes, kHeadBytes));
+  key->append(tail.tail);
+  return {};
+}
+
+Result<bool> RowBlock::KeyEquals(uint32_t slot, std::string_view key) const {
+  if (is_wide()) return key == wide_->key();
+  if (!key.starts_with(prefix_)) return false;
+  const std::string_view suffix = key.substr(prefix_.size());
+  if (Head(slot) != KeyHead(suffix)) return false;
+  ByteReader row(RowBytes(slot));
+  const KeyTail tail = ReadKeyTail(&row);
+  if (!row.ok()) return Corrupt("key of row " + std::to_string(slot) + " is malformed");
+  if (tail.suffix_bytes != suffix.size()) return false;
+  return suffix.size() <= kHeadBytes || tail.tail == suffix.substr(kHeadBytes);
+}
+
+Status RowBlock::AppendFamilyDeletes(std::vector<Cell>* out) const {
+  return wide_->AppendFamilyDeletes(*this, out);
+}
+
+Status RowBlock::Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const {
+  if (is_wide()) return Status::Unsupported("a wide row is read through its chunks");
+  return columns.all() ? DecodeCells<true>(slot, columns, out)
+                       : DecodeCells<false>(slot, columns, out);
+}
+
+void RowBlock::PrefetchPlace(uint32_t slot) const {
+  if (is_wide()) return;
+  __builtin_prefetch(raw_.data() + slots_at_ + size_t{slot} * sizeof(uint32_t));
+  __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
+}
+
+void RowBlock::PrefetchPlaces() const {
+  if (is_wide()) return;
+  constexpr size_t kPlacesBytesMax = 512;
+  const size_t bytes = std::min(count * sizeof(uint32_t), kPlacesBytesMax);
+  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(raw_.data() + slots_at_ + at);
+}
+
+void RowBlock::PrefetchRow(uint32_t slot) const {
+  if (is_wide()) return;
+  constexpr size_t kLinesMax = 4;
+  const std::string_view row = RowBytes(slot);
+  const size_t lines = std::min(row.size() / kLine + 1, kLinesMax);
+  for (size_t i = 0; i < lines; ++i) __builtin_prefetch(row.data() + i * kLine);
+}
+
+template <bool kAll>
+Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
+                             std::vector<Cell>* out) const {
+  ByteReader row(RowBytes(slot));
+  (void)ReadKeyTail(&row);
+  Versions versions(base_timestamp_, base_sequence_, &row);
+  // Only a row of the keys has no cell.
+  bool sound = versions.sound() && (row.remaining() > 0) == (family_.value != kKeysOwner);
+  Column column;
+  while (row.remaining() > 0) {
+    const uint8_t flags = row.U8();
+    const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);
+    sound &= (flags & kCellFlagsUnknown) == 0 && kind <= CellKind::kDeleteFamily;
+    if (kind == CellKind::kDeleteFamily) {
+      // Nothing may stand before these markers that belongs to a column.
+      sound &= !column.known() && (flags & kCellSameColumn) == 0;
+    } else if ((flags & kCellSameColumn) != 0) {
+      sound &= column.known();
+    } else {
+      column.Read<kAll>(columns, &row);
+    }
+    versions.Read(flags, &row);
+    const std::string_view value =
+        kind == CellKind::kPut ? row.LengthPrefixed() : std::string_view();
+    const BlockFile* far_file = nullptr;
+    if ((flags & kCellFar) != 0) {
+      far_file = columns.file();
+      sound &= kind == CellKind::kPut && far_file != nullptr;
+    }
+    if (kAll || column.wanted) {
+      // In place: a temporary would be read back while its small stores are still on their way.
+      Cell& cell = out->emplace_back();
+      cell.kind = kind;
+      cell.family = family_;
+      cell.qualifier = column.name;
+      cell.timestamp = versions.timestamp();
+      cell.sequence = versions.sequence();
+      cell.value = value;
+      cell.far_file = far_file;
+    }
+  }
+  if (row.ok() && sound) return {};
+  return Corrupt("cells of row " + std::to_string(slot) + " are malformed");
+}
+
+}  // namespace tandem::format

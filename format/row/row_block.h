@@ -1,0 +1,91 @@
+// Row blocks: rows of one family, sorted by key, with fixed-width key heads for branch-free search
+// and slots that lead from an ordinal to its row without comparing a key. The byte table stands in
+// row_block_writer.h. The head of a wide row (wide_row.h) is a row block of one row whose cells lie
+// elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/block/block.h"
+#include "format/block/block_codec.h"
+#include "format/cell/cell.h"
+#include "format/cell/dictionary.h"
+#include "format/cell/projection.h"
+#include "format/row/wide_head.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// A row block whose fixed part, heads and slots are within bounds. Slots and rows are checked as
+/// they are used, so decoding costs no more for many rows than for few. Threads: any. Lifetime:
+/// views of cells point into the block and the dictionary.
+class RowBlock final : public Block {
+  struct Private {};
+
+ public:
+  explicit RowBlock(Private) {}
+  /// Decodes `stored`, exactly header and payload of a block of rows, or of the head of a wide row,
+  /// of `family`. Errors: kCorruption, kOutOfMemory.
+  static Result<std::shared_ptr<const RowBlock>> Decode(const BlockPlace& place, FamilyId family,
+                                                        std::string_view stored);
+
+  uint32_t row_count() const { return count; }
+  uint32_t first() const { return Block::first; }  ///< Ordinal of row 0.
+
+  /// Whether this is the head of a wide row: it has one row, of which Key, KeyEquals and LowerBound
+  /// know, but no cells (AppendWideColumns, NewWideRowStream).
+  bool is_wide() const { return kind == BlockKind::kWideHead; }
+  /// Requires: is_wide().
+  const WideRowTotals& wide_totals() const { return wide_->totals(); }
+  /// Totals, fences, key hash. Requires: is_wide().
+  const WideHead& wide_head() const { return *wide_; }
+  /// Appends the DeleteFamily markers of the wide row. Requires: is_wide(). Errors: kCorruption.
+  Status AppendFamilyDeletes(std::vector<Cell>* out) const;
+
+  /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
+  /// content is corrupt.
+  uint32_t LowerBound(std::string_view key) const;
+  /// Puts the key of row `slot` together in `*key` (replaced). Requires: slot < row_count().
+  /// Errors: kCorruption.
+  Status Key(uint32_t slot, std::string* key) const;
+  /// Whether the row at `slot` has exactly this key. Requires: slot < row_count().
+  Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
+
+  /// Appends the cells of row `slot` in order: the Puts and column markers of the projection's
+  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing, nor
+  /// does a row of the keys (owner kKeysOwner).
+  /// Requires: slot < row_count(); the projection was made from this file's names.
+  /// Errors: kCorruption, kUnsupported for a wide row; what was appended before is to be ignored.
+  Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
+  /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
+  void PrefetchPlace(uint32_t slot) const;
+  /// Has the processor fetch where all rows lie, for who does not know the slot yet.
+  void PrefetchPlaces() const;
+  /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
+  void PrefetchRow(uint32_t slot) const;
+
+ private:
+  Status Parse();
+  template <bool kAll>
+  Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
+  uint64_t Head(uint32_t slot) const;
+  std::string_view RowBytes(uint32_t slot) const;
+  int CompareTail(uint32_t slot, std::string_view suffix) const;
+
+  // What a look-up by slot needs stands together, behind Block's own hot end: one cache line.
+  FamilyId family_;
+  uint32_t slots_at_ = 0;
+  uint32_t rows_at_ = 0;
+  std::string_view raw_;
+  uint64_t base_timestamp_ = 0;  // Two's complement: deltas are modulo 2^64.
+  uint64_t base_sequence_ = 0;
+  std::string_view prefix_;  // Common to all keys.
+  std::unique_ptr<const WideHead> wide_;
+};
+using RowBlockRef = std::shared_ptr<const RowBlock>;
+
+}  // namespace tandem::format

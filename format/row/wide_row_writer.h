@@ -1,0 +1,45 @@
+// Writing a wide row: a row with more than kWideRowBytes of cells in one family. Its cells go out
+// in chunk blocks as they come, then a head block says what there was. The byte tables of both
+// stand in wide_row.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More bytes of cells make a row wide.
+
+/// What a cell counts towards kWideRowBytes: about what it takes in a file at most.
+inline size_t WidthOf(const Cell& cell) { return 8 + cell.qualifier.size() + cell.value.size(); }
+
+/// One wide row of one family. Threads: one at a time.
+class WideRowWriter {
+ public:
+  /// `position` is the row's in its family; `out` has the data section open and outlives this.
+  WideRowWriter(std::string_view key, uint64_t key_hash, uint32_t position, Compression compression,
+                SectionWriter* out);
+  ~WideRowWriter();
+
+  /// Appends cells, none of them a DeleteFamily. Requires: they rise by CellLess over all calls;
+  /// far values were replaced by references into this file. Errors: kInvalidArgument (a value that
+  /// had to be far), kIoError, kNoSpace.
+  Status Add(std::span<const Cell> cells);
+  /// Writes what is left and the head block. `deletes` are the family's DeleteFamily markers,
+  /// sorted. Requires: there is a cell or a marker. Errors: kUnsupported (more markers than a block
+  /// holds), kIoError, kNoSpace.
+  Result<BlockHandle> Finish(std::span<const Cell> deletes);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,144 @@
+// Facts of a row: the cells of the column are adjacent, newest first, so one pass over them, with
+// the family's markers merged in by timestamp, finds the newest Put that nothing hides.
+#include "index/entries.h"
+
+#include <algorithm>
+
+#include "base/status_macros.h"
+#include "format/cell/visibility.h"
+#include "index/key.h"
+
+namespace tandem::format {
+namespace {
+
+bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
+
+// The markers met so far that hide most: of those that reach back in time the one of the greatest
+// sequence, and likewise of those that hide one timestamp only.
+class StrongestMarkers {
+ public:
+  void Add(const Cell& marker) {
+    if (marker.kind == CellKind::kDeleteCell) {
+      const bool other_time = of_cell_ != nullptr && of_cell_->timestamp != marker.timestamp;
+      if (other_time || IsNewer(marker, of_cell_)) of_cell_ = &marker;
+    } else if (IsNewer(marker, reaching_back_)) {
+      reaching_back_ = &marker;
+    }
+  }
+  bool Hide(const Cell& put) const {
+    return (of_cell_ != nullptr && Hides(*of_cell_, put)) ||
+           (reaching_back_ != nullptr && Hides(*reaching_back_, put));
+  }
+
+ private:
+  static bool IsNewer(const Cell& marker, const Cell* kept) {
+    return kept == nullptr || marker.sequence > kept->sequence;
+  }
+
+  const Cell* of_cell_ = nullptr;
+  const Cell* reaching_back_ = nullptr;
+};
+
+// The newest Put that no marker hides, or nullptr. Puts and markers of equal timestamp come with
+// the greatest sequence first, so whatever hides a Put was met before it.
+const Cell* CurrentPut(const ColumnCells& column) {
+  StrongestMarkers markers;
+  auto family_delete = column.family_deletes.begin();
+  for (const Cell& cell : column.cells) {
+    for (;
+         family_delete != column.family_deletes.end() && family_delete->timestamp >= cell.timestamp;
+         ++family_delete) {
+      markers.Add(*family_delete);
+    }
+    if (cell.kind != CellKind::kPut) {
+      markers.Add(cell);
+    } else if (!markers.Hide(cell)) {
+      return &cell;
+    }
+  }
+  return nullptr;
+}
+
+Status AppendEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
+  std::string key;
+  RETURN_IF_ERROR(AppendPutKey(column, put, &key));
+  facts->entries.push_back({std::move(key), false});
+  return {};
+}
+
+// Leaves each key once; the first entry stays first.
+void DropRepeatedKeys(bool first_is_current, std::vector<IndexEntry>* entries) {
+  const auto rest = entries->begin() + (first_is_current ? 1 : 0);
+  std::sort(rest, entries->end(),
+            [](const IndexEntry& a, const IndexEntry& b) { return a.key < b.key; });
+  entries->erase(
+      std::unique(rest, entries->end(),
+                  [](const IndexEntry& a, const IndexEntry& b) { return a.key == b.key; }),
+      entries->end());
+  if (!first_is_current) return;
+  const std::string& current = entries->front().key;
+  entries->erase(std::remove_if(entries->begin() + 1, entries->end(),
+                                [&](const IndexEntry& entry) { return entry.key == current; }),
+                 entries->end());
+}
+
+}  // namespace
+
+ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
+  const auto family = std::find_if(cells.begin(), cells.end(),
+                                   [&](const Cell& cell) { return cell.family >= column.family; });
+  const auto columns = std::find_if(family, cells.end(), [&](const Cell& cell) {
+    return cell.family != column.family || !IsFamilyDelete(cell);
+  });
+  const auto belongs = [&](const Cell& cell) {
+    return cell.family == column.family && cell.qualifier == column.qualifier;
+  };
+  const auto first = std::find_if(columns, cells.end(), belongs);
+  const auto end = std::find_if_not(first, cells.end(), belongs);
+  return {{family, columns}, {first, end}};
+}
+
+bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
+  for (const IndexRecord& index : table.indexes) {
+    for (const IndexColumnRecord& column : index.columns) {
+      if (column.family != cell.family) continue;
+      if (IsFamilyDelete(cell) || cell.qualifier == column.qualifier) return true;
+    }
+  }
+  return false;
+}
+
+Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
+  if (put.is_far()) return Status::Corruption("the value of an indexed column is a far value");
+  const Status status = AppendIndexKey(column, put.value, out);
+  return status.ok() ? status : Status::Corruption(std::string(status.message()));
+}
+
+Status FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
+  const IndexColumnRecord& column = index.columns.front();
+  const ColumnCells found = FindColumn(column, cells);
+  facts->entries.clear();
+  facts->touched = !found.empty();
+  const Cell* current = CurrentPut(found);
+  if (current != nullptr) {
+    RETURN_IF_ERROR(AppendEntry(column, *current, facts));
+    facts->entries.front().current = true;
+  }
+  for (const Cell& cell : found.cells) {
+    if (cell.kind != CellKind::kPut || &cell == current) continue;
+    RETURN_IF_ERROR(AppendEntry(column, cell, facts));
+  }
+  facts->present = !facts->entries.empty();
+  DropRepeatedKeys(current != nullptr, &facts->entries);
+  return {};
+}
+
+bool IsCleanRow(std::span<const Cell> cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].kind != CellKind::kPut) return false;
+    if (i > 0 && SameColumn(cells[i - 1], cells[i])) return false;
+  }
+  return !cells.empty();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,57 @@
+// What the rows of a file mean for its indexes: the pure function from the cells of one row to its
+// index entries (rules 6 to 8). Flush, compaction, verification and tests all ask here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/cell/cell.h"
+#include "format/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+struct IndexEntry {
+  std::string key;       ///< Encoded by AppendIndexKey.
+  bool current = false;  ///< The newest Put of the row that no marker of this file hides.
+};
+
+/// What one index has to know about one row of a file.
+struct RowIndexFacts {
+  std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that
+                                    ///< is current is not repeated as older.
+  bool present = false;             ///< The row has a Put of the column here.
+  bool touched = false;             ///< Any cell or marker of the row concerns the column.
+};
+
+/// The cells of one row that concern one column.
+/// Lifetime: the spans point into the row they were found in.
+struct ColumnCells {
+  std::span<const Cell> family_deletes;  ///< The family's DeleteFamily markers.
+  std::span<const Cell> cells;           ///< Puts and markers of the column itself.
+
+  bool empty() const { return family_deletes.empty() && cells.empty(); }
+  /// The column is one Put that nothing in this row can hide, the common case.
+  bool is_single_put() const {
+    return family_deletes.empty() && cells.size() == 1 && cells[0].kind == CellKind::kPut;
+  }
+};
+/// Requires: `cells` is one row, sorted by CellLess.
+ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells);
+
+/// Whether the index entries of a row depend on `cell`: it is of an indexed column, or a
+/// DeleteFamily of a family that has one.
+bool ConcernsIndex(const TableRecord& table, const Cell& cell);
+
+/// Appends the index key of a stored Put. Errors: kCorruption when its value does not fit the type.
+Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
+
+/// Fills `*facts` (replaced) for a single-column index. Requires: `cells` is one row as the file
+/// holds it, sorted by CellLess. Errors: kCorruption when a stored value does not fit the type.
+Status FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
+
+/// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).
+bool IsCleanRow(std::span<const Cell> cells);
+
+}  // namespace tandem::format

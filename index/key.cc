@@ -1,0 +1,308 @@
+// Encoding and decoding by type. A value passes through its number (a uint64 that orders like it)
+// or through the escape of bytes; the direction is applied last, over the bytes that were appended.
+#include "index/key.h"
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "base/status_macros.h"
+#include "format/value_text.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+constexpr char kAbsentTag = 1;
+constexpr char kPresentTag = 2;
+constexpr char kEscapedZero = static_cast<char>(0xff);
+constexpr char kEnd = 1;
+constexpr uint64_t kSignBit = uint64_t{1} << 63;
+constexpr size_t kNumberBytes = 8;
+constexpr size_t kShownBytesMax = 64;
+
+std::string_view TypeName(ColumnType type) {
+  switch (type) {
+    case ColumnType::kBytes:
+      return "bytes";
+    case ColumnType::kText:
+      return "text";
+    case ColumnType::kInt64:
+      return "int64";
+    case ColumnType::kUint64:
+      return "uint64";
+    case ColumnType::kDouble:
+      return "double";
+    case ColumnType::kBool:
+      return "bool";
+    case ColumnType::kTimestamp:
+      return "timestamp";
+    case ColumnType::kInt64Be:
+      return "int64_be";
+    case ColumnType::kUint64Be:
+      return "uint64_be";
+    case ColumnType::kDoubleBe:
+      return "double_be";
+    case ColumnType::kBoolBe:
+      return "bool_be";
+    case ColumnType::kTimestampBe:
+      return "timestamp_be";
+  }
+  return "unknown";
+}
+
+// The value between quotes, cut and with \xNN for what is not printable.
+std::string Quoted(std::string_view value) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "'";
+  for (const char c : value.substr(0, kShownBytesMax)) {
+    if (c >= ' ' && c <= '~' && c != '\\' && c != '\'') {
+      text += c;
+    } else {
+      text += "\\x";
+      text += kDigits[static_cast<uint8_t>(c) >> 4];
+      text += kDigits[static_cast<uint8_t>(c) & 15];
+    }
+  }
+  text += '\'';
+  if (value.size() > kShownBytesMax) text += " (" + std::to_string(value.size()) + " bytes)";
+  return text;
+}
+
+bool IsBytes(ColumnType type) { return type == ColumnType::kBytes || type == ColumnType::kText; }
+bool IsBool(ColumnType type) { return type == ColumnType::kBool || type == ColumnType::kBoolBe; }
+
+uint64_t OrderedInt64(int64_t value) { return static_cast<uint64_t>(value) ^ kSignBit; }
+
+std::optional<uint64_t> OrderedDouble(double value) {
+  if (value != value) return std::nullopt;
+  const uint64_t bits = std::bit_cast<uint64_t>(value == 0 ? 0.0 : value);
+  return (bits & kSignBit) != 0 ? ~bits : bits ^ kSignBit;
+}
+
+double DoubleOf(uint64_t ordered) {
+  return std::bit_cast<double>((ordered & kSignBit) != 0 ? ordered ^ kSignBit : ~ordered);
+}
+
+uint64_t LoadBigEndian(std::string_view bytes) {
+  uint64_t number;
+  std::memcpy(&number, bytes.data(), kNumberBytes);
+  return __builtin_bswap64(number);
+}
+
+// The number that orders like the value of a `_be` type; nullopt: the width is wrong, or a NaN.
+std::optional<uint64_t> OrderedBinary(ColumnType type, std::string_view value) {
+  if (type == ColumnType::kBoolBe) {
+    if (value.size() != 1 || static_cast<uint8_t>(value[0]) > 1) return std::nullopt;
+    return static_cast<uint8_t>(value[0]);
+  }
+  if (value.size() != kNumberBytes) return std::nullopt;
+  const uint64_t bits = LoadBigEndian(value);
+  if (type == ColumnType::kUint64Be) return bits;
+  if (type == ColumnType::kDoubleBe) return OrderedDouble(std::bit_cast<double>(bits));
+  return OrderedInt64(static_cast<int64_t>(bits));
+}
+
+// The number that orders like the value; nullopt: the value does not fit the type.
+std::optional<uint64_t> OrderedNumber(ColumnType type, std::string_view value) {
+  switch (type) {
+    case ColumnType::kInt64: {
+      const auto number = ParseInt64(value);
+      return number.has_value() ? std::optional(OrderedInt64(*number)) : std::nullopt;
+    }
+    case ColumnType::kTimestamp: {
+      const auto number = ParseTimestamp(value);
+      return number.has_value() ? std::optional(OrderedInt64(*number)) : std::nullopt;
+    }
+    case ColumnType::kUint64:
+      return ParseUint64(value);
+    case ColumnType::kDouble: {
+      const auto number = ParseDouble(value);
+      return number.has_value() ? OrderedDouble(*number) : std::nullopt;
+    }
+    case ColumnType::kBool:
+      return ParseBool(value);
+    default:
+      return OrderedBinary(type, value);
+  }
+}
+
+void AppendEscaped(std::string_view bytes, std::string* out) {
+  for (size_t zero; (zero = bytes.find('\0')) != std::string_view::npos;) {
+    out->append(bytes.substr(0, zero + 1)).push_back(kEscapedZero);
+    bytes.remove_prefix(zero + 1);
+  }
+  out->append(bytes);
+}
+
+void Invert(std::string* out, size_t from) {
+  for (size_t i = from; i < out->size(); ++i) (*out)[i] = static_cast<char>(~(*out)[i]);
+}
+
+Status DoesNotFit(const IndexColumnRecord& column, std::string_view value) {
+  std::string message = "value " + Quoted(value) + " of column '" + column.qualifier;
+  return Status::InvalidArgument(
+      message.append("' does not fit the index type ").append(TypeName(column.type)));
+}
+
+Status TooLong(const IndexColumnRecord& column, std::string_view value) {
+  std::string message = "value " + Quoted(value) + " of column '" + column.qualifier;
+  message.append("' as ").append(TypeName(column.type)).append(" encodes to more than ");
+  return Status::InvalidArgument(message + std::to_string(kIndexKeyBytesMax) +
+                                 " bytes, the limit of an indexed value");
+}
+
+// Appends tag and value, ascending.
+Status AppendPresent(const IndexColumnRecord& column, std::string_view value, std::string* out) {
+  out->push_back(kPresentTag);
+  if (IsBytes(column.type)) {
+    if (value.size() > kIndexKeyBytesMax) return TooLong(column, value);
+    if (column.type == ColumnType::kText && !IsUtf8(value)) return DoesNotFit(column, value);
+    AppendEscaped(value, out);
+    out->append({'\0', kEnd});
+    return {};
+  }
+  const std::optional<uint64_t> number = OrderedNumber(column.type, value);
+  if (!number.has_value()) return DoesNotFit(column, value);
+  if (IsBool(column.type)) {
+    out->push_back(static_cast<char>(*number));
+    return {};
+  }
+  const uint64_t big_endian = __builtin_bswap64(*number);
+  char bytes[kNumberBytes];
+  std::memcpy(bytes, &big_endian, kNumberBytes);
+  out->append(bytes, kNumberBytes);
+  return {};
+}
+
+// Bytes of an encoded key, read front to back in the ascending form.
+class PartReader {
+ public:
+  PartReader(std::string_view key, bool descending)
+      : key_(key), mask_(descending ? '\xff' : '\0') {}
+
+  std::optional<char> Next() {
+    if (offset_ == key_.size()) return std::nullopt;
+    return static_cast<char>(key_[offset_++] ^ mask_);
+  }
+  size_t offset() const { return offset_; }
+
+ private:
+  std::string_view key_;
+  char mask_;
+  size_t offset_ = 0;
+};
+
+std::optional<std::string> DecodeBytes(PartReader* reader) {
+  std::string bytes;
+  while (const std::optional<char> c = reader->Next()) {
+    if (*c != '\0') {
+      bytes.push_back(*c);
+      continue;
+    }
+    const std::optional<char> after = reader->Next();
+    if (after == kEnd) return bytes;
+    if (after != kEscapedZero) return std::nullopt;
+    bytes.push_back('\0');
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> DecodeNumber(ColumnType type, PartReader* reader) {
+  char bytes[kNumberBytes];
+  for (char& byte : bytes) {
+    const std::optional<char> next = reader->Next();
+    if (!next.has_value()) return std::nullopt;
+    byte = *next;
+  }
+  const uint64_t number = LoadBigEndian({bytes, kNumberBytes});
+  if (type == ColumnType::kUint64 || type == ColumnType::kUint64Be) return std::to_string(number);
+  if (type != ColumnType::kDouble && type != ColumnType::kDoubleBe) {
+    return std::to_string(static_cast<int64_t>(number ^ kSignBit));
+  }
+  const double value = DoubleOf(number);
+  if (OrderedDouble(value) != number) return std::nullopt;  // A NaN or -0.
+  return DoubleText(value);
+}
+
+std::optional<std::string> DecodePresent(ColumnType type, PartReader* reader) {
+  if (IsBytes(type)) {
+    std::optional<std::string> bytes = DecodeBytes(reader);
+    const bool valid = bytes.has_value() && (type == ColumnType::kBytes || IsUtf8(*bytes));
+    return valid ? bytes : std::nullopt;
+  }
+  if (!IsBool(type)) return DecodeNumber(type, reader);
+  const std::optional<char> byte = reader->Next();
+  if (byte == '\0') return "false";
+  if (byte == '\1') return "true";
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
+                      std::string* out) {
+  const size_t start = out->size();
+  if (!value.has_value()) {
+    out->push_back(kAbsentTag);
+  } else {
+    Status status = AppendPresent(column, *value, out);
+    if (status.ok() && out->size() - start > kIndexKeyBytesMax) status = TooLong(column, *value);
+    if (!status.ok()) {
+      out->resize(start);
+      return status;
+    }
+  }
+  if (column.descending) Invert(out, start);
+  return {};
+}
+
+Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,
+                                                  std::string_view* key) {
+  PartReader reader(*key, column.descending);
+  const std::optional<char> tag = reader.Next();
+  std::optional<std::string> value;
+  if (tag == kPresentTag) value = DecodePresent(column.type, &reader);
+  if (tag != kAbsentTag && !value.has_value()) {
+    return Status::Corruption("index key " + Quoted(*key) + " is none of type " +
+                              std::string(TypeName(column.type)));
+  }
+  key->remove_prefix(reader.offset());
+  return value;
+}
+
+KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix) {
+  std::string low(1, kPresentTag);
+  AppendEscaped(prefix, &low);
+  if (column.descending) Invert(&low, 0);
+  std::optional<std::string> high = Successor(low);
+  return {std::move(low), std::move(high)};
+}
+
+KeyRange EqualRange(std::string key) {
+  std::string high = key;
+  high.push_back('\0');
+  return {std::move(key), std::move(high)};
+}
+
+KeyRange PresentRange(const IndexColumnRecord& column) { return PrefixRange(column, ""); }
+
+std::string BoundKey(const IndexColumnRecord& column, std::string_view value) {
+  std::string key(1, kPresentTag);
+  AppendEscaped(value, &key);
+  key.append({'\0', kEnd});
+  if (column.descending) Invert(&key, 0);
+  return key;
+}
+
+void InvertIndexKey(std::string* key) { Invert(key, 0); }
+
+std::optional<std::string> Successor(std::string_view key) {
+  const size_t last = key.find_last_not_of('\xff');
+  if (last == std::string_view::npos) return std::nullopt;
+  std::string successor(key.substr(0, last + 1));
+  ++successor.back();
+  return successor;
+}
+
+}  // namespace tandem::format

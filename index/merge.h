@@ -1,0 +1,41 @@
+// Merging the values of one part from several sources: entries that were collected and sorted, and
+// sections of input files seen through ordinal maps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "index/part_writer.h"
+#include "index/section.h"
+#include "index/sort.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Distinct values in order, each with ordinals of the output. Threads: one at a time.
+class ValueSource {
+ public:
+  virtual ~ValueSource() = default;
+  /// Positions at the first value. Must be called once, before anything else.
+  virtual Status Start() = 0;
+  virtual Status Next() = 0;
+  virtual bool valid() const = 0;
+  /// Lifetime: until Next.
+  virtual std::string_view key() const = 0;
+  /// Appends the ordinals of the value, ascending; there may be none.
+  virtual Status AppendOrdinals(std::vector<uint32_t>* out) = 0;
+};
+
+/// Requires: `entries` is sorted by SortByKey and outlives the source.
+std::unique_ptr<ValueSource> NewCollectedSource(std::span<const CollectedEntry> entries);
+/// Requires: `map` outlives the source.
+std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> cursor,
+                                             std::span<const uint32_t> map);
+
+/// Adds all values of all sources to `*out`, the ordinals of one value united.
+Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out);
+
+}  // namespace tandem::format

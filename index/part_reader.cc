@@ -1,0 +1,161 @@
+// Reading one part. Whatever two places on disk say twice (totals, entries before a leaf) must
+// agree; the counts within a leaf are bounded by the leaf's total, and each list has exactly its
+// count.
+#include "index/part_reader.h"
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/find_section.h"
+#include "format/corruption.h"
+
+namespace tandem::format {
+
+Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
+    const BlockFile& file, const std::vector<SectionEntry>& sections, const Spec& spec) {
+  const IndexSummary& summary = spec.summary;
+  const bool older = spec.part == IndexPart::kOlder;
+  const uint32_t owner = summary.index.value;
+  const uint32_t flag = older ? kSectionFlagOlder : 0;
+  std::unique_ptr<IndexPartReader> reader(new IndexPartReader(file, spec.row_count));
+  reader->totals_ = older ? Totals{summary.older_entries, summary.older_values}
+                          : Totals{summary.current_entries, summary.current_values};
+  const SectionEntry* leaves = FindSection(sections, SectionKind::kIndexLeaves, owner, flag);
+  const SectionEntry* directory = FindSection(sections, SectionKind::kIndexDirectory, owner, flag);
+  const SectionEntry* postings = FindSection(sections, SectionKind::kIndexPostings, owner, flag);
+  if ((leaves != nullptr) == reader->empty() || (directory != nullptr) == reader->empty()) {
+    return Status::Corruption(file.file().name() + ": the sections of index " +
+                              std::to_string(owner) + " do not agree with its digests");
+  }
+  // A current part has at most one entry a row.
+  if (!older && reader->totals_.entries > spec.row_count) {
+    return file.Corrupt(leaves->offset, Mismatch("current entries, at most", spec.row_count,
+                                                 reader->totals_.entries));
+  }
+  if (leaves != nullptr) reader->leaves_ = *leaves;
+  if (directory != nullptr) reader->directory_ = *directory;
+  if (postings != nullptr) reader->postings_ = *postings;
+  return reader;
+}
+
+Result<const IndexDirectory*> IndexPartReader::Directory() const {
+  ASSIGN_OR_RETURN(const base::Charged<IndexDirectory>* loaded,
+                   loaded_directory_.Get([this] { return LoadDirectory(); }));
+  return &loaded->value;
+}
+
+Result<base::Charged<IndexDirectory>> IndexPartReader::LoadDirectory() const {
+  ASSIGN_OR_RETURN(std::string bytes,
+                   ReadWholeStream(file_, directory_, BlockKind::kIndexDirectory));
+  std::optional<IndexDirectory> directory = IndexDirectory::Decode(std::move(bytes));
+  if (!directory.has_value()) {
+    return file_.Corrupt(directory_.offset, "index directory breaks its layout");
+  }
+  if (directory->entries() != totals_.entries || directory->values() != totals_.values) {
+    return file_.Corrupt(directory_.offset, Mismatch("entries of index directory", totals_.entries,
+                                                     directory->entries()));
+  }
+  const uint64_t size = directory->memory_bytes();
+  return base::Charged<IndexDirectory>{*std::move(directory),
+                                       file_.Charge(base::MemoryPart::kIndexDirectories, size)};
+}
+
+Result<LoadedLeaf> IndexPartReader::Leaf(uint32_t number, Through through) const {
+  ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
+  const BlockHandle handle = directory->Leaf(number);
+  if (handle.offset < leaves_.offset || handle.stored_bytes > leaves_.size_bytes ||
+      handle.offset - leaves_.offset > leaves_.size_bytes - handle.stored_bytes) {
+    return file_.Corrupt(directory_.offset, "index directory names a leaf outside its section");
+  }
+  ASSIGN_OR_RETURN(BlockRef block, through == Through::kCache
+                                       ? file_.Read(handle, BlockKind::kIndexLeaf)
+                                       : file_.ReadUncached(handle, BlockKind::kIndexLeaf));
+  std::optional<IndexLeaf> leaf = IndexLeaf::Parse(std::move(block));
+  if (!leaf.has_value()) return file_.Corrupt(handle.offset, "index leaf breaks its layout");
+  const uint64_t before = directory->EntriesBefore(number);
+  const uint64_t after = before + leaf->EntriesBefore(leaf->value_count());
+  if (leaf->entries_before() != before || after != directory->EntriesBefore(number + 1)) {
+    return file_.Corrupt(handle.offset, Mismatch("entries up to the end of index leaf",
+                                                 directory->EntriesBefore(number + 1), after));
+  }
+  return LoadedLeaf{std::move(*leaf), number, handle.offset};
+}
+
+Result<ValuePlace> IndexPartReader::Find(std::string_view key, Through through) const {
+  ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
+  const uint32_t number = directory->LeafOf(key);
+  ASSIGN_OR_RETURN(LoadedLeaf leaf, Leaf(number, through));
+  uint32_t position = leaf.leaf.LowerBound(key);
+  if (position == leaf.leaf.value_count() && number + 1 < directory->leaf_count()) {
+    ASSIGN_OR_RETURN(leaf, Leaf(number + 1, through));
+    position = 0;
+  }
+  return ValuePlace{std::move(leaf), position};
+}
+
+Result<uint64_t> IndexPartReader::EntriesBefore(std::string_view key) const {
+  ASSIGN_OR_RETURN(const ValuePlace place, Find(key, Through::kCache));
+  const IndexLeaf& leaf = place.leaf.leaf;
+  const uint32_t before = leaf.EntriesBefore(place.position);
+  if (before > leaf.EntriesBefore(leaf.value_count())) return BadLeaf(place.leaf);
+  return leaf.entries_before() + before;
+}
+
+Result<uint32_t> IndexPartReader::CountAt(const LoadedLeaf& leaf, uint32_t position) const {
+  const uint32_t before = leaf.leaf.EntriesBefore(position);
+  const uint32_t after = leaf.leaf.EntriesBefore(position + 1);
+  if (before >= after || after > leaf.leaf.EntriesBefore(leaf.leaf.value_count())) {
+    return BadLeaf(leaf);
+  }
+  return after - before;
+}
+
+StreamReader IndexPartReader::Postings(Through through) const {
+  return StreamReader(file_, postings_, BlockKind::kPostings, through);
+}
+
+Status IndexPartReader::AppendOrdinals(const LoadedLeaf& leaf, Positions positions,
+                                       const Source& source, std::vector<uint32_t>* out) const {
+  if (leaf.leaf.all_single()) return AppendSingles(leaf, positions, source.rows, out);
+  for (uint32_t position = positions.begin; position < positions.end; ++position) {
+    RETURN_IF_ERROR(AppendValue(leaf, position, source, out));
+  }
+  return {};
+}
+
+Status IndexPartReader::AppendSingles(const LoadedLeaf& leaf, Positions positions,
+                                      OrdinalRange rows, std::vector<uint32_t>* out) const {
+  for (uint32_t position = positions.begin; position < positions.end; ++position) {
+    const uint32_t ordinal = leaf.leaf.Reference(position);
+    if (ordinal >= row_count_) return BadLeaf(leaf);
+    if (rows.Contains(ordinal)) out->push_back(ordinal);
+  }
+  return {};
+}
+
+Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position, const Source& source,
+                                    std::vector<uint32_t>* out) const {
+  ASSIGN_OR_RETURN(const uint32_t count, CountAt(leaf, position));
+  if (count == 1) return AppendSingles(leaf, {position, position + 1}, source.rows, out);
+  const ListBounds bounds{count, row_count_, source.rows};
+  ByteReader list = leaf.leaf.ListAt(leaf.leaf.Reference(position));
+  if (count <= kSmallListMax) return ReadSmallList(bounds, &list, out) ? Status() : BadLeaf(leaf);
+  ListPlace place;
+  if (!ReadListPlace(bounds, &list, &place)) return BadLeaf(leaf);
+  return AppendStreamList(bounds, place, source.postings, out);
+}
+
+Status IndexPartReader::AppendStreamList(ListBounds bounds, const ListPlace& place,
+                                         StreamReader* postings, std::vector<uint32_t>* out) const {
+  ASSIGN_OR_RETURN(const std::string_view bytes, postings->Read(place.position, place.size_bytes));
+  const bool read = place.form == ListForm::kRoaring ? ReadRoaringList(bounds, bytes, out)
+                                                     : ReadBlockedList(bounds, bytes, out);
+  if (read) return {};
+  return file_.Corrupt(postings_.offset, "the list at " + std::to_string(place.position) +
+                                             " of the postings breaks its layout");
+}
+
+Status IndexPartReader::BadLeaf(const LoadedLeaf& leaf) const {
+  return file_.Corrupt(leaf.offset, "index leaf has malformed values");
+}
+
+}  // namespace tandem::format

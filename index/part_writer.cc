@@ -1,0 +1,72 @@
+// Leaves, postings and directory of one part.
+#include "index/part_writer.h"
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/stream_section.h"
+#include "index/postings.h"
+
+namespace tandem::format {
+
+Status IndexPartWriter::Add(std::string_view key, std::span<const uint32_t> ordinals) {
+  DCHECK(!ordinals.empty() && ordinals.back() < spec_.row_count);
+  const std::string_view last = leaf_.empty() ? finished_.last_key : leaf_.last_key();
+  if (started_ && key <= last) {
+    return Status::Corruption("values of index " + std::to_string(spec_.index.value) +
+                              " come out of order from the files that are merged");
+  }
+  if (!started_) {
+    started_ = true;
+    RETURN_IF_ERROR(out_->Begin(SectionKind::kIndexLeaves, spec_.index.value, flags()));
+  }
+  if (ordinals.size() > 1) EncodeList(ordinals);
+  const LeafValue value{key, static_cast<uint32_t>(ordinals.size()), ordinals.front(), list_};
+  if (leaf_.IsFullFor(value)) RETURN_IF_ERROR(FinishLeaf());
+  leaf_.Add(value);
+  list_.clear();
+  return {};
+}
+
+// Leaves in list_ what the leaf keeps of the ordinals: the list, or its place in the postings.
+void IndexPartWriter::EncodeList(std::span<const uint32_t> ordinals) {
+  if (ordinals.size() <= kSmallListMax) {
+    AppendSmallList(ordinals, &list_);
+    return;
+  }
+  const uint32_t count = static_cast<uint32_t>(ordinals.size());
+  ListPlace place{FormOf({count, spec_.row_count}), postings_.size(), 0};
+  if (place.form == ListForm::kRoaring) {
+    AppendRoaringList(ordinals, &postings_);
+  } else {
+    AppendBlockedList(ordinals, &postings_);
+  }
+  place.size_bytes = postings_.size() - place.position;
+  AppendListPlace(place, &list_);
+}
+
+Status IndexPartWriter::FinishLeaf() {
+  finished_.first_key = leaf_.first_key();
+  finished_.last_key = leaf_.last_key();
+  finished_.entries = leaf_.entries();
+  BlockContent content = leaf_.Finish(directory_.entries());
+  finished_.values = content.count;
+  content.compression = spec_.compression;
+  ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(content));
+  directory_.Add(handle, finished_);
+  return {};
+}
+
+Status IndexPartWriter::Finish() {
+  if (!started_) return {};
+  if (!leaf_.empty()) RETURN_IF_ERROR(FinishLeaf());
+  RETURN_IF_ERROR(out_->End(directory_.values()));
+  const uint32_t owner = spec_.index.value;
+  if (!postings_.empty()) {
+    RETURN_IF_ERROR(WriteStream({SectionKind::kIndexPostings, BlockKind::kPostings}, owner, flags(),
+                                postings_, out_));
+  }
+  return WriteStream({SectionKind::kIndexDirectory, BlockKind::kIndexDirectory}, owner, flags(),
+                     directory_.Finish(), out_);
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,126 @@
+// The section of one index: two parts and two bitmaps.
+#include "index/section.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/bitmap_section.h"
+#include "format/block/find_section.h"
+#include "format/lazy.h"
+#include "index/cursor.h"
+#include "index/part_reader.h"
+#include "index/section_writer.h"
+
+namespace tandem::format {
+namespace {
+
+using Through = StreamReader::Through;
+
+class StoredIndexSection final : public IndexSection {
+ public:
+  struct Parts {
+    IndexSummary summary;
+    std::unique_ptr<IndexPartReader> current, older;
+    SectionEntry present, touched;
+    uint32_t row_count = 0;
+  };
+
+  StoredIndexSection(const BlockFile& file, Parts parts) : file_(file), parts_(std::move(parts)) {}
+
+  const IndexSummary& summary() const override { return parts_.summary; }
+
+  Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) override {
+    const IndexPartReader& reader = Part(part);
+    if (reader.empty()) return 0;
+    ASSIGN_OR_RETURN(const uint64_t low, reader.EntriesBefore(range.low));
+    uint64_t high = reader.totals().entries;
+    if (range.high.has_value()) {
+      ASSIGN_OR_RETURN(high, reader.EntriesBefore(*range.high));
+    }
+    return high > low ? high - low : 0;
+  }
+
+  Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
+                        std::vector<uint32_t>* out) override {
+    const IndexPartReader& reader = Part(part);
+    if (reader.empty()) return {};
+    ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());
+    ASSIGN_OR_RETURN(ValuePlace place, reader.Find(range.low, Through::kCache));
+    StreamReader postings = reader.Postings(Through::kCache);
+    const uint32_t last =
+        range.high.has_value() ? directory->LeafOf(*range.high) : directory->leaf_count() - 1;
+    while (true) {
+      const LoadedLeaf& leaf = place.leaf;
+      uint32_t end = leaf.leaf.value_count();
+      if (range.high.has_value() && leaf.number >= last) end = leaf.leaf.LowerBound(*range.high);
+      RETURN_IF_ERROR(reader.AppendOrdinals(leaf, {place.position, end}, {&postings, rows}, out));
+      if (leaf.number >= last) return {};
+      ASSIGN_OR_RETURN(LoadedLeaf next, reader.Leaf(leaf.number + 1, Through::kCache));
+      place = {std::move(next), 0};
+    }
+  }
+
+  std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) override {
+    return NewPartCursor(Part(part), Through::kCache);
+  }
+  std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) override {
+    return NewPartCursor(Part(part), Through::kFile);
+  }
+
+  Result<const Bitmap*> Present() override { return Bits(parts_.present, &present_); }
+  Result<const Bitmap*> Touched() override {
+    if ((parts_.touched.flags & kSectionFlagEqual) != 0) return Present();
+    return Bits(parts_.touched, &touched_);
+  }
+
+ private:
+  const IndexPartReader& Part(IndexPart part) const {
+    return part == IndexPart::kCurrent ? *parts_.current : *parts_.older;
+  }
+  using LoadedBits = base::Charged<Bitmap>;
+
+  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<LoadedBits>* kept) const {
+    ASSIGN_OR_RETURN(const LoadedBits* loaded, kept->Get([&]() -> Result<LoadedBits> {
+      ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, parts_.row_count));
+      const uint64_t bytes = bits.memory_bytes();
+      return LoadedBits{std::move(bits), file_.Charge(base::MemoryPart::kBitmaps, bytes)};
+    }));
+    return &loaded->value;
+  }
+
+  const BlockFile& file_;
+  Parts parts_;
+  OnceLoaded<LoadedBits> present_, touched_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
+                                                         const std::vector<SectionEntry>& sections,
+                                                         IndexId index, uint32_t row_count) {
+  ASSIGN_OR_RETURN(const std::vector<IndexSummary> summaries, ReadSummaries(file, sections));
+  const auto summary = std::find_if(summaries.begin(), summaries.end(),
+                                    [&](const IndexSummary& s) { return s.index == index; });
+  if (summary == summaries.end()) return std::unique_ptr<IndexSection>();
+  StoredIndexSection::Parts parts;
+  parts.summary = *summary;
+  parts.row_count = row_count;
+  ASSIGN_OR_RETURN(parts.current, IndexPartReader::Open(
+                                      file, sections, {*summary, IndexPart::kCurrent, row_count}));
+  ASSIGN_OR_RETURN(parts.older,
+                   IndexPartReader::Open(file, sections, {*summary, IndexPart::kOlder, row_count}));
+  const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
+  const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
+  if (present == nullptr || touched == nullptr) {
+    return Status::Corruption(file.file().name() + ": index " + std::to_string(index.value) +
+                              " lacks the bitmap of its rows");
+  }
+  parts.present = *present;
+  parts.touched = *touched;
+  return std::unique_ptr<IndexSection>(
+      std::make_unique<StoredIndexSection>(file, std::move(parts)));
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,169 @@
+// Collecting entries row by row, and putting the section together at the end.
+#include "index/section_writer.h"
+
+#include <algorithm>
+
+#include "base/arena.h"
+#include "base/status_macros.h"
+#include "format/bitmap.h"
+#include "format/block/bitmap_section.h"
+#include "index/merge.h"
+#include "index/part_writer.h"
+#include "index/sort.h"
+
+namespace tandem::format {
+namespace {
+
+bool HasPut(const ColumnCells& column) {
+  return std::any_of(column.cells.begin(), column.cells.end(),
+                     [](const Cell& cell) { return cell.kind == CellKind::kPut; });
+}
+
+Status WriteBits(IndexId index, const Bitmap& present, const Bitmap& touched, SectionWriter* out) {
+  RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kIndexPresent, index.value, present, out));
+  const uint32_t ones = touched.CountOnes();
+  const bool equal = std::equal(present.words().begin(), present.words().end(),
+                                touched.words().begin(), touched.words().end());
+  if (!equal || ones == 0 || ones == touched.size()) {
+    return WriteBitmapSection(SectionKind::kIndexTouched, index.value, touched, out);
+  }
+  RETURN_IF_ERROR(out->Begin(SectionKind::kIndexTouched, index.value, kSectionFlagEqual));
+  return out->End(ones);
+}
+
+}  // namespace
+
+struct IndexSectionWriter::Parts {
+  struct Input {
+    IndexSection* section;
+    std::span<const uint32_t> map;
+  };
+  struct Part {
+    std::vector<CollectedEntry> entries;
+    IndexDigest digest;
+  };
+
+  Part& part(bool current) { return current ? current_part : older_part; }
+
+  // Notes what the row's bits are.
+  void Mark(Ordinal ordinal, bool has_put, bool has_any) {
+    if (has_put) present.Set(ordinal.value);
+    if (has_any) touched.Set(ordinal.value);
+  }
+  void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
+    const std::string_view copy = keys.Copy(key);
+    Part& to = part(current);
+    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
+    to.digest.Add(key, row_key);
+  }
+  Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
+
+  IndexRecord index;
+  Compression compression = Compression::kZstd;
+  base::Arena keys;
+  Part current_part, older_part;
+  GrowingBitmap present, touched;
+  std::vector<Input> inputs;
+  RowIndexFacts facts;
+  std::string key;
+};
+
+IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
+    : parts_(std::make_unique<Parts>()) {
+  parts_->index = index;
+  parts_->compression = compression;
+}
+IndexSectionWriter::~IndexSectionWriter() = default;
+
+Status IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
+                                  std::span<const Cell> cells) {
+  const IndexColumnRecord& column = parts_->index.columns.front();
+  const ColumnCells found = FindColumn(column, cells);
+  if (found.empty()) return {};
+  if (found.is_single_put()) {
+    parts_->key.clear();
+    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &parts_->key));
+    parts_->Mark(ordinal, true, true);
+    parts_->Collect(ordinal, row_key, parts_->key, true);
+    return {};
+  }
+  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
+  parts_->Mark(ordinal, parts_->facts.present, parts_->facts.touched);
+  for (const IndexEntry& entry : parts_->facts.entries) {
+    parts_->Collect(ordinal, row_key, entry.key, entry.current);
+  }
+  return {};
+}
+
+Status IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
+  const ColumnCells found = FindColumn(parts_->index.columns.front(), cells);
+  parts_->Mark(ordinal, HasPut(found), !found.empty());
+  return {};
+}
+
+Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
+  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
+  for (const IndexEntry& entry : parts_->facts.entries) {
+    parts_->part(entry.current).digest.Subtract(entry.key, row_key);
+  }
+  return {};
+}
+
+Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
+  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
+  for (const IndexEntry& entry : parts_->facts.entries) {
+    parts_->part(entry.current).digest.Add(entry.key, row_key);
+  }
+  return {};
+}
+
+void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
+                                    CopiedDigest digest) {
+  parts_->inputs.push_back({section, map});
+  if (digest == CopiedDigest::kByRow) return;
+  parts_->current_part.digest.AddAll(section->summary().current_digest);
+  parts_->older_part.digest.AddAll(section->summary().older_digest);
+}
+
+uint64_t IndexSectionWriter::memory_bytes() const {
+  const size_t entries =
+      parts_->current_part.entries.capacity() + parts_->older_part.entries.capacity();
+  return parts_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+}
+
+Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
+  IndexSummary summary;
+  summary.index = parts_->index.id;
+  RETURN_IF_ERROR(parts_->WritePart(IndexPart::kCurrent, row_count, out, &summary));
+  RETURN_IF_ERROR(parts_->WritePart(IndexPart::kOlder, row_count, out, &summary));
+  RETURN_IF_ERROR(WriteBits(parts_->index.id, parts_->present.ToBitmap(row_count),
+                            parts_->touched.ToBitmap(row_count), out));
+  return summary;
+}
+
+Status IndexSectionWriter::Parts::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
+                                            IndexSummary* summary) {
+  const bool current = which == IndexPart::kCurrent;
+  Part& from = part(current);
+  SortByKey(&from.entries);
+  std::vector<std::unique_ptr<ValueSource>> sources;
+  sources.push_back(NewCollectedSource(from.entries));
+  for (const Input& input : inputs) {
+    sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
+  }
+  IndexPartWriter writer({index.id, which, row_count, compression}, out);
+  RETURN_IF_ERROR(MergeValues(sources, &writer));
+  RETURN_IF_ERROR(writer.Finish());
+  if (writer.entries() != from.digest.count) {
+    return Status::Corruption("index '" + index.name + "': " + std::to_string(writer.entries()) +
+                              " entries were merged, but the digests of the inputs imply " +
+                              std::to_string(from.digest.count));
+  }
+  from.entries = {};
+  (current ? summary->current_entries : summary->older_entries) = writer.entries();
+  (current ? summary->current_values : summary->older_values) = writer.values();
+  (current ? summary->current_digest : summary->older_digest) = from.digest;
+  return {};
+}
+
+}  // namespace tandem::format

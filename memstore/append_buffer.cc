@@ -1,0 +1,174 @@
+// Appending, sorting on demand, and looking up.
+#include "memstore/append_buffer.h"
+
+#include <algorithm>
+#include <new>
+#include <span>
+
+#include "format/coding.h"
+
+namespace tandem::index {
+namespace {
+
+// The first chunks are small, so that the many memstores with few rows stay small.
+constexpr uint32_t kChunkEntries[] = {8, 64, 512};
+constexpr size_t kRunsPerLevel = 4;
+
+}  // namespace
+
+// A key range prepared for comparing heads first.
+class AppendBuffer::Probe {
+ public:
+  explicit Probe(const format::KeyRange& range)
+      : low_(range.low), low_head_(format::KeyHead(range.low)), bounded_(range.high.has_value()) {
+    if (!bounded_) return;
+    high_ = *range.high;
+    high_head_ = format::KeyHead(high_);
+  }
+
+  bool IsBelow(uint64_t head, const Entry& entry) const {
+    return head != low_head_ ? head < low_head_ : entry.key_view() < low_;
+  }
+  bool IsAbove(uint64_t head, const Entry& entry) const {
+    if (!bounded_) return false;
+    return head != high_head_ ? head > high_head_ : entry.key_view() >= high_;
+  }
+  bool Holds(const Entry& entry) const {
+    return !IsBelow(entry.head, entry) && !IsAbove(entry.head, entry);
+  }
+  // The part of a sorted run that lies in the range.
+  std::span<const SortedEntry> PartOf(const Run& run) const {
+    const std::span<const SortedEntry> entries = run.entries;
+    const auto first = std::partition_point(
+        entries.begin(), entries.end(),
+        [&](const SortedEntry& sorted) { return IsBelow(sorted.head, *sorted.entry); });
+    const auto end = std::partition_point(first, entries.end(), [&](const SortedEntry& sorted) {
+      return !IsAbove(sorted.head, *sorted.entry);
+    });
+    return {first, end};
+  }
+
+ private:
+  std::string_view low_, high_;
+  uint64_t low_head_ = 0, high_head_ = 0;
+  bool bounded_;
+};
+
+void AppendBuffer::Append(std::string_view key, const void* row, format::SequenceNumber sequence) {
+  Chunk* chunk = active_.load(std::memory_order_relaxed);  // Written by this thread alone.
+  uint32_t count = chunk == nullptr ? 0 : chunk->count.load(std::memory_order_relaxed);
+  if (chunk == nullptr || count == chunk->capacity) {
+    chunk = NewChunk();
+    count = 0;
+  }
+  const std::string_view copy = arena_->Copy(key);
+  const Entry entry{format::KeyHead(copy), copy.data(), static_cast<uint32_t>(copy.size()), row,
+                    sequence};
+  new (&chunk->entries[count]) Entry(entry);
+  chunk->count.store(count + 1, std::memory_order_release);
+}
+
+// Seals the active chunk, if any, by publishing the next one.
+AppendBuffer::Chunk* AppendBuffer::NewChunk() {
+  const Chunk* sealed = active_.load(std::memory_order_relaxed);
+  Chunk* chunk = new (arena_->Allocate(sizeof(Chunk), alignof(Chunk))) Chunk;
+  chunk->number = sealed == nullptr ? 0 : sealed->number + 1;
+  chunk->capacity = kChunkEntries[std::min<size_t>(chunk->number, std::size(kChunkEntries) - 1)];
+  chunk->previous = sealed;
+  chunk->entries =
+      reinterpret_cast<Entry*>(arena_->Allocate(chunk->capacity * sizeof(Entry), alignof(Entry)));
+  active_.store(chunk, std::memory_order_release);
+  return chunk;
+}
+
+void AppendBuffer::Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                           std::vector<const void*>* rows) const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  if (active == nullptr) return;
+  const Probe probe(range);
+  const auto take = [&](const Entry& entry) {
+    if (entry.sequence <= max_sequence) rows->push_back(entry.row);
+  };
+  const std::shared_ptr<const Runs> runs = SortedBefore(*active);
+  for (const Entry& entry : Unsorted(*active, *runs)) {
+    if (probe.Holds(entry)) take(entry);
+  }
+  for (const auto& run : runs->list) {
+    for (const SortedEntry& sorted : probe.PartOf(*run)) take(*sorted.entry);
+  }
+}
+
+uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  if (active == nullptr) return 0;
+  const Probe probe(range);
+  const std::shared_ptr<const Runs> runs = SortedBefore(*active);
+  uint64_t count = 0;
+  for (const Entry& entry : Unsorted(*active, *runs)) count += probe.Holds(entry) ? 1 : 0;
+  for (const auto& run : runs->list) count += probe.PartOf(*run).size();
+  return count;
+}
+
+// The entries of the chunk, unless another reader has found it sealed and sorted it meanwhile.
+std::span<const AppendBuffer::Entry> AppendBuffer::Unsorted(const Chunk& active, const Runs& runs) {
+  if (runs.chunks > active.number) return {};
+  return {active.entries, active.count.load(std::memory_order_acquire)};
+}
+
+// The runs of all chunks before `active`, and perhaps of later ones.
+std::shared_ptr<const AppendBuffer::Runs> AppendBuffer::SortedBefore(const Chunk& active) const {
+  base::MutexLock lock(mutex_);
+  if (runs_->chunks >= active.number) return runs_;
+  std::vector<const Chunk*> unsorted;
+  for (const Chunk* chunk = active.previous; chunk != nullptr && chunk->number >= runs_->chunks;
+       chunk = chunk->previous) {
+    unsorted.push_back(chunk);
+  }
+  auto runs = std::make_shared<Runs>(*runs_);
+  for (auto chunk = unsorted.rbegin(); chunk != unsorted.rend(); ++chunk) {
+    runs->list.push_back(Sort(**chunk));
+    MergeLevels(&runs->list);
+  }
+  runs->chunks = active.number;
+  uint64_t bytes = 0;
+  for (const auto& run : runs->list) bytes += run->entries.capacity() * sizeof(SortedEntry);
+  run_bytes_.store(bytes, std::memory_order_relaxed);
+  runs_ = std::move(runs);
+  return runs_;
+}
+
+bool AppendBuffer::Less(const SortedEntry& a, const SortedEntry& b) {
+  return a.head != b.head ? a.head < b.head : a.entry->key_view() < b.entry->key_view();
+}
+
+// Requires: the chunk is sealed.
+std::shared_ptr<const AppendBuffer::Run> AppendBuffer::Sort(const Chunk& chunk) {
+  auto run = std::make_shared<Run>();
+  run->entries.reserve(chunk.capacity);
+  for (uint32_t i = 0; i < chunk.capacity; ++i) {
+    run->entries.push_back({chunk.entries[i].head, &chunk.entries[i]});
+  }
+  std::sort(run->entries.begin(), run->entries.end(), Less);
+  return run;
+}
+
+// Merges the last runs as long as kRunsPerLevel of them are of one level.
+void AppendBuffer::MergeLevels(std::vector<std::shared_ptr<const Run>>* runs) {
+  while (runs->size() >= kRunsPerLevel) {
+    const auto first = runs->end() - kRunsPerLevel;
+    const uint32_t level = runs->back()->level;
+    if ((*first)->level != level) return;
+    auto merged = std::make_shared<Run>();
+    merged->level = level + 1;
+    for (auto run = first; run != runs->end(); ++run) {
+      const auto middle = static_cast<std::ptrdiff_t>(merged->entries.size());
+      merged->entries.insert(merged->entries.end(), (*run)->entries.begin(), (*run)->entries.end());
+      std::inplace_merge(merged->entries.begin(), merged->entries.begin() + middle,
+                         merged->entries.end(), Less);
+    }
+    runs->erase(first, runs->end());
+    runs->push_back(std::move(merged));
+  }
+}
+
+}  // namespace tandem::index

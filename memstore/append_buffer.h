@@ -1,0 +1,94 @@
+// The index of one column over the rows of one memstore. Appending costs a few nanoseconds; the
+// work of sorting is left to the first reader that comes.
+//
+// 1. The writer appends entries to the active chunk. When a chunk is full it is sealed: it never
+//    changes again.
+// 2. A reader looks at the entries of the active chunk one by one, up to the count that the writer
+//    has published.
+// 3. For the sealed chunks it takes the sorted runs. A chunk that no run covers yet is sorted
+//    first, and whenever four runs of one level stand side by side they become one run of the next
+//    level, so a look-up touches few runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/mutex.h"
+#include "format/types.h"
+#include "index/key.h"
+
+namespace tandem::index {
+
+/// Threads: Append by one at a time (the arena's), the rest from any, also beside Append.
+class AppendBuffer {
+ public:
+  /// `arena` outlives the buffer; entries and keys live in it.
+  explicit AppendBuffer(base::Arena* arena) : arena_(arena) {}
+  AppendBuffer(const AppendBuffer&) = delete;
+  AppendBuffer& operator=(const AppendBuffer&) = delete;
+
+  /// Adds an entry: `row` has a Put of `sequence` whose value encodes to `key`.
+  void Append(std::string_view key, const void* row, format::SequenceNumber sequence);
+  /// Appends the rows of all entries in `range` with a sequence of at most `max_sequence`, in no
+  /// order; a row may come several times. Sees every entry whose Append returned before.
+  void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
+               std::vector<const void*>* rows) const;
+
+  /// How many entries Collect looks at: all in `range`, of any sequence. Takes the logarithm of
+  /// each sorted run, and a look at the entries of the active chunk.
+  uint64_t Count(const format::KeyRange& range) const;
+
+  /// Of the sorted runs, which live outside the arena. Threads: any.
+  uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Entry {
+    uint64_t head;  // KeyHead of the key.
+    const char* key;
+    uint32_t key_bytes;
+    const void* row;
+    format::SequenceNumber sequence;
+
+    std::string_view key_view() const { return {key, key_bytes}; }
+  };
+  struct Chunk {
+    std::atomic<uint32_t> count{0};  // Release after the entry is written; acquire by readers.
+    uint32_t number = 0;
+    uint32_t capacity = 0;
+    Entry* entries = nullptr;
+    const Chunk* previous = nullptr;
+  };
+  struct SortedEntry {
+    uint64_t head;
+    const Entry* entry;
+  };
+  struct Run {
+    uint32_t level = 0;
+    std::vector<SortedEntry> entries;
+  };
+  struct Runs {
+    uint32_t chunks = 0;  // Chunks 0 to this are in them.
+    std::vector<std::shared_ptr<const Run>> list;
+  };
+  class Probe;
+
+  Chunk* NewChunk();
+  std::shared_ptr<const Runs> SortedBefore(const Chunk& active) const EXCLUDES(mutex_);
+  static bool Less(const SortedEntry& a, const SortedEntry& b);
+  static std::shared_ptr<const Run> Sort(const Chunk& chunk);
+  static std::span<const Entry> Unsorted(const Chunk& active, const Runs& runs);
+  static void MergeLevels(std::vector<std::shared_ptr<const Run>>* runs);
+
+  base::Arena* const arena_;
+  std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
+  mutable std::atomic<uint64_t> run_bytes_{0};  // Relaxed: a figure.
+  mutable base::Mutex mutex_;
+  mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();
+};
+
+}  // namespace tandem::index

@@ -1,0 +1,266 @@
+// The memstore's parts put together: an operation goes to the skiplist, the table and the append
+// buffers; what readers see at once is the row's newest cell, stored last.
+#include "memstore/memstore.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <new>
+
+#include "base/check.h"
+#include "format/hash.h"
+#include "index/key.h"
+#include "memstore/hash_table.h"
+#include "memstore/row_tree_writer.h"
+#include "memstore/skiplist.h"
+
+namespace tandem::engine {
+namespace {
+
+// The cells of one operation, copied into the arena as one chain.
+struct Chain {
+  MemCell* newest = nullptr;
+  MemCell* oldest = nullptr;
+};
+
+MemCell* CopyCell(const format::Cell& cell, base::Arena* arena) {
+  CHECK(cell.qualifier.size() <= std::numeric_limits<uint16_t>::max());
+  CHECK(cell.value.size() <= std::numeric_limits<uint32_t>::max());
+  char* memory = arena->Allocate(sizeof(MemCell) + cell.qualifier.size() + cell.value.size(),
+                                 alignof(MemCell));
+  auto* copy = new (memory) MemCell;
+  copy->sequence = cell.sequence;
+  copy->timestamp = cell.timestamp;
+  copy->value_bytes = static_cast<uint32_t>(cell.value.size());
+  copy->qualifier_bytes = static_cast<uint16_t>(cell.qualifier.size());
+  copy->family = cell.family.value;
+  copy->kind = static_cast<uint8_t>(cell.kind);
+  char* bytes = memory + sizeof(MemCell);
+  if (!cell.qualifier.empty()) std::memcpy(bytes, cell.qualifier.data(), cell.qualifier.size());
+  bytes += cell.qualifier.size();
+  if (!cell.value.empty()) std::memcpy(bytes, cell.value.data(), cell.value.size());
+  return copy;
+}
+
+Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
+  Chain chain;
+  for (const format::Cell& cell : cells) {
+    MemCell* copy = CopyCell(cell, arena);
+    copy->older = chain.newest;
+    chain.newest = copy;
+    if (chain.oldest == nullptr) chain.oldest = copy;
+  }
+  return chain;
+}
+
+// The one writer's way to raise or lower a figure that readers look at. Release: whoever sees the
+// figure sees what it counts.
+template <typename T>
+void Publish(std::atomic<T>* figure, T value) {
+  figure->store(value, std::memory_order_release);
+}
+
+}  // namespace
+
+struct Memstore::Parts {
+  Parts(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
+      : rows(&row_arena),
+        by_hash(table.hash_secret, rows_expected),
+        rows_charge(account, base::MemoryPart::kMemstores),
+        buffers_charge(account, base::MemoryPart::kAppendBuffers) {
+    for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
+  }
+  uint64_t row_bytes() const;
+  uint64_t buffer_bytes() const;
+  MemRow* FindOrInsert(std::string_view key, uint64_t hash);
+  void CountCells(std::span<const format::Cell> cells);
+  const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
+  void AddToIndexes(const format::TableRecord& table, const MemRow* row,
+                    std::span<const format::Cell> cells);
+
+  base::Arena arena;        // Cells.
+  base::Arena row_arena;    // Nodes, apart from the cells: a search touches fewer pages.
+  base::Arena index_arena;  // Index entries.
+  RowSkiplist rows;
+  RowTable by_hash;
+  std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
+  std::string index_key;                    // The writer's own, reused,
+  std::vector<const MemCell*> chained;      // as this.
+
+  base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
+
+  // Stored with release by the writer, loaded with acquire by anybody.
+  std::atomic<uint64_t> row_count{0};
+  std::atomic<uint64_t> min_sequence{0};  // 0: empty.
+  std::atomic<uint64_t> max_sequence{0};
+  std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
+};
+
+Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
+                   uint64_t rows_expected, uint32_t chain_cells_max)
+    : table_(std::move(table)),
+      chain_cells_max_(chain_cells_max),
+      parts_(std::make_unique<Parts>(*table_, account, rows_expected)) {}
+
+Memstore::~Memstore() = default;
+
+uint64_t Memstore::Parts::row_bytes() const {
+  return arena.size_bytes() + row_arena.size_bytes() + by_hash.size_bytes();
+}
+
+uint64_t Memstore::Parts::buffer_bytes() const {
+  uint64_t bytes = index_arena.size_bytes();
+  for (const index::AppendBuffer& buffer : buffers) bytes += buffer.run_bytes();
+  return bytes;
+}
+
+MemRow* Memstore::Parts::FindOrInsert(std::string_view key, uint64_t hash) {
+  const auto [row, is_new] = rows.FindOrInsert(key, hash);
+  if (!is_new) return row;
+  by_hash.Add(row, hash);
+  Publish(&row_count, row_count.load(std::memory_order_relaxed) + 1);
+  return row;
+}
+
+void Memstore::Parts::CountCells(std::span<const format::Cell> cells) {
+  const uint64_t sequence = cells.front().sequence.value;
+  DCHECK(sequence >= max_sequence.load(std::memory_order_relaxed));
+  if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
+  Publish(&max_sequence, sequence);
+  int64_t oldest = min_timestamp.load(std::memory_order_relaxed);
+  for (const format::Cell& cell : cells) {
+    if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
+  }
+  Publish(&min_timestamp, oldest);
+}
+
+void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRow* row,
+                                   std::span<const format::Cell> cells) {
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    const format::IndexColumnRecord& column = table.indexes[i].columns.front();
+    for (const format::Cell& cell : cells) {
+      if (cell.kind != format::CellKind::kPut || cell.family != column.family ||
+          cell.qualifier != column.qualifier) {
+        continue;
+      }
+      index_key.clear();
+      CHECK(format::AppendIndexKey(column, cell.value, &index_key).ok());
+      buffers[i].Append(index_key, row, cell.sequence);
+    }
+  }
+}
+
+// The cell that represents a new tree: of the last one and the cells in front of it.
+const MemCell* Memstore::Parts::NewTree(const format::TableRecord& table, const MemCell* newest) {
+  chained.clear();
+  const MemCell* previous = newest;
+  for (; previous != nullptr && previous->kind != kTreeCell; previous = previous->older) {
+    chained.push_back(previous);
+  }
+  std::reverse(chained.begin(), chained.end());
+  const bool is_first = previous == nullptr;
+  RowTree tree{.previous = previous};
+  tree.number = is_first ? 1 : RowTree::Of(previous).number + 1;
+  tree.jump = is_first ? nullptr : JumpAfter(previous);
+  RowTreeWriter writer(table, &arena, is_first ? nullptr : RowTree::Of(previous).root, tree.number);
+  writer.Add(chained);
+  tree.root = writer.root();
+
+  char* memory = arena.Allocate(sizeof(MemCell) + sizeof(RowTree), alignof(MemCell));
+  auto* cell = new (memory) MemCell;
+  cell->older = newest;
+  cell->sequence = newest->sequence;
+  cell->kind = kTreeCell;
+  new (memory + sizeof(MemCell)) RowTree(tree);
+  return cell;
+}
+
+// The order makes the operation visible at once: table, buffers and figures say too much for a
+// moment, which readers settle by the row; the row's newest cell is stored last.
+void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
+  if (cells.empty()) return;
+  Parts& parts = *parts_;
+  const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
+  parts.by_hash.Prefetch(hash);
+  const Chain chain = CopyCells(cells, &parts.arena);
+  MemRow* row = parts.FindOrInsert(row_key, hash);
+  parts.AddToIndexes(*table_, row, cells);
+  chain.oldest->older = row->newest.load(std::memory_order_relaxed);
+  const MemCell* newest = chain.newest;
+  uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
+  if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
+    newest = parts.NewTree(*table_, chain.newest);
+    // A reader walks a tree as well as what is in front of it, so that is half as long.
+    chain_cells = chain_cells_max_ / 2;
+  }
+  row->chain_cells = chain_cells;
+  parts.CountCells(cells);
+  row->newest.store(newest, std::memory_order_release);
+  parts.rows_charge.Set(parts.row_bytes());
+  parts.buffers_charge.Set(parts.buffer_bytes());
+}
+
+bool Memstore::empty() const { return min_sequence().value == 0; }
+
+uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
+
+uint64_t Memstore::size_bytes() const { return parts_->row_bytes() + parts_->buffer_bytes(); }
+
+format::SequenceNumber Memstore::min_sequence() const {
+  return format::SequenceNumber(parts_->min_sequence.load(std::memory_order_acquire));
+}
+
+format::SequenceNumber Memstore::max_sequence() const {
+  return format::SequenceNumber(parts_->max_sequence.load(std::memory_order_acquire));
+}
+
+int64_t Memstore::min_timestamp() const {
+  return parts_->min_timestamp.load(std::memory_order_acquire);
+}
+
+const MemRow* Memstore::Find(std::string_view row) const {
+  return Find(row, format::RowHash(row, table_->hash_secret));
+}
+
+const MemRow* Memstore::Find(std::string_view row, uint64_t row_hash) const {
+  return parts_->by_hash.Find(row, row_hash);
+}
+
+bool Memstore::MayContain(uint64_t row_hash) const {
+  const MemRow* row = nullptr;
+  FindEach({&row_hash, 1}, {&row, 1});
+  return row != nullptr;
+}
+
+void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const {
+  parts_->by_hash.FindEach(row_hashes, rows);
+}
+
+std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
+
+void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
+                            format::SequenceNumber max_sequence,
+                            std::vector<const MemRow*>* rows) const {
+  std::vector<const void*> found;
+  parts_->buffers[index].Collect(range, max_sequence, &found);
+  rows->reserve(rows->size() + found.size());
+  for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+}
+
+uint64_t Memstore::CountIndex(size_t index, const format::KeyRange& range) const {
+  return parts_->buffers[index].Count(range);
+}
+
+void Memstore::Iterator::SeekToFirst() { row_ = memstore_->parts_->rows.First(); }
+void Memstore::Iterator::SeekToLast() { row_ = memstore_->parts_->rows.Last(); }
+void Memstore::Iterator::Seek(std::string_view key) {
+  row_ = memstore_->parts_->rows.AtOrAfter(key);
+}
+void Memstore::Iterator::SeekBefore(std::string_view key) {
+  row_ = memstore_->parts_->rows.Before(key);
+}
+void Memstore::Iterator::Next() { row_ = RowSkiplist::Next(row_); }
+void Memstore::Iterator::Previous() { row_ = memstore_->parts_->rows.Before(row_->key()); }
+
+}  // namespace tandem::engine

@@ -1,0 +1,150 @@
+// The memstore of a region: rows in a skiplist (Pugh 1990) in an arena, the first eight bytes of
+// the key in the node; per index an append buffer; a table of the rows by hash. Under a row its
+// cells are a chain, newest first, and in a hot row a tree of the older ones (row_tree.h): reading
+// a row costs the logarithm of its cells. One writer (the commit leader), any number of readers, no
+// locks: a node or cell is published by a release store of the pointer that makes it reachable,
+// readers load it with acquire.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/memory_account.h"
+#include "format/cell/cell.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "memstore/append_buffer.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Cells of a row before they go into a tree (row_tree.h), unless one operation wrote them all.
+inline constexpr uint32_t kChainCellsMax = 16;
+
+/// A row of a memstore. Lifetime: the memstore's.
+struct MemRow;
+struct MemCell;
+struct RowTreeNode;
+
+/// The cells of a row up to a sequence that were written before the recent ones. Lifetime: the
+/// memstore's.
+struct RowTreeView {
+  const RowTreeNode* root = nullptr;  ///< nullptr: there are none.
+  format::SequenceNumber last;        ///< The largest sequence in it.
+};
+
+/// The Puts of a column in an older source.
+struct OlderPuts {
+  const format::IndexColumnRecord* column = nullptr;
+  int64_t max_timestamp = 0;  ///< None of them is newer.
+};
+
+struct LivePut {
+  std::string_view value;
+  format::SequenceNumber sequence;
+  int64_t timestamp = 0;
+};
+
+/// Threads: Apply by one at a time; everything else from any thread at any time.
+class Memstore {
+ public:
+  /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
+  /// takes next to no memory, and everything in it grows with them. `account` (may be null) counts
+  /// it and outlives it. `rows_expected`: more make the table of its rows grow. A row with more
+  /// cells than `chain_cells_max` becomes a tree.
+  explicit Memstore(std::shared_ptr<const format::TableRecord> table,
+                    base::MemoryAccount* account = nullptr, uint64_t rows_expected = 0,
+                    uint32_t chain_cells_max = kChainCellsMax);
+  ~Memstore();
+
+  /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's
+  /// buffer. Requires: values fit their indexes (checked at Write); sequences never fall from call
+  /// to call.
+  void Apply(std::string_view row, std::span<const format::Cell> cells);
+
+  bool empty() const;
+  uint64_t row_count() const;
+  uint64_t size_bytes() const;
+  /// Bounds of the sequences applied. Requires: !empty().
+  format::SequenceNumber min_sequence() const;
+  format::SequenceNumber max_sequence() const;
+  /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
+  int64_t min_timestamp() const;
+
+  /// nullptr when the row is not here. The second spares hashing the key.
+  const MemRow* Find(std::string_view row) const;
+  const MemRow* Find(std::string_view row, uint64_t row_hash) const;
+  /// False: the row is certainly not here.
+  bool MayContain(uint64_t row_hash) const;
+  /// For each hash a row that has it, nullptr where none has. Requires: as many rows as hashes.
+  void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
+  static std::string_view Key(const MemRow* row);
+  /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
+  /// DeleteColumn or DeleteFamily of the column at or above all of them. (Of a Put that a
+  /// DeleteCell took back the answer may be either; both are right.) Requires: the puts lie in a
+  /// source that is older than the memstore. Cost: the logarithm of the row's cells.
+  static bool Supersedes(const MemRow* row, const OlderPuts& puts,
+                         format::SequenceNumber max_sequence);
+  /// The newest Put of the column that the row's cells here show at `max_sequence`, expiry aside:
+  /// of all postings of the row here it alone may lead to a match. nullopt: there is none. Cost:
+  /// the logarithm of the row's cells. Lifetime: the memstore's.
+  static std::optional<LivePut> NewestPut(const MemRow* row,
+                                          const format::IndexColumnRecord& column,
+                                          format::SequenceNumber max_sequence);
+  /// Has the processor fetch what Supersedes, NewestPut and RecentCells look at first. Requires:
+  /// the row is cached.
+  static void PrefetchCells(const MemRow* row);
+  /// Appends the cells with sequence <= `max_sequence` that were written last, newest first, and
+  /// returns the others as a tree: a row of few cells has none. Those appended are some
+  /// chain_cells_max, or what one or two operations wrote. `*looked_at` counts cells. Views point
+  /// into the arena.
+  static RowTreeView RecentCells(const MemRow* row, format::SequenceNumber max_sequence,
+                                 std::vector<format::Cell>* out, uint64_t* looked_at);
+  /// Appends what decides about the row at `max_sequence`, sorted by CellLess: every recent cell
+  /// and every cell of the tree. Views point into the arena.
+  static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
+                    std::vector<format::Cell>* out);
+
+  /// Walks rows in key order; rows added meanwhile may or may not be seen.
+  class Iterator {
+   public:
+    explicit Iterator(const Memstore* memstore) : memstore_(memstore) {}
+    void SeekToFirst();
+    void SeekToLast();
+    void Seek(std::string_view key);        ///< First row >= key.
+    void SeekBefore(std::string_view key);  ///< Last row < key.
+    void Next();
+    void Previous();
+    bool valid() const { return row_ != nullptr; }
+    const MemRow* row() const { return row_; }
+    std::string_view key() const { return Memstore::Key(row_); }
+
+   private:
+    const Memstore* memstore_;
+    const MemRow* row_ = nullptr;
+  };
+
+  /// The rows with an entry of the i-th index of the table in `range` and sequence <= max_sequence,
+  /// as MemRow pointers, perhaps repeated.
+  void CollectIndex(size_t index, const format::KeyRange& range,
+                    format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
+
+  /// How many entries CollectIndex would look at: those of any sequence in `range`.
+  uint64_t CountIndex(size_t index, const format::KeyRange& range) const;
+
+  const format::TableRecord& table() const { return *table_; }
+
+ private:
+  struct Parts;
+  std::shared_ptr<const format::TableRecord> table_;
+  const uint32_t chain_cells_max_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::engine

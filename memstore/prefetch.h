@@ -1,0 +1,33 @@
+// Rows of a memstore lie anywhere in memory, and their cells elsewhere: who walks them all has them
+// fetched some rows ahead.
+#pragma once
+
+#include "memstore/memstore.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: the memstore outlives it.
+class MemstoreScout {
+ public:
+  explicit MemstoreScout(const Memstore* memstore) : ahead_(memstore) {}
+
+  /// Goes ahead of a walk that begins at `row`.
+  void Start(const Memstore::Iterator& row) {
+    ahead_ = row;
+    for (int i = 0; i < kRowsAhead; ++i) Step();
+  }
+  /// The walk went to its next row.
+  void Step() {
+    if (!ahead_.valid()) return;
+    Memstore::PrefetchCells(ahead_.row());
+    ahead_.Next();
+    __builtin_prefetch(ahead_.row());
+  }
+
+ private:
+  static constexpr int kRowsAhead = 4;
+
+  Memstore::Iterator ahead_;
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,147 @@
+// Reading one row of a memstore: the chain of its recent cells, and the tree behind it. Sequences
+// do not rise along the chain, so a reader skips what came after its own and takes all that follows
+// up to the first tree. Where that tree is too new it jumps along the trees to the oldest that is,
+// and takes the cells between that one and the next.
+#include <algorithm>
+
+#include "memstore/memstore.h"
+#include "memstore/row_tree.h"
+#include "memstore/skiplist.h"
+
+namespace tandem::engine {
+namespace {
+
+bool IsTree(const MemCell* cell) { return cell->kind == kTreeCell; }
+
+// The oldest tree with a cell after `sequence`. Requires: `tree` is one.
+const MemCell* OldestTreeAfter(const MemCell* tree, format::SequenceNumber sequence) {
+  while (true) {
+    const RowTree& here = RowTree::Of(tree);
+    if (here.jump != nullptr && here.jump->sequence > sequence) {
+      tree = here.jump;
+    } else if (here.previous != nullptr && here.previous->sequence > sequence) {
+      tree = here.previous;
+    } else {
+      return tree;
+    }
+  }
+}
+
+// Where the row begins for a reader at `sequence`: a cell, a tree, or nullptr.
+const MemCell* FirstAt(const MemRow* row, format::SequenceNumber sequence, uint64_t* looked_at) {
+  const MemCell* cell = row->newest.load(std::memory_order_acquire);
+  for (; cell != nullptr && cell->sequence > sequence; cell = cell->older) {
+    ++*looked_at;
+    if (IsTree(cell)) cell = OldestTreeAfter(cell, sequence);
+  }
+  return cell;
+}
+
+bool IsRecent(const MemCell* cell) { return cell != nullptr && !IsTree(cell); }
+
+bool IsOfColumn(const MemCell& cell, const format::IndexColumnRecord& column) {
+  return cell.family == column.family.value && cell.qualifier() == column.qualifier;
+}
+
+// What the cells from `first` up to `end` say of `put`, a cell of `column` that is older.
+Shadow ShadowOfRecent(const MemCell* first, const MemCell* end, const MemCell& put,
+                      const format::IndexColumnRecord& column) {
+  Shadow shadow = Shadow::kNone;
+  for (const MemCell* cell = first; cell != end && IsRecent(cell); cell = cell->older) {
+    if (cell->sequence <= put.sequence || cell->family != put.family) continue;
+    const bool covers = cell->timestamp >= put.timestamp;
+    if (cell->is_family_delete()) {
+      if (covers) return Shadow::kRest;
+    } else if (IsOfColumn(*cell, column)) {
+      if (cell->is_column_delete() && covers) return Shadow::kRest;
+      if (!cell->is_column_delete() && cell->timestamp == put.timestamp) {
+        shadow = Shadow::kDeleted;  // Or replaced, by one that is looked at itself.
+      }
+    }
+  }
+  return shadow;
+}
+
+// The newest Put of the tree that the recent cells leave.
+const MemCell* NewestInTree(const MemCell* first, const RowTreeNode* root,
+                            const format::IndexColumnRecord& column) {
+  RowTreeCursor puts = RowTreeCursor::OverPuts(root);
+  puts.Seek(RowTreePlace::OfVersions(column.family, column.qualifier));
+  for (; puts.cell() != nullptr && IsOfColumn(*puts.cell(), column); puts.Next()) {
+    const Shadow shadow = ShadowOfRecent(first, nullptr, *puts.cell(), column);
+    if (shadow == Shadow::kNone) return puts.cell();
+    if (shadow == Shadow::kRest) return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
+                          format::SequenceNumber max_sequence) {
+  const format::IndexColumnRecord& column = *puts.column;
+  uint64_t looked_at = 0;
+  const MemCell* cell = FirstAt(row, max_sequence, &looked_at);
+  for (; IsRecent(cell); cell = cell->older) {
+    if (cell->timestamp < puts.max_timestamp || cell->family != column.family.value) continue;
+    if (cell->is_family_delete()) return true;
+    const bool kills = cell->is_put() || cell->is_column_delete();
+    if (kills && cell->qualifier() == column.qualifier) return true;
+  }
+  return cell != nullptr && TouchesAtOrAbove(RowTree::Of(cell).root, column.family,
+                                             column.qualifier, puts.max_timestamp, &looked_at);
+}
+
+std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
+                                           const format::IndexColumnRecord& column,
+                                           format::SequenceNumber max_sequence) {
+  uint64_t looked_at = 0;
+  const MemCell* first = FirstAt(row, max_sequence, &looked_at);
+  const MemCell* newest = nullptr;
+  const MemCell* cell = first;
+  for (; IsRecent(cell); cell = cell->older) {
+    if (!cell->is_put() || !IsOfColumn(*cell, column)) continue;
+    if (newest != nullptr && newest->timestamp >= cell->timestamp) continue;
+    if (ShadowOfRecent(first, cell, *cell, column) == Shadow::kNone) newest = cell;
+  }
+  if (cell != nullptr) {
+    const MemCell* before = NewestInTree(first, RowTree::Of(cell).root, column);
+    if (newest == nullptr || (before != nullptr && before->timestamp > newest->timestamp)) {
+      newest = before;
+    }
+  }
+  if (newest == nullptr) return std::nullopt;
+  return LivePut{newest->value(), newest->sequence, newest->timestamp};
+}
+
+// The cells of one operation stand side by side, the newest last.
+void Memstore::PrefetchCells(const MemRow* row) {
+  constexpr size_t kLineBytes = 64;
+  const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
+  __builtin_prefetch(newest);
+  __builtin_prefetch(newest - kLineBytes);
+}
+
+RowTreeView Memstore::RecentCells(const MemRow* row, format::SequenceNumber max_sequence,
+                                  std::vector<format::Cell>* out, uint64_t* looked_at) {
+  const MemCell* cell = FirstAt(row, max_sequence, looked_at);
+  for (; IsRecent(cell); cell = cell->older) {
+    ++*looked_at;
+    out->push_back(ToCell(*cell));
+  }
+  return cell == nullptr ? RowTreeView() : RowTreeView{RowTree::Of(cell).root, cell->sequence};
+}
+
+void Memstore::Cells(const MemRow* row, format::SequenceNumber max_sequence,
+                     std::vector<format::Cell>* out) {
+  const size_t first = out->size();
+  uint64_t looked_at = 0;
+  const RowTreeView tree = RecentCells(row, max_sequence, out, &looked_at);
+  RowTreeCursor cursor(tree.root);
+  for (cursor.Seek({}); cursor.cell() != nullptr; cursor.Next()) {
+    out->push_back(ToCell(*cursor.cell()));
+  }
+  format::SortCells(std::span(*out).subspan(first));
+}
+
+}  // namespace tandem::engine

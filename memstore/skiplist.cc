@@ -1,0 +1,131 @@
+// Search and insertion. The writer keeps the path of its last insertion; a new one climbs from the
+// lowest level to the first whose gap contains the key and descends from there.
+#include "memstore/skiplist.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "format/coding.h"
+
+namespace tandem::engine {
+namespace {
+
+// One node in four reaches the next level.
+int HeightOf(uint64_t hash) {
+  return std::min(1 + std::countr_zero(hash) / 2, RowSkiplist::kHeightMax);
+}
+
+}  // namespace
+
+RowSkiplist::Key::Key(std::string_view b) : bytes(b), head(b.empty() ? 0 : format::KeyHead(b)) {}
+
+RowSkiplist::RowSkiplist(base::Arena* arena)
+    : arena_(arena), start_(NewNodeAt(start_memory_.data(), Key(std::string_view()), kHeightMax)) {
+  path_.fill(start_);
+}
+
+MemRow* RowSkiplist::NewNode(const Key& key, int height) {
+  return NewNodeAt(arena_->Allocate(RowNodeBytes(height) + key.bytes.size()), key, height);
+}
+
+MemRow* RowSkiplist::NewNodeAt(char* memory, const Key& key, int height) {
+  static_assert(alignof(MemRow) == 8 && sizeof(RowLink) == 16);
+  auto* row = new (memory) MemRow;
+  row->key_bytes = static_cast<uint16_t>(key.bytes.size());
+  row->height = static_cast<uint8_t>(height);
+  for (int level = 1; level < height; ++level) new (&row->link(level)) RowLink;
+  if (!key.bytes.empty()) {
+    std::memcpy(memory + RowNodeBytes(height), key.bytes.data(), key.bytes.size());
+  }
+  return row;
+}
+
+MemRow* RowSkiplist::NextLess(MemRow* row, int level, const Key& key) {
+  const RowLink& link = row->link(level);
+  const uint64_t head = link.head.load(std::memory_order_acquire);
+  MemRow* next = link.row.load(std::memory_order_acquire);
+  if (next == nullptr || head > key.head) return nullptr;
+  if (head < key.head) return next;
+  return next->key() < key.bytes ? next : nullptr;
+}
+
+MemRow* RowSkiplist::LastLess(const Key& key) const {
+  MemRow* row = start_;
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+    while (MemRow* next = NextLess(row, level, key)) row = next;
+  }
+  return row;
+}
+
+// The lowest level on which the key falls into the gap behind the last path's node.
+int RowSkiplist::StartLevel(const Key& key) const {
+  const int height = height_.load(std::memory_order_relaxed);
+  for (int level = 0; level < height; ++level) {
+    MemRow* before = path_[level];
+    if (before != start_ && before->key() >= key.bytes) continue;
+    if (NextLess(before, level, key) == nullptr) return level;
+  }
+  return height;
+}
+
+void RowSkiplist::Descend(const Key& key) {
+  const int height = height_.load(std::memory_order_relaxed);
+  int level = StartLevel(key);
+  MemRow* row = start_;
+  if (level < height) {
+    row = path_[level];
+  } else {
+    level = height - 1;
+  }
+  for (; level >= 0; --level) {
+    while (MemRow* next = NextLess(row, level, key)) row = next;
+    path_[level] = row;
+  }
+}
+
+RowSkiplist::Insertion RowSkiplist::FindOrInsert(std::string_view bytes, uint64_t hash) {
+  const Key key(bytes);
+  Descend(key);
+  const RowLink& behind = path_[0]->link(0);
+  MemRow* found = behind.row.load(std::memory_order_relaxed);
+  if (found != nullptr && behind.head.load(std::memory_order_relaxed) == key.head &&
+      found->key() == bytes) {
+    return {found, false};
+  }
+
+  const int height = HeightOf(hash);
+  MemRow* row = NewNode(key, height);
+  const int list_height = height_.load(std::memory_order_relaxed);
+  for (int level = list_height; level < height; ++level) path_[level] = start_;
+  for (int level = 0; level < height; ++level) {
+    RowLink& before = path_[level]->link(level);
+    RowLink& after = row->link(level);
+    after.row.store(before.row.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    after.head.store(before.head.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    before.row.store(row, std::memory_order_release);
+    before.head.store(key.head, std::memory_order_release);
+    path_[level] = row;
+  }
+  if (height > list_height) height_.store(height, std::memory_order_relaxed);
+  return {row, true};
+}
+
+MemRow* RowSkiplist::AtOrAfter(std::string_view key) const { return Next(LastLess(Key(key))); }
+
+MemRow* RowSkiplist::Before(std::string_view key) const {
+  MemRow* row = LastLess(Key(key));
+  return row == start_ ? nullptr : row;
+}
+
+MemRow* RowSkiplist::Last() const {
+  MemRow* row = start_;
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+    while (MemRow* next = row->link(level).row.load(std::memory_order_acquire)) row = next;
+  }
+  return row == start_ ? nullptr : row;
+}
+
+}  // namespace tandem::engine

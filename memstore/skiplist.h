@@ -1,0 +1,103 @@
+// A skiplist of rows in an arena (Pugh 1990). The key's first eight bytes, its head, stand beside
+// every pointer to its node, so a node is touched only when the search moves to it or heads tie.
+//
+// A node's height comes from the keyed hash of its row, so nobody can build keys that degrade the
+// list. An insertion starts at the place of the last one when the key belongs near it: rows that
+// arrive in order cost a few comparisons.
+//
+// Threads: one inserts, any number read without locks. A node is complete before the release store
+// of the pointer that links it. The pointer is stored before the head, and readers load the head
+// before the pointer: a reader with the new head has the new pointer, and one with an old head and
+// the new pointer finds a node that lies before the old one, which is as good.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/arena.h"
+#include "memstore/mem_cell.h"
+
+namespace tandem::engine {
+
+struct MemRow;
+
+/// The way to the next node of a level.
+struct RowLink {
+  std::atomic<MemRow*> row{nullptr};  ///< nullptr at the end. Release by the writer, acquire else.
+  std::atomic<uint64_t> head{0};      ///< KeyHead of its key. As above; see the head of the file.
+};
+
+/// A node: this struct, the rest of its tower, the key.
+struct MemRow {
+  /// The chain of cells (row_tree.h). Release by the writer, acquire by readers.
+  std::atomic<const MemCell*> newest{nullptr};
+  uint32_t chain_cells = 0;  ///< In front of the first tree, or so (Memstore::Apply); the writer's.
+  uint16_t key_bytes = 0;
+  uint8_t height = 0;
+  RowLink tower[1];  ///< `height` of them.
+
+  RowLink& link(int level) { return *(&tower[0] + level); }
+  std::string_view key() const {
+    return {reinterpret_cast<const char*>(&tower[0] + height), key_bytes};
+  }
+};
+
+/// Of a node with a tower of that height, without its key.
+constexpr size_t RowNodeBytes(int height) {
+  return sizeof(MemRow) + static_cast<size_t>(height - 1) * sizeof(RowLink);
+}
+
+class RowSkiplist {
+ public:
+  static constexpr int kHeightMax = 12;
+
+  /// `arena` outlives the list.
+  explicit RowSkiplist(base::Arena* arena);
+  RowSkiplist(const RowSkiplist&) = delete;
+  RowSkiplist& operator=(const RowSkiplist&) = delete;
+
+  struct Insertion {
+    MemRow* row;
+    bool is_new;
+  };
+  /// The row of that key, inserted without cells when it is not there. `hash`: its keyed hash.
+  Insertion FindOrInsert(std::string_view key, uint64_t hash);
+
+  MemRow* First() const { return Next(start_); }
+  MemRow* Last() const;
+  /// First row >= key; nullptr when there is none.
+  MemRow* AtOrAfter(std::string_view key) const;
+  /// Last row < key; nullptr when there is none.
+  MemRow* Before(std::string_view key) const;
+  static MemRow* Next(const MemRow* row) {
+    return row->tower[0].row.load(std::memory_order_acquire);
+  }
+
+ private:
+  struct Key {
+    explicit Key(std::string_view b);
+    std::string_view bytes;
+    uint64_t head;
+  };
+  /// The nodes after which a key belongs, one a level.
+  using Path = std::array<MemRow*, kHeightMax>;
+
+  /// The next node of the level when it is smaller than `key`, else nullptr.
+  static MemRow* NextLess(MemRow* row, int level, const Key& key);
+  MemRow* LastLess(const Key& key) const;
+  int StartLevel(const Key& key) const;
+  void Descend(const Key& key);
+  MemRow* NewNode(const Key& key, int height);
+  static MemRow* NewNodeAt(char* memory, const Key& key, int height);
+
+  base::Arena* arena_;
+  // Of the start, so that a list without rows takes nothing of the arena.
+  alignas(MemRow) std::array<char, RowNodeBytes(kHeightMax)> start_memory_;
+  MemRow* start_;               // Before all rows; has no key.
+  std::atomic<int> height_{1};  // Relaxed: a lower one than now only costs steps.
+  Path path_;                   // Of the last insertion or search; the writer's own.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,81 @@
+// Going on without derived sections that are broken. What is made in their place comes from the
+// rows, so the answers stay those that the sections would have given, or are more careful.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/hash.h"
+#include "store_file/parts.h"
+
+namespace tandem::format {
+namespace {
+
+bool IsOfIndex(SectionKind kind) {
+  return kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched;
+}
+
+}  // namespace
+
+void StoreFile::GoOnWithout(BrokenSink tell) { parts_->tell_broken = std::move(tell); }
+
+bool StoreFile::has_broken_section() const {
+  return parts_->has_broken.load(std::memory_order_relaxed);
+}
+
+// Whether `why` is damage of a section that can be done without; it is told then.
+bool StoreFile::GoesOnWithout(SectionKind kind, std::optional<IndexId> index,
+                              const Status& why) const {
+  if (parts_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;
+  parts_->has_broken.store(true, std::memory_order_relaxed);
+  std::atomic<bool>& was_told = index.has_value()
+                                    ? parts_->broken_indexes.at(*index)
+                                    : parts_->broken_kinds.at(static_cast<size_t>(kind));
+  if (was_told.exchange(true, std::memory_order_relaxed)) return true;
+  parts_->tell_broken(*this, {kind, index, std::string(why.message())});
+  return true;
+}
+
+void StoreFile::MarkIndexBroken(IndexId index, const Status& why) {
+  if (!parts_->indexes.contains(index)) return;
+  GoesOnWithout(SectionKind::kIndexLeaves, index, why);
+}
+
+Result<bool> StoreFile::FindBrokenIndexes() {
+  bool any = false;
+  for (const SectionEntry& section : parts_->sections) {
+    const bool is_of_all = section.kind == SectionKind::kDigests;
+    if (!IsOfIndex(section.kind) && !is_of_all) continue;
+    ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(section));
+    if (is_sound) continue;
+    const Status why = parts_->blocks.Corrupt(section.offset, "checksum of a section of an index");
+    for (const auto& [index, loaded] : parts_->indexes) {
+      if (is_of_all || index.value == section.owner) any |= GoesOnWithout(section.kind, index, why);
+    }
+  }
+  return any;
+}
+
+// The hashes of the keys that the carrier has.
+Result<std::vector<uint64_t>> StoreFile::MakeKeyHashes() const {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(row_count());
+  ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
+  RETURN_IF_ERROR(carrier->LoadBlocks());
+  std::string key;
+  for (uint32_t block = 0; block < carrier->block_count(); ++block) {
+    ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRowsUncached(block));
+    for (uint32_t slot = 0; slot < rows->row_count(); ++slot) {
+      RETURN_IF_ERROR(rows->Key(slot, &key));
+      hashes.push_back(RowHash(key, table().hash_secret));
+    }
+  }
+  return hashes;
+}
+
+Result<BloomFilter> StoreFile::MakeFilter() {
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  BloomFilter filter(hashes.size());
+  for (const uint64_t hash : hashes) filter.Add(hash);
+  return filter;
+}
+
+}  // namespace tandem::format

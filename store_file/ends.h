@@ -1,0 +1,22 @@
+// What the first and the last bytes of a store file must say, for every reader.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "format/block/footer.h"
+#include "format/file_header.h"
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Checks the first kFileHeaderBytes of a store file of `size_bytes` against what is expected of
+/// it. Errors: kCorruption, kUnsupported.
+Result<FileHeader> CheckStoreHeader(std::string_view bytes, const ExpectedFile& expected,
+                                    uint64_t size_bytes, std::string_view file_name);
+/// Checks its last kFooterBytes against its header. Errors: kCorruption.
+Result<Footer> CheckStoreFooter(std::string_view bytes, const FileHeader& header,
+                                uint64_t size_bytes, std::string_view file_name);
+
+}  // namespace tandem::format

@@ -1,0 +1,49 @@
+// The key hashes of a file's rows, a block at a time, for walks that need them once: hashes that
+// are in memory are used as they are, others are read past the cache, used where they were read to
+// and not kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Threads: one at a time. Lifetime: `file` outlives it.
+class KeyHashWindow {
+ public:
+  explicit KeyHashWindow(StoreFile* file);
+
+  /// The hashes of the rows [first, first + count). Requires: they are rows of the file. Errors:
+  /// kCorruption, kIoError. Lifetime: until the next call.
+  Result<std::span<const uint64_t>> Read(uint32_t first, uint32_t count);
+  /// Has the processor fetch what Read of these rows will return, if it is in memory already.
+  void Prefetch(uint32_t first, uint32_t count) const;
+
+ private:
+  // Hashes of consecutive rows.
+  struct Run {
+    uint32_t first = 0;
+    std::span<const uint64_t> hashes;
+    bool Holds(uint32_t row, uint32_t count) const {
+      return row >= first && uint64_t{row} + count <= uint64_t{first} + hashes.size();
+    }
+    std::span<const uint64_t> From(uint32_t row) const { return hashes.subspan(row - first); }
+  };
+  Status Load(uint32_t block);
+  Result<std::span<const uint64_t>> ReadAll(uint32_t first, uint32_t count);
+
+  StoreFile* file_;
+  std::span<const uint64_t> all_;  // Not empty: of every row.
+  const SectionEntry* section_ = nullptr;
+  std::unique_ptr<uint64_t[]> stored_;  // The block read last, with its header.
+  Run block_;                           // Its hashes.
+  Run joined_;                          // What was asked for last across the end of a block.
+  std::vector<uint64_t> joined_hashes_;
+};
+
+}  // namespace tandem::format

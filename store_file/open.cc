@@ -1,0 +1,196 @@
+// Opening a store file. Nothing is believed before what it depends on was verified:
+//
+// 1. The header names the file; it must be the one that the caller expects.
+// 2. The footer, at the end of a file of exactly the size that it states, places the section
+//    tables.
+// 3. The section table (its second copy when the first is damaged) places the sections.
+// 4. Schema and statistics are read; the counts of rows that sections and statistics state must
+//    agree.
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block/section_table.h"
+#include "format/block/sequential_reader.h"
+#include "format/corruption.h"
+#include "store_file/ends.h"
+#include "store_file/parts.h"
+#include "store_file/stored_schema.h"
+
+namespace tandem::format {
+namespace {
+
+Result<FileHeader> ReadHeader(base::File& file, const ExpectedFile& expected, uint64_t size) {
+  char bytes[kFileHeaderBytes];
+  ASSIGN_OR_RETURN(const size_t count, file.Read(0, bytes));
+  return CheckStoreHeader({bytes, count}, expected, size, file.name());
+}
+
+Result<Footer> ReadFooter(base::File& file, const FileHeader& header, uint64_t size) {
+  char bytes[kFooterBytes];
+  ASSIGN_OR_RETURN(const size_t count, file.Read(size - kFooterBytes, bytes));
+  return CheckStoreFooter({bytes, count}, header, size, file.name());
+}
+
+Result<std::vector<SectionEntry>> ReadTable(const BlockFile& file, const Footer& footer,
+                                            uint64_t offset, uint32_t alignment) {
+  ASSIGN_OR_RETURN(const BlockRef block,
+                   file.ReadUncached({offset, footer.table_bytes}, BlockKind::kSectionTable));
+  if (block->count != footer.sections) {
+    return block->Corrupt(Mismatch("sections", footer.sections, block->count));
+  }
+  return DecodeSectionTable(*block, alignment, footer.table_offsets[0]);
+}
+
+// The tables and the footer follow one another without a gap that a section could hide in.
+Status CheckFooterPlaces(const BlockFile& file, const Footer& footer, uint32_t alignment) {
+  const uint64_t end_of_first = footer.table_offsets[0] + footer.table_bytes;
+  const uint64_t end_of_second = footer.table_offsets[1] + footer.table_bytes;
+  if (footer.table_offsets[0] > footer.file_size || footer.table_offsets[1] > footer.file_size ||
+      footer.table_offsets[1] != AlignUp(end_of_first, alignment) ||
+      footer.file_size != AlignUp(end_of_second, kBlockAlignment) + kFooterBytes) {
+    return file.Corrupt(footer.file_size - kFooterBytes, "section tables are out of place");
+  }
+  return {};
+}
+
+// The only block of a section that has one.
+Result<BlockRef> ReadOnlyBlock(const BlockFile& file, const SectionEntry& section, BlockKind kind) {
+  BlockRun reader(file, section);
+  ASSIGN_OR_RETURN(BlockRef block, reader.Next(kind));
+  if (!reader.done()) return file.Corrupt(reader.offset(), "section has more than one block");
+  return block;
+}
+
+// The sections that every file has.
+Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sections) {
+  constexpr SectionKind kOfFile[] = {SectionKind::kSchema, SectionKind::kStatistics,
+                                     SectionKind::kData,   SectionKind::kKeyHashes,
+                                     SectionKind::kFilter, SectionKind::kCleanRows};
+  for (const SectionKind kind : kOfFile) {
+    if (FindSection(sections, kind) != nullptr) continue;
+    return file.Corrupt(
+        0, "section of kind " + std::to_string(static_cast<int>(kind)) + " is missing");
+  }
+  return {};
+}
+
+bool IsOfFamily(SectionKind kind) {
+  return kind == SectionKind::kBlockIndex || kind == SectionKind::kDictionary ||
+         kind == SectionKind::kPresence || kind == SectionKind::kBlockIndexTop;
+}
+
+}  // namespace
+
+const SectionEntry& StoreFile::Parts::Section(SectionKind kind, uint32_t owner) const {
+  return *FindSection(sections, kind, owner);
+}
+
+// Reads the start key of the region and the table's record.
+Status StoreFile::ReadSchema(Parts* parts) {
+  const SectionEntry* section = FindSection(parts->sections, SectionKind::kSchema);
+  if (section == nullptr) return parts->blocks.Corrupt(0, "the schema section is missing");
+  ASSIGN_OR_RETURN(const BlockRef block,
+                   ReadOnlyBlock(parts->blocks, *section, BlockKind::kSchema));
+  ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
+  parts->region_start = std::move(schema.region_start);
+  parts->table = std::move(schema.table);
+  for (const IndexRecord& index : parts->table.indexes) {
+    parts->indexes[index.id];
+    parts->broken_indexes[index.id];
+  }
+  return {};
+}
+
+// Reads the statistics and compares what the sections say about the number of rows.
+Status StoreFile::ReadStatistics(Parts* parts) {
+  const BlockFile& file = parts->blocks;
+  RETURN_IF_ERROR(CheckSections(file, parts->sections));
+  ASSIGN_OR_RETURN(
+      const BlockRef block,
+      ReadOnlyBlock(file, parts->Section(SectionKind::kStatistics), BlockKind::kStatistics));
+  ASSIGN_OR_RETURN(parts->statistics, DecodeStatistics(*block));
+  const uint64_t rows = parts->statistics.rows;
+  const SectionEntry& hashes = parts->Section(SectionKind::kKeyHashes);
+  const SectionEntry& clean = parts->Section(SectionKind::kCleanRows);
+  const SectionEntry& data = parts->Section(SectionKind::kData);
+  if (hashes.count != rows || hashes.size_bytes / sizeof(uint64_t) < rows) {
+    return file.Corrupt(hashes.offset, Mismatch("key hashes", rows, hashes.count));
+  }
+  if (data.count != rows) {
+    return file.Corrupt(data.offset, Mismatch("rows of the data section", rows, data.count));
+  }
+  if (clean.count != parts->statistics.clean_rows) {
+    return file.Corrupt(clean.offset,
+                        Mismatch("clean rows", parts->statistics.clean_rows, clean.count));
+  }
+  return parts->FindFamilies();
+}
+
+// Finds the families that have rows, and the key carrier among them: the lowest that every row has,
+// or the keys, which stand in the file when there is none. Every section of a family must belong to
+// one of those.
+Status StoreFile::Parts::FindFamilies() {
+  const auto find = [this](SectionKind kind, FamilyId owner) {
+    return FindSection(sections, kind, owner.value);
+  };
+  for (const FamilyRecord& family : table.families) {
+    if (find(SectionKind::kBlockIndex, family.id) == nullptr) continue;
+    if (find(SectionKind::kDictionary, family.id) == nullptr) {
+      return blocks.Corrupt(0, "a family has no dictionary");
+    }
+    families.push_back(family.id);
+    data[family.id];
+  }
+  std::sort(families.begin(), families.end());
+  const auto full = std::find_if(families.begin(), families.end(), [&](FamilyId family) {
+    return find(SectionKind::kPresence, family) == nullptr;
+  });
+  const FamilyId keys(kKeysOwner);
+  carrier = full != families.end() ? *full : keys;
+  if (carrier == keys) data[keys];
+  if ((carrier == keys) != (find(SectionKind::kBlockIndex, keys) != nullptr)) {
+    return blocks.Corrupt(0, "no family carries the keys of all rows, or the keys stand twice");
+  }
+  for (const SectionEntry& section : sections) {
+    if (!IsOfFamily(section.kind)) continue;
+    const bool has_cells = section.owner != kKeysOwner ||
+                           section.kind == SectionKind::kBlockIndex ||
+                           section.kind == SectionKind::kBlockIndexTop;
+    const bool is_known =
+        section.owner <= kKeysOwner && data.contains(FamilyId(static_cast<uint8_t>(section.owner)));
+    const bool is_partial = section.kind != SectionKind::kPresence ||
+                            (section.count > 0 && section.count < statistics.rows);
+    if (!has_cells || !is_known || !is_partial) {
+      return blocks.Corrupt(section.offset, "a section of a family is out of place");
+    }
+  }
+  return {};
+}
+
+Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> file,
+                                                   const ExpectedFile& expected,
+                                                   BlockCache* cache) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(*file, expected, size));
+  ASSIGN_OR_RETURN(const Footer footer, ReadFooter(*file, header, size));
+
+  auto parts = std::make_unique<Parts>(BlockFile(std::move(file), header.number, header.id, cache));
+  parts->size_bytes = size;
+  parts->writable = header.writable();
+  parts->footer = footer;
+  parts->alignment = uint32_t{1} << header.alignment_log2;
+  RETURN_IF_ERROR(CheckFooterPlaces(parts->blocks, footer, parts->alignment));
+  Result<std::vector<SectionEntry>> sections =
+      ReadTable(parts->blocks, footer, footer.table_offsets[0], parts->alignment);
+  if (!sections && sections.error().code() == StatusCode::kCorruption) {
+    sections = ReadTable(parts->blocks, footer, footer.table_offsets[1], parts->alignment);
+  }
+  if (!sections) return sections.error();
+  parts->sections = *std::move(sections);
+  RETURN_IF_ERROR(ReadSchema(parts.get()));
+  RETURN_IF_ERROR(ReadStatistics(parts.get()));
+  return std::make_shared<StoreFile>(Private(), std::move(parts));
+}
+
+}  // namespace tandem::format

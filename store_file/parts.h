@@ -1,0 +1,61 @@
+// What a StoreFile consists of. Only the store_file*.cc files include this.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/memory_account.h"
+#include "format/block/bloom_filter.h"
+#include "format/block/footer.h"
+#include "format/lazy.h"
+#include "store_file/store_file.h"
+
+namespace tandem::format {
+
+/// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.
+struct StoreFile::Parts {
+  explicit Parts(BlockFile block_file) : blocks(std::move(block_file)) {}
+
+  BlockFile blocks;
+  uint64_t size_bytes = 0;
+  bool writable = true;
+  uint32_t alignment = 0;
+  Footer footer;
+  TableRecord table;
+  std::string region_start;
+  FileStatistics statistics;
+  std::vector<FamilyId> families;  ///< With rows, rising.
+  FamilyId carrier;
+  std::vector<SectionEntry> sections;
+
+  /// One for each of `families`, and for kKeysOwner when that is the carrier; the map itself never
+  /// changes after Open.
+  std::map<FamilyId, OnceLoaded<DataSection>> data;
+  OnceLoaded<base::Charged<std::vector<uint64_t>>> key_hashes;
+  OnceLoaded<base::Charged<Bitmap>> clean_rows;
+  OnceLoaded<base::Charged<BloomFilter>> filter;
+  /// One for each index of the table; the map itself never changes after Open.
+  std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
+
+  /// Null: what is broken is an error.
+  BrokenSink tell_broken;
+  /// Set once each, before tell_broken is called; relaxed, they guard nothing.
+  std::map<IndexId, std::atomic<bool>> broken_indexes;
+  std::array<std::atomic<bool>, 32> broken_kinds{};
+  std::atomic<bool> has_broken{false};
+
+  Status FindFamilies();
+  /// The cells of an owner in `data`, with the top of the block index or without.
+  Result<DataSection> LoadData(FamilyId owner, bool with_top) const;
+  Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
+  /// The section of that kind, which Open found to be there.
+  const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,65 @@
+// Bringing the cells of one row after the other to the families of a store file, whatever their
+// width: far values go out at once, a family with more than kWideRowBytes of the row gets it as a
+// wide row, any other as a row of a block.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "format/block/section_writer.h"
+#include "format/cell/cell.h"
+#include "format/cell/far_value_writer.h"
+#include "format/row/data_writer.h"
+#include "format/row/wide_row_writer.h"
+#include "format/schema.h"
+#include "store_file/pending_row.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Where a row stands in the file that is written.
+struct RowPlace {
+  uint32_t ordinal = 0;
+  uint64_t key_hash = 0;  ///< RowHash.
+};
+
+/// Threads: one at a time. After an error it is of no more use. Errors (all methods):
+/// kInvalidArgument (a value above kFarValueBytesMax), kCorruption (of far values of other files;
+/// cells out of order), kIoError, kNoSpace, kUnsupported (more DeleteFamily markers than a block
+/// holds).
+class RowWriter {
+ public:
+  /// All outlive this; `out` has the data section open while rows are added.
+  RowWriter(const TableRecord& table, DataWriter* data, SectionWriter* out)
+      : data_(data), far_(out), pieces_(table) {}
+
+  /// Adds a whole row. Requires: `cells` are sorted, at least one, of families of the table.
+  Status AddRow(const RowPlace& place, std::string_view key, std::span<const Cell> cells);
+
+  /// Starts a row that comes in pieces.
+  void Begin(const RowPlace& place, std::string_view key);
+  /// Adds cells of it: StoreFileWriter::AddCells. Requires: of families of the table.
+  Status Add(std::span<const Cell> cells);
+  /// Ends the row. Requires: it has a cell.
+  Status End();
+  /// Whether any cell of the row came.
+  bool has_cells() const { return pieces_.family().has_value(); }
+  const std::string& key() const { return pieces_.key(); }
+  /// The cells of the row that concern indexes, sorted. Lifetime: until the next row.
+  std::span<const Cell> IndexedCells() { return pieces_.IndexedCells(); }
+
+ private:
+  Status AddToFamily(const RowPlace& place, std::string_view key, std::span<const Cell> cells);
+  Status AddPiece(std::span<const Cell> cells);
+  Status EndFamily();
+
+  DataWriter* data_;
+  FarPlacer far_;
+  // The row that comes in pieces.
+  RowPlace place_;
+  RowPieces pieces_;
+  WideRowWriter* wide_ = nullptr;  // Of the present family, once it is wide.
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,116 @@
+// The families of a store file, and rows by key: searches go through the key carrier, whose
+// positions are the ordinals.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block/section_table.h"
+#include "store_file/parts.h"
+#include "store_file/store_file.h"
+
+namespace tandem::format {
+namespace {
+
+// Has the processor fetch the first of them.
+void Prefetch(std::span<const uint64_t> hashes) {
+  constexpr size_t kHashesOfLine = 8, kHashesMax = 64;
+  for (size_t i = 0; i < std::min(hashes.size(), kHashesMax); i += kHashesOfLine) {
+    __builtin_prefetch(&hashes[i]);
+  }
+}
+
+// The first position of `hash`, or hashes.size().
+size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
+  constexpr size_t kStep = 16;  // Compared without a branch between them.
+  size_t at = 0;
+  for (; at + kStep <= hashes.size(); at += kStep) {
+    bool any = false;
+    for (size_t i = 0; i < kStep; ++i) any |= hashes[at + i] == hash;
+    if (any) break;
+  }
+  return static_cast<size_t>(std::find(hashes.begin() + at, hashes.end(), hash) - hashes.begin());
+}
+
+}  // namespace
+
+Result<DataSection> StoreFile::Parts::LoadData(FamilyId owner, bool with_top) const {
+  DataPlaces places;
+  places.data = &Section(SectionKind::kData);
+  places.index = &Section(SectionKind::kBlockIndex, owner.value);
+  if (with_top) places.top = FindSection(sections, SectionKind::kBlockIndexTop, owner.value);
+  places.names = FindSection(sections, SectionKind::kDictionary, owner.value);
+  places.presence = FindSection(sections, SectionKind::kPresence, owner.value);
+  return DataSection::Load(blocks, places, owner, statistics.rows);
+}
+
+// Without the top of its block index when that is broken: it says nothing that its pieces do not.
+Result<DataSection> StoreFile::LoadBesideDamage(FamilyId owner) const {
+  Result<DataSection> loaded = parts_->LoadData(owner, /*with_top=*/true);
+  const SectionEntry* top = FindSection(parts_->sections, SectionKind::kBlockIndexTop, owner.value);
+  if (loaded || top == nullptr || loaded.error().code() != StatusCode::kCorruption) return loaded;
+  ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(*top));
+  if (is_sound || !GoesOnWithout(SectionKind::kBlockIndexTop, {}, loaded.error())) return loaded;
+  return parts_->LoadData(owner, /*with_top=*/false);
+}
+
+Result<DataSection*> StoreFile::LoadFamily(FamilyId owner) const {
+  const auto found = parts_->data.find(owner);
+  if (found == parts_->data.end()) return static_cast<DataSection*>(nullptr);
+  return found->second.Get([&] { return LoadBesideDamage(owner); });
+}
+
+Result<DataSection*> StoreFile::Family(FamilyId family) const { return LoadFamily(family); }
+
+Result<DataSection*> StoreFile::Carrier() const { return LoadFamily(parts_->carrier); }
+
+Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
+  ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
+  ASSIGN_OR_RETURN(const uint32_t block, carrier->BlockOfKey(key));
+  ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRows(block));
+  return rows->first() + rows->LowerBound(key);
+}
+
+Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_view key,
+                                                                 uint64_t hash) {
+  ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
+  const DataBlock block = carrier->BlockAt(place);
+  const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
+  Prefetch(here);
+  // Whoever finds the row mostly reads it: the misses of both overlap.
+  RowBlockRef rows = carrier->RememberedRows(place);
+  if (rows != nullptr) rows->PrefetchPlaces();
+  const size_t at = FindHash(here, hash);
+  if (at == block.count) return std::optional<FoundRow>();
+  const auto slot = static_cast<uint32_t>(at);
+  if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
+  return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
+}
+
+// The blocks are found first, and what they hold is asked for, a batch at a time.
+Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals) {
+  constexpr size_t kTogether = 16;
+  if (keys.empty()) return {};
+  ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  std::array<DataBlock, kTogether> blocks;
+  uint32_t place = 0;
+  for (; !keys.empty(); keys = keys.subspan(std::min(keys.size(), kTogether))) {
+    const size_t count = std::min(keys.size(), kTogether);
+    for (size_t i = 0; i < count; ++i) {
+      ASSIGN_OR_RETURN(place, carrier->BlockOfKey(keys[i].bytes, place));
+      blocks[i] = carrier->BlockAt(place);
+      Prefetch(hashes.subspan(blocks[i].first, blocks[i].count));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const std::span<const uint64_t> here = hashes.subspan(blocks[i].first, blocks[i].count);
+      const size_t at = FindHash(here, keys[i].hash);
+      if (at < here.size()) ordinals->push_back(blocks[i].first + static_cast<uint32_t>(at));
+    }
+  }
+  return {};
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,227 @@
+// Rows of a file one after the other, past the cache, with large reads.
+#include "store_file/scanner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block/section_table.h"
+#include "format/file_window.h"
+#include "format/row/data_section.h"
+#include "format/row/wide_row.h"
+
+namespace tandem::format {
+namespace {
+
+// Less would cost more in calls than it saves, whatever the budget.
+constexpr uint64_t kWindowBytesMin = 32 * 1024;
+
+// One stream after the other.
+class ChainedStream final : public CellStream {
+ public:
+  explicit ChainedStream(std::vector<std::unique_ptr<CellStream>> streams)
+      : streams_(std::move(streams)) {}
+  Result<bool> Next() override {
+    for (; at_ < streams_.size(); ++at_) {
+      ASSIGN_OR_RETURN(const bool more, streams_[at_]->Next());
+      cells_.assign(streams_[at_]->cells().begin(), streams_[at_]->cells().end());
+      pin_ = streams_[at_]->pin();
+      if (more) return true;
+      streams_[at_].reset();
+    }
+    cells_.clear();
+    return false;
+  }
+
+ private:
+  std::vector<std::unique_ptr<CellStream>> streams_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+// The rows of one family, position by position.
+class RowStream::Cursor {
+ public:
+  /// Over the rows with ordinals in [low, high).
+  Cursor(const DataSection* data, uint32_t low, uint32_t high, uint64_t read_bytes)
+      : data_(data),
+        next_(data->RankOf(low)),
+        end_(data->RankOf(high)),
+        read_bytes_(read_bytes),
+        window_(&data->blocks().file(), 0, read_bytes) {
+    window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
+  }
+
+  const DataSection& data() const { return *data_; }
+  bool is_on_row() const { return is_on_row_; }
+  uint64_t blocks_read() const { return blocks_read_; }
+
+  /// Moves to the next position if row `ordinal` has cells of the family.
+  Status MoveTo(uint32_t ordinal) {
+    is_on_row_ = data_->Has(ordinal);
+    if (!is_on_row_) return {};
+    if (block_ == nullptr || next_ - block_->first() >= block_->row_count()) {
+      RETURN_IF_ERROR(LoadBlock());
+    }
+    slot_ = next_++ - block_->first();
+    return {};
+  }
+  Status Key(std::string* key) const { return block_->Key(slot_, key); }
+  Result<bool> KeyEquals(std::string_view key) const { return block_->KeyEquals(slot_, key); }
+  Status Cells(std::vector<Cell>* out) const {
+    return block_->Cells(slot_, Projection(data_->names(), &data_->blocks()), out);
+  }
+  bool is_wide() const { return block_->is_wide(); }
+  /// Requires: is_wide().
+  uint64_t key_hash() const { return block_->wide_head().key_hash(); }
+  /// The cells of the row, whatever its width.
+  Result<std::unique_ptr<CellStream>> Stream() const {
+    if (is_wide()) return NewWideRowStream(data_->blocks(), block_);
+    std::vector<Cell> cells;
+    RETURN_IF_ERROR(Cells(&cells));
+    return NewCellStream(std::move(cells), block_);
+  }
+  Status Corrupt(std::string_view what) const {
+    return data_->blocks().Corrupt(data_->BlockAt(number_).handle.offset, what);
+  }
+
+ private:
+  Status LoadBlock() {
+    if (block_ == nullptr) {
+      RETURN_IF_ERROR(FindBlocks());
+    } else {
+      ++number_;
+    }
+    const BlockHandle handle = data_->BlockAt(number_).handle;
+    if (handle.offset + handle.stored_bytes > run_end_) FindRun();
+    ASSIGN_OR_RETURN(const std::string_view stored,
+                     window_.Read(handle.offset, handle.stored_bytes));
+    previous_block_ = std::move(block_);
+    ASSIGN_OR_RETURN(block_, data_->DecodeRows(number_, stored));
+    ++blocks_read_;
+    return {};
+  }
+
+  Status FindBlocks() {
+    ASSIGN_OR_RETURN(number_, data_->BlockOf(next_));
+    ASSIGN_OR_RETURN(const uint32_t last, data_->BlockOf(end_ - 1, number_));
+    end_block_ = last + 1;
+    return data_->index().LoadBlocks(number_, end_block_);
+  }
+
+  // Lets the window reach over the blocks that stand together from the present one on.
+  void FindRun() {
+    const uint64_t begin = data_->BlockAt(number_).handle.offset;
+    run_end_ = begin;
+    for (uint32_t block = number_; block < end_block_; ++block) {
+      const BlockHandle handle = data_->BlockAt(block).handle;
+      const uint64_t end = handle.offset + handle.stored_bytes;
+      const bool joins = handle.offset == AlignUp(run_end_, kBlockAlignment);
+      if (block > number_ && (!joins || end - begin > read_bytes_)) break;
+      run_end_ = end;
+    }
+    window_.set_limit(run_end_);
+  }
+
+  const DataSection* data_;
+  uint32_t next_;       // Position of the next row.
+  const uint32_t end_;  // Behind the last one.
+  const uint64_t read_bytes_;
+  FileWindow window_;
+  uint64_t run_end_ = 0;
+  uint32_t number_ = 0;
+  uint32_t end_block_ = 0;  // Behind the last one.
+  RowBlockRef block_;
+  RowBlockRef previous_block_;  // Keeps the cells of the row before alive.
+  uint32_t slot_ = 0;
+  bool is_on_row_ = false;
+  uint64_t blocks_read_ = 0;
+};
+
+RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high, uint64_t window_bytes)
+    : file_(file), next_(low), end_(high), window_bytes_(window_bytes) {}
+RowStream::RowStream(RowStream&&) noexcept = default;
+RowStream::~RowStream() = default;
+
+Status RowStream::Next() {
+  valid_ = false;
+  if (next_ >= end_) return Status();
+  if (carrier_ == nullptr) RETURN_IF_ERROR(Start());
+  RETURN_IF_ERROR(carrier_->MoveTo(next_));
+  std::swap(key_, previous_key_);
+  RETURN_IF_ERROR(carrier_->Key(&key_));
+  if (started_ && key_ <= previous_key_) {
+    return carrier_->Corrupt("row keys do not rise at ordinal " + std::to_string(next_));
+  }
+  RETURN_IF_ERROR(MoveFamilies());
+  started_ = valid_ = true;
+  ++next_;
+  return Status();
+}
+
+Status RowStream::Cells(std::vector<Cell>* out) const {
+  for (const auto& cursor : cursors_) {
+    if (cursor->is_on_row()) RETURN_IF_ERROR(cursor->Cells(out));
+  }
+  return Status();
+}
+
+bool RowStream::is_wide() const {
+  return std::any_of(cursors_.begin(), cursors_.end(),
+                     [](const auto& cursor) { return cursor->is_on_row() && cursor->is_wide(); });
+}
+
+Result<std::unique_ptr<CellStream>> RowStream::Stream() const {
+  std::vector<std::unique_ptr<CellStream>> families;
+  for (const auto& cursor : cursors_) {
+    if (!cursor->is_on_row()) continue;
+    ASSIGN_OR_RETURN(families.emplace_back(), cursor->Stream());
+  }
+  return std::unique_ptr<CellStream>(std::make_unique<ChainedStream>(std::move(families)));
+}
+
+std::vector<uint64_t> RowStream::WideKeyHashes() const {
+  std::vector<uint64_t> hashes;
+  for (const auto& cursor : cursors_) {
+    if (cursor->is_on_row() && cursor->is_wide()) hashes.push_back(cursor->key_hash());
+  }
+  return hashes;
+}
+
+uint64_t RowStream::blocks_read() const {
+  uint64_t blocks = 0;
+  for (const auto& cursor : cursors_) blocks += cursor->blocks_read();
+  return blocks;
+}
+
+Status RowStream::Start() {
+  ASSIGN_OR_RETURN(const DataSection* carrier, file_->Carrier());
+  std::vector<FamilyId> owners = file_->families();
+  if (carrier->family().value == kKeysOwner) owners.push_back(carrier->family());
+  const uint64_t read_bytes =
+      std::clamp(window_bytes_ / owners.size(), kWindowBytesMin, FileWindow::kReadBytes);
+  for (const FamilyId owner : owners) {
+    ASSIGN_OR_RETURN(const DataSection* data, file_->Family(owner));
+    cursors_.push_back(std::make_unique<Cursor>(data, next_, end_, read_bytes));
+    if (data == carrier) carrier_ = cursors_.back().get();
+  }
+  return Status();
+}
+
+// Moves the families beside the carrier to the row that the carrier stands on.
+Status RowStream::MoveFamilies() {
+  for (const auto& cursor : cursors_) {
+    if (cursor.get() == carrier_) continue;
+    RETURN_IF_ERROR(cursor->MoveTo(next_));
+    if (!cursor->is_on_row()) continue;
+    ASSIGN_OR_RETURN(const bool agrees, cursor->KeyEquals(key_));
+    if (!agrees) {
+      return cursor->Corrupt("family " + std::to_string(cursor->data().family().value) +
+                             " has another key at ordinal " + std::to_string(next_));
+    }
+  }
+  return Status();
+}
+
+}  // namespace tandem::format

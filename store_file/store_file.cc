@@ -1,0 +1,149 @@
+// The parts of an open store file, each loaded when first used and checked while it is loaded.
+#include "store_file/store_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "format/block/bitmap_section.h"
+#include "format/block/sequential_reader.h"
+#include "format/byte_reader.h"
+#include "format/corruption.h"
+#include "store_file/parts.h"
+
+namespace tandem::format {
+namespace {
+
+Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
+  std::vector<uint64_t> hashes;
+  hashes.reserve(section.count);
+  BlockRun reader(file, section);
+  while (hashes.size() < section.count) {
+    ASSIGN_OR_RETURN(const BlockRef block, reader.Next(BlockKind::kKeyHashes));
+    const uint64_t count = std::min<uint64_t>(kKeyHashesPerBlock, section.count - hashes.size());
+    if (block->first != hashes.size() || block->count != count ||
+        block->raw_bytes != count * sizeof(uint64_t)) {
+      return block->Corrupt("block of key hashes breaks its layout");
+    }
+    for (uint64_t i = 0; i < count; ++i) {
+      hashes.push_back(LoadAt<uint64_t>(block->raw(), i * sizeof(uint64_t)));
+    }
+  }
+  if (!reader.done()) return file.Corrupt(reader.offset(), "key hashes have bytes left");
+  return hashes;
+}
+
+}  // namespace
+
+StoreFile::StoreFile(Private, std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+StoreFile::~StoreFile() = default;
+
+FileNumber StoreFile::number() const { return parts_->blocks.number(); }
+const FileId& StoreFile::id() const { return parts_->blocks.id(); }
+uint64_t StoreFile::size_bytes() const { return parts_->size_bytes; }
+bool StoreFile::writable() const { return parts_->writable; }
+const TableRecord& StoreFile::table() const { return parts_->table; }
+const std::string& StoreFile::region_start() const { return parts_->region_start; }
+const FileStatistics& StoreFile::statistics() const { return parts_->statistics; }
+const std::vector<SectionEntry>& StoreFile::sections() const { return parts_->sections; }
+uint32_t StoreFile::row_count() const { return parts_->statistics.rows; }
+bool StoreFile::all_clean() const {
+  return parts_->statistics.clean_rows == parts_->statistics.rows;
+}
+const BlockFile& StoreFile::blocks() const { return parts_->blocks; }
+const std::vector<FamilyId>& StoreFile::families() const { return parts_->families; }
+
+Result<bool> StoreFile::MayContain(uint64_t hash) {
+  ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());
+  return filter->MayContain(hash);
+}
+
+Result<const BloomFilter*> StoreFile::Filter() {
+  using Loaded = base::Charged<BloomFilter>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->filter.Get([&]() -> Result<Loaded> {
+    Result<BloomFilter> filter = BloomFilter::Read(blocks, parts_->Section(SectionKind::kFilter));
+    if (!filter && GoesOnWithout(SectionKind::kFilter, {}, filter.error())) filter = MakeFilter();
+    if (!filter) return filter.error();
+    const uint64_t bytes = filter->size_bytes();
+    return Loaded{*std::move(filter), blocks.Charge(base::MemoryPart::kFilters, bytes)};
+  }));
+  return &loaded->value;
+}
+
+Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
+  using Loaded = base::Charged<std::vector<uint64_t>>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->key_hashes.Get([&]() -> Result<Loaded> {
+    Result<std::vector<uint64_t>> hashes =
+        ReadKeyHashes(blocks, parts_->Section(SectionKind::kKeyHashes));
+    if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
+      hashes = MakeKeyHashes();
+    }
+    if (!hashes) return hashes.error();
+    const uint64_t bytes = hashes->capacity() * sizeof(uint64_t);
+    return Loaded{*std::move(hashes), blocks.Charge(base::MemoryPart::kKeyHashes, bytes)};
+  }));
+  return std::span<const uint64_t>(loaded->value);
+}
+
+std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
+  const base::Charged<std::vector<uint64_t>>* loaded = parts_->key_hashes.loaded();
+  return loaded == nullptr ? std::span<const uint64_t>() : loaded->value;
+}
+
+Result<const Bitmap*> StoreFile::CleanRows() {
+  using Loaded = base::Charged<Bitmap>;
+  const BlockFile& blocks = parts_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->clean_rows.Get([&]() -> Result<Loaded> {
+    Result<Bitmap> clean =
+        ReadBitmapSection(blocks, parts_->Section(SectionKind::kCleanRows), row_count());
+    if (!clean && GoesOnWithout(SectionKind::kCleanRows, {}, clean.error())) {
+      clean = Bitmap(row_count());
+    }
+    if (!clean) return clean.error();
+    const uint64_t bytes = clean->memory_bytes();
+    return Loaded{*std::move(clean), blocks.Charge(base::MemoryPart::kBitmaps, bytes)};
+  }));
+  return &loaded->value;
+}
+
+Result<IndexSection*> StoreFile::Index(IndexId index) {
+  const auto found = parts_->indexes.find(index);
+  if (found == parts_->indexes.end() ||
+      parts_->broken_indexes.at(index).load(std::memory_order_relaxed)) {
+    return static_cast<IndexSection*>(nullptr);
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
+                   found->second.Get([&] { return parts_->OpenIndex(index); }));
+  return section->get();
+}
+
+// A section has at most one entry a Put, which bounds what a read of it can take.
+Result<std::unique_ptr<IndexSection>> StoreFile::Parts::OpenIndex(IndexId index) const {
+  ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
+                   IndexSection::Open(blocks, sections, index, statistics.rows));
+  if (section == nullptr) return section;
+  const IndexSummary& summary = section->summary();
+  const uint64_t cells = statistics.cells;
+  if (summary.current_entries > cells || summary.older_entries > cells - summary.current_entries) {
+    return Status::Corruption(blocks.file().name() + ": index " + std::to_string(index.value) +
+                              " has more entries than the file has cells");
+  }
+  return section;
+}
+
+bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {
+  for (const FamilyRecord& family : families) {
+    const int64_t ttl = family.options.ttl_micros;
+    if (ttl <= 0) continue;
+    for (const ColumnTimes& times : parts_->statistics.family_times) {
+      // Without overflow: timestamp + ttl <= now.
+      const __int128 expires = static_cast<__int128>(times.min_timestamp) + ttl;
+      if (times.family == family.id && expires <= now_micros) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,164 @@
+// An open store file: its families, rows by key, key hashes, filter, index sections. Opening reads
+// the header, the footer, the section table, the schema and the statistics; everything else is
+// loaded when first used.
+//
+// Schema section: one block of kind kSchema; count 0; not compressed. Its raw bytes are the start
+// key of the region that wrote the file, as varint length and bytes, then the table's record
+// (EncodeTable). Key hashes section: blocks of kind kKeyHashes; first = first ordinal; count =
+// rows, 8,192 in all but the last; not compressed; the raw bytes are u64[count], the keyed hash of
+// each row (RowHash). The section's count is the number of rows, as is that of the data section,
+// which the blocks of all families share (format/row/data_section.h). A family of which some row
+// has cells has a block index, a dictionary, and a presence bitmap when other rows lack it; a
+// family without rows has nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "format/bitmap.h"
+#include "format/block/block_file.h"
+#include "format/block/bloom_filter.h"
+#include "format/block/section_writer.h"
+#include "format/row/data_section.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "index/section.h"
+#include "store_file/file_statistics.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+inline constexpr uint32_t kKeyHashesPerBlock = 8192;
+
+/// What the manifest knows and the file must agree with; zero fields are not compared (a file
+/// opened by itself, by `dump` or `verify`).
+struct ExpectedFile {
+  FileNumber number = {};
+  uint64_t size_bytes = 0;
+  std::optional<FileId> id = {};
+  std::optional<DatabaseId> database = {};
+};
+
+/// A section of an open file that a reader found broken. What is derived from the rows can be done
+/// without, or made anew: all sections but data, block index, presence and dictionary.
+struct BrokenSection {
+  SectionKind kind{};
+  std::optional<IndexId> index;  ///< Of the sections of an index: all of them count as broken.
+  std::string reason;
+};
+
+/// A row key and its keyed hash.
+struct HashedKey {
+  std::string_view bytes;
+  uint64_t hash = 0;
+};
+
+/// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
+class StoreFile {
+  struct Private {};
+  struct Parts;
+
+ public:
+  StoreFile(Private, std::unique_ptr<Parts> parts);
+  ~StoreFile();
+  /// Errors: kCorruption (anything that does not agree), kUnsupported (version, feature), kIoError.
+  static Result<std::shared_ptr<StoreFile>> Open(std::unique_ptr<base::File> file,
+                                                 const ExpectedFile& expected, BlockCache* cache);
+
+  FileNumber number() const;
+  const FileId& id() const;
+  uint64_t size_bytes() const;
+  /// False: a later version wrote it, and this one may read but not change its database.
+  bool writable() const;
+  const TableRecord& table() const;         ///< As it was when the file was written.
+  const std::string& region_start() const;  ///< Start key of the region that wrote it.
+  const FileStatistics& statistics() const;
+  const std::vector<SectionEntry>& sections() const;
+  uint32_t row_count() const;
+  bool all_clean() const;  ///< Every row is clean (rule 7).
+  const BlockFile& blocks() const;
+
+  /// The families of which some row has cells, rising.
+  const std::vector<FamilyId>& families() const;
+  /// The cells of a family; nullptr when no row has any. Loaded on first use.
+  Result<DataSection*> Family(FamilyId family) const;
+  /// The rows of the key carrier, whose positions are the ordinals. Loaded on first use.
+  Result<DataSection*> Carrier() const;
+
+  /// First ordinal whose key is >= `key`; row_count() when there is none. Reads at most one block.
+  Result<uint32_t> LowerBound(std::string_view key);
+  struct FoundRow {
+    Ordinal ordinal;
+    uint32_t carrier_block = 0;  ///< The block of the key carrier that has it,
+    RowBlockRef carrier_rows;    ///< and its rows, if they are at hand without a look-up.
+  };
+  /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
+  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
+  Result<std::optional<FoundRow>> FindByHash(std::string_view key, uint64_t hash);
+  /// Appends to `*ordinals` the rows of those keys, ascending, that are here: as FindByHash, for
+  /// many. Errors: kCorruption, kIoError.
+  Status FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals);
+  /// False: the row is certainly not here. Loads the filter on first use.
+  Result<bool> MayContain(uint64_t hash);
+  /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.
+  Result<const BloomFilter*> Filter();
+  /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
+  Result<std::span<const uint64_t>> KeyHashes();
+  /// The same when they are loaded already, else empty.
+  std::span<const uint64_t> LoadedKeyHashes() const;
+  /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
+  Result<const Bitmap*> CleanRows();
+
+  /// nullptr when the file has no section for that index. Opened on first use.
+  Result<IndexSection*> Index(IndexId index);
+
+  /// From now on the file is used without what is broken of its derived sections, and `tell` hears
+  /// of each once, on the thread that met it. Key hashes and filter are then made from the rows, no
+  /// row counts as clean, a block index is read without its top. Requires: nobody uses it yet.
+  using BrokenSink = std::function<void(const StoreFile&, const BrokenSection&)>;
+  void GoOnWithout(BrokenSink tell);
+  /// The file has no section of the index any more: Index answers nullptr. For who met corruption
+  /// in it. Requires: GoOnWithout was called; otherwise nothing happens.
+  void MarkIndexBroken(IndexId index, const Status& why);
+  /// Some section was found broken: the file should be written anew.
+  bool has_broken_section() const;
+  /// Reads the sections of every index against their checksums and marks what is broken; whether
+  /// any is. Errors: kIoError.
+  Result<bool> FindBrokenIndexes();
+
+  /// Reads the whole file past the cache: every section against its checksum, the bytes between
+  /// them against zero. Returns the XXH3-128 of the file. Errors: kCorruption, kIoError.
+  Result<Hash128> VerifyBytes() const;
+
+  /// Reads both copies of the section table and of the footer, of which Open is content with one.
+  /// Errors: kCorruption, kIoError.
+  Status VerifyEnd() const;
+  /// Reads the bytes between the last section, those and the end against zero. Errors: as
+  /// VerifyEnd.
+  Status VerifyEndPadding() const;
+
+  /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
+  /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
+  bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
+
+ private:
+  static Status ReadSchema(Parts* parts);
+  static Status ReadStatistics(Parts* parts);
+  /// nullptr when there are none.
+  Result<DataSection*> LoadFamily(FamilyId owner) const;
+  Result<DataSection> LoadBesideDamage(FamilyId owner) const;
+  Result<bool> IsSectionSound(const SectionEntry& section) const;
+  bool GoesOnWithout(SectionKind kind, std::optional<IndexId> index, const Status& why) const;
+  Result<std::vector<uint64_t>> MakeKeyHashes() const;
+  Result<BloomFilter> MakeFilter();
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,305 @@
+// Writing a store file. Row blocks go out as they fill; what describes them (hashes, statistics,
+// index entries) is collected beside them and follows at Finish.
+#include "store_file/writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "format/block/bitmap_section.h"
+#include "format/block/block_cache.h"
+#include "format/block/bloom_filter.h"
+#include "format/block/footer.h"
+#include "format/block/section_table.h"
+#include "format/block/section_writer.h"
+#include "format/coding.h"
+#include "format/file_header.h"
+#include "format/hash.h"
+#include "format/row/data_writer.h"
+#include "store_file/key_hashes_writer.h"
+#include "store_file/row_writer.h"
+#include "store_file/statistics_collector.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+// Rows between two looks at the memory that the writer takes.
+constexpr uint32_t kRowsCounted = 4096;
+// About what a row takes in the lists of an index that wait for its leaves.
+constexpr uint64_t kPostingBytes = 3;
+
+// A section that is one uncompressed block.
+Status WriteOnlyBlock(SectionKind section, const BlockContent& content, uint64_t count,
+                      SectionWriter* out) {
+  RETURN_IF_ERROR(out->Begin(section, 0));
+  RETURN_IF_ERROR(out->Append(content).status());
+  return out->End(count);
+}
+
+}  // namespace
+
+struct StoreFileWriter::Parts {
+  Parts(std::unique_ptr<base::File> new_file, StoreFileSpec new_spec)
+      : file(std::move(new_file)),
+        spec(std::move(new_spec)),
+        out(file.get(), spec.id, spec.alignment),
+        data(file.get(), *spec.table, &out),
+        row(*spec.table, &data, &out),
+        statistics(*spec.table) {
+    if (spec.cache == nullptr) return;
+    charge = spec.cache->Charge(base::MemoryPart::kFileWriters, 0);
+  }
+
+  Status Start();
+  Status CheckKey(std::string_view key) const;
+  Status CheckCells(std::span<const Cell> cells);
+  const RowPlace& NextPlace(std::string_view key) {
+    place = {hashes.size(), RowHash(key, spec.table->hash_secret)};
+    return place;
+  }
+  Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
+                            RowEntries entries);
+  void CountMemory(uint64_t besides_bytes = 0);
+  Status WriteKeyHashes();
+  Status WriteFilter();
+  Status WriteSchema();
+  Status WriteStatistics();
+  Status WriteEnd();
+
+  std::unique_ptr<base::File> file;
+  StoreFileSpec spec;
+  SectionWriter out;
+  DataWriter data;
+  RowWriter row;
+  StatisticsCollector statistics;
+  RowPlace place;  // Of the row at hand.
+  KeyHashList hashes;
+  std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
+  base::MemoryCharge charge;
+};
+
+StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
+    : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
+  const TableRecord& table = *parts_->spec.table;
+  for (const IndexRecord& index : table.indexes) {
+    const auto family = std::find_if(
+        table.families.begin(), table.families.end(),
+        [&](const FamilyRecord& record) { return record.id == index.columns[0].family; });
+    parts_->indexes.push_back(
+        std::make_unique<IndexSectionWriter>(index, family->options.compression));
+  }
+}
+
+StoreFileWriter::~StoreFileWriter() = default;
+
+uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(parts_->hashes.size()); }
+uint64_t StoreFileWriter::size_bytes() const {
+  return parts_->out.offset() + parts_->data.waiting_bytes();
+}
+IndexSectionWriter& StoreFileWriter::index(size_t i) { return *parts_->indexes[i]; }
+void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
+  parts_->statistics.WidenSequences(min, max);
+}
+
+Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Cell> cells,
+                                        RowEntries entries) {
+  Parts& parts = *parts_;
+  DCHECK(!cells.empty());
+  RETURN_IF_ERROR(parts.CheckKey(key));
+  RETURN_IF_ERROR(parts.CheckCells(cells));
+  if (row_count() == 0) RETURN_IF_ERROR(parts.Start());
+  RETURN_IF_ERROR(parts.row.AddRow(parts.NextPlace(key), key, cells));
+  parts.statistics.AddRow(key, cells);
+  return parts.FinishRow(key, cells, entries);
+}
+
+Status StoreFileWriter::BeginRow(std::string_view key) {
+  RETURN_IF_ERROR(parts_->CheckKey(key));
+  if (row_count() == 0) RETURN_IF_ERROR(parts_->Start());
+  parts_->row.Begin(parts_->NextPlace(key), key);
+  parts_->statistics.BeginRow(key);
+  return {};
+}
+
+Status StoreFileWriter::AddCells(std::span<const Cell> cells) {
+  Parts& parts = *parts_;
+  RETURN_IF_ERROR(parts.CheckCells(cells));
+  RETURN_IF_ERROR(parts.row.Add(cells));
+  parts.statistics.AddCells(cells);
+  return {};
+}
+
+Status StoreFileWriter::AddFamilyDeletes(std::span<const Cell> cells) { return AddCells(cells); }
+
+Result<Ordinal> StoreFileWriter::EndRow(RowEntries entries) {
+  Parts& parts = *parts_;
+  if (!parts.row.has_cells()) return Status::InvalidArgument("a row without cells");
+  RETURN_IF_ERROR(parts.row.End());
+  parts.statistics.EndRow();
+  return parts.FinishRow(parts.row.key(), parts.row.IndexedCells(), entries);
+}
+
+// What follows when the families and the statistics have the row. `indexed` are its cells, at least
+// those that concern indexes.
+Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
+                                                  std::span<const Cell> indexed,
+                                                  RowEntries entries) {
+  const Ordinal ordinal(hashes.size());
+  RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
+  hashes.Add(place.key_hash);
+  if (hashes.size() % kRowsCounted == 0) CountMemory();
+  for (const auto& index : indexes) {
+    RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
+                                                    : index->CopyRow(ordinal, indexed));
+  }
+  return ordinal;
+}
+
+// Charges what the writer takes.
+void StoreFileWriter::Parts::CountMemory(uint64_t besides_bytes) {
+  if (spec.cache == nullptr) return;
+  uint64_t bytes = besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes();
+  for (const auto& index : indexes) bytes += index->memory_bytes();
+  charge.Set(bytes);
+  spec.cache->Shrink();
+}
+
+// Whether a row of that key can follow.
+Status StoreFileWriter::Parts::CheckKey(std::string_view key) const {
+  if (key.empty() || key.size() > kRowKeyBytesMax) {
+    return Status::InvalidArgument("a row key of " + std::to_string(key.size()) +
+                                   " bytes; the limit kRowKeyBytesMax is " +
+                                   std::to_string(kRowKeyBytesMax));
+  }
+  if (hashes.size() > 0 && key <= statistics.last_key()) {
+    return Status::Corruption(file->name() + ": row keys do not rise at row " +
+                              std::to_string(hashes.size()));
+  }
+  if (hashes.size() >= kRowsPerFileMax) {
+    return Status::Unsupported(file->name() + ": more than kRowsPerFileMax rows");
+  }
+  return {};
+}
+
+Status StoreFileWriter::Parts::CheckCells(std::span<const Cell> cells) {
+  const Cell* before = nullptr;
+  for (const Cell& cell : cells) {
+    if ((before == nullptr || before->family != cell.family) && data.Find(cell.family) == nullptr) {
+      return Status::Unsupported("a cell of family " + std::to_string(cell.family.value) +
+                                 ", which the table lacks");
+    }
+    if (cell.qualifier.size() > kQualifierBytesMax) {
+      return Status::InvalidArgument("a qualifier passes kQualifierBytesMax");
+    }
+    before = &cell;
+  }
+  return {};
+}
+
+// The header and the beginning of the data section.
+Status StoreFileWriter::Parts::Start() {
+  FileHeader header;
+  header.kind = FileKind::kStore;
+  header.compatible = kCompatibleBlockIndexTops;
+  header.alignment_log2 = static_cast<uint8_t>(std::countr_zero(spec.alignment));
+  header.database = spec.database;
+  header.number = spec.number;
+  header.id = spec.id;
+  std::string bytes;
+  AppendFileHeader(header, &bytes);
+  RETURN_IF_ERROR(out.AppendRaw(bytes));
+  return out.Begin(SectionKind::kData, 0);
+}
+
+Result<StoreFileSummary> StoreFileWriter::Finish() {
+  Parts& parts = *parts_;
+  CHECK(row_count() > 0);
+  SectionWriter* out = &parts.out;
+  RETURN_IF_ERROR(parts.data.WriteBlocks());
+  RETURN_IF_ERROR(out->End(row_count()));
+  RETURN_IF_ERROR(parts.data.WriteSections(row_count()));
+  RETURN_IF_ERROR(parts.WriteKeyHashes());
+  const Bitmap clean = parts.statistics.CleanRows();
+  RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
+  RETURN_IF_ERROR(parts.WriteFilter());
+
+  StoreFileSummary summary;
+  summary.statistics = parts.statistics.Statistics();
+  for (const auto& index : parts.indexes) {
+    parts.CountMemory(uint64_t{row_count()} * kPostingBytes);
+    ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
+    summary.indexes.push_back(std::move(section));
+  }
+  RETURN_IF_ERROR(parts.WriteStatistics());
+  RETURN_IF_ERROR(WriteSummaries(summary.indexes, out));
+  RETURN_IF_ERROR(parts.WriteSchema());
+  RETURN_IF_ERROR(parts.WriteEnd());
+  summary.size_bytes = out->offset();
+  summary.hash = out->hash();
+  return summary;
+}
+
+Status StoreFileWriter::Parts::WriteKeyHashes() {
+  RETURN_IF_ERROR(out.Begin(SectionKind::kKeyHashes, 0));
+  for (size_t i = 0; i < hashes.block_count(); ++i) {
+    const std::span<const uint64_t> block = hashes.block(i);
+    BlockContent content{.kind = BlockKind::kKeyHashes};
+    content.count = static_cast<uint32_t>(block.size());
+    content.first = static_cast<uint32_t>(i * kKeyHashesPerBlock);
+    content.raw = {reinterpret_cast<const char*>(block.data()), block.size_bytes()};
+    RETURN_IF_ERROR(out.Append(content).status());
+  }
+  return out.End(hashes.size());
+}
+
+Status StoreFileWriter::Parts::WriteFilter() {
+  BloomFilter filter(hashes.size());
+  for (size_t i = 0; i < hashes.block_count(); ++i) {
+    for (const uint64_t hash : hashes.block(i)) filter.Add(hash);
+  }
+  return filter.Write(&out);
+}
+
+Status StoreFileWriter::Parts::WriteStatistics() {
+  std::string bytes;
+  AppendStatistics(statistics.Statistics(), &bytes);
+  BlockContent content{.kind = BlockKind::kStatistics, .raw = bytes};
+  content.count = statistics.row_count();
+  return WriteOnlyBlock(SectionKind::kStatistics, content, 1, &out);
+}
+
+Status StoreFileWriter::Parts::WriteSchema() {
+  std::string bytes;
+  AppendLengthPrefixed(&bytes, spec.region_start);
+  EncodeTable(*spec.table, &bytes);
+  const BlockContent content{.kind = BlockKind::kSchema, .raw = bytes};
+  return WriteOnlyBlock(SectionKind::kSchema, content, 1, &out);
+}
+
+// Section tables and footer, then everything to the disk.
+Status StoreFileWriter::Parts::WriteEnd() {
+  std::string table;
+  AppendSectionTable(out.sections(), &table);
+  BlockContent content{.kind = BlockKind::kSectionTable, .raw = table};
+  content.count = static_cast<uint32_t>(out.sections().size());
+  Footer footer;
+  footer.number = spec.number;
+  footer.sections = content.count;
+  for (uint32_t copy = 0; copy < 2; ++copy) {
+    content.first = copy;
+    ASSIGN_OR_RETURN(const BlockHandle handle, out.AppendAlone(content));
+    footer.table_offsets[copy] = handle.offset;
+    footer.table_bytes = handle.stored_bytes;
+  }
+  footer.file_size = out.offset() + kFooterBytes;
+  std::string bytes;
+  AppendFooter(footer, spec.id, &bytes);
+  RETURN_IF_ERROR(out.AppendRaw(bytes));
+  RETURN_IF_ERROR(out.Flush());
+  return file->DataSync();
+}
+
+}  // namespace tandem::format

@@ -1,0 +1,97 @@
+// Writing a store file front to back: header, rows, then at Finish dictionary, presence and block
+// index of each family, key hashes, clean bits, filter, index sections, statistics, digests,
+// schema, section table, footer. Blocks of several families go out in extents
+// (format/row/data_section.h).
+//
+// While some family has every row so far, its blocks carry the keys. When the last such family
+// first lacks a row, the keys of the rows before it are read back from its blocks, and from then on
+// the keys are written as blocks of their own.
+// Finish syncs the file; its name becomes durable with the directory, which the caller syncs
+// before the manifest names it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_system.h"
+#include "format/block/block_cache.h"
+#include "format/cell/cell.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "index/section_writer.h"
+#include "store_file/store_file.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+struct StoreFileSpec {
+  FileNumber number;
+  FileId id;
+  DatabaseId database;
+  const TableRecord* table = nullptr;  ///< Outlives the writer.
+  std::string region_start;
+  uint32_t alignment = 4096;  ///< Of sections; 64 in tests.
+  /// Makes room for the writer and counts what it takes; outlives it. May be null.
+  BlockCache* cache = nullptr;
+};
+
+/// What the manifest records about a finished file.
+struct StoreFileSummary {
+  uint64_t size_bytes = 0;
+  Hash128 hash;  ///< XXH3-128 of the whole file.
+  FileStatistics statistics;
+  std::vector<IndexSummary> indexes;
+};
+
+/// How the index entries of a row reach the file.
+enum class RowEntries : uint8_t {
+  kCollect,  ///< From the cells of the row.
+  kCopied,   ///< From a section given to index(i).AddSection.
+};
+
+/// Threads: one at a time.
+class StoreFileWriter {
+ public:
+  StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec);
+  ~StoreFileWriter();
+
+  /// Appends a row and returns its ordinal. Requires: keys rise, cells are sorted by CellLess, at
+  /// least one. Far values are copied from where they lie; a row of any size is taken. Errors:
+  /// kUnsupported when the file passes kRowsPerFileMax (names the limit); kInvalidArgument;
+  /// kCorruption of what is copied; kIoError, kNoSpace.
+  Result<Ordinal> AddRow(std::string_view key, std::span<const Cell> cells,
+                         RowEntries entries = RowEntries::kCollect);
+
+  /// The same for a row that does not fit in memory: BeginRow, any number of AddCells and
+  /// AddFamilyDeletes, EndRow. Cells rise by CellLess over all calls, except that the DeleteFamily
+  /// markers of a family may come at any time before a cell of a later family. Of the cells only
+  /// those of indexed columns are kept until the row ends. Bytes need not outlive a call. After an
+  /// error the writer is of no more use. Errors: as AddRow; kCorruption for cells out of order.
+  Status BeginRow(std::string_view key);
+  Status AddCells(std::span<const Cell> cells);
+  /// Requires: `cells` are DeleteFamily markers of one family, in any order.
+  Status AddFamilyDeletes(std::span<const Cell> cells);
+  /// Requires: the row has a cell.
+  Result<Ordinal> EndRow(RowEntries entries = RowEntries::kCollect);
+
+  uint32_t row_count() const;
+  /// About the bytes of the file so far; blocks that wait for their extent count uncompressed.
+  uint64_t size_bytes() const;
+  /// The collector of the i-th index of the table.
+  IndexSectionWriter& index(size_t i);
+  /// Bounds of the sequences of the merge's inputs, where they are wider than those of the cells.
+  void WidenSequences(SequenceNumber min, SequenceNumber max);
+
+  /// Writes everything else and syncs the file. Requires: at least one row.
+  Result<StoreFileSummary> Finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tandem::format

@@ -1,0 +1,354 @@
+// What a query reads from the disk, by the trace of a simulated one: the data blocks that hold
+// candidates, each once, neighbours together, gaps of at most 16 KiB.
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/query/reader.h"
+#include "format/hash.h"
+#include "test/engine/read_world.h"
+#include "test/support/print.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kGapMax = 16 * 1024;
+constexpr uint64_t kReadMax = 1 << 20;
+
+struct Extent {
+  uint64_t offset = 0, end = 0;
+};
+
+// By file name.
+using Extents = std::map<std::string, std::vector<Extent>>;
+
+WorldOptions PlainOptions(size_t cache_bytes) {
+  WorldOptions options;
+  options.families.push_back(
+      {.name = "f", .compression = Compression::kNone, .block_size_bytes = 1024});
+  options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
+  options.cache_bytes = cache_bytes;
+  return options;
+}
+
+std::string Key(uint64_t row) { return "row" + std::to_string(1'000'000 + row); }
+
+void Put(ReadWorld& world, uint64_t row, const std::string& a) {
+  ModelOperation put;
+  put.table = kWorldTable;
+  put.row = Key(row);
+  put.family = "f";
+  put.columns = {{"a", a}, {"payload", std::string(180, 'p')}};
+  world.Apply(put);
+}
+
+format::StoreFile& FileOf(const engine::TableView& view, size_t which) {
+  return view.regions[0]->files[which].file->store();
+}
+
+// The blocks of the file that hold the rows, by place in the file.
+std::set<uint32_t> BlocksOf(format::StoreFile& file, const std::set<std::string>& keys) {
+  std::set<uint32_t> blocks;
+  for (const std::string& key : keys) {
+    const uint64_t hash = format::RowHash(key, file.table().hash_secret);
+    const auto found = file.FindByHash(key, hash);
+    BOOST_REQUIRE(found.has_value());
+    if (found->has_value()) blocks.insert(*(*file.Carrier())->BlockOf((*found)->ordinal.value));
+  }
+  return blocks;
+}
+
+Extent PlaceOf(const format::StoreFile& file, uint32_t block) {
+  const format::BlockHandle handle = (*file.Carrier())->BlockAt(block).handle;
+  return {handle.offset, handle.offset + handle.stored_bytes};
+}
+
+// The reads of data blocks in the trace.
+Extents DataReads(ReadWorld& world, const engine::TableView& view) {
+  Extents reads;
+  std::vector<DiskEvent> trace = world.disk().control().TakeTrace();
+  for (const DiskEvent& event : trace) {
+    if (event.operation != DiskOperation::kRead) continue;
+    for (const engine::FileSlice& slice : view.regions[0]->files) {
+      format::StoreFile& file = slice.file->store();
+      if (file.blocks().file().name() != event.name) continue;
+      const uint32_t count = (*file.Carrier())->block_count();
+      if (event.offset >= PlaceOf(file, 0).offset && event.offset < PlaceOf(file, count - 1).end) {
+        reads[event.name].push_back({event.offset, event.offset + event.size});
+      }
+    }
+  }
+  return reads;
+}
+
+// The reads of one file are exactly those that its needed blocks call for.
+void CheckReads(format::StoreFile& file, const std::set<uint32_t>& needed,
+                std::vector<Extent> reads) {
+  std::sort(reads.begin(), reads.end(),
+            [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+  std::vector<Extent> expected;
+  for (const uint32_t block : needed) {
+    const Extent place = PlaceOf(file, block);
+    const bool joins = !expected.empty() && place.offset - expected.back().end <= kGapMax &&
+                       place.end - expected.back().offset <= kReadMax;
+    if (joins) {
+      expected.back().end = place.end;
+    } else {
+      expected.push_back(place);
+    }
+  }
+  BOOST_REQUIRE_EQUAL(reads.size(), expected.size());
+  for (size_t i = 0; i < reads.size(); ++i) {
+    BOOST_REQUIRE_EQUAL(reads[i].offset, expected[i].offset);
+    BOOST_REQUIRE_EQUAL(reads[i].end, expected[i].end);
+  }
+}
+
+// Loads what is not data (index sections, filters, hashes) so that only data is left to read.
+void Warm(ReadWorld& world, const engine::TableView& view) {
+  for (const engine::FileSlice& slice : view.regions[0]->files) {
+    format::StoreFile& file = slice.file->store();
+    BOOST_REQUIRE((*file.Carrier())->LoadBlocks().ok());
+    BOOST_REQUIRE(file.KeyHashes().has_value());
+    BOOST_REQUIRE(file.MayContain(1).has_value());
+    BOOST_REQUIRE(file.CleanRows().has_value());
+    std::vector<uint32_t> ordinals;
+    auto section = file.Index(view.table->indexes[0].id);
+    BOOST_REQUIRE(section.has_value());
+    const auto all = format::PresentRange(view.table->indexes[0].columns[0]);
+    BOOST_REQUIRE((*section)->AppendOrdinals(format::IndexPart::kCurrent, all, &ordinals).ok());
+  }
+  world.disk().control().SetTracing(true);
+  world.disk().control().TakeTrace();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(walk_trace)
+
+BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHitsOnceAndNeighboursTogether) {
+  TestRandom random("walk_trace/AQueryReadsTheBlocksOfItsHitsOnceAndNeighboursTogether");
+  for (const uint64_t distance : {1, 7, 60, 400, 3000}) {
+    ReadWorld world(PlainOptions(64 << 20));
+    std::set<std::string> hits;
+    for (uint64_t row = 0; row < 12'000; ++row) {
+      const bool is_hit = random.OneIn(distance);
+      Put(world, row, is_hit ? "hit" : "miss");
+      if (is_hit) hits.insert(Key(row));
+    }
+    world.Flush(0);
+    const auto moment = world.Moments()[0];
+    const engine::TableView view = world.View(moment);
+    Warm(world, view);
+    QueryOptions query;
+    query.use_index = "by_a";
+    const auto rows = Drain(engine::QueryRows(world.context(), world.View(moment), {},
+                                              Predicate::Equal("a", "hit"), query));
+    BOOST_REQUIRE_EQUAL(rows.size(), hits.size());
+    format::StoreFile& file = FileOf(view, 0);
+    const auto needed = BlocksOf(file, hits);
+    CheckReads(file, needed, DataReads(world, view)[file.blocks().file().name()]);
+
+    const auto explained = engine::ExplainQuery(world.context(), world.View(moment), {},
+                                                Predicate::Equal("a", "hit"), query);
+    BOOST_REQUIRE(explained.has_value());
+    BOOST_CHECK_EQUAL(explained->candidate_blocks, needed.size());
+    BOOST_CHECK_EQUAL(explained->candidate_rows, hits.size());
+    BOOST_CHECK_EQUAL(explained->entries, hits.size());
+    BOOST_CHECK_EQUAL(explained->total_blocks, (*file.Carrier())->block_count());
+    // Everything came from the cache the second time.
+    BOOST_CHECK(DataReads(world, view).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesAreMergedReadingEachBlockOnce) {
+  TestRandom random("walk_trace/RowsOfSeveralFilesAreMergedReadingEachBlockOnce");
+  size_t superseded = 0;
+  for (int trial = 0; trial < 6; ++trial) {
+    // Without a cache every second read of a block would show.
+    ReadWorld world(PlainOptions(trial % 2 == 0 ? 0 : 64 << 20));
+    // Of the rows that a memstore had a hit of, a file keeps those that ended as one.
+    std::set<std::string> hits, written;
+    const auto write = [&](uint64_t row, bool is_hit) {
+      Put(world, row, is_hit ? "hit" : "miss");
+      if (is_hit) {
+        written.insert(Key(row));
+      } else {
+        written.erase(Key(row));
+      }
+    };
+    const auto flush = [&] {
+      world.Flush(0);
+      hits.merge(written);
+      written.clear();
+    };
+    for (uint64_t row = 0; row < 6000; ++row) write(row, random.OneIn(40));
+    flush();
+    for (int file = 0; file < 2; ++file) {
+      for (int i = 0; i < 700; ++i) write(random.Below(6000), random.OneIn(10));
+      flush();
+    }
+    for (uint64_t i = 0; i < 100; ++i) {
+      Put(world, i * 59, i % 10 == 0 ? "hit" : "miss");
+      if (i % 10 == 0) {
+        hits.insert(Key(i * 59));
+      } else {
+        superseded += hits.erase(Key(i * 59));
+      }
+    }
+    const auto moment = world.Moments()[0];
+    const engine::TableView view = world.View(moment);
+    Warm(world, view);
+    QueryOptions query;
+    query.use_index = "by_a";
+    const auto rows = Drain(engine::QueryRows(world.context(), world.View(moment), {},
+                                              Predicate::Equal("a", "hit"), query));
+    BOOST_CHECK(rows == moment.model.Query(kWorldTable, Predicate::Equal("a", "hit"), query,
+                                           world.ReadOf()));
+    Extents reads = DataReads(world, view);
+    for (size_t i = 0; i < 3; ++i) {
+      format::StoreFile& file = FileOf(view, i);
+      // A row that was ever a hit is a candidate, and needed wherever it is, but for those that a
+      // memstore has made a miss: nothing of them is read.
+      const auto needed = BlocksOf(file, hits);
+      std::map<uint32_t, int> times;
+      for (const Extent& read : reads[file.blocks().file().name()]) {
+        BOOST_CHECK(read.end - read.offset <= kReadMax);
+        uint64_t end = read.offset;  // Of the last needed block in this read.
+        for (const uint32_t block : needed) {
+          const Extent place = PlaceOf(file, block);
+          if (place.offset < read.offset || place.end > read.end) continue;
+          ++times[block];
+          BOOST_CHECK(place.offset - end <= kGapMax);
+          end = place.end;
+        }
+        BOOST_CHECK_EQUAL(end, read.end);  // A read ends with a block that is needed.
+      }
+      // A block within the gap of an earlier read is read again when it turns out to be needed.
+      for (const uint32_t block : needed) BOOST_CHECK(times[block] >= 1 && times[block] <= 2);
+    }
+  }
+  BOOST_CHECK_GT(superseded, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(AScanReadsAheadInLargeReads) {
+  ReadWorld world(PlainOptions(64 << 20));
+  for (uint64_t row = 0; row < 30'000; ++row) Put(world, row, "v");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  Drain(engine::ScanRows(world.context(), world.View(moment), {}, {}));
+  format::StoreFile& file = FileOf(view, 0);
+  std::set<uint32_t> all;
+  for (uint32_t block = 0; block < (*file.Carrier())->block_count(); ++block) all.insert(block);
+  CheckReads(file, all, DataReads(world, view)[file.blocks().file().name()]);
+}
+
+BOOST_AUTO_TEST_CASE(ALargeScanLeavesTheCacheAsItIs) {
+  ReadWorld world(PlainOptions(64 << 20));
+  for (uint64_t row = 0; row < 10'000; ++row) Put(world, row, "v");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  engine::ReadContext context = world.context();
+  context.cache_bytes = 1 << 20;
+  for (const bool reverse : {false, true}) {
+    ScanOptions scan;
+    scan.reverse = reverse;
+    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(context, world.View(moment), {}, scan)).size(),
+                      10'000);
+    BOOST_CHECK(!DataReads(world, view).empty());
+  }
+  for (uint32_t block = 0; block < (*FileOf(view, 0).Carrier())->block_count(); ++block) {
+    BOOST_REQUIRE((*FileOf(view, 0).Carrier())->CachedRows(block) == nullptr);
+  }
+}
+
+// The hit rate of a hot set is the same before and after everything was scanned.
+BOOST_AUTO_TEST_CASE(AScanOfEverythingLeavesTheHotSet) {
+  constexpr size_t kCacheBytes = 1 << 20;
+  ReadWorld world(PlainOptions(kCacheBytes));
+  for (uint64_t row = 0; row < 20'000; ++row) Put(world, row, "v");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  const auto read_hot = [&] {
+    for (uint64_t row = 0; row < 20'000; row += 100) {
+      BOOST_REQUIRE(engine::GetRow(world.View(moment), {}, Key(row)).has_value());
+    }
+    return DataReads(world, view)[FileOf(view, 0).blocks().file().name()].size();
+  };
+  BOOST_CHECK_EQUAL(read_hot(), 200u);
+  BOOST_CHECK_EQUAL(read_hot(), 0u);
+  engine::ReadContext context = world.context();
+  context.cache_bytes = kCacheBytes;
+  for (const bool reverse : {false, true}) {
+    ScanOptions scan;
+    scan.reverse = reverse;
+    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(context, world.View(moment), {}, scan)).size(),
+                      20'000u);
+    DataReads(world, view);
+    BOOST_CHECK_EQUAL(read_hot(), 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ALimitReadsLittle) {
+  ReadWorld world(PlainOptions(64 << 20));
+  for (uint64_t row = 0; row < 30'000; ++row) Put(world, row, "v");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  QueryOptions query;
+  query.limit = 5;
+  query.use_index = "by_a";
+  Drain(engine::QueryRows(world.context(), world.View(moment), {}, Predicate::Equal("a", "v"),
+                          query));
+  uint64_t bytes = 0;
+  for (const auto& [name, reads] : DataReads(world, view)) {
+    for (const Extent& read : reads) bytes += read.end - read.offset;
+  }
+  BOOST_CHECK(bytes > 0 && bytes < 64 * 1024);
+}
+
+BOOST_AUTO_TEST_CASE(AFailedReadEndsTheCursorWithItsStatus) {
+  ReadWorld world(PlainOptions(0));
+  for (uint64_t row = 0; row < 20'000; ++row) Put(world, row, row % 50 == 0 ? "hit" : "miss");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  QueryOptions query;
+  query.use_index = "by_a";
+  for (uint64_t at = 1; at < 40; ++at) {
+    DiskFault fault;
+    fault.operations = {DiskOperation::kRead};
+    fault.at = at;
+    world.disk().control().InjectFault(fault);
+    auto source = engine::QueryRows(world.context(), world.View(moment), {},
+                                    Predicate::Equal("a", "hit"), query);
+    Status status = source.status();
+    RowView row;
+    while (status.ok()) {
+      const auto more = (*source)->Next(&row);
+      status = more.status();
+      if (status.ok() && !*more) break;
+    }
+    const bool struck = world.disk().control().has_struck();
+    world.disk().control().ClearFaults();
+    BOOST_REQUIRE_EQUAL(status.code(), struck ? StatusCode::kIoError : StatusCode::kOk);
+    if (!struck) break;
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tandem::test

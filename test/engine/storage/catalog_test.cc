@@ -1,0 +1,214 @@
+// The catalog: edits come back as they were encoded and apply whole or not at all.
+#define BOOST_TEST_DYN_LINK
+#include "engine/storage/catalog.h"
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+
+#include "base/random.h"
+#include "format/fields.h"
+#include "test/support/hex.h"
+#include "test/support/print.h"
+#include "test/support/sample_records.h"
+
+namespace tandem::format {
+namespace {
+
+using test::Hex;
+using test::SampleFile;
+using test::SampleId;
+using test::SampleRegion;
+using test::SampleTable;
+using test::SampleTableEdit;
+
+std::string Encoded(const CatalogEdit& edit) {
+  std::string bytes;
+  EncodeEdit(edit, &bytes);
+  return bytes;
+}
+
+std::string Encoded(const Catalog& catalog) { return Encoded(FullEdit(catalog)); }
+
+// Table 1 with regions 1 ["", "m") and 2 ["m", ""), which share file 10; segment 11.
+Catalog SampleCatalog() {
+  CatalogEdit edit = SampleTableEdit();
+  edit.add_files.push_back(SampleFile(10));
+  edit.put_regions = {SampleRegion(1, 1, "", "m"), SampleRegion(2, 1, "m", "")};
+  edit.put_regions[0].files.push_back({FileNumber(10), 0, 0, 60});
+  edit.put_regions[1].files.push_back({FileNumber(10), 0, 60, 100});
+  edit.put_regions[1].flushed_through = SequenceNumber(500);
+  edit.add_segments.push_back({FileNumber(11), SampleId(3)});
+  Catalog catalog;
+  BOOST_TEST_REQUIRE(ApplyEdit(edit, &catalog).ToString() == "OK");
+  return catalog;
+}
+
+// The message of what an edit of the sample catalog comes to; the catalog must not change.
+std::string Refusal(const std::function<void(CatalogEdit*)>& fill) {
+  Catalog catalog = SampleCatalog();
+  const std::string before = Encoded(catalog);
+  CatalogEdit edit;
+  fill(&edit);
+  const Status status = ApplyEdit(edit, &catalog);
+  BOOST_TEST((status.code() == StatusCode::kCorruption));
+  BOOST_TEST(Encoded(catalog) == before);
+  return std::string(status.message());
+}
+
+BOOST_AUTO_TEST_SUITE(CatalogSuite)
+
+BOOST_AUTO_TEST_CASE(TheFullEditRebuildsTheCatalog) {
+  const Catalog catalog = SampleCatalog();
+  const auto decoded = DecodeEdit(Encoded(catalog));
+  BOOST_REQUIRE(decoded.has_value());
+  Catalog again;
+  BOOST_TEST(ApplyEdit(*decoded, &again).ToString() == "OK");
+  BOOST_TEST(Encoded(again) == Encoded(catalog));
+  const FileRecord& file = again.files.at(FileNumber(10));
+  BOOST_TEST((file.hash == Hash128{7, 8}));
+  BOOST_TEST(file.min_timestamp == -40);
+  BOOST_TEST(file.indexes.at(0).older_entries == 10u);
+  BOOST_TEST(again.regions.at(RegionId(2)).flushed_through.value == 500u);
+  BOOST_TEST(again.regions.at(RegionId(2)).files.at(0).ordinal_low == 60u);
+}
+
+BOOST_AUTO_TEST_CASE(TheBytesAreTheGoldenOnes) {
+  CatalogEdit edit;
+  edit.counters.emplace();
+  edit.counters->last_timestamp = -1;
+  edit.remove_tables.push_back(TableId(2));
+  edit.remove_files.push_back(FileNumber(300));
+  edit.add_segments.push_back({FileNumber(4), SampleId(1)});
+  BOOST_TEST(Hex(Encoded(edit)) ==
+             "01 12 01 01 01 03 01 01 05 01 01 07 01 01 09 01 00 0B 01 00 "  // counters
+             "05 01 02 0D 02 AC 02 "                                         // table, file
+             "0F 15 01 01 04 03 10 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10");
+}
+
+BOOST_AUTO_TEST_CASE(ASplitIsOneEdit) {
+  Catalog catalog = SampleCatalog();
+  CatalogEdit edit;
+  edit.put_regions = {SampleRegion(3, 1, "m", "q"), SampleRegion(4, 1, "q", "")};
+  edit.remove_regions.push_back(RegionId(2));
+  BOOST_TEST(ApplyEdit(edit, &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.regions.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(ATableGoesWithItsRegionsAndFiles) {
+  Catalog catalog = SampleCatalog();
+  CatalogEdit edit;
+  edit.remove_tables.push_back(TableId(1));
+  edit.remove_regions = {RegionId(1), RegionId(2)};
+  edit.remove_files.push_back(FileNumber(10));
+  BOOST_TEST(ApplyEdit(edit, &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.files.empty());
+}
+
+BOOST_AUTO_TEST_CASE(WhatDoesNotFitIsNamed) {
+  using E = CatalogEdit*;
+  BOOST_TEST(Refusal([](E e) { e->add_files.push_back(SampleFile(10)); }) ==
+             "catalog: file 10: exists already");
+  BOOST_TEST(Refusal([](E e) { e->add_files.push_back(SampleFile(100)); }) ==
+             "catalog: file 100: its number was never given out");
+  BOOST_TEST(Refusal([](E e) { e->add_files.push_back(SampleFile(12, 9)); }) ==
+             "catalog: file 12: its table does not exist");
+  BOOST_TEST(Refusal([](E e) { e->remove_files.push_back(FileNumber(10)); }) ==
+             "catalog: region 1: refers to file 10, which its table does not have");
+  BOOST_TEST(Refusal([](E e) { e->remove_files.push_back(FileNumber(12)); }) ==
+             "catalog: file 12: does not exist");
+  BOOST_TEST(Refusal([](E e) { e->remove_tables.push_back(TableId(1)); }) ==
+             "catalog: file 10: its table does not exist");
+  BOOST_TEST(Refusal([](E e) { e->remove_regions.push_back(RegionId(5)); }) ==
+             "catalog: region 5: does not exist");
+  BOOST_TEST(Refusal([](E e) { e->remove_segments.push_back(FileNumber(5)); }) ==
+             "catalog: segment 5: does not exist");
+  BOOST_TEST(Refusal([](E e) {
+               e->add_segments.push_back({FileNumber(11), {}});
+             }) == "catalog: segment 11: does not follow the last one");
+  BOOST_TEST(Refusal([](E e) { e->counters.emplace(); }) == "catalog: a counter shrinks");
+  BOOST_TEST(Refusal([](E e) { e->put_tables.push_back(SampleTable(2)); }) ==
+             "catalog: table 2: has no region");
+}
+
+BOOST_AUTO_TEST_CASE(RegionsThatDoNotTileAreNamed) {
+  using E = CatalogEdit*;
+  const auto with_regions = [](std::vector<RegionRecord> regions) {
+    return [regions](E e) { e->put_regions = regions; };
+  };
+  const std::string tiles = ": overlaps its neighbour or leaves a gap";
+  BOOST_TEST(Refusal(with_regions({SampleRegion(1, 1, "", "l")})) == "catalog: region 1" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(1, 1, "", "n")})) == "catalog: region 1" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(1, 1, "a", "m")})) == "catalog: region 1" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(2, 1, "m", "z")})) == "catalog: region 2" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(3, 1, "m", "m")})) == "catalog: region 2" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(3, 1, "", "")})) == "catalog: region 1" + tiles);
+  BOOST_TEST(Refusal(with_regions({SampleRegion(1, 7, "", "m")})) ==
+             "catalog: region 1: its table does not exist");
+}
+
+BOOST_AUTO_TEST_CASE(OrdinalsBeyondAFileAreNamed) {
+  for (const FileReference& reference :
+       {FileReference{FileNumber(10), 0, 0, 101}, FileReference{FileNumber(10), 0, 61, 60}}) {
+    BOOST_TEST(Refusal([&](CatalogEdit* e) {
+                 e->put_regions = {SampleRegion(1, 1, "", "m")};
+                 e->put_regions[0].files.push_back(reference);
+               }) == "catalog: region 1: refers to rows that file 10 does not have");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SegmentsGoOldestFirst) {
+  Catalog catalog = SampleCatalog();
+  CatalogEdit add;
+  add.add_segments = {{FileNumber(12), SampleId(4)}, {FileNumber(13), SampleId(5)}};
+  BOOST_TEST(ApplyEdit(add, &catalog).ToString() == "OK");
+  CatalogEdit hole;
+  hole.remove_segments.push_back(FileNumber(12));
+  BOOST_TEST(ApplyEdit(hole, &catalog).message() ==
+             "catalog: segment 11: is older than one that is removed");
+  CatalogEdit oldest;
+  oldest.remove_segments = {FileNumber(12), FileNumber(11)};
+  BOOST_TEST(ApplyEdit(oldest, &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.segments.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(MalformedEditsAreRefused) {
+  std::string odd = Encoded(SampleCatalog());
+  AppendField(&odd, 99, "");
+  BOOST_TEST((DecodeEdit(odd).status().code() == StatusCode::kUnsupported));
+  const auto code_of = [](uint64_t tag, std::string_view value) {
+    std::string bytes;
+    AppendField(&bytes, tag, value);
+    return DecodeEdit(bytes).status().code();
+  };
+  BOOST_TEST((code_of(100, "later") == StatusCode::kOk));
+  BOOST_TEST((code_of(13, "") == StatusCode::kCorruption));
+  BOOST_TEST((code_of(13, "\x01\x01") == StatusCode::kCorruption));
+  BOOST_TEST((code_of(5, "\xff\xff\xff\xff\x1f") == StatusCode::kCorruption));  // Above 2^32.
+  BOOST_TEST((code_of(1, "") == StatusCode::kCorruption));
+  FileRecord upside_down = SampleFile(10);
+  upside_down.min_key = "zz";
+  CatalogEdit edit;
+  edit.add_files.push_back(upside_down);
+  BOOST_TEST((DecodeEdit(Encoded(edit)).status().code() == StatusCode::kCorruption));
+}
+
+BOOST_AUTO_TEST_CASE(DamagedEditsNeverBreakTheCatalog) {
+  const std::string bytes = Encoded(SampleCatalog());
+  const auto random = base::NewSeededRandom(6);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string damaged = bytes.substr(0, bytes.size() - random->Next64() % 2);
+    for (uint64_t n = random->Next64() % 4; n > 0; --n) {
+      damaged[random->Next64() % damaged.size()] = static_cast<char>(random->Next64());
+    }
+    const auto edit = DecodeEdit(damaged);
+    Catalog catalog;
+    if (edit && ApplyEdit(*edit, &catalog).ok())
+      BOOST_TEST(CheckCatalog(catalog).ToString() == "OK");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::format

@@ -1,0 +1,269 @@
+// The trace linter finds planted mistakes at the operation that makes them, without any crash, and
+// has nothing to say about the engine as it is.
+#define BOOST_TEST_DYN_LINK
+#include "tools/simulation/trace_linter.h"
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/storage/storage.h"
+#include "test/engine/storage/storage_workload.h"
+#include "test/support/print.h"
+#include "tools/simulation/simulated_disk.h"
+
+namespace tandem::test {
+namespace {
+
+// What a forgetful program leaves out.
+struct Forgotten {
+  std::string synced_prefix = "none";  // Files that are never synced.
+  bool directory_syncs = false;
+};
+
+class ForgetfulFile final : public base::File {
+ public:
+  ForgetfulFile(std::unique_ptr<base::File> file, const Forgotten& forgotten)
+      : file_(std::move(file)), is_synced_(!file_->name().starts_with(forgotten.synced_prefix)) {}
+
+  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
+    return file_->Read(offset, buffer);
+  }
+  Status Write(uint64_t offset, std::string_view data) override {
+    return file_->Write(offset, data);
+  }
+  Status DataSync() override { return is_synced_ ? file_->DataSync() : Status(); }
+  Result<uint64_t> Size() override { return file_->Size(); }
+  Status Truncate(uint64_t size_bytes) override { return file_->Truncate(size_bytes); }
+  Status Preallocate(uint64_t size_bytes) override { return file_->Preallocate(size_bytes); }
+  const std::string& name() const override { return file_->name(); }
+
+ private:
+  const std::unique_ptr<base::File> file_;
+  const bool is_synced_;
+};
+
+class ForgetfulDirectory final : public base::Directory {
+ public:
+  ForgetfulDirectory(std::unique_ptr<base::Directory> directory, const Forgotten& forgotten)
+      : directory_(std::move(directory)), forgotten_(forgotten) {}
+
+  Result<std::unique_ptr<base::File>> Create(const std::string& name) override {
+    return Wrapped(directory_->Create(name));
+  }
+  Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override {
+    return Wrapped(directory_->Open(name, mode));
+  }
+  Status Remove(const std::string& name) override { return directory_->Remove(name); }
+  Result<std::vector<std::string>> List() override { return directory_->List(); }
+  Status Sync() override { return forgotten_.directory_syncs ? Status() : directory_->Sync(); }
+  Status Lock() override { return directory_->Lock(); }
+  bool HoldsLock() const override { return directory_->HoldsLock(); }
+  Result<uint64_t> FreeSpace() override { return directory_->FreeSpace(); }
+
+ private:
+  Result<std::unique_ptr<base::File>> Wrapped(Result<std::unique_ptr<base::File>> file) {
+    if (!file.has_value()) return file.error();
+    return std::unique_ptr<base::File>(
+        std::make_unique<ForgetfulFile>(std::move(*file), forgotten_));
+  }
+
+  const std::unique_ptr<base::Directory> directory_;
+  const Forgotten forgotten_;
+};
+
+class ForgetfulFileSystem final : public base::FileSystem {
+ public:
+  ForgetfulFileSystem(base::FileSystem* beneath, Forgotten forgotten)
+      : beneath_(beneath), forgotten_(std::move(forgotten)) {}
+
+  Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
+                                                         bool create) override {
+    auto directory = beneath_->OpenDirectory(path, create);
+    if (!directory.has_value()) return directory.error();
+    return std::unique_ptr<base::Directory>(
+        std::make_unique<ForgetfulDirectory>(std::move(*directory), forgotten_));
+  }
+  std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override {
+    return beneath_->NewQueue(depth);
+  }
+  std::string_view name() const override { return "forgetful"; }
+
+ private:
+  base::FileSystem* const beneath_;
+  const Forgotten forgotten_;
+};
+
+// A database with a table, a store file and a log, and what the linter says from then on.
+struct Scene {
+  SimulatedDisk disk;
+  std::vector<std::string> violations;
+  StorageModel model;
+  OpenedForTest opened;
+  std::unique_ptr<base::Directory> directory;
+
+  explicit Scene(const Forgotten& forgotten = {}) : file_system(&disk, forgotten) {
+    disk.control().SetViolationHandler(
+        [this](const std::string& violation) { violations.push_back(violation); });
+    opened = OpenStorage(&file_system, kDatabasePath);
+    BOOST_TEST_REQUIRE(opened.status.ToString() == "OK");
+    directory = *disk.OpenDirectory(kDatabasePath, false);
+  }
+  void Work() {
+    StorageWorkload workload(opened.storage.get(), &model);
+    BOOST_TEST_REQUIRE(workload.CommitTable().ToString() == "OK");
+    BOOST_TEST_REQUIRE(workload.FlushToNewFile().ToString() == "OK");
+    BOOST_TEST_REQUIRE(workload.Log(3, true).ToString() == "OK");
+  }
+  // The newest file whose name begins so.
+  std::string Newest(const std::string& prefix) {
+    std::string newest;
+    uint64_t largest = 0;
+    for (const std::string& name : *directory->List()) {
+      if (!name.starts_with(prefix)) continue;
+      const uint64_t number = std::stoull(name.substr(prefix.size()));
+      if (number < largest) continue;
+      largest = number;
+      newest = name;
+    }
+    return newest;
+  }
+  // The store file that the catalog names first.
+  std::string LiveStore() {
+    return engine::StoreFileName(opened.storage->catalog().files.begin()->first);
+  }
+  // The segment that the catalog names first, which is the current one here.
+  std::string LiveLog() {
+    return engine::SegmentName(opened.storage->catalog().segments.back().number);
+  }
+  std::unique_ptr<base::File> Open(const std::string& name) {
+    return *directory->Open(name, base::OpenMode::kReadWrite);
+  }
+  // "L2 L1": the rules broken, in order.
+  std::string Rules() const {
+    std::string rules;
+    for (const std::string& violation : violations) {
+      rules += (rules.empty() ? "" : " ") + violation.substr(0, 2);
+    }
+    return rules;
+  }
+
+  ForgetfulFileSystem file_system;
+};
+
+BOOST_AUTO_TEST_SUITE(TraceLinterSuite)
+
+BOOST_AUTO_TEST_CASE(TheStorageKeepsAllRules) {
+  Scene scene;
+  StorageWorkload workload(scene.opened.storage.get(), &scene.model);
+  workload.Run();
+  BOOST_TEST(workload.errors() == 0u);
+  BOOST_TEST(scene.opened.storage->CloseCleanly().ToString() == "OK");
+  BOOST_TEST(scene.Rules() == "");
+}
+
+BOOST_AUTO_TEST_CASE(AForgottenSyncOfAStoreFileIsFound) {
+  Scene scene({.synced_prefix = "store-"});
+  BOOST_TEST(scene.Rules() == "");
+  scene.Work();
+  BOOST_TEST_REQUIRE(!scene.violations.empty());
+  BOOST_TEST(scene.violations[0].starts_with("L6: 'manifest-"), scene.violations[0]);
+  BOOST_TEST(scene.violations[0].ends_with(" has bytes that are not durable"));
+}
+
+BOOST_AUTO_TEST_CASE(AForgottenSyncOfTheDirectoryIsFound) {
+  Scene scene;
+  // Born in order, then reopened by a forgetful program.
+  BOOST_TEST(scene.opened.storage->CloseCleanly().ToString() == "OK");
+  scene.opened.storage.reset();
+  ForgetfulFileSystem forgetful(&scene.disk, {.directory_syncs = true});
+  scene.opened = OpenStorage(&forgetful, kDatabasePath);
+  BOOST_TEST_REQUIRE(!scene.violations.empty());
+  BOOST_TEST(scene.violations[0].starts_with("L6: "), scene.violations[0]);
+  BOOST_TEST(scene.violations[0].ends_with(" has no durable name"));
+}
+
+BOOST_AUTO_TEST_CASE(RemovingWhatTheDurableManifestNamesIsFound) {
+  for (const char* const kind : {"manifest-", "store-", "log-"}) {
+    Scene scene;
+    scene.Work();
+    const std::string live = kind[0] == 's'   ? scene.LiveStore()
+                             : kind[0] == 'l' ? scene.LiveLog()
+                                              : scene.Newest(kind);
+    BOOST_TEST(scene.directory->Remove(live).ok());
+    BOOST_TEST(scene.Rules() == "L5", live);
+  }
+}
+
+// Mistakes of one operation each, by the rule that they break.
+BOOST_AUTO_TEST_CASE(EachMistakeBreaksItsRule) {
+  struct Mistake {
+    std::string rule;
+    std::function<void(Scene&)> make;
+  };
+  const Mistake mistakes[] = {
+      {"L1", [](Scene& scene) { BOOST_TEST(scene.Open(scene.LiveLog())->Write(40, "?!").ok()); }},
+      {"L2", [](Scene& scene) { BOOST_TEST(scene.Open(scene.LiveStore())->Truncate(8).ok()); }},
+      {"L2",
+       [](Scene& scene) {
+         const auto file = scene.Open(scene.LiveStore());
+         BOOST_TEST(file->Write(*file->Size(), "more").ok());
+       }},
+      {"L3",
+       [](Scene& scene) {
+         BOOST_TEST(scene.directory->Create("store-999").has_value());
+         BOOST_TEST(scene.directory->Remove("store-999").ok());
+         BOOST_TEST(scene.directory->Create("store-999").has_value());
+       }},
+      {"L4",
+       [](Scene& scene) {
+         const auto file = *scene.directory->Create("store-999");
+         std::string buffer(10, ' ');
+         BOOST_TEST((file->Write(0, "abc").ok() && file->Write(5, "xyz").ok()));
+         BOOST_TEST(*file->Read(0, buffer) == 8u);
+       }},
+      {"L7",
+       [](Scene& scene) {
+         const auto file = *scene.directory->Create("log-999");
+         BOOST_TEST(file->Write(0, "lost").ok());
+         scene.disk.control().InjectFault({});
+         BOOST_TEST(!file->DataSync().ok());
+         BOOST_TEST(file->DataSync().ok());
+       }},
+  };
+  for (const Mistake& mistake : mistakes) {
+    Scene scene;
+    scene.Work();
+    BOOST_TEST(scene.Rules() == "");
+    mistake.make(scene);
+    BOOST_TEST(scene.Rules() == mistake.rule);
+  }
+}
+
+// What is no mistake: the same bytes again, other files, and a disk whose files a test changed.
+BOOST_AUTO_TEST_CASE(WhatIsAllowedIsNotReported) {
+  Scene scene;
+  scene.Work();
+  const auto log = scene.Open(scene.LiveLog());
+  std::string head(40, ' ');
+  BOOST_TEST(*log->Read(0, head) == 40u);
+  BOOST_TEST(log->Write(0, head).ok());
+  const auto lost = *scene.directory->Create("log-999");
+  BOOST_TEST(lost->Write(0, "lost").ok());
+  scene.disk.control().InjectFault({});
+  BOOST_TEST(!lost->DataSync().ok());
+  BOOST_TEST((lost->Write(0, "lost").ok() && lost->DataSync().ok()));
+  BOOST_TEST(scene.directory->Create("notes").has_value());
+  BOOST_TEST(scene.directory->Remove("notes").ok());
+  BOOST_TEST(scene.directory->Create("notes").has_value());
+  BOOST_TEST(scene.Rules() == "");
+  scene.disk.SetContent(kDatabasePath, "store-998", "planted");
+  BOOST_TEST(scene.directory->Remove(scene.LiveStore()).ok());
+  BOOST_TEST(scene.Rules() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
