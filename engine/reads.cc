@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "engine/engine_impl.h"
 #include "engine/verify/catalog.h"
+#include "engine/verify/view.h"
 #include "index/key.h"
 
 namespace tandem::engine {

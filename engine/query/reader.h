@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file_system.h"
-#include "base/memory_account.h"
 #include "engine/region/view.h"
+#include "engine/source/read_context.h"
 #include "engine/source/read_counters.h"
 #include "tandem/database.h"
 
@@ -26,16 +25,6 @@ class RowSource {
   virtual Result<bool> Next(RowView* row) = 0;
   /// This process is a forked child of the one that made it: it must not be used nor destroyed.
   virtual bool in_child() const { return false; }
-};
-
-/// Gives queues for batches of reads; one a cursor.
-struct ReadContext {
-  base::FileSystem* file_system = nullptr;
-  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
-  /// unknown, scans always fill it.
-  uint64_t cache_bytes = 0;
-  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
-  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
 };
 
 /// `figures`, when not null, counts blocks and cells of memstores.
@@ -73,13 +62,5 @@ struct ColumnCells {
 Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
                                   const ColumnWanted& wanted,
                                   std::vector<std::shared_ptr<const void>>* pins);
-
-/// The oracle over one view: regions tile the key space, every
-/// file against its checksums, statistics and rows; with `deep` every index entry against the rows
-/// both ways, digests, forward = reverse = point reads, and each index's answers against a scan.
-/// Findings are appended; memory is bounded. Errors: what keeps it from looking (kOutOfMemory,
-/// kClosed).
-Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
-                  VerifyReport* report);
 
 }  // namespace tandem::engine

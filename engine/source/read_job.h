@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/predicate/bound.h"
-#include "engine/query/reader.h"
 #include "engine/region/view.h"
+#include "engine/source/read_context.h"
 #include "engine/source/read_counters.h"
 #include "engine/source/read_queue.h"
 #include "engine/source/read_shape.h"

@@ -1,9 +1,10 @@
-// The oracle over one view: the shape of its regions, then each file once, then the reads.
+// The shape of the regions, then each file once, then the reads.
+#include "engine/verify/view.h"
+
 #include <set>
 #include <string>
 
 #include "base/status_macros.h"
-#include "engine/query/reader.h"
 #include "engine/verify/blocks.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/reads.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/verify/view.h"
 #include "test/engine/read_world.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"

@@ -1,0 +1,21 @@
+// What a read needs besides its view: files, memory, and how much of it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/file_system.h"
+#include "base/memory_account.h"
+
+namespace tandem::engine {
+
+/// Gives queues for batches of reads; one a cursor.
+struct ReadContext {
+  base::FileSystem* file_system = nullptr;
+  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
+  /// unknown, scans always fill it.
+  uint64_t cache_bytes = 0;
+  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
+  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+};
+
+}  // namespace tandem::engine

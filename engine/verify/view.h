@@ -1,0 +1,18 @@
+// The oracle over one view.
+#pragma once
+
+#include "engine/region/view.h"
+#include "engine/source/read_context.h"
+#include "tandem/status.h"
+#include "tandem/verify.h"
+
+namespace tandem::engine {
+
+/// Whether regions tile the key space, and every file against its checksums, statistics and rows;
+/// with `deep` every index entry against the rows both ways, digests, forward = reverse = point
+/// reads, and each index's answers against a scan. Findings are appended; memory is bounded.
+/// Errors: what keeps it from looking (kOutOfMemory, kClosed).
+Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
+                  VerifyReport* report);
+
+}  // namespace tandem::engine
