@@ -1,27 +1,40 @@
 #!/usr/bin/env python3
-"""The rules of the house that a script can prove: include direction, one includer per third-party
-header, sizes of files and functions, line length, banned calls. Prints one line a violation and
-exits 1 when there is any. Headers that do not compile alone are found by `make tidy` itself."""
+"""The rules of the house that a script can prove: the order of rooms, what a room holds, one includer
+per third-party header, sizes of files and functions, line length, banned calls. Prints one line a
+violation and exits 1 when there is any. Headers that do not compile alone are found by `make tidy`
+itself."""
 import os
 import re
 import subprocess
 import sys
 
-LIBRARY = ["base", "format", "index", "store_file", "compaction", "memstore", "wal", "engine"]
-# What each folder may include besides itself and include/tandem.
-BELOW = {
-    "include": [],
-    "base": [],
-    "format": ["base"],
-    "index": ["base", "format"],
-    "store_file": ["base", "format", "index"],
-    "compaction": ["base", "format", "index", "store_file"],
-    "memstore": ["base", "format", "index"],
-    "wal": ["base", "format"],
-    "engine": ["base", "format", "index", "store_file", "compaction", "memstore", "wal"],
-    "tools": ["base", "format", "index", "store_file", "compaction", "memstore", "wal", "engine"],
-    "test": ["base", "format", "index", "store_file", "compaction", "memstore", "wal", "engine", "tools"],
-}
+# The rooms of the library from the ground up. A room includes itself, rooms of earlier lines, and
+# include/tandem; rooms on one line know nothing of each other.
+ROOMS = [
+    ["base"],
+    ["format"],
+    ["format/block"],
+    ["format/cell"],
+    ["format/row", "index"],
+    ["store_file"],
+    ["compaction", "memstore", "wal"],
+    ["engine/runtime", "engine/predicate"],
+    ["engine/storage"],
+    ["engine/region"],
+    ["engine/source"],
+    ["engine/read"],
+    ["engine/query"],
+    ["engine/commit"],
+    ["engine/jobs", "engine/verify"],
+    ["engine/backup"],
+    ["engine"],
+    ["engine/salvage"],
+]
+STEP = {room: step for step, rooms in enumerate(ROOMS) for room in rooms}
+# What is built on the library, and what each includes besides the library and itself.
+BUILT_ON = {"tools": [], "test": ["tools"]}
+FOLDERS = {room.split("/")[0] for room in STEP} | BUILT_ON.keys()
+ROOM_FILES_MAX = 45
 THIRD_PARTY = re.compile(r"^(zstd|xxhash|liburing|roaring/roaring|CLI/CLI|fmt/\w+|rapidjson/\w+|httplib)\.(h|hpp)$")
 FILE_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
@@ -50,12 +63,25 @@ def sources():
     return [p for p in listed if re.search(r"\.(h|cc)$", p) and os.path.exists(p)]
 
 
-def layer_of(path):
+def folder_of(path):
     return path.split("/")[0]
 
 
+def room_of(path):
+    return os.path.dirname(path)
+
+
+def may_include(path, name):
+    """Whether the file at `path` may include `name`, of a folder of this tree."""
+    folder, room = folder_of(path), room_of(path)
+    if folder in BUILT_ON:
+        return folder_of(name) in [folder, *BUILT_ON[folder]] or room_of(name) in STEP
+    if room not in STEP or room_of(name) not in STEP:
+        return False
+    return room_of(name) == room or STEP[room_of(name)] < STEP[room]
+
+
 def check_includes(path, lines, report, includers):
-    layer = layer_of(path)
     for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
         if not match:
@@ -63,11 +89,36 @@ def check_includes(path, lines, report, includers):
         name = match.group(1)
         if THIRD_PARTY.match(name):
             includers.setdefault(name.split("/")[0], set()).add(path)
-        first = name.split("/")[0]
-        if first == "tandem" or first not in BELOW:
+        if folder_of(name) in FOLDERS and folder_of(path) in FOLDERS | {"include"} and not may_include(path, name):
+            report(path, number, f"{room_of(path)}/ must not include {name}: includes point down only")
+
+
+def check_rooms(paths, report):
+    """What is in each room of the library: files in number, and of a name one header and its source."""
+    rooms, units = {}, {}
+    for path in paths:
+        if folder_of(path) not in FOLDERS or folder_of(path) in BUILT_ON:
             continue
-        if first != layer and first not in BELOW[layer]:
-            report(path, number, f"{layer}/ must not include {name}: includes point down only")
+        if room_of(path) not in STEP:
+            report(path, 1, f"{room_of(path)}/ is no room: it has no place in ROOMS")
+        rooms.setdefault(room_of(path), []).append(path)
+        stem, kind = os.path.splitext(path)
+        units.setdefault((stem.replace("_", "").lower(), kind), []).append(path)
+        header = stem + ".h"
+        if kind == ".cc" and os.path.exists(header) and own_header(path) != header:
+            report(path, 1, f"has the name of {header} and does not include it first: one name, one unit")
+    for room, files in sorted(rooms.items()):
+        if len(files) > ROOM_FILES_MAX:
+            report(files[0], 1, f"{room}/ has {len(files)} files; at most {ROOM_FILES_MAX}")
+    for _, files in sorted(units.items()):
+        if len(files) > 1:
+            report(files[0], 1, f"has the name of {', '.join(files[1:])}")
+
+
+def own_header(path):
+    with open(path, encoding="utf-8") as file:
+        match = re.search(r'^#include ["<]([^">]+)[">]', file.read(), re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def is_function_start(line):
@@ -118,15 +169,16 @@ def main():
         problems.append(f"{path}:{line}: {what}")
 
     includers = {}
-    for path in sources():
+    paths = sources()
+    check_rooms(paths, report)
+    for path in paths:
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")
         if lines and lines[-1] == "":
             lines.pop()
         check_text(path, lines, report)
         check_functions(path, lines, report)
-        if layer_of(path) in BELOW:
-            check_includes(path, lines, report, includers)
+        check_includes(path, lines, report, includers)
     for header, paths in sorted(includers.items()):
         if len(paths) > 1:
             report(sorted(paths)[0], 1, f"<{header}> is included by {len(paths)} files: {', '.join(sorted(paths))}")
