@@ -30,8 +30,7 @@ struct Cell {
 /// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp
 /// descending; sequence descending; kind.
 bool CellLess(const Cell& a, const Cell& b);
-/// Sorts by CellLess. Fast where they are in order already, as the cells of a column mostly are that
-/// come newest first.
+/// Sorts by CellLess. Fast where they are in order already, as those of a column mostly are.
 void SortCells(std::span<Cell> cells);
 
 /// Whether both cells belong to the same column (family and qualifier; neither a DeleteFamily).
