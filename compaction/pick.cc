@@ -1,0 +1,91 @@
+// See pick.h.
+#include "compaction/pick.h"
+
+#include <algorithm>
+
+namespace tandem::compaction {
+namespace {
+
+// The largest of similar runs has at most 5/2 of the bytes of the smallest.
+constexpr uint64_t kSimilarNumerator = 5, kSimilarDenominator = 2;
+// The part of the base that the runs above it may reach, in bytes and in deletes.
+constexpr uint64_t kUpperNumerator = 3, kUpperDenominator = 8;
+constexpr uint64_t kDeletesDenominator = 4;
+// A delete may be of one cell of a large row: it does not cause more rewriting than this.
+constexpr uint64_t kBytesPerDelete = 1024;
+
+using Runs = std::span<const RunDescription>;
+
+uint64_t BytesOf(Runs runs) {
+  uint64_t bytes = 0;
+  for (const RunDescription& run : runs) bytes += run.bytes;
+  return bytes;
+}
+
+bool AreSimilar(Runs runs) {
+  const auto less = [](const RunDescription& a, const RunDescription& b) {
+    return a.bytes < b.bytes;
+  };
+  const auto [smallest, largest] = std::minmax_element(runs.begin(), runs.end(), less);
+  return largest->bytes * kSimilarDenominator <= smallest->bytes * kSimilarNumerator;
+}
+
+// Rule 1.
+bool OutweighTheBase(Runs runs) {
+  const Runs upper = runs.subspan(1);
+  uint64_t deletes = 0;
+  for (const RunDescription& run : upper) deletes += run.deletes;
+  const RunDescription& base = runs[0];
+  const bool are_large = BytesOf(upper) * kUpperDenominator >= base.bytes * kUpperNumerator;
+  const bool delete_much = deletes * kDeletesDenominator >= base.rows &&
+                           deletes * kBytesPerDelete >= base.bytes;
+  return are_large || delete_much;
+}
+
+// Rule 2: as many as are similar, so that a backlog is merged at once.
+std::optional<RunRange> PickSimilar(Runs runs, const MergePolicy& policy) {
+  const size_t fan_in = policy.fan_in();
+  for (size_t end = runs.size(); end > fan_in; --end) {
+    size_t first = end - fan_in;
+    const auto fits = [&](size_t from) {
+      const Runs taken = runs.subspan(from, end - from);
+      return AreSimilar(taken) && BytesOf(taken) <= policy.bytes_max;
+    };
+    if (!fits(first)) continue;
+    while (first > 1 && end - first < kMergeRunsMax && fits(first - 1)) --first;
+    return RunRange{first, end};
+  }
+  return std::nullopt;
+}
+
+// Rule 3. Of equal costs the newest, since the older will be merged with what comes of it.
+std::optional<RunRange> PickCheapest(Runs runs, const MergePolicy& policy) {
+  std::optional<RunRange> cheapest;
+  double least = 0;
+  for (size_t end = runs.size(); end >= 2; --end) {
+    uint64_t bytes = runs[end - 1].bytes;
+    for (size_t first = end - 1; first > 0 && end - first < kMergeRunsMax;) {
+      bytes += runs[--first].bytes;
+      if (bytes > policy.bytes_max) break;
+      const double cost = static_cast<double>(bytes) / static_cast<double>(end - first - 1);
+      if (cheapest.has_value() && cost >= least) continue;
+      cheapest = RunRange{first, end};
+      least = cost;
+    }
+  }
+  return cheapest;
+}
+
+}  // namespace
+
+std::optional<RunRange> PickMerge(Runs runs, const MergePolicy& policy) {
+  if (runs.size() < policy.fan_in()) return std::nullopt;
+  if (runs.size() <= kMergeRunsMax && OutweighTheBase(runs) && BytesOf(runs) <= policy.bytes_max) {
+    return RunRange{0, runs.size()};
+  }
+  if (const auto similar = PickSimilar(runs, policy)) return similar;
+  if (runs.size() > std::max<uint32_t>(policy.runs_max, 2)) return PickCheapest(runs, policy);
+  return std::nullopt;
+}
+
+}  // namespace tandem::compaction

@@ -1,0 +1,241 @@
+// Which runs a merge takes: by hand-made regions, and by what years of flushes come to.
+#define BOOST_TEST_DYN_LINK
+#include "compaction/pick.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+using compaction::kMergeRunsMax;
+using compaction::MergePolicy;
+using compaction::RunDescription;
+using compaction::RunRange;
+
+std::vector<RunDescription> Runs(const std::vector<uint64_t>& bytes) {
+  std::vector<RunDescription> runs;
+  for (const uint64_t size : bytes) runs.push_back({.bytes = size, .rows = size, .deletes = 0});
+  return runs;
+}
+
+/// "0-4" for the runs 0 to 3; "-" for none.
+std::string PickedOf(const std::vector<RunDescription>& runs, const MergePolicy& policy = {}) {
+  const std::optional<RunRange> range = compaction::PickMerge(runs, policy);
+  if (!range.has_value()) return "-";
+  return std::to_string(range->first) + "-" + std::to_string(range->end);
+}
+
+std::string Picked(const std::vector<uint64_t>& bytes, const MergePolicy& policy = {}) {
+  return PickedOf(Runs(bytes), policy);
+}
+
+/// `rows` of `keys` possible ones, chosen at random: how many are different. No keys: all are.
+double Different(double rows, double keys) {
+  return keys == 0 ? rows : keys * (1 - std::exp(-rows / keys));
+}
+
+struct Load {
+  uint64_t flushes = 0;
+  double keys = 0;  ///< Uniform; 0: no key comes twice.
+  std::function<double(uint64_t flush)> rows = [](uint64_t) { return 1000.0; };
+  MergePolicy policy = {};
+};
+
+struct Outcome {
+  double written = 0;  ///< Bytes by flushes and merges for each byte that flushes wrote.
+  double runs = 0;     ///< Mean after flushes and what follows them.
+  size_t runs_max = 0, inputs_max = 0;
+  double space = 0;  ///< Bytes of the runs for each byte of live rows, at its peak.
+  uint64_t base_rewrites = 0;
+};
+
+/// Flushes one after the other, with all merges that are due between them.
+Outcome Run(const Load& load) {
+  constexpr double kRowBytes = 100;
+  std::vector<double> written_rows;  // Of each run, those that are the same counted, too.
+  Outcome outcome;
+  double flushed = 0, merged = 0, total_rows = 0;
+  const auto bytes_of = [&](double rows) { return kRowBytes * Different(rows, load.keys); };
+  for (uint64_t flush = 0; flush < load.flushes; ++flush) {
+    written_rows.push_back(load.rows(flush));
+    total_rows += written_rows.back();
+    flushed += bytes_of(written_rows.back());
+    while (true) {
+      std::vector<RunDescription> runs;
+      double stored = 0;
+      for (const double rows : written_rows) {
+        const auto bytes = static_cast<uint64_t>(bytes_of(rows));
+        runs.push_back({.bytes = bytes, .rows = bytes / 100, .deletes = 0});
+        stored += bytes_of(rows);
+      }
+      outcome.space = std::max(outcome.space, stored / bytes_of(total_rows));
+      const std::optional<RunRange> range = compaction::PickMerge(runs, load.policy);
+      if (!range.has_value()) break;
+      BOOST_REQUIRE_LT(range->first + 1, range->end);
+      BOOST_REQUIRE_LE(range->end, runs.size());
+      outcome.inputs_max = std::max(outcome.inputs_max, range->end - range->first);
+      outcome.base_rewrites += range->first == 0;
+      const auto first = written_rows.begin() + static_cast<ptrdiff_t>(range->first);
+      const auto end = written_rows.begin() + static_cast<ptrdiff_t>(range->end);
+      double rows = 0;
+      for (auto run = first; run != end; ++run) rows += *run;
+      *first = rows;
+      written_rows.erase(first + 1, end);
+      merged += bytes_of(rows);
+    }
+    outcome.runs += static_cast<double>(written_rows.size());
+    outcome.runs_max = std::max(outcome.runs_max, written_rows.size());
+  }
+  outcome.written = (flushed + merged) / flushed;
+  outcome.runs /= static_cast<double>(load.flushes);
+  return outcome;
+}
+
+void Print(const char* what, uint64_t flushes, const Outcome& outcome) {
+  std::printf("%s, %llu flushes: written %.2f, runs %.1f (at most %zu), space %.2f\n", what,
+              static_cast<unsigned long long>(flushes), outcome.written, outcome.runs,
+              outcome.runs_max, outcome.space);
+}
+
+BOOST_AUTO_TEST_SUITE(Pick)
+
+BOOST_AUTO_TEST_CASE(FewRunsAreLeftAlone) {
+  BOOST_CHECK_EQUAL(Picked({}), "-");
+  BOOST_CHECK_EQUAL(Picked({5}), "-");
+  BOOST_CHECK_EQUAL(Picked({5, 5, 5}), "-");
+  BOOST_CHECK_EQUAL(Picked({1, 100, 10'000}), "-");
+}
+
+BOOST_AUTO_TEST_CASE(SimilarRunsAboveTheBaseBecomeOne) {
+  BOOST_CHECK_EQUAL(Picked({1000, 10, 10, 10}), "-");
+  BOOST_CHECK_EQUAL(Picked({1000, 10, 10, 10, 10}), "1-5");
+  BOOST_CHECK_EQUAL(Picked({1000, 10, 25, 10, 10}), "1-5");  // 2.5 times: still similar.
+  BOOST_CHECK_EQUAL(Picked({1000, 10, 26, 10, 10}), "-");
+  BOOST_CHECK_EQUAL(Picked({1000, 40, 10, 10, 10, 10, 1}), "2-6");
+  // The newest first, and all of a backlog at once, as far as one merge goes.
+  BOOST_CHECK_EQUAL(Picked({9000, 90, 90, 90, 90, 10, 10, 10, 10}), "5-9");
+  BOOST_CHECK_EQUAL(Picked({9000, 10, 10, 10, 10, 10, 10}), "1-7");
+  BOOST_CHECK_EQUAL(Picked(std::vector<uint64_t>(40, 10)), "24-40");
+}
+
+BOOST_AUTO_TEST_CASE(TheBaseIsMergedWhenTheOthersOutweighIt) {
+  BOOST_CHECK_EQUAL(Picked({800, 200, 70, 29}), "-");
+  BOOST_CHECK_EQUAL(Picked({800, 200, 70, 30}), "0-4");
+  BOOST_CHECK_EQUAL(Picked({10, 10, 10, 10}), "0-4");
+  BOOST_CHECK_EQUAL(Picked({1, 1, 1, 1'000'000}), "0-4");
+}
+
+BOOST_AUTO_TEST_CASE(DeletesBringTheBaseIn) {
+  std::vector<RunDescription> runs = Runs({100'000, 300, 90, 20});
+  runs[0].rows = 1000;
+  runs[2].deletes = 200;
+  runs[3].deletes = 49;
+  BOOST_CHECK_EQUAL(PickedOf(runs), "-");
+  runs[3].deletes = 50;
+  BOOST_CHECK_EQUAL(PickedOf(runs), "0-4");
+  // Of rows so large that a delete may be of a thousandth of one.
+  runs[0].bytes = 1'000'000'000;
+  BOOST_CHECK_EQUAL(PickedOf(runs), "-");
+}
+
+BOOST_AUTO_TEST_CASE(ManyUnlikeRunsLoseThoseThatCostLeast) {
+  BOOST_CHECK_EQUAL(Picked({100'000, 9000, 3000, 1000, 300, 100, 30, 10}), "-");
+  BOOST_CHECK_EQUAL(Picked({100'000, 9000, 3000, 1000, 300, 100, 30, 10, 3}), "7-9");
+  BOOST_CHECK_EQUAL(Picked({100'000, 2, 90, 2, 90, 2, 90, 2, 90}), "1-8");
+  BOOST_CHECK_EQUAL(Picked({100'000, 9000, 2, 9000, 300, 2, 300, 2, 8000}), "5-8");
+}
+
+// One record into a large table, again and again.
+BOOST_AUTO_TEST_CASE(ALargeRunIsNotRewrittenForTinyOnes) {
+  const auto rows = [](uint64_t flush) { return flush == 0 ? 1e9 : 1.0; };
+  const Outcome outcome = Run({.flushes = 3000, .rows = rows});
+  BOOST_CHECK_EQUAL(outcome.base_rewrites, 0u);
+  BOOST_CHECK_LE(outcome.runs_max, 8u);
+}
+
+BOOST_AUTO_TEST_CASE(FlushesOfUnlikeSizesAreRewrittenAFewTimes) {
+  TestRandom random("pick/FlushesOfUnlikeSizesAreRewrittenAFewTimes");
+  const auto rows = [&](uint64_t) { return std::exp2(static_cast<double>(random.Below(14))); };
+  const Outcome outcome = Run({.flushes = 1024, .rows = rows});
+  Print("skewed sizes", 1024, outcome);
+  BOOST_CHECK_LE(outcome.written, 12.0);
+  BOOST_CHECK_LE(outcome.runs_max, 8u);
+}
+
+BOOST_AUTO_TEST_CASE(UniformKeysAreRewrittenAFewTimes) {
+  const struct {
+    uint64_t flushes;
+    double written_max;
+  } kCases[] = {{16, 5.5}, {64, 5.5}, {256, 7}, {1024, 12}};
+  for (const auto& [flushes, written_max] : kCases) {
+    const Outcome inserted = Run({.flushes = flushes});
+    Print("new keys", flushes, inserted);
+    BOOST_CHECK_LE(inserted.written, written_max);
+    BOOST_CHECK_LT(inserted.runs, 6);
+    BOOST_CHECK_LE(inserted.runs_max, 8u);
+    BOOST_CHECK_LE(inserted.inputs_max, kMergeRunsMax);
+    if (flushes < 64) continue;  // Fewer keys than a flush or two bring.
+    const Outcome overwritten =
+        Run({.flushes = flushes, .keys = 250.0 * static_cast<double>(flushes)});
+    Print("each key four times", flushes, overwritten);
+    BOOST_CHECK_LE(overwritten.written, written_max);
+    BOOST_CHECK_LT(overwritten.runs, 6);
+    BOOST_CHECK_LE(overwritten.space, 1.5);
+  }
+}
+
+// What recovery, failures and former versions leave: it gets small in steps of bounded size.
+BOOST_AUTO_TEST_CASE(AnyRegionComesToRest) {
+  TestRandom random("pick/AnyRegionComesToRest");
+  for (int trial = 0; trial < 500; ++trial) {
+    MergePolicy policy{.runs_max = static_cast<uint32_t>(random.Below(12))};
+    if (random.OneIn(4)) policy.bytes_max = random.Below(100'000);
+    std::vector<RunDescription> runs;
+    for (uint64_t i = random.Below(200); i > 0; --i) {
+      const uint64_t bytes = 1 + random.Below(uint64_t{1} << random.Below(30));
+      runs.push_back({.bytes = bytes, .rows = bytes / 50, .deletes = random.Below(bytes / 50 + 1)});
+    }
+    while (const auto range = compaction::PickMerge(runs, policy)) {
+      BOOST_REQUIRE_LE(range->first + 2, range->end);
+      BOOST_REQUIRE_LE(range->end, runs.size());
+      BOOST_REQUIRE_LE(range->end - range->first, kMergeRunsMax);
+      const auto first = runs.begin() + static_cast<ptrdiff_t>(range->first);
+      const auto end = runs.begin() + static_cast<ptrdiff_t>(range->end);
+      RunDescription merged;
+      for (auto run = first; run != end; ++run) {
+        merged.bytes += run->bytes;
+        merged.rows += run->rows;
+        merged.deletes += run->deletes;
+      }
+      BOOST_REQUIRE_LE(merged.bytes, policy.bytes_max);
+      *first = merged;
+      runs.erase(first + 1, end);
+    }
+    if (policy.bytes_max == UINT64_MAX) {
+      BOOST_CHECK_LE(runs.size(), std::max<size_t>(policy.runs_max, 2));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ALimitOfBytesLeavesWhatIsLarger) {
+  const MergePolicy policy{.runs_max = 8, .bytes_max = 100};
+  BOOST_CHECK_EQUAL(Picked({80, 10, 10, 10}, policy), "-");
+  BOOST_CHECK_EQUAL(Picked({60, 10, 10, 10}, policy), "0-4");
+  BOOST_CHECK_EQUAL(Picked({80, 10, 10, 10, 10}, policy), "1-5");
+  BOOST_CHECK_EQUAL(Picked({9000, 70, 60, 50, 60, 5, 5, 2, 1}, policy), "7-9");
+  BOOST_CHECK_EQUAL(Picked({9000, 70, 60, 50, 60, 70, 60, 50, 60}, policy), "-");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
