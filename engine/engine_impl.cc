@@ -136,7 +136,9 @@ void EngineImpl::Wire() {
                        .monitor = &monitor_,
                        .executor = environment_.executor,
                        .clock = environment_.clock,
-                       .memstores_total_bytes = tuning_.memstores_total_bytes});
+                       .memstore_bytes = tuning_.memstore_bytes,
+                       .memstores_total_bytes = tuning_.memstores_total_bytes,
+                       .runs_max = tuning_.compaction_runs});
   database_.files->set_broken_sink(
       [this](const format::StoreFile& file, const format::BrokenSection& broken) {
         SectionBroken(file, broken);
@@ -183,7 +185,8 @@ Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
   if (batch.operation_count() == 0) return Status();
-  RETURN_IF_ERROR(gate_->Admit(plan.tables, options.no_wait));
+  RETURN_IF_ERROR(gate_->Admit(
+      {.tables = plan.tables, .bytes = batch.size_bytes(), .no_wait = options.no_wait}));
   RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
   if (time_.TakeChange()) ReportClock();
   monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
@@ -259,7 +262,8 @@ Status EngineImpl::FlushEverything() {
 //   1. Memstores are flushed while calls still go on, so that little is left to do.
 //   2. The gate is closed: calls inside end, later ones are refused.
 //   3. Nobody may hold a cursor or snapshot; what was written meanwhile is flushed.
-//   4. Background work stops, the log is rolled off, everything is taken apart.
+//   4. Background work stops, but for small merges, which are made; the log is rolled off,
+//      everything is taken apart.
 //   5. ROOT says closed, unless the database had turned read-only.
 Status EngineImpl::Close() {
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
@@ -269,8 +273,9 @@ Status EngineImpl::Close() {
     closing_.store(false, std::memory_order_release);
     return prepared;
   }
-  compactor_->Cancel();
   overlaps_->Cancel();
+  MergeLittle();
+  compactor_->Cancel();
   jobs_->Stop();
   Status status = options_.read_only ? Status() : health_.CheckWritable();
   if (status.ok() && !options_.read_only) status = Guarded([this] { return EndLog(); });
@@ -290,6 +295,18 @@ Status EngineImpl::PrepareClose() {
   calls_.Close();
   RETURN_IF_ERROR(handles_->CheckNoneOpen());
   return FlushEverything();
+}
+
+// Lives that end before their merges would leave a file each.
+void EngineImpl::MergeLittle() {
+  if (!health_.CheckWritable().ok()) return;
+  const Status status =
+      Guarded([this] { return compactor_->FinishSmallMerges(database_.regions->regions()); });
+  if (status.ok() || status.code() == StatusCode::kCancelled) return;
+  Guarded([&] {
+    health_.Log("merging at the close failed: " + status.ToString());
+    return Status();
+  }).Ignore("the close goes on without the merge, and without a line about it");
 }
 
 // Every operation is in files: the log can end in an empty segment.

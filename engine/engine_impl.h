@@ -93,6 +93,7 @@ class EngineImpl final : public Engine {
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();
   Status PrepareClose();
+  void MergeLittle();
   Status EndLog();
   Status KeepTime();
   void ReportClock();

@@ -53,6 +53,9 @@ void Maintenance::Start() {
   parts_.gate->Update();
   for (const auto& region : parts_.regions->regions()) {
     if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
+    // Former lives may have ended before their merges. What else is due waits for a flush: a life
+    // that only reads is to work no more than it must.
+    if (parts_.compactor->IsBehind(*region)) ScheduleCompaction(region.get());
   }
 }
 
@@ -136,13 +139,22 @@ void Maintenance::AfterFlush(Region* region) {
   parts_.gate->Update();
   DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
   ScheduleOverlaps(region);
+  ScheduleCompaction(region);
+}
+
+// To be called whenever files may have come while somebody else had the region's turn, too: what is
+// due and not scheduled would keep writers waiting.
+void Maintenance::ScheduleCompaction(Region* region) {
   if (!parts_.compactor->IsDue(*region)) return;
   parts_.jobs->Schedule(BackgroundJobs::Priority::kLow,
                         [this, region] { CompactInBackground(region); });
 }
 
 void Maintenance::CompactInBackground(Region* region) {
-  const Status status = Guarded([&] { return parts_.compactor->CompactIfDue(*region); });
+  const Status status = Guarded([&] {
+    return parts_.compactor->CompactIfDue(*region, [this] { parts_.gate->Update(); });
+  });
+  parts_.gate->Update();
   if (status.ok()) ScheduleOverlaps(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   // Where space is short, a merge that ends for want of it would only take it from others: the next
@@ -166,7 +178,11 @@ void Maintenance::ScheduleRewrites() {
 
 void Maintenance::RewriteInBackground(Region* region) {
   if (!parts_.health->CheckWritable().ok()) return;
-  const Status status = Guarded([&] { return parts_.compactor->RewriteBroken(*region); });
+  const Status status = Guarded([&] {
+    const Status rewritten = parts_.compactor->RewriteBroken(*region);
+    ScheduleCompaction(region);
+    return rewritten;
+  });
   if (status.ok()) return ScheduleOverlaps(region);
   if (status.code() == StatusCode::kCancelled) return;
   if (status.code() == StatusCode::kBusy || base::MayPass(status)) {
@@ -243,9 +259,11 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   RETURN_IF_ERROR(Flush(std::vector<Region*>{region.get()}));
-  RETURN_IF_ERROR(parts_.compactor->Compact(*region));
-  ScheduleOverlaps(region.get());
-  return Status();
+  const Status status = parts_.compactor->Compact(*region);
+  parts_.gate->Update();
+  ScheduleCompaction(region.get());
+  if (status.ok()) ScheduleOverlaps(region.get());
+  return status;
 }
 
 }  // namespace tandem::engine

@@ -85,6 +85,7 @@ class Maintenance {
   void ScheduleFlush(Region* region);
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
+  void ScheduleCompaction(Region* region);
   void CompactInBackground(Region* region);
   void RewriteInBackground(Region* region);
   void ScheduleOverlaps(Region* region);

@@ -1,4 +1,4 @@
-// Writers look at two cached figures; only when one is high do they look at the regions.
+// Writers look at three cached figures; only when one is high do they look at the regions.
 #include "engine/commit/backpressure.h"
 
 #include <algorithm>
@@ -12,8 +12,18 @@ namespace {
 constexpr size_t kWaitingSlow = 2;
 constexpr size_t kWaitingStop = 4;
 constexpr int64_t kSlowMicros = 1000;
+// Where runs are many, a memstore's worth of writes sleeps this often for kSlowMicros, twice as
+// often with each run more; a single write at most kSleepsMax times.
+constexpr uint64_t kSleepsPerMemstore = 1000;
+constexpr uint64_t kSleepsMax = 16;
+constexpr size_t kDoublingsMax = 10;
 // Waits end by themselves after this, to look again: nobody depends on a lost wake-up.
 constexpr int64_t kLookAgainMicros = 100'000;
+
+// The memstores that wait count as the runs that they will be.
+size_t RunsToBe(const RegionVersion& version) {
+  return RunCount(version) + version.memstores.size() - 1;
+}
 
 Status Hindered(const std::string& reason, const Status& hindrance) {
   const bool is_full = hindrance.code() == StatusCode::kNoSpace;
@@ -25,42 +35,80 @@ Status Hindered(const std::string& reason, const Status& hindrance) {
 
 }  // namespace
 
-Status WriteGate::Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait) {
+Status WriteGate::Admit(const Request& request) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
   Stall stall(parts_.monitor);
   for (bool waited = false;; waited = true) {
-    const std::string reason = ReasonToWait(tables);
+    const std::string reason = ReasonToWait(request.tables);
     if (reason.empty()) break;
-    if (no_wait) return Status::Busy(reason);
+    if (request.no_wait) return Status::Busy(reason);
     const Status hindrance = parts_.health->hindrance();
     if (!hindrance.ok()) return Hindered(reason, hindrance);
     if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
     stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());
   }
-  if (!no_wait && waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) {
-    parts_.monitor->CountDelayedWrite();
-    parts_.clock->SleepMicros(kSlowMicros);
-  }
+  if (request.no_wait) return Status();
+  const int64_t delay = DelayMicros(request);
+  if (delay == 0) return Status();
+  parts_.monitor->CountDelayedWrite();
+  parts_.clock->SleepMicros(delay);
   return Status();
 }
 
-std::string WriteGate::ReasonToWait(const std::vector<std::shared_ptr<const Table>>& tables) const {
+// What this write pays for those before it, too, when it is the one that completes a sleep's worth.
+int64_t WriteGate::DelayMicros(const Request& request) {
+  if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) return kSlowMicros;
+  if (runs_max_.load(std::memory_order_relaxed) < runs_slow()) return 0;
+  size_t runs = 0;
+  for (const auto& table : request.tables) {
+    for (const auto& region : table->regions) {
+      runs = std::max(runs, RunsFrom(runs_slow(), *region));
+    }
+  }
+  if (runs == 0) return 0;
+  const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
+  const uint64_t weighted = std::max<uint64_t>(request.bytes, 1) << doublings;
+  const uint64_t before = unslept_bytes_.fetch_add(weighted, std::memory_order_relaxed);
+  const uint64_t quantum = std::max<uint64_t>(parts_.memstore_bytes / kSleepsPerMemstore, 1);
+  const uint64_t sleeps = (before + weighted) / quantum - before / quantum;
+  return static_cast<int64_t>(std::min(sleeps, kSleepsMax)) * kSlowMicros;
+}
+
+size_t WriteGate::RunsFrom(size_t least, const Region& region) const {
+  const size_t runs = RunsToBe(*region.version());
+  return runs < least || region.merges_fail() ? 0 : runs;
+}
+
+std::string WriteGate::ReasonToWait(const Tables& tables) const {
   const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
   if (bytes > parts_.memstores_total_bytes) {
     return "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
            std::to_string(parts_.memstores_total_bytes);
   }
-  if (waiting_max_.load(std::memory_order_relaxed) < kWaitingStop) return {};
+  if (waiting_max_.load(std::memory_order_relaxed) < kWaitingStop &&
+      runs_max_.load(std::memory_order_relaxed) < runs_stop()) {
+    return {};
+  }
   for (const auto& table : tables) {
     for (const auto& region : table->regions) {
-      const size_t waiting = region->waiting_memstores();
-      if (waiting < kWaitingStop) continue;
-      return region->Describe() + " has " + std::to_string(waiting) +
-             " memstores waiting to be flushed";
+      std::string reason = ReasonToWait(*region);
+      if (!reason.empty()) return reason;
     }
   }
   return {};
+}
+
+std::string WriteGate::ReasonToWait(const Region& region) const {
+  const size_t waiting = region.waiting_memstores();
+  if (waiting >= kWaitingStop) {
+    return region.Describe() + " has " + std::to_string(waiting) +
+           " memstores waiting to be flushed";
+  }
+  const size_t runs = RunsFrom(runs_stop(), region);
+  if (runs == 0) return {};
+  return region.Describe() + " has " + std::to_string(runs) +
+         " runs of store files waiting to be merged";
 }
 
 Status WriteGate::WaitForFlush() {
@@ -82,13 +130,16 @@ void WriteGate::Update() {
 
 void WriteGate::Look() {
   uint64_t bytes = 0;
-  size_t waiting_max = 0;
+  size_t waiting_max = 0, runs_max = 0;
   for (const auto& region : parts_.regions->regions()) {
-    bytes += region->memstore_bytes();
-    waiting_max = std::max(waiting_max, region->waiting_memstores());
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const auto& memstore : version->memstores) bytes += memstore->size_bytes();
+    waiting_max = std::max(waiting_max, version->memstores.size() - 1);
+    runs_max = std::max(runs_max, RunsToBe(*version));
   }
   memstore_bytes_.store(bytes, std::memory_order_relaxed);
   waiting_max_.store(waiting_max, std::memory_order_relaxed);
+  runs_max_.store(runs_max, std::memory_order_relaxed);
 }
 
 }  // namespace tandem::engine

@@ -1,8 +1,16 @@
-// Backpressure: writers slow down and then wait when flushes fall behind or the memstores together
-// pass their budget. They wait before they join the commit line, so the leader is never held up.
+// Backpressure: writers slow down and then wait when flushes or merges fall behind or the memstores
+// together pass their budget. They wait before they join the commit line, so the leader is never
+// held up.
+//
+// Merges: what counts is the runs of a region and the memstores that will be runs. Twice as many as
+// an idle region may have are never passed; from a quarter more on, writers slow down by the bytes
+// that they write: in such a way that a memstore takes a second to fill, and twice as long with
+// each run more. Regions whose merges fail let writers go on, since waiting would help nobody.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "engine/region/region_runs.h"
 #include "engine/region/region_set.h"
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
@@ -27,29 +36,47 @@ class WriteGate {
     Monitor* monitor = nullptr;
     base::Executor* executor = nullptr;
     base::Clock* clock = nullptr;
+    uint64_t memstore_bytes = 0;         ///< A memstore is flushed when it passes this.
     uint64_t memstores_total_bytes = 0;  ///< Writers wait above it.
+    uint32_t runs_max = 8;               ///< Of an idle region.
+  };
+  /// A write that asks to go on.
+  struct Request {
+    const std::vector<std::shared_ptr<const Table>>& tables;
+    uint64_t bytes = 0;
+    bool no_wait = false;
   };
   /// What `parts` points to outlives this.
   explicit WriteGate(const Parts& parts) : parts_(parts) {}
 
-  /// Returns when a write to the tables may go on. Errors: kReadOnly; kBusy with the reason
-  /// (`no_wait`, or nobody is left who could flush); kNoSpace when what it waits for waits for disk
-  /// space.
-  Status Admit(const std::vector<std::shared_ptr<const Table>>& tables, bool no_wait);
-  /// Looks at the memstores anew and wakes those that wait: to be called whenever a memstore was
-  /// switched or flushed, or the database's health changed.
+  /// Returns when the write may go on. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
+  /// nobody is left who could flush); kNoSpace when what it waits for waits for disk space.
+  Status Admit(const Request& request);
+  /// Looks at the regions again and wakes those that wait: to be called whenever a memstore was
+  /// switched or flushed, runs were merged or that failed, or the database's health changed.
   void Update() EXCLUDES(mutex_);
 
  private:
   void Look();
+  using Tables = std::vector<std::shared_ptr<const Table>>;
   /// Why a write has to wait; empty: it need not.
-  std::string ReasonToWait(const std::vector<std::shared_ptr<const Table>>& tables) const;
+  std::string ReasonToWait(const Tables& tables) const;
+  std::string ReasonToWait(const Region& region) const;
+  /// The region's runs and memstores that will be some, when they are `least` or more and its
+  /// merges can be waited for; else 0.
+  size_t RunsFrom(size_t least, const Region& region) const;
+  size_t runs_slow() const { return parts_.runs_max + std::max(parts_.runs_max / 4, 1u); }
+  /// The active memstore is one run more.
+  size_t runs_stop() const { return size_t{2} * std::max(parts_.runs_max, 2u) - 1; }
+  int64_t DelayMicros(const Request& request);
   Status WaitForFlush() EXCLUDES(mutex_);
 
   const Parts parts_;
   // Stored by Update, loaded by writers; relaxed, since being late by a moment does no harm.
   std::atomic<uint64_t> memstore_bytes_{0};
   std::atomic<size_t> waiting_max_{0};  // Of any region.
+  std::atomic<size_t> runs_max_{0};     // Likewise.
+  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted: of slowed writes since the last sleep.
   base::Mutex mutex_;
   base::CondVar changed_;
 };

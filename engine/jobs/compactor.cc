@@ -15,10 +15,9 @@
 namespace tandem::engine {
 namespace {
 
-size_t RunCount(const RegionVersion& version) {
-  std::set<uint32_t> runs;
-  for (const FileSlice& slice : version.files) runs.insert(slice.run);
-  return runs.size();
+// The merge did not fail: somebody ended it.
+bool WasEnded(const Status& status) {
+  return status.code() == StatusCode::kCancelled || status.code() == StatusCode::kReadOnly;
 }
 
 }  // namespace
@@ -28,56 +27,119 @@ bool Compactor::IsDue(const Region& region) const {
     base::MutexLock lock(mutex_);
     if (given_up_.contains(region.id())) return false;
   }
-  return RunCount(*region.version()) >= std::max<size_t>(runs_max_, 2);
+  return compaction::PickMerge(RunsOf(*region.version()).described, policy_).has_value();
 }
 
-void Compactor::Cancel() {
+void Compactor::SetWish(DueMerge* merge) const {
+  const bool ends = merge->callers_waiting > 0 || merge->input_bytes > due_bytes_max_;
+  merge->end.store(ends, std::memory_order_relaxed);
+}
+
+void Compactor::EndMergesAbove(uint64_t input_bytes) {
   base::MutexLock lock(mutex_);
   cancelled_.store(true, std::memory_order_relaxed);
-  for (auto& [region, waiting] : waiting_) {
-    waiting.end_due_merge.store(true, std::memory_order_relaxed);
-  }
+  due_bytes_max_ = input_bytes;
+  for (auto& [region, merge] : due_) SetWish(&merge);
+}
+
+// So many callers more wait to compact the region.
+void Compactor::Wait(const Region& region, int change) {
+  base::MutexLock lock(mutex_);
+  DueMerge& merge = due_[region.id()];
+  merge.callers_waiting += static_cast<uint32_t>(change);
+  SetWish(&merge);
+}
+
+// The wish that a due merge of these inputs ends.
+const Compactor::Wish& Compactor::WishOf(const Region& region, const Inputs& inputs) {
+  base::MutexLock lock(mutex_);
+  DueMerge& merge = due_[region.id()];
+  merge.input_bytes = BytesOf(inputs);
+  SetWish(&merge);
+  return merge.end;
 }
 
 Status Compactor::Compact(Region& region) {
   Wait(region, +1);
   WorkTurn turn(region, Region::Work::kCompaction);
   Wait(region, -1);
-  return Guarded([&] { return CompactInTurn(region, cancelled_); });
+  const Status status = Guarded([&] { return CompactInTurn(region); });
+  Settle(region, status);
+  return status;
 }
 
-// So many callers more wait to compact the region. Returns the wish that its due merge ends.
-const Compactor::Wish& Compactor::Wait(const Region& region, int change) {
-  base::MutexLock lock(mutex_);
-  Waiting& waiting = waiting_[region.id()];
-  waiting.callers += static_cast<uint32_t>(change);
-  const bool ends = waiting.callers > 0 || cancelled_.load(std::memory_order_relaxed);
-  waiting.end_due_merge.store(ends, std::memory_order_relaxed);
-  return waiting.end_due_merge;
-}
-
-Status Compactor::CompactIfDue(Region& region) {
+Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merged) {
   while (IsDue(region) && region.TryBegin(Region::Work::kCompaction)) {
     const Status status = Guarded([&] { return CompactDueInTurn(region); });
     region.End(Region::Work::kCompaction);
     if (!status.ok()) return GiveUpUnlessItMayPass(region, status);
+    Settle(region, status);
+    merged();
   }
   return Status();
 }
 
 Status Compactor::CompactDueInTurn(Region& region) {
-  if (!IsDue(region)) return Status();  // It was done before the turn came.
-  return CompactInTurn(region, Wait(region, 0));
+  const std::optional<Inputs> inputs = Pick(region, policy_);
+  if (!inputs.has_value()) return Status();  // It was done before the turn came.
+  return CompactInputs(region, *inputs, WishOf(region, *inputs));
+}
+
+// What came of a merge decides whether it is of use to wait for the next one.
+void Compactor::Settle(Region& region, const Status& status) {
+  if (!WasEnded(status)) region.SetMergesFail(!status.ok());
 }
 
 // Returns `status`, a failure.
-Status Compactor::GiveUpUnlessItMayPass(const Region& region, const Status& status) {
-  const StatusCode code = status.code();
-  const bool is_told = code == StatusCode::kCancelled || code == StatusCode::kReadOnly;
-  if (is_told || base::MayPass(status)) return status;
+Status Compactor::GiveUpUnlessItMayPass(Region& region, const Status& status) {
+  Settle(region, status);
+  if (WasEnded(status) || base::MayPass(status)) return status;
   base::MutexLock lock(mutex_);
   given_up_.insert(region.id());
   return status;
+}
+
+Status Compactor::FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) {
+  EndMergesAbove(kCloseBytes);
+  uint64_t budget = kCloseBytes;
+  Status first_error;
+  for (const auto& region : regions) {
+    WorkTurn turn(*region, Region::Work::kCompaction);
+    const Status status = Guarded([&] { return FinishInTurn(*region, &budget); });
+    if (first_error.ok()) first_error = status;
+  }
+  return first_error;
+}
+
+// Merges of the region within the budget, which they use up.
+Status Compactor::FinishInTurn(Region& region, uint64_t* budget) {
+  compaction::MergePolicy policy = policy_;
+  policy.bytes_max = *budget;
+  while (IsDue(region)) {
+    const std::optional<Inputs> inputs = Pick(region, policy);
+    if (!inputs.has_value()) break;
+    RETURN_IF_ERROR(CompactInputs(region, *inputs, WishOf(region, *inputs)));
+    *budget -= BytesOf(*inputs);
+    policy.bytes_max = *budget;
+  }
+  return Status();
+}
+
+uint64_t Compactor::BytesOf(const Inputs& inputs) {
+  uint64_t bytes = 0;
+  for (const FileSlice& slice : inputs.slices()) bytes += slice.file->store().size_bytes();
+  return bytes;
+}
+
+std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
+                                                 const compaction::MergePolicy& policy) {
+  Inputs inputs{.version = FilesAlone(*region.version())};
+  const RegionRuns runs = RunsOf(inputs.version);
+  const std::optional<compaction::RunRange> range = compaction::PickMerge(runs.described, policy);
+  if (!range.has_value()) return std::nullopt;
+  inputs.first = runs.firsts[range->first];
+  inputs.end = runs.firsts[range->end];
+  return inputs;
 }
 
 bool Compactor::ClaimRetry(const Region& region) {
@@ -90,10 +152,16 @@ void Compactor::ReleaseRetry(const Region& region) {
   tried_again_.erase(region.id());
 }
 
-Status Compactor::CompactInTurn(Region& region, const Wish& cancelled) {
-  Inputs inputs{.version = FilesAlone(*region.version())};
-  inputs.end = inputs.version.files.size();
-  return CompactInputs(region, inputs, cancelled);
+Status Compactor::CompactInTurn(Region& region) {
+  const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
+  while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
+    const std::optional<Inputs> inputs = Pick(region, policy);
+    if (!inputs.has_value()) break;
+    RETURN_IF_ERROR(CompactInputs(region, *inputs, cancelled_));
+  }
+  Inputs all{.version = FilesAlone(*region.version())};
+  all.end = all.version.files.size();
+  return CompactInputs(region, all, cancelled_);
 }
 
 Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled) {
@@ -184,6 +252,22 @@ Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inp
   return any ? Merge(region, inputs, cancelled) : files;
 }
 
+// The files before the inputs that may hold rows of theirs.
+std::vector<format::StoreFile*> Compactor::OlderSharingKeys(const Inputs& inputs) {
+  std::vector<format::StoreFile*> found;
+  for (size_t i = 0; i < inputs.first; ++i) {
+    format::StoreFile& older = inputs.version.files[i].file->store();
+    const auto shares_keys = [&older](const FileSlice& slice) {
+      const format::FileStatistics& one = older.statistics();
+      const format::FileStatistics& other = slice.file->store().statistics();
+      return one.min_key <= other.max_key && other.min_key <= one.max_key;
+    };
+    const auto slices = inputs.slices();
+    if (std::any_of(slices.begin(), slices.end(), shares_keys)) found.push_back(&older);
+  }
+  return found;
+}
+
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
                                      const Wish& cancelled) {
   std::vector<compaction::MergeInput> merged;
@@ -200,11 +284,11 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   options.cancelled = &cancelled;
   options.limits = work_.limits;
   options.window_bytes = work_.merge_window_bytes;
+  const std::vector<format::StoreFile*> older = OlderSharingKeys(inputs);
   if (inputs.first > 0) {
-    options.older_may_contain = [&inputs](uint64_t row_hash) -> Result<bool> {
-      for (size_t i = 0; i < inputs.first; ++i) {
-        format::StoreFile& older = inputs.version.files[i].file->store();
-        ASSIGN_OR_RETURN(const bool may_contain, older.MayContain(row_hash));
+    options.older_may_contain = [&older](uint64_t row_hash) -> Result<bool> {
+      for (format::StoreFile* file : older) {
+        ASSIGN_OR_RETURN(const bool may_contain, file->MayContain(row_hash));
         if (may_contain) return true;
       }
       return false;

@@ -1,21 +1,32 @@
-// Compaction of a region: all its files become one run, of one file or of several with disjoint
-// keys.
+// Compaction of a region: adjacent runs become one run, of one file or of several with disjoint
+// keys. Which runs, compaction/pick decides; by hand it is all of them.
 //
-// Steps: the files of this moment are merged into new ones, which are synced; one catalog edit puts
+// Steps: the files of these runs are merged into new ones, which are synced; one catalog edit puts
 // these in their place; one swap of the region's version shows them; the old files are deleted when
-// the last reader lets go of them. Files that are flushed meanwhile stay behind the new ones.
+// the last reader lets go of them. Files that are flushed meanwhile stay after the new ones.
+//
+// A close ends large merges, so that it is prompt, and makes small ones, so that many short lives
+// do not leave many files.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "base/mutex.h"
+#include "compaction/pick.h"
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
+#include "engine/region/region_runs.h"
 #include "format/types.h"
+#include "store_file/store_file.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -23,19 +34,29 @@ namespace tandem::engine {
 /// Threads: any.
 class Compactor {
  public:
-  /// `runs_max`: a region with this many runs is due.
-  Compactor(FileWork work, uint32_t runs_max) : work_(work), runs_max_(runs_max) {}
+  /// `runs_max`: of an idle region (compaction::MergePolicy).
+  Compactor(FileWork work, uint32_t runs_max) : work_(work), policy_{.runs_max = runs_max} {}
 
-  /// Whether the region has so many runs, two or more, that it should be compacted.
+  /// Whether runs of the region should be merged.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
-  /// Merges all files of the region into one run, whatever their number. A merge that was due and
-  /// runs is ended: this one does its work and more. Errors: kCancelled, kReadOnly, kCorruption,
-  /// kIoError, kNoSpace, kUnsupported; the inputs stay then.
+  /// Whether it has more runs than an idle region may have.
+  bool IsBehind(const Region& region) const {
+    return RunCount(*region.version()) > policy_.runs_max;
+  }
+  /// Merges all files of the region into one run, in several steps where there are more runs than
+  /// one merge takes. A due merge that runs is ended: this one does its work and more. Errors:
+  /// kCancelled, kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs of the step
+  /// stay then.
   Status Compact(Region& region) EXCLUDES(mutex_);
-  /// Compact, as long as it is due, unless somebody does it already, who then sees that it is due
-  /// again: no thread waits that a flush may need. A region where it fails for a reason that does
-  /// not pass (base/passing.h) is left alone from then on.
-  Status CompactIfDue(Region& region) EXCLUDES(mutex_);
+  /// Merges what is due, as long as something is, and calls `merged` after each; unless somebody
+  /// merges in the region already: no thread waits that a flush may need. Errors: as Compact. A
+  /// region where it fails for a reason that does not pass (base/passing.h) is left alone from then
+  /// on.
+  Status CompactIfDue(Region& region, const std::function<void()>& merged) EXCLUDES(mutex_);
+  /// For a close, instead of Cancel: ends merges that run, and those that begin later, unless they
+  /// are due and small; then merges what is due in `regions`, at most kCloseBytes of inputs
+  /// together. Returns the first error; the other regions are merged all the same.
+  Status FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) EXCLUDES(mutex_);
   /// Whether the caller is to try CompactIfDue again later, since nobody else is: until
   /// ReleaseRetry.
   bool ClaimRetry(const Region& region) EXCLUDES(mutex_);
@@ -45,19 +66,27 @@ class Compactor {
   /// which it fails for good is left alone from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);
   /// Ends merges that run, and those that begin later, with kCancelled.
-  void Cancel() EXCLUDES(mutex_);
+  void Cancel() EXCLUDES(mutex_) { EndMergesAbove(0); }
+
+  /// What merges of a close read together: a moment's work on any disk.
+  static constexpr uint64_t kCloseBytes = 4 << 20;
 
  private:
   using Wish = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
 
-  // Those who wait to merge all of a region; a merge that was only due gives way to them.
-  struct Waiting {
-    uint32_t callers = 0;
-    Wish end_due_merge{false};
+  // A region's due merge gives way to those who wait to merge all of it, and to a close.
+  struct DueMerge {
+    uint32_t callers_waiting = 0;
+    uint64_t input_bytes = 0;
+    Wish end{false};
   };
 
-  Status GiveUpUnlessItMayPass(const Region& region, const Status& status) EXCLUDES(mutex_);
-  const Wish& Wait(const Region& region, int change) EXCLUDES(mutex_);
+  void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
+  void SetWish(DueMerge* merge) const REQUIRES(mutex_);
+  Status FinishInTurn(Region& region, uint64_t* budget) EXCLUDES(mutex_);
+  static void Settle(Region& region, const Status& status);
+  Status GiveUpUnlessItMayPass(Region& region, const Status& status) EXCLUDES(mutex_);
+  void Wait(const Region& region, int change) EXCLUDES(mutex_);
   Status CompactDueInTurn(Region& region) EXCLUDES(mutex_);
   // The files [first, end) of a version: whole runs that follow one another.
   struct Inputs {
@@ -67,7 +96,11 @@ class Compactor {
       return std::span(version.files).subspan(first, end - first);
     }
   };
-  Status CompactInTurn(Region& region, const Wish& cancelled);
+  static uint64_t BytesOf(const Inputs& inputs);
+  static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
+  static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
+  const Wish& WishOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
+  Status CompactInTurn(Region& region);
   Status CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
   Status RewriteInTurn(Region& region);
@@ -78,10 +111,11 @@ class Compactor {
   Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
 
   const FileWork work_;
-  const uint32_t runs_max_;
-  Wish cancelled_{false};
+  const compaction::MergePolicy policy_;
+  Wish cancelled_{false};  // Merges that are not due ones.
   mutable base::Mutex mutex_;
-  std::map<format::RegionId, Waiting> waiting_ GUARDED_BY(mutex_);  // Entries stay.
+  uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;       // Larger due merges end.
+  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Entries stay.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
   std::set<format::RegionId> tried_again_ GUARDED_BY(mutex_);  // Soon: somebody has claimed it.
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);

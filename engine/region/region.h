@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -58,6 +59,10 @@ class Region {
   /// The oldest operation that no file holds; kSequenceMax when all are in files.
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
 
+  /// Whether the last merge of its runs failed: nobody should wait for the next.
+  bool merges_fail() const { return merges_fail_.load(std::memory_order_relaxed); }
+  void SetMergesFail(bool fail) { merges_fail_.store(fail, std::memory_order_relaxed); }
+
   /// Every operation up to it is in files. Raised with the version that says so.
   format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
   void RaiseFlushedThrough(format::SequenceNumber sequence) EXCLUDES(mutex_);
@@ -86,6 +91,8 @@ class Region {
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.
   Unlogged unlogged_;
+
+  std::atomic<bool> merges_fail_{false};  // Relaxed: it orders nothing.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;

@@ -41,7 +41,8 @@ struct Tuning {
   uint64_t file_bytes = 2ull << 30;       ///< A store file is rolled when its rows take so much,
   uint32_t file_rows = kRowsPerFileMax;   ///< or are so many.
   uint32_t chain_cells_max = 16;          ///< A row of a memstore with more cells becomes a tree.
-  uint32_t compaction_runs = 8;           ///< A region with this many runs is compacted.
+  /// Runs of an idle region at most (compaction::MergePolicy); under load fewer than twice as many.
+  uint32_t compaction_runs = 8;
 };
 
 }  // namespace tandem::engine

@@ -244,10 +244,11 @@ class Database {
   /// Requires: no other call is under way.
   ~Database();
   /// Flushes every memstore, seals the log and closes; waits for calls that are under way, and
-  /// refuses those that come later with kClosed. Errors: kBusy "1 cursor (of 't') and 2 snapshots
-  /// (of sequence 7, 9) are open", and those of Flush: nothing is closed, the database goes on.
-  /// kIoError "closed, but not cleanly": it is closed, and the next Open recovers; so ends every
-  /// database that has turned read-only.
+  /// refuses those that come later with kClosed. Ends merges, but for small ones, which it makes
+  /// (4 MiB together), so that many short lives leave few files. Errors: kBusy "1 cursor (of 't')
+  /// and 2 snapshots (of sequence 7, 9) are open", and those of Flush: nothing is closed, the
+  /// database goes on. kIoError "closed, but not cleanly": it is closed, and the next Open
+  /// recovers; so ends every database that has turned read-only.
   Status Close();
 
   /// One durable edit of the catalog: the table with a region for each range between split keys.
@@ -255,7 +256,8 @@ class Database {
   /// kReadOnly, kIoError, kNoSpace.
   Status CreateTable(const TableOptions& options);
   /// Applies the whole batch or nothing, as of one moment, and returns when it reached its
-  /// durability and every later read sees it. May wait for flushes (see WriteOptions::no_wait).
+  /// durability and every later read sees it. May wait for flushes and merges (see
+  /// WriteOptions::no_wait).
   /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
   /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
   /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
@@ -290,8 +292,9 @@ class Database {
   /// name: all tables. Errors: kNotFound, kReadOnly, kNoSpace (it is tried again in the
   /// background).
   Status Flush(std::string_view table = {});
-  /// Flushes, then merges all files of each region of the table into one run, and waits. An empty
-  /// name: all tables. Errors: as Flush; kCancelled (Close); the files stay as they were.
+  /// Flushes, then merges all files of each region of the table into one run, and waits: of more
+  /// than 16 runs in several steps. An empty name: all tables. Errors: as Flush; kCancelled
+  /// (Close); the files of the step that failed stay as they were.
   Status Compact(std::string_view table);
   /// Checks every file of the database against its checksums and the catalog; with `deep` also that
   /// each index equals its rows, both ways, and that forward, reverse and point reads agree. What

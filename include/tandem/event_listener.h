@@ -40,7 +40,7 @@ struct FlushEvent {
   Status status = {};  ///< kNoSpace and kOutOfMemory: it is tried again, and begins again.
 };
 
-/// The files of a region become one run.
+/// Files of a region, of runs that follow one another, become one run.
 struct CompactionEvent {
   std::string_view table = {};
   uint64_t region_id = 0;
@@ -48,10 +48,10 @@ struct CompactionEvent {
   // Known at the end.
   uint64_t files = 0, rows = 0, bytes = 0;
   uint64_t micros = 0;
-  Status status = {};  ///< kCancelled: the database was closed meanwhile. The inputs stay then.
+  Status status = {};  ///< kCancelled: a close or Compact came. The inputs stay then.
 };
 
-/// A writer waits until flushes have made room, on the writer's thread.
+/// A writer waits until flushes have made room or merges made runs fewer, on the writer's thread.
 struct StallEvent {
   std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
   uint64_t micros = 0;           ///< Known at the end.

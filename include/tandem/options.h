@@ -83,7 +83,7 @@ enum class Durability : uint8_t {
 
 struct WriteOptions {
   Durability durability = Durability::kWritten;
-  bool no_wait = false;  ///< kBusy with the reason instead of waiting when flushes fall behind.
+  bool no_wait = false;  ///< kBusy with the reason instead of waiting for flushes or merges.
 };
 
 /// A column asked for. An empty family is the table's first.

@@ -60,8 +60,9 @@ struct Statistics {
   uint64_t broken_sections = 0;  ///< Of files, that reads go on without.
   uint64_t rewritten_files = 0;  ///< Because of such sections.
 
-  uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes.
-  uint64_t delayed_writes = 0;            ///< Held up for a millisecond, so that flushes keep up.
+  uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes or merges.
+  /// Held up for a millisecond, or for up to 16 by their size, so that flushes and merges keep up.
+  uint64_t delayed_writes = 0;
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
 

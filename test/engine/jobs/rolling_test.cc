@@ -192,15 +192,22 @@ BOOST_AUTO_TEST_CASE(FilesOfOneRunCountAsOne) {
   executor.Drain();
   BOOST_REQUIRE_EQUAL(Files().size(), 10u);  // More than runs_max, and yet nothing is due.
   const uint64_t number = Files()[0].number;
-  for (int i = 0; i < 2; ++i) {
-    PutRows(static_cast<uint64_t>(i), 1, 1, "b");
+  const auto flush_row = [&](uint64_t row, const std::string& value) {
+    PutRows(row, 1, 1, value);
     BOOST_REQUIRE(engine().Flush("t").ok());
     executor.Drain();
-    BOOST_CHECK_EQUAL(Files()[0].number, number);
-  }
-  PutRows(7, 1, 1, "c");
+  };
+  for (uint64_t i = 0; i < 3; ++i) flush_row(i, "b");
+  BOOST_CHECK_EQUAL(Files().size(), 13u);
+  // Similar runs become one, above a large one that stays.
+  flush_row(3, "b");
+  BOOST_CHECK_EQUAL(Files().size(), 11u);
+  BOOST_CHECK_EQUAL(Files()[0].number, number);
+  CheckAll();
+  // Half as many rows come into the large one.
+  PutRows(0, 500, 1, "c");
   BOOST_REQUIRE(engine().Flush("t").ok());
-  executor.Drain();
+  flush_row(1, "d");
   CheckRun(std::vector<uint64_t>(10, 100));
   BOOST_CHECK_NE(Files()[0].number, number);
   CheckAll();

@@ -1,0 +1,36 @@
+// Files of one run follow one another in a version.
+#include "engine/region/region_runs.h"
+
+namespace tandem::engine {
+namespace {
+
+bool BeginsRun(const RegionVersion& version, size_t file) {
+  return file == 0 || version.files[file].run != version.files[file - 1].run;
+}
+
+}  // namespace
+
+RegionRuns RunsOf(const RegionVersion& version) {
+  RegionRuns runs;
+  for (size_t i = 0; i < version.files.size(); ++i) {
+    if (BeginsRun(version, i)) {
+      runs.firsts.push_back(i);
+      runs.described.emplace_back();
+    }
+    const FileSlice& slice = version.files[i];
+    compaction::RunDescription& run = runs.described.back();
+    run.bytes += slice.file->store().size_bytes();
+    run.rows += slice.high - slice.low;
+    run.deletes += slice.file->store().statistics().deletes;
+  }
+  runs.firsts.push_back(version.files.size());
+  return runs;
+}
+
+size_t RunCount(const RegionVersion& version) {
+  size_t count = 0;
+  for (size_t i = 0; i < version.files.size(); ++i) count += BeginsRun(version, i);
+  return count;
+}
+
+}  // namespace tandem::engine

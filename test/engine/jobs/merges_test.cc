@@ -1,0 +1,264 @@
+// The engine's use of compaction/pick: partial merges keep what older runs need, writers never see
+// too many runs, and a close makes small merges and ends large ones.
+#define BOOST_TEST_DYN_LINK
+#include <tandem/event_listener.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+
+#include "test/engine/test_engine.h"
+#include "test/support/print.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+struct InputCounter final : EventListener {
+  void OnCompactionEnd(const CompactionEvent& event) override {
+    if (event.status.ok()) files_max = std::max(files_max, event.input_files);
+  }
+  uint64_t files_max = 0;
+};
+
+struct MergesFixture : TestEngine {
+  MergesFixture() {
+    options.listener = counter;
+    tuning.compaction_runs = engine::Tuning().compaction_runs;
+    tuning.memstore_bytes = 16 << 20;
+    tuning.memstores_total_bytes = 64 << 20;
+    tuning.log_segment_bytes = 16 << 20;
+    Start();
+  }
+  engine::Engine& engine() { return **this; }
+
+  void Start() {
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+    if (engine().Info().tables.empty()) {
+      BOOST_REQUIRE_EQUAL(engine().CreateTable(SimpleTable(2)).ToString(), "OK");
+    }
+  }
+  void Reopen(uint32_t runs_max) {
+    BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+    tuning.compaction_runs = runs_max;
+    Start();
+  }
+  void Flush() { BOOST_REQUIRE_EQUAL(engine().Flush("t").ToString(), "OK"); }
+  /// A run of rows that zstd cannot make smaller.
+  void FlushRows(uint64_t first, uint64_t count, size_t value_bytes = 200) {
+    WriteBatch batch;
+    for (uint64_t i = first; i < first + count; ++i) {
+      std::string value(value_bytes, 0);
+      for (char& byte : value) byte = static_cast<char>(random.Below(256));
+      batch.Put("t", std::to_string(1'000'000 + i), "d", "q", value);
+    }
+    BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+    Flush();
+  }
+  void CheckSound() {
+    const Result<VerifyReport> report = engine().Verify(true);
+    BOOST_REQUIRE(report.has_value());
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
+  }
+  uint64_t Merges() { return engine().GetStatistics().compactions; }
+
+  std::shared_ptr<InputCounter> counter = std::make_shared<InputCounter>();
+  TestRandom random{"merges"};
+};
+
+BOOST_FIXTURE_TEST_SUITE(MergesOfRuns, MergesFixture)
+
+BOOST_AUTO_TEST_CASE(AMergeAboveTheBaseKeepsMarkers) {
+  for (const std::string row : {"cell", "column", "family", "row", "live"}) {
+    for (int64_t timestamp = 1; timestamp <= 3; ++timestamp) {
+      const std::string value = "old" + std::to_string(timestamp);
+      BOOST_REQUIRE(Put(row, "c", value, Durability::kWritten, timestamp).ok());
+    }
+  }
+  FlushRows(0, 1000);  // The base.
+  const uint64_t base = engine().Info().tables[0].regions[0].files[0].number;
+  WriteBatch deletes;
+  deletes.DeleteCell("t", "cell", "d", "c", 3);
+  deletes.DeleteColumn("t", "column", "d", "c");
+  deletes.DeleteFamily("t", "family", "d");
+  deletes.DeleteRow("t", "row");
+  deletes.DeleteRow("t", "never there");
+  BOOST_REQUIRE(Write(deletes).ok());
+  FlushRows(2000, 10);
+  BOOST_REQUIRE(Put("live", "c", "new", Durability::kWritten, 1).ok());
+  for (uint64_t i = 0; i < 3; ++i) FlushRows(2010 + 10 * i, 10);
+  executor.Drain();
+  BOOST_CHECK_EQUAL(Merges(), 1u);
+  BOOST_REQUIRE_EQUAL(FileCount(), 2u);
+  BOOST_CHECK_EQUAL(engine().Info().tables[0].regions[0].files[0].number, base);
+  for (int life = 0; life < 2; ++life) {
+    BOOST_CHECK_EQUAL(Versions("cell", "c"), "old2@2");
+    BOOST_CHECK_EQUAL(Versions("column", "c"), "");
+    BOOST_CHECK_EQUAL(Versions("family", "c"), "");
+    BOOST_CHECK_EQUAL(Versions("row", "c"), "");
+    BOOST_CHECK_EQUAL(Versions("live", "c"), "old3@3 old2@2");
+    BOOST_CHECK_EQUAL(*engine().Count({}, "t", Predicate::Equal("c", "old3"), {}), 1u);
+    CheckSound();
+    BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");  // And with the base.
+    BOOST_REQUIRE_EQUAL(FileCount(), 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ManyRunsAreMergedByHandInSteps) {
+  Reopen(100);
+  for (uint64_t i = 0; i < 45; ++i) FlushRows(i, 1);
+  executor.Drain();
+  BOOST_REQUIRE_EQUAL(FileCount(), 45u);
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  BOOST_CHECK_EQUAL(FileCount(), 1u);
+  BOOST_CHECK_EQUAL(counter->files_max, 16u);
+  CheckSound();
+}
+
+// The executor runs nothing before a writer waits.
+BOOST_AUTO_TEST_CASE(WritersNeverSeeMoreThanSixteenRuns) {
+  uint64_t most = 0, waits = 0;
+  for (uint64_t i = 0; i < 200; ++i) {
+    FlushRows(i * 10, 10);
+    most = std::max(most, FileCount());
+    waits = engine().GetStatistics().stalls;
+  }
+  BOOST_CHECK_LE(most, 16u);
+  BOOST_CHECK_GE(most, 12u);
+  BOOST_CHECK_GT(waits, 0u);
+  BOOST_CHECK_GT(engine().GetStatistics().delayed_writes, waits);
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_CASE(WritersSlowDownByWhatTheyWriteAndThenWait) {
+  tuning.memstore_bytes = 4'000'000;
+  Reopen(8);
+  const auto micros_of = [&](size_t bytes) {
+    const int64_t before = clock.MonotonicMicros();
+    BOOST_REQUIRE_EQUAL(Put("row", "q", std::string(bytes, 'v')).ToString(), "OK");
+    return clock.MonotonicMicros() - before;
+  };
+  for (uint64_t runs = 1; runs < 15; ++runs) {
+    FlushRows(runs, 1);
+    BOOST_REQUIRE_EQUAL(FileCount(), runs);
+    int64_t micros = 0;
+    for (int i = 0; i < 100; ++i) micros += micros_of(4000);
+    if (runs < 10) {
+      BOOST_CHECK_EQUAL(micros, 0);
+    } else {
+      // A tenth of a memstore, and each put is a few bytes more than its value.
+      BOOST_CHECK_GE(micros, 97'000 << (runs - 10));
+      BOOST_CHECK_LE(micros, 110'000 << (runs - 10));
+    }
+    BOOST_CHECK_LE(micros_of(400'000), 16'000);
+  }
+  FlushRows(15, 1);
+  WriteBatch batch;
+  batch.Put("t", "row", "d", "q", "v");
+  BOOST_CHECK_EQUAL(
+      engine().Write({.durability = Durability::kWritten, .no_wait = true}, batch).ToString(),
+      "Busy: region 1 of table 't' has 15 runs of store files waiting to be merged");
+  BOOST_CHECK_EQUAL(Put("row", "q", "v").ToString(), "OK");
+  BOOST_CHECK_LE(FileCount(), 8u);
+}
+
+// Waiting for merges that cannot be would be for ever.
+BOOST_AUTO_TEST_CASE(WritersDoNotWaitForMergesThatFail) {
+  for (const Status& status : {Status::IoError("injected"), Status::NoSpace("injected")}) {
+    for (uint64_t i = 0; i < 40; ++i) {
+      FlushRows(i, 1);
+      disk.control().InjectFault(
+          {.operations = {DiskOperation::kCreate}, .sticky = true, .status = status});
+      executor.Drain();  // Merges run here, flushes above.
+      disk.control().ClearFaults();
+    }
+    BOOST_CHECK_GE(FileCount(), 40u);
+    BOOST_CHECK(!engine().Info().read_only);
+    // By hand it is tried, and from then on by itself.
+    BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+    BOOST_CHECK_EQUAL(FileCount(), 1u);
+    Reopen(8);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ACloseMakesSmallMergesAndEndsLargeOnes) {
+  for (uint64_t i = 0; i < 4; ++i) FlushRows(i * 100, 100, 12'000);  // 4.8 MB.
+  Reopen(8);
+  BOOST_CHECK_EQUAL(FileCount(), 4u);
+  for (uint64_t i = 0; i < 4; ++i) FlushRows(i, 1);
+  Reopen(8);
+  BOOST_CHECK_EQUAL(FileCount(), 5u);
+  CheckSound();
+  // Nothing was due before the flush, and now all is.
+  executor.Drain();
+  FlushRows(0, 1);
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 1u);
+}
+
+// All regions together make no long close.
+BOOST_AUTO_TEST_CASE(ACloseMergesNoMoreThanFewBytesOfAllRegions) {
+  for (int table = 0; table < 3; ++table) {
+    TableOptions options = SimpleTable();
+    options.name = "large" + std::to_string(table);
+    BOOST_REQUIRE(engine().CreateTable(options).ok());
+    for (int run = 0; run < 4; ++run) {
+      WriteBatch batch;
+      std::string value(450'000, 0);
+      for (char& byte : value) byte = static_cast<char>(random.Below(256));
+      batch.Put(options.name, std::to_string(run), "d", "q", value);
+      BOOST_REQUIRE(Write(batch).ok());
+      BOOST_REQUIRE(engine().Flush(options.name).ok());
+    }
+  }
+  Reopen(8);
+  BOOST_CHECK_EQUAL(FileCount(), 1u + 1u + 4u);
+}
+
+BOOST_AUTO_TEST_CASE(AMergeThatFailsAtACloseHarmsNothing) {
+  for (const Status& status : {Status::IoError("injected"), Status::NoSpace("injected")}) {
+    for (const DiskOperation operation :
+         {DiskOperation::kCreate, DiskOperation::kWrite, DiskOperation::kDataSync}) {
+      for (uint64_t i = 0; i < 4; ++i) FlushRows(i, 1);
+      disk.control().InjectFault({.operations = {operation}, .status = status});
+      log.clear();
+      BOOST_CHECK_EQUAL(Close().ToString(), "OK");
+      BOOST_CHECK(disk.control().has_struck());
+      BOOST_CHECK(std::any_of(log.begin(), log.end(), [](const std::string& line) {
+        return line.starts_with("merging at the close failed: ");
+      }));
+      disk.control().ClearFaults();
+      Start();
+      BOOST_CHECK_EQUAL(FileCount(), 4u);
+      BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+      BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+      CheckSound();
+      WriteBatch batch;
+      for (uint64_t i = 0; i < 4; ++i) batch.DeleteRow("t", std::to_string(1'000'000 + i));
+      BOOST_REQUIRE(Write(batch).ok());
+      BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+      BOOST_REQUIRE_EQUAL(FileCount(), 0u);
+    }
+  }
+}
+
+// What former lives left is merged without a flush, once it is more than an idle region may have.
+BOOST_AUTO_TEST_CASE(AnOpenMergesWhatIsTooMuch) {
+  Reopen(100);
+  for (uint64_t i = 0; i < 8; ++i) FlushRows(i * 100, 100, 12'000);
+  Reopen(8);
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 8u);
+  Reopen(100);
+  FlushRows(900, 100, 12'000);
+  Reopen(8);
+  BOOST_CHECK_EQUAL(FileCount(), 9u);
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
