@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
 
 #include "test/support/print.h"
 
@@ -43,15 +45,35 @@ void OpenColdTable(TestEngine* engine, uint64_t n, uint64_t hits) {
   BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
 }
 
-uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
+namespace {
+
+std::vector<DiskEvent> TraceOf(TestEngine* engine, const std::function<void()>& work) {
   engine->disk.control().SetTracing(true);
   (void)engine->disk.control().TakeTrace();
   work();
-  const std::vector<DiskEvent> trace = engine->disk.control().TakeTrace();
+  std::vector<DiskEvent> trace = engine->disk.control().TakeTrace();
   engine->disk.control().SetTracing(false);
+  return trace;
+}
+
+}  // namespace
+
+uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
+  const std::vector<DiskEvent> trace = TraceOf(engine, work);
   return static_cast<uint64_t>(std::count_if(
       trace.begin(), trace.end(),
       [](const DiskEvent& event) { return event.operation == DiskOperation::kRead; }));
+}
+
+IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work) {
+  IoBytes bytes;
+  for (const DiskEvent& event : TraceOf(engine, work)) {
+    if (event.operation == DiskOperation::kRead) bytes.read += event.size;
+    if (event.operation == DiskOperation::kWrite) bytes.written += event.size;
+    const bool is_of_store = event.name.starts_with("store-");
+    if (event.operation == DiskOperation::kRead && is_of_store) bytes.read_of_stores += event.size;
+  }
+  return bytes;
 }
 
 NamedFiles FilesNamed(TestEngine* engine, std::string_view prefix) {

@@ -29,6 +29,14 @@ void OpenColdTable(TestEngine* engine, uint64_t n, uint64_t hits);
 /// How often `work` reads of the disk.
 uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work);
 
+/// Bytes that `work` asks the disk to read and to write. The manifest, which lines of its own
+/// bound, is read by every open.
+struct IoBytes {
+  uint64_t read = 0, written = 0;
+  uint64_t read_of_stores = 0;  ///< Of store files, among what was read.
+};
+IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work);
+
 /// The files whose names begin with `prefix`.
 struct NamedFiles {
   uint64_t count = 0, bytes = 0;

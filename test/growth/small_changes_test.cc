@@ -1,0 +1,82 @@
+// What one small change costs beside a table of n rows in one file: what is read and written by the
+// open, the flush, the checkpoint and the close around it.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <map>
+
+#include "test/growth/growth.h"
+#include "test/growth/tables.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+struct SmallChange {
+  IoBytes open, put, flush, checkpoint, close;
+};
+
+void RequireOk(const Status& status) { BOOST_REQUIRE_EQUAL(status.ToString(), "OK"); }
+
+/// Beside n rows; each n is made once.
+const SmallChange& ChangeBeside(uint64_t n) {
+  static std::map<uint64_t, SmallChange> known;
+  const auto [at, is_new] = known.try_emplace(n);
+  SmallChange& change = at->second;
+  if (!is_new) return change;
+  TestEngine engine;
+  OpenColdTable(&engine, n, 16);
+  RequireOk(engine.Close());
+  const auto of = [&engine](const std::function<Status()>& work) {
+    return IoBytesOf(&engine, [&work] { RequireOk(work()); });
+  };
+  change.open = of([&] { return engine.Open(); });
+  change.put = of([&] { return engine.Put(RowKey(n / 2), "c", "new"); });
+  change.flush = of([&] { return engine->Flush("t"); });
+  change.checkpoint = of([&] { return engine->Checkpoint("copy"); });
+  RequireOk(engine.Put(RowKey(n / 3), "c", "new"));
+  change.close = of([&] { return engine.Close(); });
+  return change;
+}
+
+std::function<double(uint64_t)> Beside(IoBytes SmallChange::*part, uint64_t IoBytes::*figure) {
+  return [=](uint64_t n) { return static_cast<double>(ChangeBeside(n).*part.*figure); };
+}
+
+BOOST_AUTO_TEST_SUITE(SmallChanges)
+
+BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
+  const struct {
+    std::string_view cost;
+    IoBytes SmallChange::*part;
+    uint64_t IoBytes::*figure;
+    double bytes_max;
+  } kLines[] = {
+      {"bytes read of store files by an open beside n rows", &SmallChange::open,
+       &IoBytes::read_of_stores, 64 << 10},
+      {"bytes written by an open beside n rows", &SmallChange::open, &IoBytes::written, 16 << 10},
+      {"bytes read by a put beside n rows", &SmallChange::put, &IoBytes::read, 0},
+      {"bytes written by a put beside n rows", &SmallChange::put, &IoBytes::written, 4 << 10},
+      {"bytes read by the flush of a put beside n rows", &SmallChange::flush, &IoBytes::read,
+       16 << 10},
+      {"bytes written by the flush of a put beside n rows", &SmallChange::flush, &IoBytes::written,
+       16 << 10},
+      {"bytes written by a checkpoint beside n rows", &SmallChange::checkpoint, &IoBytes::written,
+       32 << 10},
+      {"bytes read of store files by a close after a put beside n rows", &SmallChange::close,
+       &IoBytes::read_of_stores, 16 << 10},
+      {"bytes written by a close after a put beside n rows", &SmallChange::close,
+       &IoBytes::written, 32 << 10},
+  };
+  for (const auto& line : kLines) {
+    Check({.cost = line.cost,
+           .n = 512,
+           .bound = AtMost(line.bytes_max),
+           .measure = Beside(line.part, line.figure)});
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
