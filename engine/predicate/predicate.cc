@@ -156,8 +156,44 @@ Predicate Predicate::Equal(std::string column, std::string value) {
   return Compare(Kind::kEqual, std::move(column), {std::move(value)});
 }
 
+Predicate Predicate::NotEqual(std::string column, std::string value) {
+  return Compare(Kind::kNotEqual, std::move(column), {std::move(value)});
+}
+
+Predicate Predicate::Less(std::string column, std::string value) {
+  return Compare(Kind::kLess, std::move(column), {std::move(value)});
+}
+
+Predicate Predicate::LessOrEqual(std::string column, std::string value) {
+  return Compare(Kind::kLessOrEqual, std::move(column), {std::move(value)});
+}
+
+Predicate Predicate::Greater(std::string column, std::string value) {
+  return Compare(Kind::kGreater, std::move(column), {std::move(value)});
+}
+
+Predicate Predicate::GreaterOrEqual(std::string column, std::string value) {
+  return Compare(Kind::kGreaterOrEqual, std::move(column), {std::move(value)});
+}
+
 Predicate Predicate::Between(std::string column, std::string low, std::string high) {
   return Compare(Kind::kBetween, std::move(column), {std::move(low), std::move(high)});
+}
+
+Predicate Predicate::In(std::string column, std::vector<std::string> values) {
+  return Compare(Kind::kIn, std::move(column), std::move(values));
+}
+
+Predicate Predicate::Prefix(std::string column, std::string prefix) {
+  return Compare(Kind::kPrefix, std::move(column), {std::move(prefix)});
+}
+
+Predicate Predicate::IsNull(std::string column) {
+  return Compare(Kind::kIsNull, std::move(column), {});
+}
+
+Predicate Predicate::IsNotNull(std::string column) {
+  return Compare(Kind::kIsNotNull, std::move(column), {});
 }
 
 Predicate Predicate::And(std::vector<Predicate> children) {

@@ -58,12 +58,23 @@ class Predicate {
   };
 
   Predicate() = default;  ///< Every row.
-  /// A comparison of `kind`, kEqual to kIsNotNull, with as many `values` as it asks for; kInvalid
-  /// otherwise. `column`: "name", "family:name" (cut at the first colon) or "_row".
-  static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
+  // Comparisons. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Equal(std::string column, std::string value);
+  static Predicate NotEqual(std::string column, std::string value);
+  static Predicate Less(std::string column, std::string value);
+  static Predicate LessOrEqual(std::string column, std::string value);
+  static Predicate Greater(std::string column, std::string value);
+  static Predicate GreaterOrEqual(std::string column, std::string value);
   /// Both ends inclusive.
   static Predicate Between(std::string column, std::string low, std::string high);
+  /// Equal to one of `values`; of none: no row.
+  static Predicate In(std::string column, std::vector<std::string> values);
+  static Predicate Prefix(std::string column, std::string prefix);
+  static Predicate IsNull(std::string column);
+  static Predicate IsNotNull(std::string column);
+  /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time. As
+  /// many `values` as it asks for; kInvalid otherwise.
+  static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
   /// And of none is every row, Or of none is no row. A child of the same kind hands over its own
   /// children, so a chain of any length has one level. kInvalid above kPredicateDepthMax levels.
   static Predicate And(std::vector<Predicate> children);

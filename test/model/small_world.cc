@@ -81,7 +81,7 @@ std::vector<Predicate> SmallPredicates(bool two_families) {
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
     for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
-    leaves.push_back(Predicate::Compare(Kind::kIsNull, column, {}));
+    leaves.push_back(Predicate::IsNull(column));
   }
   for (const Predicate& leaf : leaves) {
     all.push_back(leaf);

@@ -317,7 +317,7 @@ std::string LifeModel::WriterDifference(engine::Engine& engine, size_t writer) c
     if (!wrong.empty()) return wrong;
     for (const IndexOptions& index : table.indexes) {
       const auto predicate =
-          Predicate::And({Predicate::Compare(Predicate::Kind::kPrefix, "_row", {scan.prefix}),
+          Predicate::And({Predicate::Prefix("_row", scan.prefix),
                           Predicate::Compare(Predicate::Kind::kGreaterOrEqual,
                                              index.columns[0].qualifier, {"3"})});
       const QueryOptions query{.use_index = index.name};

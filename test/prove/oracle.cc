@@ -28,7 +28,7 @@ class IndexCheck {
 
   std::string Run() {
     const std::string column = ColumnText(table_, index_.columns[0]);
-    const auto has_value = Predicate::Compare(Predicate::Kind::kIsNotNull, column, {});
+    const auto has_value = Predicate::IsNotNull(column);
     Result<std::vector<ModelRow>> rows = Rows(has_value, {.no_index = true});
     if (!rows.has_value()) return rows.error().ToString();
     std::string reason = Compare(has_value, *rows);

@@ -51,8 +51,8 @@ class TandemContents : public ContentsPeer {
     const std::string column = kContentsColumns[query.column];
     if (query.high.empty()) return Predicate::Equal(column, query.low);
     return Predicate::And(
-        {Predicate::Compare(Predicate::Kind::kGreaterOrEqual, column, {query.low}),
-         Predicate::Compare(Predicate::Kind::kLess, column, {query.high})});
+        {Predicate::GreaterOrEqual(column, query.low),
+         Predicate::Less(column, query.high)});
   }
 
   static void ConsumeAll(Result<Cursor> cursor, Consumer* consumer) {

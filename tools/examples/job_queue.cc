@@ -154,10 +154,10 @@ class Queue {
     const std::string now = std::to_string(NowMicros());
     using Kind = tandem::Predicate::Kind;
     const auto due = database_->Count(read, table_,
-                                      tandem::Predicate::Compare(Kind::kLessOrEqual, "due", {now}));
+                                      tandem::Predicate::LessOrEqual("due", now));
     if (!due) return due.error();
     const auto later =
-        database_->Count(read, table_, tandem::Predicate::Compare(Kind::kGreater, "due", {now}));
+        database_->Count(read, table_, tandem::Predicate::Greater("due", now));
     if (!later) return later.error();
     return QueueCounts{.due = *due, .later = *later};
   }

@@ -207,7 +207,7 @@ Status Worker::CompareOrder(const Snapshot& snapshot, const Predicate& predicate
   ordered.descending = dice_.Chance(50);
   scanned.no_index = true;
   const Predicate sized =
-      Predicate::And({predicate, Predicate::Compare(Predicate::Kind::kIsNotNull, "w:size", {})});
+      Predicate::And({predicate, Predicate::IsNotNull("w:size")});
   const std::string where = "south: query " + predicate.ToString() + " by size at a snapshot";
   stressed_.Begin("query in the order of an index");
   auto found = ReadAll(stressed_.database->Query(read, kSouth, predicate, ordered));

@@ -110,9 +110,9 @@ struct LiteralFixture {
     BOOST_CHECK_EQUAL(count(Kind::kLessOrEqual), below + equal);
     BOOST_CHECK_EQUAL(count(Kind::kGreaterOrEqual), above + equal);
     BOOST_CHECK_EQUAL(count(Kind::kNotEqual), below + above);
-    BOOST_CHECK_EQUAL(Count(Predicate::Compare(Kind::kIn, column, {literal, literal})), equal);
+    BOOST_CHECK_EQUAL(Count(Predicate::In(column, {literal, literal})), equal);
     BOOST_CHECK_EQUAL(Count(Predicate::Between(column, literal, literal)), equal);
-    BOOST_CHECK_EQUAL(Count(Predicate::Not(Predicate::Compare(Kind::kLess, column, {literal}))),
+    BOOST_CHECK_EQUAL(Count(Predicate::Not(Predicate::Less(column, literal))),
                       above + equal);
     return std::to_string(below) + " " + std::to_string(equal) + " " + std::to_string(above);
   }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(LongValuesAndBytesThatAreNoTextHaveTheirPlace) {
   BOOST_CHECK_EQUAL(Place("y", std::string(1023, '\0')), "2 0 3");
   BOOST_CHECK_EQUAL(Place("y", std::string(100'000, '\xff')), "5 0 0");
   const auto prefixed = [&](const std::string& column, const std::string& prefix) {
-    return Count(Predicate::Compare(Predicate::Kind::kPrefix, column, {prefix}));
+    return Count(Predicate::Prefix(column, prefix));
   };
   BOOST_CHECK_EQUAL(prefixed("s", std::string(2045, 'c')), 1u);
   BOOST_CHECK_EQUAL(prefixed("s", std::string(2046, 'c')), 0u);

@@ -77,11 +77,25 @@ BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   CheckParses("TRUE", Predicate());
 }
 
+BOOST_AUTO_TEST_CASE(EveryOperatorHasABuilder) {
+  CheckParses("a = 1", Predicate::Equal("a", "1"));
+  CheckParses("a != 1", Predicate::NotEqual("a", "1"));
+  CheckParses("a < 1", Predicate::Less("a", "1"));
+  CheckParses("a <= 1", Predicate::LessOrEqual("a", "1"));
+  CheckParses("a > 1", Predicate::Greater("a", "1"));
+  CheckParses("a >= 1", Predicate::GreaterOrEqual("a", "1"));
+  CheckParses("a BETWEEN 1 AND 2", Predicate::Between("a", "1", "2"));
+  CheckParses("a IN (1, 2)", Predicate::In("a", {"1", "2"}));
+  CheckParses("a PREFIX 'p'", Predicate::Prefix("a", "p"));
+  CheckParses("a IS NULL", Predicate::IsNull("a"));
+  CheckParses("a IS NOT NULL", Predicate::IsNotNull("a"));
+}
+
 BOOST_AUTO_TEST_CASE(NotBeforeAnOperatorNegatesIt) {
-  CheckParses("a NOT IN (1)", Predicate::Not(Predicate::Compare(Kind::kIn, "a", {"1"})));
+  CheckParses("a NOT IN (1)", Predicate::Not(Predicate::In("a", {"1"})));
   CheckParses("a NOT BETWEEN 1 AND 2", Predicate::Not(Predicate::Between("a", "1", "2")));
-  CheckParses("a NOT LIKE 'x%'", Predicate::Not(Predicate::Compare(Kind::kPrefix, "a", {"x"})));
-  CheckParses("NOT a IS NULL", Predicate::Not(Predicate::Compare(Kind::kIsNull, "a", {})));
+  CheckParses("a NOT LIKE 'x%'", Predicate::Not(Predicate::Prefix("a", "x")));
+  CheckParses("NOT a IS NULL", Predicate::Not(Predicate::IsNull("a")));
 }
 
 BOOST_AUTO_TEST_CASE(OrBindsLooserThanAndLooserThanNot) {

@@ -35,7 +35,7 @@ void Fill(TestEngine* engine) {
 BOOST_AUTO_TEST_SUITE(count_race)
 
 BOOST_AUTO_TEST_CASE(ARowWrittenMeanwhileCountsOnce) {
-  const Predicate absent = Predicate::Compare(Predicate::Kind::kIsNull, "c", {});
+  const Predicate absent = Predicate::IsNull("c");
   QueryOptions query;
   query.use_index = "by_c";
   bool has_written = true;

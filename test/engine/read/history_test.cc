@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(PredicatesSeeThePast) {
   PutAt("r", "other", 1, "x");
   PutAt("r", "c", 6, "old");
   const Predicate is_old = Predicate::Equal("c", "old");
-  const Predicate is_null = Predicate::Compare(Predicate::Kind::kIsNull, "c", {});
+  const Predicate is_null = Predicate::IsNull("c");
   Always([&] {
     for (const bool no_index : {false, true}) {
       QueryOptions query;

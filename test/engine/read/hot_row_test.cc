@@ -442,7 +442,7 @@ BOOST_AUTO_TEST_CASE(ACounterTakesLittleMoreThanItsCells) {
     cell.value = "12345678";
     memstore.Apply("r", {&cell, 1});
   }
-  // 48 bytes a cell; and for each 32 of them a tree, of 64 bytes and some nodes.
+  // 48 bytes a cell; and for each 8 of them a tree, of 64 bytes and some nodes.
   BOOST_CHECK_LT(memstore.size_bytes(), kUpdates * 64 + (1 << 20));
 }
 

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(AColumnOfAWideRowTakesFourBlockReads) {
   BOOST_CHECK_EQUAL(rows.size(), 2u);
   BOOST_CHECK_LE(TakeReads().count, 8u);
   const auto hits = Drain(Query(Columns({{"g", "small"}}),
-                                Predicate::Compare(Predicate::Kind::kPrefix, Column(3990), {"3"})));
+                                Predicate::Prefix(Column(3990), "3")));
   BOOST_CHECK_EQUAL(hits.size(), 1u);
   BOOST_CHECK_LE(TakeReads().count, 8u);
 }
