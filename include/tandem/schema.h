@@ -10,7 +10,7 @@
 namespace tandem {
 
 /// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
-/// or integer microseconds), the Be types eight big-endian bytes (bool: one). The stored value is
+/// or integer microseconds), the Be types eight big-endian bytes (bool: one; encoding.h). The stored value is
 /// never changed; a put whose value does not fit is refused. Numbers are on disk.
 enum class ColumnType : uint8_t {
   kBytes = 1,

@@ -4,6 +4,7 @@
 
 #include "tandem/backup.h"
 #include "tandem/database.h"
+#include "tandem/encoding.h"
 #include "tandem/event_listener.h"
 #include "tandem/limits.h"
 #include "tandem/options.h"
