@@ -76,7 +76,6 @@ SmallStep NewStep(Dice* dice, bool two_families) {
 
 /// Every predicate of the small world that is worth asking.
 std::vector<Predicate> SmallPredicates(bool two_families) {
-  using Kind = Predicate::Kind;
   std::vector<Predicate> leaves, all;
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;

@@ -152,7 +152,6 @@ class Queue {
     if (!snapshot) return snapshot.error();
     const tandem::ReadOptions read{.snapshot = &*snapshot};
     const std::string now = std::to_string(NowMicros());
-    using Kind = tandem::Predicate::Kind;
     const auto due = database_->Count(read, table_,
                                       tandem::Predicate::LessOrEqual("due", now));
     if (!due) return due.error();
