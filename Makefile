@@ -134,7 +134,7 @@ sanitized: $(SANITIZED_PROGRAMS)
 	wait $$strain || failed=1; exit $$failed
 
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
-# from SEED (another one every time).
+# from SEED (another one every time); as many side by side as there are processors.
 SUITES ?=
 MINUTES ?=
 SEED ?=
@@ -149,8 +149,9 @@ prove:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
-	@TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
-	  $(BUILD)/prove $(SUITES) $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
+	@export TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null); \
+	  for suite in $(or $(SUITES),$$($(BUILD)/prove --list | cut -d' ' -f1)); do echo $$suite; done | \
+	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/prove SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
 exam:
 	$(INSTALL) $(PACKAGES_TEST)

@@ -3,7 +3,6 @@
 #include "tandem/encoding.h"
 
 #include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -31,7 +30,8 @@ BOOST_AUTO_TEST_CASE(WhatWasEncodedIsDecoded) {
     BOOST_CHECK(DecodeUint64Be(EncodeUint64Be(static_cast<uint64_t>(value))) ==
                 static_cast<uint64_t>(value));
   }
-  for (const double value : {-INFINITY, -1.5, 0.0, 1e300, INFINITY}) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double value : {-kInfinity, -1.5, 0.0, 1e300, kInfinity}) {
     BOOST_CHECK(DecodeDoubleBe(EncodeDoubleBe(value)) == value);
   }
   for (const bool value : {false, true}) BOOST_CHECK(DecodeBoolBe(EncodeBoolBe(value)) == value);
