@@ -12,12 +12,12 @@ namespace tandem::format {
 
 /// Threads: any. Lifetime: the value lives as long as this object.
 template <typename T>
-class OnceLoaded {
+class Lazy {
  public:
-  OnceLoaded() = default;
-  OnceLoaded(const OnceLoaded&) = delete;
-  OnceLoaded& operator=(const OnceLoaded&) = delete;
-  ~OnceLoaded() { std::unique_ptr<T>(value_.load(std::memory_order_relaxed)).reset(); }
+  Lazy() = default;
+  Lazy(const Lazy&) = delete;
+  Lazy& operator=(const Lazy&) = delete;
+  ~Lazy() { std::unique_ptr<T>(value_.load(std::memory_order_relaxed)).reset(); }
 
   /// nullptr before the first successful Get.
   T* loaded() const { return value_.load(std::memory_order_acquire); }

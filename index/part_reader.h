@@ -98,7 +98,7 @@ class IndexPartReader {
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable OnceLoaded<base::Charged<IndexDirectory>> loaded_directory_;
+  mutable Lazy<base::Charged<IndexDirectory>> loaded_directory_;
 };
 
 }  // namespace tandem::format

@@ -81,7 +81,7 @@ class StoredIndexSection final : public IndexSection {
   }
   using LoadedBits = base::Charged<Bitmap>;
 
-  Result<const Bitmap*> Bits(const SectionEntry& section, OnceLoaded<LoadedBits>* kept) const {
+  Result<const Bitmap*> Bits(const SectionEntry& section, Lazy<LoadedBits>* kept) const {
     ASSIGN_OR_RETURN(const LoadedBits* loaded, kept->Get([&]() -> Result<LoadedBits> {
       ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, parts_.row_count));
       const uint64_t bytes = bits.memory_bytes();
@@ -92,7 +92,7 @@ class StoredIndexSection final : public IndexSection {
 
   const BlockFile& file_;
   Parts parts_;
-  OnceLoaded<LoadedBits> present_, touched_;
+  Lazy<LoadedBits> present_, touched_;
 };
 
 }  // namespace

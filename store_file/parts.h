@@ -36,12 +36,12 @@ struct StoreFile::Parts {
 
   /// One for each of `families`, and for kKeysOwner when that is the carrier; the map itself never
   /// changes after Open.
-  std::map<FamilyId, OnceLoaded<DataSection>> data;
-  OnceLoaded<base::Charged<std::vector<uint64_t>>> key_hashes;
-  OnceLoaded<base::Charged<Bitmap>> clean_rows;
-  OnceLoaded<base::Charged<BloomFilter>> filter;
+  std::map<FamilyId, Lazy<DataSection>> data;
+  Lazy<base::Charged<std::vector<uint64_t>>> key_hashes;
+  Lazy<base::Charged<Bitmap>> clean_rows;
+  Lazy<base::Charged<BloomFilter>> filter;
   /// One for each index of the table; the map itself never changes after Open.
-  std::map<IndexId, OnceLoaded<std::unique_ptr<IndexSection>>> indexes;
+  std::map<IndexId, Lazy<std::unique_ptr<IndexSection>>> indexes;
 
   /// Null: what is broken is an error.
   BrokenSink tell_broken;

@@ -13,7 +13,7 @@
 namespace tandem::format {
 
 uint64_t BlockIndex::memory_bytes() const {
-  const uint64_t of_piece = sizeof(OnceLoaded<Piece>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
+  const uint64_t of_piece = sizeof(Lazy<Piece>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
   return piece_count() * of_piece + (top_block_ == nullptr ? 0 : top_block_->raw_bytes);
 }
 

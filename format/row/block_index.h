@@ -137,7 +137,7 @@ class BlockIndex {
   std::vector<uint32_t> firsts_;        // Of the pieces, with row_count behind the last one.
   std::vector<uint64_t> data_offsets_;  // Of the pieces, with the end of the data section.
   std::vector<uint64_t> data_bytes_;    // Of the pieces up to this one.
-  std::unique_ptr<OnceLoaded<Piece>[]> pieces_;
+  std::unique_ptr<Lazy<Piece>[]> pieces_;
 };
 
 }  // namespace tandem::format

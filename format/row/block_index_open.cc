@@ -152,7 +152,7 @@ Status BlockIndex::SetTop(BlockRef top, const SectionEntry& data, uint32_t row_c
   data_offsets_.push_back(data.offset + data.size_bytes);
   top_ = *table;
   top_block_ = std::move(top);
-  pieces_ = std::make_unique<OnceLoaded<Piece>[]>(count);
+  pieces_ = std::make_unique<Lazy<Piece>[]>(count);
   return {};
 }
 
