@@ -130,15 +130,15 @@ void EngineImpl::Wire() {
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
-  gate_ = std::make_unique<WriteGate>(
-      WriteGate::Parts{.regions = regions,
-                       .health = &health_,
-                       .monitor = &monitor_,
-                       .executor = environment_.executor,
-                       .clock = environment_.clock,
-                       .memstore_bytes = tuning_.memstore_bytes,
-                       .memstores_total_bytes = tuning_.memstores_total_bytes,
-                       .runs_max = tuning_.compaction_runs});
+  gate_ = std::make_unique<WriteThrottle>(
+      WriteThrottle::Parts{.regions = regions,
+                           .health = &health_,
+                           .monitor = &monitor_,
+                           .executor = environment_.executor,
+                           .clock = environment_.clock,
+                           .memstore_bytes = tuning_.memstore_bytes,
+                           .memstores_total_bytes = tuning_.memstores_total_bytes,
+                           .runs_max = tuning_.compaction_runs});
   database_.files->set_broken_sink(
       [this](const format::StoreFile& file, const format::BrokenSection& broken) {
         SectionBroken(file, broken);

@@ -5,7 +5,7 @@
 //
 // Mutexes guard memory and are leaves: while one is held, no other is taken, no I/O is done and no
 // user's code is called. They are, from the writer's end to the reader's:
-//   1. WriteGate          who waits for flushes
+//   1. WriteThrottle          who waits for flushes
 //   2. CommitQueue        the line of writers
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
@@ -33,9 +33,9 @@
 #include "base/call_gate.h"
 #include "base/fork_mark.h"
 #include "engine/commit/applier.h"
-#include "engine/commit/backpressure.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/group_log.h"
+#include "engine/commit/write_throttle.h"
 #include "engine/engine.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
@@ -144,7 +144,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
-  std::unique_ptr<WriteGate> gate_;
+  std::unique_ptr<WriteThrottle> gate_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;  // Changed by Start, and by Close when nobody is inside.

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "engine/commit/applier.h"
-#include "engine/commit/backpressure.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/group_log.h"
 #include "engine/commit/segment_tracker.h"
+#include "engine/commit/write_throttle.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
 #include "engine/jobs/overlap_builder.h"
@@ -49,7 +49,7 @@ class Maintenance {
     Flusher* flusher = nullptr;
     Compactor* compactor = nullptr;
     OverlapWorker* overlaps = nullptr;
-    WriteGate* gate = nullptr;
+    WriteThrottle* gate = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
     Tuning tuning;

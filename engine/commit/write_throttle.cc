@@ -1,5 +1,5 @@
 // Writers look at three cached figures; only when one is high do they look at the regions.
-#include "engine/commit/backpressure.h"
+#include "engine/commit/write_throttle.h"
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ Status Hindered(const std::string& reason, const Status& hindrance) {
 
 }  // namespace
 
-Status WriteGate::Admit(const Request& request) {
+Status WriteThrottle::Admit(const Request& request) {
   RETURN_IF_ERROR(parts_.health->CheckWritable());
   Stall stall(parts_.monitor);
   for (bool waited = false;; waited = true) {
@@ -57,7 +57,7 @@ Status WriteGate::Admit(const Request& request) {
 }
 
 // What this write pays for those before it, too, when it is the one that completes a sleep's worth.
-int64_t WriteGate::DelayMicros(const Request& request) {
+int64_t WriteThrottle::DelayMicros(const Request& request) {
   if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) return kSlowMicros;
   if (runs_max_.load(std::memory_order_relaxed) < runs_slow()) return 0;
   size_t runs = 0;
@@ -75,12 +75,12 @@ int64_t WriteGate::DelayMicros(const Request& request) {
   return static_cast<int64_t>(std::min(sleeps, kSleepsMax)) * kSlowMicros;
 }
 
-size_t WriteGate::RunsFrom(size_t least, const Region& region) const {
+size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {
   const size_t runs = RunsToBe(*region.version());
   return runs < least || region.merges_fail() ? 0 : runs;
 }
 
-std::string WriteGate::ReasonToWait(const Tables& tables) const {
+std::string WriteThrottle::ReasonToWait(const Tables& tables) const {
   const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
   if (bytes > parts_.memstores_total_bytes) {
     return "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
@@ -99,7 +99,7 @@ std::string WriteGate::ReasonToWait(const Tables& tables) const {
   return {};
 }
 
-std::string WriteGate::ReasonToWait(const Region& region) const {
+std::string WriteThrottle::ReasonToWait(const Region& region) const {
   const size_t waiting = region.waiting_memstores();
   if (waiting >= kWaitingStop) {
     return region.Describe() + " has " + std::to_string(waiting) +
@@ -111,7 +111,7 @@ std::string WriteGate::ReasonToWait(const Region& region) const {
          " runs of store files waiting to be merged";
 }
 
-Status WriteGate::WaitForFlush() {
+Status WriteThrottle::WaitForFlush() {
   if (parts_.executor->runs_inline()) {
     parts_.executor->Drain();
   } else {
@@ -122,13 +122,13 @@ Status WriteGate::WaitForFlush() {
   return parts_.health->CheckWritable();
 }
 
-void WriteGate::Update() {
+void WriteThrottle::Update() {
   Look();
   base::MutexLock lock(mutex_);
   changed_.NotifyAll();
 }
 
-void WriteGate::Look() {
+void WriteThrottle::Look() {
   uint64_t bytes = 0;
   size_t waiting_max = 0, runs_max = 0;
   for (const auto& region : parts_.regions->regions()) {

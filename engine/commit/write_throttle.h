@@ -28,7 +28,7 @@
 namespace tandem::engine {
 
 /// Threads: any.
-class WriteGate {
+class WriteThrottle {
  public:
   struct Parts {
     const RegionSet* regions = nullptr;
@@ -47,7 +47,7 @@ class WriteGate {
     bool no_wait = false;
   };
   /// What `parts` points to outlives this.
-  explicit WriteGate(const Parts& parts) : parts_(parts) {}
+  explicit WriteThrottle(const Parts& parts) : parts_(parts) {}
 
   /// Returns when the write may go on. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
   /// nobody is left who could flush); kNoSpace when what it waits for waits for disk space.
@@ -74,8 +74,8 @@ class WriteGate {
   const Parts parts_;
   // Stored by Update, loaded by writers; relaxed, since being late by a moment does no harm.
   std::atomic<uint64_t> memstore_bytes_{0};
-  std::atomic<size_t> waiting_max_{0};  // Of any region.
-  std::atomic<size_t> runs_max_{0};     // Likewise.
+  std::atomic<size_t> waiting_max_{0};      // Of any region.
+  std::atomic<size_t> runs_max_{0};         // Likewise.
   std::atomic<uint64_t> unslept_bytes_{0};  // Weighted: of slowed writes since the last sleep.
   base::Mutex mutex_;
   base::CondVar changed_;
