@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/read/clusters_reader.h"
+#include "engine/read/concatenating_iterator.h"
 #include "engine/source/single_source.h"
 
 namespace tandem::engine {
@@ -21,10 +21,10 @@ bool AllSettledHere(const FileSource& source) {
   return source.may_settle && source.clean == nullptr;
 }
 
-Result<uint64_t> CountRows(RowProducer* producer) {
+Result<uint64_t> CountRows(RowIterator* iterator) {
   uint64_t count = 0;
   while (true) {
-    ASSIGN_OR_RETURN(const bool is_row, producer->Next());
+    ASSIGN_OR_RETURN(const bool is_row, iterator->Next());
     if (!is_row) return count;
     ++count;
   }
@@ -82,11 +82,11 @@ Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access&
     ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(cluster, source, &candidates));
     count += settled;
   }
-  std::unique_ptr<RowProducer> rest;
+  std::unique_ptr<RowIterator> rest;
   if (cluster.has_one_file()) {
-    rest = NewFileProducer(job, cluster.files[0], std::move(files[0]));
+    rest = NewFileIterator(job, cluster.files[0], std::move(files[0]));
   } else {
-    rest = NewWindowProducer(job, cluster, std::move(files), std::move(memstore_rows));
+    rest = NewCandidateIterator(job, cluster, std::move(files), std::move(memstore_rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;
@@ -99,7 +99,7 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   if (query.plan.rows_decide && cluster.has_one_file() && AllSettledHere(cluster.files[0])) {
     return uint64_t{cluster.files[0].high - cluster.files[0].low};
   }
-  RowChain chain(job, {&cluster, 1}, access.has_value() ? &*access : nullptr);
+  ConcatenatingIterator chain(job, {&cluster, 1}, access.has_value() ? &*access : nullptr);
   uint64_t count = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain.Next());

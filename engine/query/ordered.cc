@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "engine/query/query.h"
 #include "engine/query/value_ranges.h"
-#include "engine/read/clusters_reader.h"
+#include "engine/read/concatenating_iterator.h"
 #include "engine/read/row_pieces.h"
 
 namespace tandem::engine {
@@ -65,8 +65,8 @@ class OrderedSource final : public RowSource {
   Status Begin();
   Result<bool> NextRow(RowView* row);
   Result<bool> Step();
-  Status Collect(RowChain chain);
-  Result<bool> NextOf(RowChain* chain, const format::KeyRange& range);
+  Status Collect(ConcatenatingIterator chain);
+  Result<bool> NextOf(ConcatenatingIterator* chain, const format::KeyRange& range);
   Result<RowView> ViewOf(const Collected& collected);
   const format::IndexColumnRecord& column() const { return query_.ordering->index->columns[0]; }
 
@@ -79,7 +79,7 @@ class OrderedSource final : public RowSource {
   Access access_;           // To that range.
   std::vector<Collected> batch_;
   size_t at_ = 0;  // In batch_.
-  std::optional<RowChain> stream_;
+  std::optional<ConcatenatingIterator> stream_;
   std::string entry_;         // Of the row that NextOf found.
   bool is_streamed_ = false;  // Where the row that was given last came from,
   bool continues_ = false;    // and whether it has more pieces.
@@ -92,8 +92,8 @@ Status OrderedSource::Begin() {
   if (!ordering.walks_index) {
     const auto& access = query_.plan.access;
     range_ = format::PresentRange(column());
-    return Collect(
-        RowChain(query_.job.get(), query_.plan.clusters, access.has_value() ? &*access : nullptr));
+    return Collect(ConcatenatingIterator(query_.job.get(), query_.plan.clusters,
+                                         access.has_value() ? &*access : nullptr));
   }
   std::vector<RangeStepper::Part> cursors;
   for (const Cluster& cluster : query_.plan.clusters) {
@@ -151,7 +151,7 @@ Result<bool> OrderedSource::Step() {
   range_ = std::move(stepped->keys);
   access_ = {.paths = {}, .exact = false};
   access_.paths.push_back({query_.ordering->index, query_.ordering->position, {range_}, false});
-  RowChain chain(query_.job.get(), query_.plan.clusters, &access_);
+  ConcatenatingIterator chain(query_.job.get(), query_.plan.clusters, &access_);
   if (stepped->is_large) {
     stream_.emplace(std::move(chain));
   } else {
@@ -161,7 +161,7 @@ Result<bool> OrderedSource::Step() {
 }
 
 // Fills the batch with the rows of the chain, sorted.
-Status OrderedSource::Collect(RowChain chain) {
+Status OrderedSource::Collect(ConcatenatingIterator chain) {
   batch_.clear();
   at_ = 0;
   uint64_t bytes = 0;
@@ -187,7 +187,7 @@ Status OrderedSource::Collect(RowChain chain) {
 }
 
 // Moves to the next row with its entry in `range`, which is left in entry_.
-Result<bool> OrderedSource::NextOf(RowChain* chain, const format::KeyRange& range) {
+Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::KeyRange& range) {
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());
     if (!is_row) return false;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/read/clusters_reader.h"
+#include "engine/read/concatenating_iterator.h"
 
 namespace tandem::engine {
 namespace {
@@ -16,14 +16,14 @@ constexpr uint64_t kSortedMax = 1 << 17;
 class KeyOrderedSource final : public RowSource {
  public:
   explicit KeyOrderedSource(const Query& query)
-      : rows_(RowChain(query.job.get(), query.plan.clusters,
-                       query.plan.access.has_value() ? &*query.plan.access : nullptr),
+      : rows_(ConcatenatingIterator(query.job.get(), query.plan.clusters,
+                                    query.plan.access.has_value() ? &*query.plan.access : nullptr),
               query.limit) {}
 
   Result<bool> Next(RowView* row) override { return rows_.Next(row); }
 
  private:
-  LimitedRows rows_;
+  LimitIterator rows_;
 };
 
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {

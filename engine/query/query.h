@@ -7,7 +7,7 @@
 
 #include "engine/query/plan.h"
 #include "engine/query/reader.h"
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 
 namespace tandem::engine {
 

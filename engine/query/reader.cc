@@ -8,7 +8,7 @@
 #include "engine/query/count.h"
 #include "engine/query/explain.h"
 #include "engine/query/query.h"
-#include "engine/read/clusters_reader.h"
+#include "engine/read/concatenating_iterator.h"
 
 namespace tandem::engine {
 namespace {
@@ -21,14 +21,15 @@ class ScanSource final : public RowSource {
   ScanSource(std::unique_ptr<ReadJob> job, std::vector<Cluster> clusters, const ScanOptions& scan)
       : job_(std::move(job)),
         clusters_(std::move(clusters)),
-        rows_(RowChain(job_.get(), clusters_, /*access=*/nullptr, scan.reverse), scan.limit) {}
+        rows_(ConcatenatingIterator(job_.get(), clusters_, /*access=*/nullptr, scan.reverse),
+              scan.limit) {}
 
   Result<bool> Next(RowView* row) override { return rows_.Next(row); }
 
  private:
   const std::unique_ptr<ReadJob> job_;
   const std::vector<Cluster> clusters_;
-  LimitedRows rows_;
+  LimitIterator rows_;
 };
 
 // Keeps the query of a source alive.

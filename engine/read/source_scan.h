@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 
 namespace tandem::engine {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 #include "engine/read/row_walk.h"
 #include "engine/source/block_walk.h"
 #include "engine/source/candidate_stream.h"

@@ -1,4 +1,4 @@
-// What reads the rows of one cluster: the base of the producers, and what they share.
+// What reads the rows of one cluster: the base of the iterators, and what they share.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 namespace tandem::engine {
 
 /// Threads: one at a time.
-class RowProducer {
+class RowIterator {
  public:
-  virtual ~RowProducer() = default;
-  RowProducer(const RowProducer&) = delete;
-  RowProducer& operator=(const RowProducer&) = delete;
+  virtual ~RowIterator() = default;
+  RowIterator(const RowIterator&) = delete;
+  RowIterator& operator=(const RowIterator&) = delete;
 
   /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
   /// kCorruption, kIoError. Lifetime: key() and row() until the next call.
@@ -42,7 +42,7 @@ class RowProducer {
   Result<RowView> NextPiece() { return pieces_.Next(); }
 
  protected:
-  explicit RowProducer(ReadJob* job)
+  explicit RowIterator(ReadJob* job)
       : job_(job),
         row_(job->shape, &job->figures),
         blocks_(&job->figures),
@@ -70,15 +70,15 @@ class RowProducer {
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.
-std::unique_ptr<RowProducer> NewFileProducer(ReadJob* job, const FileSource& source,
+std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& source,
                                              std::optional<FileCandidates> candidates);
 
 /// Reads the candidates of a cluster of several sources: `files` beside cluster.files.
-std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
-                                               std::vector<FileCandidates> files,
-                                               std::vector<const MemRow*> memstore_rows);
+std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
+                                                  std::vector<FileCandidates> files,
+                                                  std::vector<const MemRow*> memstore_rows);
 
 /// Reads all rows of a cluster, in either direction.
-std::unique_ptr<RowProducer> NewMergeProducer(ReadJob* job, const Cluster& cluster, bool reverse);
+std::unique_ptr<RowIterator> NewMergingIterator(ReadJob* job, const Cluster& cluster, bool reverse);
 
 }  // namespace tandem::engine

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 #include "engine/read/source_scan.h"
 
 namespace tandem::engine {
 namespace {
 
-class MergeProducer final : public RowProducer {
+class MergingIterator final : public RowIterator {
  public:
-  MergeProducer(ReadJob* job, const Cluster& cluster, bool reverse)
-      : RowProducer(job), reverse_(reverse) {
+  MergingIterator(ReadJob* job, const Cluster& cluster, bool reverse)
+      : RowIterator(job), reverse_(reverse) {
     for (const FileSource& source : cluster.files) {
       scans_.push_back(NewFileScan(job, source, reverse));
       waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
@@ -127,8 +127,9 @@ class MergeProducer final : public RowProducer {
 
 }  // namespace
 
-std::unique_ptr<RowProducer> NewMergeProducer(ReadJob* job, const Cluster& cluster, bool reverse) {
-  return std::make_unique<MergeProducer>(job, cluster, reverse);
+std::unique_ptr<RowIterator> NewMergingIterator(ReadJob* job, const Cluster& cluster,
+                                                bool reverse) {
+  return std::make_unique<MergingIterator>(job, cluster, reverse);
 }
 
 }  // namespace tandem::engine

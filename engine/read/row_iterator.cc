@@ -1,12 +1,12 @@
-// What the producers share: deciding whether a row is returned, and handing it out.
-#include "engine/read/cluster_reader.h"
+// What the iterators share: deciding whether a row is returned, and handing it out.
+#include "engine/read/row_iterator.h"
 
 #include "base/status_macros.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
 
-Result<bool> RowProducer::Accept(bool settled, bool decided) {
+Result<bool> RowIterator::Accept(bool settled, bool decided) {
   first_piece_.reset();
   if (settled) {
     row_.Settle();
@@ -26,20 +26,20 @@ Result<bool> RowProducer::Accept(bool settled, bool decided) {
 // Whether the row, which is not settled, shows any cell, as far as nobody else asks: without
 // every_row a predicate or what is returned wants a cell of what was decoded. (A settled row has a
 // Put.)
-Result<bool> RowProducer::Exists() {
+Result<bool> RowIterator::Exists() {
   if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
   if (row_.is_partial()) return existence_.Exists(places_);
   if (!row_.visible().empty()) return true;
   return existence_.ExistsElsewhere(places_);
 }
 
-Result<bool> RowProducer::ReturnsCells() {
+Result<bool> RowIterator::ReturnsCells() {
   if (!row_.is_large()) return row_.returns_cells();
   RETURN_IF_ERROR(OpenPieces());
   return !first_piece_->cells().empty();
 }
 
-Status RowProducer::OpenPieces() {
+Status RowIterator::OpenPieces() {
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
                    OpenReturned(job_->shape, places_, &blocks_));
   pieces_.Begin(key_, std::move(cells));
@@ -47,14 +47,14 @@ Status RowProducer::OpenPieces() {
   return {};
 }
 
-std::optional<RowView> RowProducer::PlainView() {
+std::optional<RowView> RowIterator::PlainView() {
   if (row_.is_large()) return std::nullopt;
   const RowView whole = row_.Project(key_);
   if (row_.has_far_values() || row_.returned_bytes() > kRowPieceBytes) return std::nullopt;
   return whole;
 }
 
-Result<RowView> RowProducer::View() {
+Result<RowView> RowIterator::View() {
   if (const std::optional<RowView> plain = PlainView(); plain.has_value()) return *plain;
   if (row_.is_large()) {
     if (!first_piece_.has_value()) RETURN_IF_ERROR(OpenPieces());

@@ -3,16 +3,16 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 #include "engine/read/row_walk.h"
 
 namespace tandem::engine {
 namespace {
 
-class FileProducer final : public RowProducer {
+class FileIterator final : public RowIterator {
  public:
-  FileProducer(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
-      : RowProducer(job),
+  FileIterator(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
+      : RowIterator(job),
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
         walk_(job, source, candidates_.decided) {
@@ -51,9 +51,9 @@ class FileProducer final : public RowProducer {
 
 }  // namespace
 
-std::unique_ptr<RowProducer> NewFileProducer(ReadJob* job, const FileSource& source,
+std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& source,
                                              std::optional<FileCandidates> candidates) {
-  return std::make_unique<FileProducer>(job, source, std::move(candidates));
+  return std::make_unique<FileIterator>(job, source, std::move(candidates));
 }
 
 }  // namespace tandem::engine

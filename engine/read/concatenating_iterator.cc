@@ -1,5 +1,5 @@
-// Choosing the producer of each cluster.
-#include "engine/read/clusters_reader.h"
+// Choosing the iterator of each cluster.
+#include "engine/read/concatenating_iterator.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,25 +17,25 @@ constexpr uint32_t kPartGrowth = 4;
 
 }  // namespace
 
-Result<bool> RowChain::Next() {
+Result<bool> ConcatenatingIterator::Next() {
   while (true) {
-    if (producer_ != nullptr) {
-      ASSIGN_OR_RETURN(const bool is_row, producer_->Next());
+    if (iterator_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool is_row, iterator_->Next());
       if (is_row) return true;
-      producer_.reset();
+      iterator_.reset();
       if (part_ != nullptr && part_->high < parts_end_) {
-        ASSIGN_OR_RETURN(producer_, OpenNextPart());
+        ASSIGN_OR_RETURN(iterator_, OpenNextPart());
         continue;
       }
     }
     if (next_ == clusters_.size()) return false;
     const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
     ++next_;
-    ASSIGN_OR_RETURN(producer_, Open(clusters_[at]));
+    ASSIGN_OR_RETURN(iterator_, Open(clusters_[at]));
   }
 }
 
-Result<std::unique_ptr<RowProducer>> RowChain::Open(const Cluster& cluster) {
+Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
   part_.reset();
   if (access_ != nullptr && job_->may_end_early && cluster.has_one_file()) {
     part_ = std::make_unique<FileSource>(cluster.files[0]);
@@ -45,32 +45,32 @@ Result<std::unique_ptr<RowProducer>> RowChain::Open(const Cluster& cluster) {
   }
   if (access_ != nullptr) return OpenAccess(job_, cluster, *access_);
   if (cluster.has_one_file() && !reverse_) {
-    return NewFileProducer(job_, cluster.files[0], std::nullopt);
+    return NewFileIterator(job_, cluster.files[0], std::nullopt);
   }
-  return NewMergeProducer(job_, cluster, reverse_);
+  return NewMergingIterator(job_, cluster, reverse_);
 }
 
-Result<std::unique_ptr<RowProducer>> RowChain::OpenNextPart() {
+Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   part_->low = part_->high;
   part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
   ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(*part_, *access_));
-  return NewFileProducer(job_, *part_, std::move(candidates));
+  return NewFileIterator(job_, *part_, std::move(candidates));
 }
 
-Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+Result<std::unique_ptr<RowIterator>> OpenAccess(ReadJob* job, const Cluster& cluster,
                                                 const Access& access) {
   std::vector<FileCandidates> files;
   for (const FileSource& source : cluster.files) {
     ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
     files.push_back(std::move(candidates));
   }
-  if (cluster.has_one_file()) return NewFileProducer(job, cluster.files[0], std::move(files[0]));
-  return NewWindowProducer(job, cluster, std::move(files),
-                           MemstoreCandidates(cluster, access, job->view.point));
+  if (cluster.has_one_file()) return NewFileIterator(job, cluster.files[0], std::move(files[0]));
+  return NewCandidateIterator(job, cluster, std::move(files),
+                              MemstoreCandidates(cluster, access, job->view.point));
 }
 
-Result<bool> LimitedRows::Next(RowView* row) {
+Result<bool> LimitIterator::Next(RowView* row) {
   if (continues_) {
     ASSIGN_OR_RETURN(*row, chain_.NextPiece());
   } else {

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 #include "engine/read/window_file.h"
 #include "engine/source/single_source.h"
 #include "format/hash.h"
@@ -38,15 +38,15 @@ size_t BlocksMax(const ReadJob& job, size_t files) {
   for (const format::FamilyRecord& family : job.view.table->families) {
     block_bytes += family.options.block_size_bytes;
   }
-  const uint64_t blocks = job.context.read_buffer_bytes / kPinnedPart /
-                          std::max<uint64_t>(files * block_bytes, 1);
+  const uint64_t blocks =
+      job.context.read_buffer_bytes / kPinnedPart / std::max<uint64_t>(files * block_bytes, 1);
   return std::clamp<uint64_t>(blocks, kBlocksMin, kBlocksMax);
 }
 
-class WindowProducer final : public RowProducer {
+class CandidateIterator final : public RowIterator {
  public:
-  WindowProducer(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
-                 std::vector<const MemRow*> memstore_rows);
+  CandidateIterator(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
+                    std::vector<const MemRow*> memstore_rows);
 
   Result<bool> Next() override;
 
@@ -98,10 +98,10 @@ class WindowProducer final : public RowProducer {
   size_t may_hold_bytes_ = 0;
 };
 
-WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
-                               std::vector<FileCandidates> candidates,
-                               std::vector<const MemRow*> memstore_rows)
-    : RowProducer(job),
+CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
+                                     std::vector<FileCandidates> candidates,
+                                     std::vector<const MemRow*> memstore_rows)
+    : RowIterator(job),
       cluster_(cluster),
       secret_(job->view.table->hash_secret),
       memstore_rows_(std::move(memstore_rows)),
@@ -123,7 +123,7 @@ WindowProducer::WindowProducer(ReadJob* job, const Cluster& cluster,
   }
 }
 
-Result<bool> WindowProducer::Next() {
+Result<bool> CandidateIterator::Next() {
   while (true) {
     if (heap_.empty() && memstore_at_ == memstore_end_) {
       for (File& file : files_) file.window->Close();
@@ -136,13 +136,13 @@ Result<bool> WindowProducer::Next() {
   }
 }
 
-bool WindowProducer::has_candidates() const {
+bool CandidateIterator::has_candidates() const {
   return memstore_at_ < memstore_rows_.size() ||
          std::any_of(files_.begin(), files_.end(),
                      [](const File& file) { return file.window->has_candidates(); });
 }
 
-Status WindowProducer::OpenWindow() {
+Status CandidateIterator::OpenWindow() {
   ASSIGN_OR_RETURN(const std::optional<std::string> bound, LoadFiles());
   blocks_ = std::min(blocks_ * 2, blocks_max_);
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
@@ -161,7 +161,7 @@ Status WindowProducer::OpenWindow() {
 
 // Step 1: loads and finds the bound; nullopt when everything that is left is at hand. A file whose
 // keys lie behind what is loaded waits for a later window.
-Result<std::optional<std::string>> WindowProducer::LoadFiles() {
+Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
   std::optional<std::string> bound, reach;  // The last key that is at hand; of any file.
   std::string key;
   for (size_t i = 0; i < files_.size(); ++i) {
@@ -189,7 +189,7 @@ Result<std::optional<std::string>> WindowProducer::LoadFiles() {
   return bound;
 }
 
-Status WindowProducer::MeetFiles(File* file) {
+Status CandidateIterator::MeetFiles(File* file) {
   const std::vector<WindowFile::Item>& items = file->window->items();
   if (items.empty()) return {};
   if (file->asks_filters) {
@@ -209,7 +209,7 @@ Status WindowProducer::MeetFiles(File* file) {
 }
 
 // The row with some rank among those that meet is, in the other file, the one with that rank.
-Status WindowProducer::MeetByBitmap(File* file, size_t which) {
+Status CandidateIterator::MeetByBitmap(File* file, size_t which) {
   const Meeting& meeting = file->window->source().meetings[which];
   if (meeting.here == nullptr) return {};
   File* other = &files_[meeting.other];
@@ -232,7 +232,7 @@ Status WindowProducer::MeetByBitmap(File* file, size_t which) {
   return {};
 }
 
-Status WindowProducer::MeetByFilter(File* file, File* other) {
+Status CandidateIterator::MeetByFilter(File* file, File* other) {
   std::vector<WindowFile::Item>& items = file->window->items();
   if (may_hold_bytes_ < items.size()) {
     may_hold_bytes_ = items.size();
@@ -252,7 +252,7 @@ Status WindowProducer::MeetByFilter(File* file, File* other) {
 }
 
 // Makes the candidates of memstores up to the bound those of the window.
-void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
+void CandidateIterator::OpenMemstoreRows(const std::optional<std::string>& bound) {
   for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
     if (bound.has_value() && memstore_keys_[memstore_end_].bytes > *bound) break;
     Memstore::PrefetchCells(memstore_rows_[memstore_end_]);
@@ -260,7 +260,7 @@ void WindowProducer::OpenMemstoreRows(const std::optional<std::string>& bound) {
 }
 
 // Whether the file holds the row; then the row becomes an extra one of it.
-Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t hash) {
+Result<bool> CandidateIterator::Find(File* file, std::string_view key, uint64_t hash) {
   const FileSource& source = file->window->source();
   ASSIGN_OR_RETURN(const auto found, source.file->FindByHash(key, hash));
   if (!found.has_value()) return false;
@@ -270,10 +270,12 @@ Result<bool> WindowProducer::Find(File* file, std::string_view key, uint64_t has
   return true;
 }
 
-Status WindowProducer::ReadKey(File* file) { return file->window->Key(file->item(), &file->key); }
+Status CandidateIterator::ReadKey(File* file) {
+  return file->window->Key(file->item(), &file->key);
+}
 
 // Makes the smallest key that is next in any source the present one.
-void WindowProducer::ChooseKey() {
+void CandidateIterator::ChooseKey() {
   candidate_ = nullptr;
   if (memstore_at_ < memstore_end_) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
@@ -286,7 +288,7 @@ void WindowProducer::ChooseKey() {
   key_ = heap_[0]->key;
 }
 
-Result<bool> WindowProducer::ReadRow() {
+Result<bool> CandidateIterator::ReadRow() {
   ChooseKey();
   row_.Begin();
   places_.Clear();
@@ -302,7 +304,7 @@ Result<bool> WindowProducer::ReadRow() {
 }
 
 // No source but the file on top has the row.
-Result<bool> WindowProducer::ReadSettled() {
+Result<bool> CandidateIterator::ReadSettled() {
   const File* file = heap_[0];
   ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
   RETURN_IF_ERROR(ReadItem());
@@ -310,7 +312,7 @@ Result<bool> WindowProducer::ReadSettled() {
 }
 
 // Takes the present row from the file on top.
-Status WindowProducer::ReadItem() {
+Status CandidateIterator::ReadItem() {
   File* file = heap_[0];
   RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
   places_.files.push_back({file->window->source().file, file->item().ordinal});
@@ -319,7 +321,7 @@ Status WindowProducer::ReadItem() {
 }
 
 // Puts the file on top of the heap, whose item was read, in its place.
-Status WindowProducer::Advance() {
+Status CandidateIterator::Advance() {
   File* file = heap_[0];
   std::pop_heap(heap_.begin(), heap_.end(), ComesAfter);
   if (file->done()) {
@@ -331,7 +333,7 @@ Status WindowProducer::Advance() {
   return {};
 }
 
-void WindowProducer::GatherMemstores() {
+void CandidateIterator::GatherMemstores() {
   if (cluster_.memstores.empty()) return;
   const bool is_at_hand = candidate_ != nullptr && cluster_.memstores.size() == 1;
   if (is_at_hand) return Gather(candidate_);
@@ -342,17 +344,18 @@ void WindowProducer::GatherMemstores() {
   }
 }
 
-void WindowProducer::Gather(const MemRow* row) {
+void CandidateIterator::Gather(const MemRow* row) {
   row_.Append(row);
   places_.memstores.push_back(row);
 }
 
 }  // namespace
 
-std::unique_ptr<RowProducer> NewWindowProducer(ReadJob* job, const Cluster& cluster,
-                                               std::vector<FileCandidates> files,
-                                               std::vector<const MemRow*> memstore_rows) {
-  return std::make_unique<WindowProducer>(job, cluster, std::move(files), std::move(memstore_rows));
+std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
+                                                  std::vector<FileCandidates> files,
+                                                  std::vector<const MemRow*> memstore_rows) {
+  return std::make_unique<CandidateIterator>(job, cluster, std::move(files),
+                                             std::move(memstore_rows));
 }
 
 }  // namespace tandem::engine

@@ -7,33 +7,33 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/read/cluster_reader.h"
+#include "engine/read/row_iterator.h"
 
 namespace tandem::engine {
 
 /// Threads: one at a time. Lifetime: job, clusters and access outlive it.
-class RowChain {
+class ConcatenatingIterator {
  public:
   /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
   /// all rows only.
-  RowChain(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
-           bool reverse = false)
+  ConcatenatingIterator(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
+                        bool reverse = false)
       : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
 
   /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
   /// kCorruption, kIoError.
   Result<bool> Next();
   /// Lifetime: until Next.
-  std::string_view key() const { return producer_->key(); }
-  /// As of RowProducer.
-  std::span<const format::Cell> visible() const { return producer_->visible(); }
-  std::optional<RowView> PlainView() { return producer_->PlainView(); }
-  Result<RowView> View() { return producer_->View(); }
-  Result<RowView> NextPiece() { return producer_->NextPiece(); }
+  std::string_view key() const { return iterator_->key(); }
+  /// As of RowIterator.
+  std::span<const format::Cell> visible() const { return iterator_->visible(); }
+  std::optional<RowView> PlainView() { return iterator_->PlainView(); }
+  Result<RowView> View() { return iterator_->View(); }
+  Result<RowView> NextPiece() { return iterator_->NextPiece(); }
 
  private:
-  Result<std::unique_ptr<RowProducer>> Open(const Cluster& cluster);
-  Result<std::unique_ptr<RowProducer>> OpenNextPart();
+  Result<std::unique_ptr<RowIterator>> Open(const Cluster& cluster);
+  Result<std::unique_ptr<RowIterator>> OpenNextPart();
 
   ReadJob* job_;
   std::span<const Cluster> clusters_;
@@ -44,26 +44,26 @@ class RowChain {
   /// one has, and where the last one ends.
   std::unique_ptr<FileSource> part_;
   uint32_t part_rows_ = 0, parts_end_ = 0;
-  std::unique_ptr<RowProducer> producer_;
+  std::unique_ptr<RowIterator> iterator_;
 };
 
 /// The rows of a chain in its order, projected, up to a limit (0: none).
-class LimitedRows {
+class LimitIterator {
  public:
-  LimitedRows(RowChain chain, uint64_t limit)
+  LimitIterator(ConcatenatingIterator chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
   /// The next row or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
   /// kCorruption, kIoError. Lifetime of `*row`: until the next call.
   Result<bool> Next(RowView* row);
 
  private:
-  RowChain chain_;
+  ConcatenatingIterator chain_;
   uint64_t left_;
   bool continues_ = false;  // The row that was given last has more pieces.
 };
 
-/// A producer of the candidates that `access` leads to. Errors: kCorruption, kIoError.
-Result<std::unique_ptr<RowProducer>> OpenAccess(ReadJob* job, const Cluster& cluster,
+/// A iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError.
+Result<std::unique_ptr<RowIterator>> OpenAccess(ReadJob* job, const Cluster& cluster,
                                                 const Access& access);
 
 }  // namespace tandem::engine
