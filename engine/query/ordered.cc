@@ -13,7 +13,7 @@
 
 #include "base/status_macros.h"
 #include "engine/query/query.h"
-#include "engine/query/value_ranges.h"
+#include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/read/row_pieces.h"
 
@@ -73,7 +73,7 @@ class OrderedSource final : public RowSource {
   const Query& query_;
   uint64_t left_;
   bool has_begun_ = false;
-  std::unique_ptr<RangeStepper> stepper_;
+  std::unique_ptr<ValueRangeIterator> stepper_;
   uint64_t entries_ = kEntriesFirst;
   format::KeyRange range_;  // Of entries, for the present walk.
   Access access_;           // To that range.
@@ -95,7 +95,7 @@ Status OrderedSource::Begin() {
     return Collect(ConcatenatingIterator(query_.job.get(), query_.plan.clusters,
                                          access.has_value() ? &*access : nullptr));
   }
-  std::vector<RangeStepper::Part> cursors;
+  std::vector<ValueRangeIterator::Part> cursors;
   for (const Cluster& cluster : query_.plan.clusters) {
     for (const FileSource& source : cluster.files) {
       const format::IndexId index = ordering.index->id;
@@ -109,7 +109,8 @@ Status OrderedSource::Begin() {
       cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
     }
   }
-  stepper_ = std::make_unique<RangeStepper>(std::move(cursors), ordering.ranges, ordering.backward);
+  stepper_ =
+      std::make_unique<ValueRangeIterator>(std::move(cursors), ordering.ranges, ordering.backward);
   return {};
 }
 
@@ -145,7 +146,7 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
 
 // Reads the next range of values; false when there is none.
 Result<bool> OrderedSource::Step() {
-  ASSIGN_OR_RETURN(std::optional<SteppedRange> stepped, stepper_->Next(entries_));
+  ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
   if (!stepped.has_value()) return false;
   entries_ = std::min(entries_ * 2, kEntriesMax);
   range_ = std::move(stepped->keys);

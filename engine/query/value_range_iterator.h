@@ -13,13 +13,13 @@
 
 namespace tandem::engine {
 
-struct SteppedRange {
+struct ValueRangeStep {
   format::KeyRange keys;
   bool is_large = false;  ///< One value with so many entries that its rows should not be collected.
 };
 
 /// Threads: one at a time.
-class RangeStepper {
+class ValueRangeIterator {
  public:
   /// A value with more entries than this is a range of its own.
   static constexpr uint64_t kLargeMin = 4096;
@@ -31,11 +31,11 @@ class RangeStepper {
   };
   /// `parts` stand over every part of every section that counts; `ranges` are ascending. Values
   /// that no cursor has may exist between them: the ranges leave no gap, also when a cursor goes.
-  RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
+  ValueRangeIterator(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
   /// kIoError.
-  Result<std::optional<SteppedRange>> Next(uint64_t entries);
+  Result<std::optional<ValueRangeStep>> Next(uint64_t entries);
 
  private:
   Status OpenRange();

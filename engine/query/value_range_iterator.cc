@@ -1,6 +1,6 @@
 // The cursors move together from value to value; a range is closed in front of the value that would
 // make it too large.
-#include "engine/query/value_ranges.h"
+#include "engine/query/value_range_iterator.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,39 +16,39 @@ std::string After(const std::string& value) { return *format::EqualRange(value).
 
 }  // namespace
 
-RangeStepper::RangeStepper(std::vector<Part> parts, std::vector<format::KeyRange> ranges,
-                           bool backward)
+ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts,
+                                       std::vector<format::KeyRange> ranges, bool backward)
     : parts_(std::move(parts)), ranges_(std::move(ranges)), backward_(backward) {
   if (!backward_) std::reverse(ranges_.begin(), ranges_.end());
 }
 
-Result<std::optional<SteppedRange>> RangeStepper::Next(uint64_t entries) {
+Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries) {
   if (!open_.has_value()) {
-    if (ranges_.empty()) return std::optional<SteppedRange>();
+    if (ranges_.empty()) return std::optional<ValueRangeStep>();
     RETURN_IF_ERROR(OpenRange());
   }
   uint64_t total = 0;
   while (true) {
     const std::optional<std::string> value = NextValue();
     if (!value.has_value()) {
-      SteppedRange rest{*std::exchange(open_, std::nullopt), false};
+      ValueRangeStep rest{*std::exchange(open_, std::nullopt), false};
       return std::optional(std::move(rest));
     }
     const uint64_t count = CountOf(*value);
     const bool is_large = count > kLargeMin;
     if (is_large && total == 0 && IsAtEdge(*value)) {
       RETURN_IF_ERROR(Pass(*value));
-      return std::optional(SteppedRange{CutOff(*value), true});
+      return std::optional(ValueRangeStep{CutOff(*value), true});
     }
     if (is_large || total >= entries) {
-      return std::optional(SteppedRange{CutBefore(*value), false});
+      return std::optional(ValueRangeStep{CutBefore(*value), false});
     }
     total += count;
     RETURN_IF_ERROR(Pass(*value));
   }
 }
 
-Status RangeStepper::OpenRange() {
+Status ValueRangeIterator::OpenRange() {
   open_ = std::move(ranges_.back());
   ranges_.pop_back();
   return MoveEach([this](format::IndexValueCursor& cursor) {
@@ -58,7 +58,7 @@ Status RangeStepper::OpenRange() {
 
 // Applies `move` to every cursor; one that fails goes where that is no error.
 template <typename Move>
-Status RangeStepper::MoveEach(const Move& move) {
+Status ValueRangeIterator::MoveEach(const Move& move) {
   for (size_t i = 0; i < parts_.size();) {
     const Status status = move(*parts_[i].cursor);
     if (status.ok()) {
@@ -73,7 +73,7 @@ Status RangeStepper::MoveEach(const Move& move) {
 }
 
 // The value that any cursor stands on which comes first, within the open range.
-std::optional<std::string> RangeStepper::NextValue() const {
+std::optional<std::string> ValueRangeIterator::NextValue() const {
   std::optional<std::string> next;
   for (const auto& [cursor, can_go] : parts_) {
     if (!cursor->valid() || !open_->Contains(cursor->key())) continue;
@@ -83,7 +83,7 @@ std::optional<std::string> RangeStepper::NextValue() const {
   return next;
 }
 
-uint64_t RangeStepper::CountOf(const std::string& value) const {
+uint64_t ValueRangeIterator::CountOf(const std::string& value) const {
   uint64_t count = 0;
   for (const auto& [cursor, can_go] : parts_) {
     if (cursor->valid() && cursor->key() == value) count += cursor->count();
@@ -92,7 +92,7 @@ uint64_t RangeStepper::CountOf(const std::string& value) const {
 }
 
 // Moves every cursor that stands on `value`.
-Status RangeStepper::Pass(const std::string& value) {
+Status ValueRangeIterator::Pass(const std::string& value) {
   return MoveEach([&](format::IndexValueCursor& cursor) {
     if (!cursor.valid() || cursor.key() != value) return Status();
     return backward_ ? cursor.Previous() : cursor.Next();
@@ -100,12 +100,12 @@ Status RangeStepper::Pass(const std::string& value) {
 }
 
 // Whether no key of the open range comes before `value`.
-bool RangeStepper::IsAtEdge(const std::string& value) const {
+bool ValueRangeIterator::IsAtEdge(const std::string& value) const {
   return backward_ ? open_->high.has_value() && *open_->high == After(value) : open_->low == value;
 }
 
 // Takes what comes before `value` out of the open range.
-format::KeyRange RangeStepper::CutBefore(const std::string& value) {
+format::KeyRange ValueRangeIterator::CutBefore(const std::string& value) {
   format::KeyRange cut = *open_;
   if (backward_) {
     cut.low = After(value);
@@ -118,7 +118,7 @@ format::KeyRange RangeStepper::CutBefore(const std::string& value) {
 }
 
 // Takes `value`, which is at the edge, out of the open range.
-format::KeyRange RangeStepper::CutOff(const std::string& value) {
+format::KeyRange ValueRangeIterator::CutOff(const std::string& value) {
   if (backward_) {
     open_->high = value;
   } else {
