@@ -2,7 +2,7 @@
 // range of them, it hands out their data blocks in file order, each once.
 //
 // 1. The next needed blocks are found by galloping through the block index from the one before. Of
-//    an index that is not in memory, the pieces that the walk needs are read ahead (IndexAhead).
+//    an index that is not in memory, the pieces that the walk needs are read ahead (BlockIndexPrefetcher).
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
 //    a few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/source/index_prefetch.h"
+#include "engine/source/block_index_prefetcher.h"
 #include "engine/source/read_queue.h"
 #include "format/row/data_section.h"
 #include "format/row/row_block.h"
@@ -89,7 +89,7 @@ class BlockWalk {
   size_t at_ = 0;                // Of the first position that was not gathered.
   uint32_t low_ = 0, high_ = 0;  // The rest of a range.
   uint32_t hint_ = 0;            // The last block gathered.
-  IndexAhead index_ahead_;
+  BlockIndexPrefetcher index_ahead_;
 
   // The blocks to hand out. The first touched_ of them are prefetched, the first planned_ have rows
   // or a read, the rest has been gathered.

@@ -13,7 +13,7 @@
 namespace tandem::engine {
 
 /// Threads: one at a time. Lifetime: section and queue outlive it.
-class IndexAhead {
+class BlockIndexPrefetcher {
  public:
   /// Pieces with less between them are read together.
   static constexpr uint64_t kGapMax = 16 * 1024;
@@ -21,14 +21,14 @@ class IndexAhead {
   static constexpr size_t kPiecesMax = 256;
 
   /// `cautious`: looks for one piece at first, then for twice as many each time.
-  IndexAhead(const format::DataSection& data, ReadQueue* queue, bool cautious)
+  BlockIndexPrefetcher(const format::DataSection& data, ReadQueue* queue, bool cautious)
       : index_(&data.index()),
         file_(&data.blocks().file()),
         queue_(queue),
         pieces_max_(cautious ? 1 : kPiecesMax) {}
-  ~IndexAhead();
-  IndexAhead(const IndexAhead&) = delete;
-  IndexAhead& operator=(const IndexAhead&) = delete;
+  ~BlockIndexPrefetcher();
+  BlockIndexPrefetcher(const BlockIndexPrefetcher&) = delete;
+  BlockIndexPrefetcher& operator=(const BlockIndexPrefetcher&) = delete;
 
   /// The first position that may be in a piece that is not loaded.
   uint32_t end() const { return end_; }

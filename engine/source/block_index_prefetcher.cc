@@ -1,5 +1,5 @@
 // Reading pieces of a block index ahead of a walk.
-#include "engine/source/index_prefetch.h"
+#include "engine/source/block_index_prefetcher.h"
 
 #include <algorithm>
 
@@ -7,19 +7,19 @@
 
 namespace tandem::engine {
 
-IndexAhead::~IndexAhead() {
+BlockIndexPrefetcher::~BlockIndexPrefetcher() {
   for (Run& run : runs_) queue_->Release(&run);
 }
 
 // Finds the piece of the position; moves the end when it is loaded.
-bool IndexAhead::IsLoaded(uint32_t position) {
+bool BlockIndexPrefetcher::IsLoaded(uint32_t position) {
   piece_ = index_->PieceOf(position, piece_);
   if (!index_->HasPiece(piece_)) return false;
   end_ = index_->EndOfPiece(piece_);
   return true;
 }
 
-Status IndexAhead::Advance(std::span<const uint32_t> positions) {
+Status BlockIndexPrefetcher::Advance(std::span<const uint32_t> positions) {
   if (IsLoaded(positions.front())) return {};
   uint32_t piece = piece_;
   for (auto at = positions.begin(); at != positions.end() && wanted_.size() < pieces_max_;) {
@@ -31,7 +31,7 @@ Status IndexAhead::Advance(std::span<const uint32_t> positions) {
   return LoadWanted();
 }
 
-Status IndexAhead::AdvanceRange(uint32_t low, uint32_t high) {
+Status BlockIndexPrefetcher::AdvanceRange(uint32_t low, uint32_t high) {
   if (IsLoaded(low)) return {};
   for (uint32_t piece = piece_; wanted_.size() < pieces_max_; ++piece) {
     if (!index_->HasPiece(piece)) wanted_.push_back(piece);
@@ -40,7 +40,7 @@ Status IndexAhead::AdvanceRange(uint32_t low, uint32_t high) {
   return LoadWanted();
 }
 
-Status IndexAhead::LoadWanted() {
+Status BlockIndexPrefetcher::LoadWanted() {
   started_ = 0;
   StartRuns();
   while (!runs_.empty()) {
@@ -57,7 +57,7 @@ Status IndexAhead::LoadWanted() {
 }
 
 // Starts as many reads as there is room for, one at least.
-void IndexAhead::StartRuns() {
+void BlockIndexPrefetcher::StartRuns() {
   std::vector<QueuedRead*> reads;
   const uint64_t most = queue_->ReadBytes();
   while (started_ < wanted_.size() && (runs_.empty() || queue_->HasRoom())) {
@@ -80,7 +80,7 @@ void IndexAhead::StartRuns() {
   queue_->Start(reads);
 }
 
-Status IndexAhead::Admit(const Run& run) {
+Status BlockIndexPrefetcher::Admit(const Run& run) {
   const std::string_view read(run.bytes.data(), run.transferred);
   for (uint32_t i = run.first; i < run.end; ++i) {
     const format::BlockHandle place = index_->PlaceOfPiece(wanted_[i]);

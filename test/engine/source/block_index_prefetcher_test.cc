@@ -1,7 +1,7 @@
 // What reads load of a block index, by the trace of a simulated disk: the pieces that their rows
 // are in, each once, neighbours together, and nothing when a read ends early.
 #define BOOST_TEST_DYN_LINK
-#include "engine/source/index_prefetch.h"
+#include "engine/source/block_index_prefetcher.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -69,7 +69,8 @@ class IndexTrace {
     for (const uint32_t piece : pieces) {
       const format::BlockHandle place = index().PlaceOfPiece(piece);
       const uint64_t end = place.offset + place.stored_bytes;
-      if (!reads.empty() && place.offset - reads.back().second <= engine::IndexAhead::kGapMax) {
+      if (!reads.empty() &&
+          place.offset - reads.back().second <= engine::BlockIndexPrefetcher::kGapMax) {
         reads.back().second = end;
       } else {
         reads.emplace_back(place.offset, end);
