@@ -14,7 +14,7 @@
 #include "compaction/column_merge.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
-#include "memstore/prefetch.h"
+#include "memstore/row_prefetcher.h"
 #include "memstore/row_states.h"
 
 namespace tandem::engine {
@@ -138,10 +138,10 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
 
 Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   Memstore::Iterator row(&memstore);
-  MemstoreScout scout(&memstore);
+  RowPrefetcher prefetcher(&memstore);
   row.SeekToFirst();
   run_.ExpectBytes(memstore.size_bytes());
-  for (scout.Start(row); row.valid(); row.Next(), scout.Step()) {
+  for (prefetcher.Start(row); row.valid(); row.Next(), prefetcher.Step()) {
     cells_.clear();
     uint64_t looked_at = 0;
     const RowTreeView tree =

@@ -5,7 +5,7 @@
 
 #include "base/status_macros.h"
 #include "engine/read/row_walk.h"
-#include "memstore/prefetch.h"
+#include "memstore/row_prefetcher.h"
 
 namespace tandem::engine {
 namespace {
@@ -41,7 +41,7 @@ class FileScan final : public SourceScan {
 class MemstoreScan final : public SourceScan {
  public:
   MemstoreScan(const Memstore& memstore, const format::KeyRange& rows, bool reverse)
-      : rows_(rows), reverse_(reverse), row_(&memstore), scout_(&memstore) {}
+      : rows_(rows), reverse_(reverse), row_(&memstore), prefetcher_(&memstore) {}
 
   Status Next() override {
     if (!std::exchange(has_begun_, true)) {
@@ -50,7 +50,7 @@ class MemstoreScan final : public SourceScan {
       row_.Previous();
     } else {
       row_.Next();
-      scout_.Step();
+      prefetcher_.Step();
     }
     valid_ = row_.valid() && rows_.Contains(row_.key());
     if (valid_) key_ = row_.key();
@@ -71,7 +71,7 @@ class MemstoreScan final : public SourceScan {
   void Begin() {
     if (!reverse_) {
       row_.Seek(rows_.low);
-      scout_.Start(row_);
+      prefetcher_.Start(row_);
     } else if (rows_.high.has_value()) {
       row_.SeekBefore(*rows_.high);
     } else {
@@ -83,7 +83,7 @@ class MemstoreScan final : public SourceScan {
   bool reverse_;
   bool has_begun_ = false;
   Memstore::Iterator row_;
-  MemstoreScout scout_;  // Forward only.
+  RowPrefetcher prefetcher_;  // Forward only.
 };
 
 }  // namespace

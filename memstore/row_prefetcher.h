@@ -7,9 +7,9 @@
 namespace tandem::engine {
 
 /// Threads: one at a time. Lifetime: the memstore outlives it.
-class MemstoreScout {
+class RowPrefetcher {
  public:
-  explicit MemstoreScout(const Memstore* memstore) : ahead_(memstore) {}
+  explicit RowPrefetcher(const Memstore* memstore) : ahead_(memstore) {}
 
   /// Goes ahead of a walk that begins at `row`.
   void Start(const Memstore::Iterator& row) {
