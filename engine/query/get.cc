@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "engine/query/reader.h"
-#include "engine/read/row_assembly.h"
+#include "engine/read/row_builder.h"
 #include "engine/read/row_pieces.h"
 #include "engine/read/row_places.h"
 #include "tandem/limits.h"
@@ -80,7 +80,7 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
                   [](const RowPart& part) { return part.must_stream(); })) {
     return StreamRow(shape, places, row, &blocks);
   }
-  RowAssembly assembly(shape, figures);
+  RowBuilder assembly(shape, figures);
   CellPins pins;
   for (const MemRow* here : places.memstores) assembly.Append(here);
   for (const RowPart& part : parts) {

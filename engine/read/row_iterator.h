@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/read/existence_check.h"
-#include "engine/read/row_assembly.h"
+#include "engine/read/row_builder.h"
 #include "engine/read/row_pieces.h"
 #include "engine/read/row_places.h"
 #include "engine/source/candidates.h"
@@ -54,7 +54,7 @@ class RowIterator {
   Result<bool> Accept(bool settled, bool decided);
 
   ReadJob* job_;
-  RowAssembly row_;
+  RowBuilder row_;
   RowPlaces places_;
   std::string key_;
 

@@ -153,7 +153,7 @@ void RowWalk::GatherCarried() {
 
 Status RowWalk::Key(std::string* key) const { return key_lane_->rows->Key(key_lane_->slot, key); }
 
-Status RowWalk::Append(bool settled, RowAssembly* row) const {
+Status RowWalk::Append(bool settled, RowBuilder* row) const {
   if (only_ != nullptr) return only_->Append(settled, row);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     if (lane->is_here) RETURN_IF_ERROR(lane->Append(settled, row));
@@ -161,7 +161,7 @@ Status RowWalk::Append(bool settled, RowAssembly* row) const {
   return {};
 }
 
-Status RowWalk::Lane::Append(bool settled, RowAssembly* row) const {
+Status RowWalk::Lane::Append(bool settled, RowBuilder* row) const {
   const format::Projection* wanted = columns.Of(settled);
   if (wanted == nullptr) return {};
   return row->Append(*data, rows, slot, *wanted);

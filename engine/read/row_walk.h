@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "engine/read/row_assembly.h"
+#include "engine/read/row_builder.h"
 #include "engine/source/block_walk.h"
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
@@ -64,7 +64,7 @@ class RowWalk {
   /// Of the row it stands on, replaced. Errors: kCorruption.
   Status Key(std::string* key) const;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
-  Status Append(bool settled, RowAssembly* row) const;
+  Status Append(bool settled, RowBuilder* row) const;
   /// Keeps the cells of the last Append valid over the next call of Next.
   void Hold();
 
@@ -85,7 +85,7 @@ class RowWalk {
     Status ReadBlock(uint32_t position, bool reverse);
     Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
     /// Appends the cells of the row it stands on.
-    Status Append(bool settled, RowAssembly* row) const;
+    Status Append(bool settled, RowBuilder* row) const;
 
     ReadJob* job;
     const format::DataSection* data;

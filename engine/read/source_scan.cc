@@ -26,7 +26,7 @@ class FileScan final : public SourceScan {
   }
 
   bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
-  Status Append(bool settled, RowAssembly* row) override { return walk_.Append(settled, row); }
+  Status Append(bool settled, RowBuilder* row) override { return walk_.Append(settled, row); }
   void AddPlace(RowPlaces* places) const override {
     places->files.push_back({source_.file, walk_.ordinal()});
   }
@@ -59,7 +59,7 @@ class MemstoreScan final : public SourceScan {
 
   bool IsSettledHere() const override { return false; }
 
-  Status Append(bool, RowAssembly* row) override {
+  Status Append(bool, RowBuilder* row) override {
     row->Append(row_.row());
     return {};
   }

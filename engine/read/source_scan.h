@@ -21,7 +21,7 @@ class SourceScan {
   /// Whether this source holds nothing of the row that is hidden, expired or old.
   virtual bool IsSettledHere() const = 0;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
-  virtual Status Append(bool settled, RowAssembly* row) = 0;
+  virtual Status Append(bool settled, RowBuilder* row) = 0;
   /// Adds where the row lies.
   virtual void AddPlace(RowPlaces* places) const = 0;
   /// Keeps the cells of the last Append valid over the next call of Next.

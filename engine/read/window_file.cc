@@ -214,7 +214,7 @@ Status WindowFile::Key(const Item& item, std::string* key) const {
   return pinned.rows->Key(item.ordinal - pinned.first, key);
 }
 
-Status WindowFile::Append(const Item& item, RowAssembly* row) const {
+Status WindowFile::Append(const Item& item, RowBuilder* row) const {
   for (const Section& section : sections_) {
     const format::Projection* wanted = section.columns.Of(item.settled);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;

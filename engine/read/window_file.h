@@ -67,7 +67,7 @@ class WindowFile {
   Status Key(const Item& item, std::string* key) const;
   /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
   /// until Close.
-  Status Append(const Item& item, RowAssembly* row) const;
+  Status Append(const Item& item, RowBuilder* row) const;
 
  private:
   struct Pinned {

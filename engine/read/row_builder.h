@@ -22,10 +22,10 @@ namespace tandem::engine {
 
 /// Threads: one at a time. Lifetime: the shape outlives it and does not change any more; views last
 /// until the next Begin.
-class RowAssembly {
+class RowBuilder {
  public:
   /// `figures`, when not null, counts what memstores cost.
-  explicit RowAssembly(const ReadShape& shape, ReadFigures* figures = nullptr);
+  explicit RowBuilder(const ReadShape& shape, ReadFigures* figures = nullptr);
 
   /// Starts the next row.
   void Begin() {

@@ -1,5 +1,5 @@
 // From gathered cells to the row that is returned.
-#include "engine/read/row_assembly.h"
+#include "engine/read/row_builder.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +16,7 @@ constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
 
-RowAssembly::RowAssembly(const ReadShape& shape, ReadFigures* figures)
+RowBuilder::RowBuilder(const ReadShape& shape, ReadFigures* figures)
     : shape_(shape),
       figures_(figures),
       decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
@@ -24,7 +24,7 @@ RowAssembly::RowAssembly(const ReadShape& shape, ReadFigures* figures)
   returned_.reserve(kUsualCells);
 }
 
-void RowAssembly::Append(const MemRow* row) {
+void RowBuilder::Append(const MemRow* row) {
   const auto first = static_cast<ptrdiff_t>(gathered_.size());
   uint64_t looked_at = 0;
   const RowTreeView tree =
@@ -41,13 +41,13 @@ void RowAssembly::Append(const MemRow* row) {
   format::SortCells(std::span(gathered_).subspan(static_cast<size_t>(first)));
 }
 
-void RowAssembly::BeginAfterPartial() {
+void RowBuilder::BeginAfterPartial() {
   is_partial_ = is_large_ = false;
   pins_.clear();
   trees_.Clear();
 }
 
-Status RowAssembly::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
+Status RowBuilder::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
   is_partial_ = true;
   const ColumnSet::Family* returned = shape_.returned.Find(data.family());
   is_large_ |= returned != nullptr && returned->all;
@@ -56,7 +56,7 @@ Status RowAssembly::AppendWide(const format::DataSection& data, const format::Ro
   return format::AppendWideColumns(data.blocks(), rows, named->qualifiers, &gathered_, &pins_);
 }
 
-void RowAssembly::Merge() {
+void RowBuilder::Merge() {
   if (!trees_.empty()) MergeTrees();
   Sort();
   merged_.clear();
@@ -65,7 +65,7 @@ void RowAssembly::Merge() {
   is_settled_ = false;
 }
 
-void RowAssembly::MergeTrees() {
+void RowBuilder::MergeTrees() {
   trees_.Settle(&gathered_);
   for (const ColumnSet::Family& family : shape_.merged.families()) {
     if (GatherFromTrees(family, kTreeCellsMax)) continue;
@@ -79,7 +79,7 @@ void RowAssembly::MergeTrees() {
 }
 
 // False, and nothing is gathered: they are all columns of the family, and show too many cells.
-bool RowAssembly::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
+bool RowBuilder::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
   const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
   const size_t before = gathered_.size();
   for (size_t tree = 0; tree < trees_.count(); ++tree) {
@@ -95,7 +95,7 @@ bool RowAssembly::GatherFromTrees(const ColumnSet::Family& columns, size_t cells
 
 // Sorts the gathered cells, which are those of one source behind those of another. Mostly there are
 // two sources: one pass merges their cells.
-void RowAssembly::Sort() {
+void RowBuilder::Sort() {
   const auto second = std::is_sorted_until(gathered_.begin(), gathered_.end(), format::CellLess);
   if (second == gathered_.end()) return;
   if (!std::is_sorted(second, gathered_.end(), format::CellLess)) {
@@ -107,13 +107,13 @@ void RowAssembly::Sort() {
   gathered_.swap(sorted_);
 }
 
-bool RowAssembly::returns_cells() {
+bool RowBuilder::returns_cells() {
   return std::any_of(visible_.begin(), visible_.end(),
                      [this](const format::Cell& cell) { return IsReturned(cell); });
 }
 
 template <typename Use>
-void RowAssembly::ForEachReturned(Use&& use) {
+void RowBuilder::ForEachReturned(Use&& use) {
   if (is_settled_) {
     for (const format::Cell& cell : visible_) {
       if (IsReturned(cell)) use(cell);
@@ -135,20 +135,20 @@ void RowAssembly::ForEachReturned(Use&& use) {
   }
 }
 
-void RowAssembly::FindFamily(format::FamilyId id) {
+void RowBuilder::FindFamily(format::FamilyId id) {
   for (const format::FamilyRecord& record : shape_.table->families) {
     if (record.id == id) family_ = &record;
   }
 }
 
-inline Cell RowAssembly::ToReturned(const format::Cell& cell) {
+inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
   if (family_ == nullptr || family_->id != cell.family) FindFamily(cell.family);
   has_far_values_ |= cell.is_far();
   returned_bytes_ += cell.qualifier.size() + cell.value.size();
   return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
 }
 
-RowView RowAssembly::Project(std::string_view key) {
+RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
   has_far_values_ = false;
   if (is_settled_ && shape_.returns_all) {  // Nearly every row: no cell is asked about.
@@ -161,13 +161,13 @@ RowView RowAssembly::Project(std::string_view key) {
   return {key, returned_};
 }
 
-std::vector<format::Cell> RowAssembly::ReturnedCells() {
+std::vector<format::Cell> RowBuilder::ReturnedCells() {
   std::vector<format::Cell> cells;
   ForEachReturned([&cells](const format::Cell& cell) { cells.push_back(cell); });
   return cells;
 }
 
-bool RowAssembly::IsReturned(const format::Cell& cell) {
+bool RowBuilder::IsReturned(const format::Cell& cell) {
   if (shape_.returns_all) return true;
   if (returned_columns_ == nullptr || returned_columns_->id != cell.family) {
     returned_columns_ = shape_.returned.Find(cell.family);
