@@ -28,7 +28,8 @@ bool IsWide(std::span<const Cell> cells) {
 
 }  // namespace
 
-Status RowWriter::AddRow(const RowPlace& place, std::string_view key, std::span<const Cell> cells) {
+Status RowWriter::AddRow(const RowLocation& place, std::string_view key,
+                         std::span<const Cell> cells) {
   while (!cells.empty()) {
     const std::span<const Cell> family = FirstFamily(cells);
     RETURN_IF_ERROR(AddToFamily(place, key, family));
@@ -37,7 +38,7 @@ Status RowWriter::AddRow(const RowPlace& place, std::string_view key, std::span<
   return {};
 }
 
-Status RowWriter::AddToFamily(const RowPlace& place, std::string_view key,
+Status RowWriter::AddToFamily(const RowLocation& place, std::string_view key,
                               std::span<const Cell> cells) {
   FamilyWriter* const family = data_->Find(cells.front().family);
   ASSIGN_OR_RETURN(cells, far_.Place(cells, family->compression()));
@@ -50,7 +51,7 @@ Status RowWriter::AddToFamily(const RowPlace& place, std::string_view key,
   return family->EndWideRow(place.ordinal, key, {cells.begin(), columns});
 }
 
-void RowWriter::Begin(const RowPlace& place, std::string_view key) {
+void RowWriter::Begin(const RowLocation& place, std::string_view key) {
   place_ = place;
   pieces_.Begin(key);
   wide_ = nullptr;

@@ -19,7 +19,7 @@
 namespace tandem::format {
 
 /// Where a row stands in the file that is written.
-struct RowPlace {
+struct RowLocation {
   uint32_t ordinal = 0;
   uint64_t key_hash = 0;  ///< RowHash.
 };
@@ -35,10 +35,10 @@ class RowWriter {
       : data_(data), far_(out), pieces_(table) {}
 
   /// Adds a whole row. Requires: `cells` are sorted, at least one, of families of the table.
-  Status AddRow(const RowPlace& place, std::string_view key, std::span<const Cell> cells);
+  Status AddRow(const RowLocation& place, std::string_view key, std::span<const Cell> cells);
 
   /// Starts a row that comes in pieces.
-  void Begin(const RowPlace& place, std::string_view key);
+  void Begin(const RowLocation& place, std::string_view key);
   /// Adds cells of it: StoreFileWriter::AddCells. Requires: of families of the table.
   Status Add(std::span<const Cell> cells);
   /// Ends the row. Requires: it has a cell.
@@ -50,14 +50,14 @@ class RowWriter {
   std::span<const Cell> IndexedCells() { return pieces_.IndexedCells(); }
 
  private:
-  Status AddToFamily(const RowPlace& place, std::string_view key, std::span<const Cell> cells);
+  Status AddToFamily(const RowLocation& place, std::string_view key, std::span<const Cell> cells);
   Status AddPiece(std::span<const Cell> cells);
   Status EndFamily();
 
   DataWriter* data_;
   FarPlacer far_;
   // The row that comes in pieces.
-  RowPlace place_;
+  RowLocation place_;
   RowPieces pieces_;
   WideRowWriter* wide_ = nullptr;  // Of the present family, once it is wide.
 };

@@ -56,7 +56,7 @@ struct StoreFileWriter::Parts {
   Status Start();
   Status CheckKey(std::string_view key) const;
   Status CheckCells(std::span<const Cell> cells);
-  const RowPlace& NextPlace(std::string_view key) {
+  const RowLocation& NextPlace(std::string_view key) {
     place = {hashes.size(), RowHash(key, spec.table->hash_secret)};
     return place;
   }
@@ -75,7 +75,7 @@ struct StoreFileWriter::Parts {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
-  RowPlace place;  // Of the row at hand.
+  RowLocation place;  // Of the row at hand.
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;

@@ -7,14 +7,14 @@
 #include "base/status_macros.h"
 #include "engine/query/reader.h"
 #include "engine/read/row_builder.h"
+#include "engine/read/row_locations.h"
 #include "engine/read/row_pieces.h"
-#include "engine/read/row_places.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
 
-Result<bool> IsSettled(const ReadShape& shape, const RowPlaces& places) {
+Result<bool> IsSettled(const ReadShape& shape, const RowLocations& places) {
   if (places.files.size() != 1 || !places.memstores.empty()) return false;
   format::StoreFile* const file = places.files[0].file;
   if (shape.point.is_bounded() || file->statistics().max_sequence > shape.point.sequence ||
@@ -32,7 +32,7 @@ std::optional<Row> RowOf(const RowView& view) {
 }
 
 // A row that need not fit in memory, as far as a view may hold it.
-Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowPlaces& places,
+Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations& places,
                                      std::string_view row, BlockMemo* blocks) {
   RowPieces pieces(shape);
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, places, blocks));
@@ -73,7 +73,7 @@ void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wante
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
                                   std::string_view row, ReadFigures* figures) {
   ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
-  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
+  ASSIGN_OR_RETURN(const RowLocations places, FindRow(view, row));
   BlockMemo blocks(figures);
   ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, shape.returned, &blocks));
   if (std::any_of(parts.begin(), parts.end(),
@@ -106,7 +106,7 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
 Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
                                   const ColumnWanted& wanted, CellPins* pins) {
   const format::Cell& column = wanted.column;
-  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(view, row));
+  ASSIGN_OR_RETURN(const RowLocations places, FindRow(view, row));
   ColumnCells read{.cells = {wanted.newer.begin(), wanted.newer.end()}, .tree_through = {}};
   std::vector<format::Cell>& cells = read.cells;
   RowTrees trees;

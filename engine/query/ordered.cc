@@ -138,7 +138,7 @@ Result<bool> OrderedSource::NextRow(RowView* row) {
 Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   if (collected.row.has_value()) return collected.row->view();
   const ReadJob& job = *query_.job;
-  ASSIGN_OR_RETURN(const RowPlaces places, FindRow(job.view, collected.key));
+  ASSIGN_OR_RETURN(const RowLocations places, FindRow(job.view, collected.key));
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(job.shape, places, &blocks_));
   pieces_.Begin(collected.key, std::move(cells));
   return pieces_.Next();

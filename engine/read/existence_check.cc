@@ -6,7 +6,7 @@
 
 namespace tandem::engine {
 
-Result<bool> ExistenceCheck::ExistsElsewhere(const RowPlaces& places) {
+Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& places) {
   for (const format::FamilyRecord& family : job_->shape.table->families) {
     if (job_->shape.DecodesFamily(family.id)) continue;
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
@@ -15,7 +15,7 @@ Result<bool> ExistenceCheck::ExistsElsewhere(const RowPlaces& places) {
   return false;
 }
 
-Result<bool> ExistenceCheck::Exists(const RowPlaces& places) {
+Result<bool> ExistenceCheck::Exists(const RowLocations& places) {
   for (const format::FamilyRecord& family : job_->shape.table->families) {
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
     if (shows) return true;
@@ -23,7 +23,7 @@ Result<bool> ExistenceCheck::Exists(const RowPlaces& places) {
   return false;
 }
 
-Result<bool> ExistenceCheck::ShowsCells(const RowPlaces& places, format::FamilyId family) {
+Result<bool> ExistenceCheck::ShowsCells(const RowLocations& places, format::FamilyId family) {
   ColumnSet columns;
   columns.AddFamily(family);
   ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, places, columns, blocks_));

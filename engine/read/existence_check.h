@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/read/row_places.h"
+#include "engine/read/row_locations.h"
 #include "engine/source/read_job.h"
 
 namespace tandem::engine {
@@ -15,12 +15,12 @@ class ExistenceCheck {
   ExistenceCheck(ReadJob* job, BlockMemo* blocks) : job_(job), blocks_(blocks) {}
 
   /// Whether the row shows a cell in a family that is not decoded. Errors: kCorruption, kIoError.
-  Result<bool> ExistsElsewhere(const RowPlaces& places);
+  Result<bool> ExistsElsewhere(const RowLocations& places);
   /// Whether it shows any cell.
-  Result<bool> Exists(const RowPlaces& places);
+  Result<bool> Exists(const RowLocations& places);
 
  private:
-  Result<bool> ShowsCells(const RowPlaces& places, format::FamilyId family);
+  Result<bool> ShowsCells(const RowLocations& places, format::FamilyId family);
 
   ReadJob* job_;
   BlockMemo* blocks_;

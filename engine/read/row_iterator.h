@@ -10,8 +10,8 @@
 
 #include "engine/read/existence_check.h"
 #include "engine/read/row_builder.h"
+#include "engine/read/row_locations.h"
 #include "engine/read/row_pieces.h"
-#include "engine/read/row_places.h"
 #include "engine/source/candidates.h"
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
@@ -55,7 +55,7 @@ class RowIterator {
 
   ReadJob* job_;
   RowBuilder row_;
-  RowPlaces places_;
+  RowLocations places_;
   std::string key_;
 
  private:

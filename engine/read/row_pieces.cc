@@ -56,8 +56,8 @@ std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells) 
   return std::make_unique<ReturnedList>(std::move(cells));
 }
 
-Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape, const RowPlaces& places,
-                                                    BlockMemo* blocks) {
+Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
+                                                    const RowLocations& places, BlockMemo* blocks) {
   ASSIGN_OR_RETURN(RowColumns row, OpenColumns(shape, places, shape.returned, blocks));
   return std::unique_ptr<ReturnedCells>(std::make_unique<ReturnedStream>(shape, std::move(row)));
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "engine/read/row_places.h"
+#include "engine/read/row_locations.h"
 #include "engine/source/read_shape.h"
 #include "format/cell/cell.h"
 #include "tandem/row.h"
@@ -33,8 +33,8 @@ class ReturnedCells {
 std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells);
 /// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the shape outlives the
 /// result.
-Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape, const RowPlaces& places,
-                                                    BlockMemo* blocks);
+Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
+                                                    const RowLocations& places, BlockMemo* blocks);
 
 /// Threads: one at a time. Lifetime: the shape outlives it.
 class RowPieces {

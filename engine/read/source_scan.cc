@@ -27,7 +27,7 @@ class FileScan final : public SourceScan {
 
   bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
   Status Append(bool settled, RowBuilder* row) override { return walk_.Append(settled, row); }
-  void AddPlace(RowPlaces* places) const override {
+  void AddPlace(RowLocations* places) const override {
     places->files.push_back({source_.file, walk_.ordinal()});
   }
   void Hold() override { walk_.Hold(); }
@@ -63,7 +63,7 @@ class MemstoreScan final : public SourceScan {
     row->Append(row_.row());
     return {};
   }
-  void AddPlace(RowPlaces* places) const override { places->memstores.push_back(row_.row()); }
+  void AddPlace(RowLocations* places) const override { places->memstores.push_back(row_.row()); }
 
   void Hold() override {}  // Cells live as long as the memstore.
 

@@ -22,7 +22,7 @@
 namespace tandem::engine {
 
 /// Lifetime: the view pins what it names.
-struct RowPlaces {
+struct RowLocations {
   struct InFile {
     format::StoreFile* file = nullptr;
     uint32_t ordinal = 0;
@@ -40,7 +40,7 @@ struct RowPlaces {
 
 /// The sources that hold the row, by filter if there are several, then by key and hash: no data
 /// block is read. Errors: kCorruption, kIoError.
-Result<RowPlaces> FindRow(const TableView& view, std::string_view row);
+Result<RowLocations> FindRow(const TableView& view, std::string_view row);
 
 /// The last row block of each family that was asked for: rows asked for in order cost each block
 /// once, whatever the cache holds. Threads: one at a time.
@@ -77,7 +77,7 @@ struct RowPart {
 
 /// The parts of the row in files that may hold some of `columns`. Errors: kCorruption, kIoError.
 /// Lifetime: `columns` outlives them.
-Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+Result<std::vector<RowPart>> FindParts(const RowLocations& places, const ColumnSet& columns,
                                        BlockMemo* blocks);
 
 /// Keeps the bytes of cells alive.
@@ -99,7 +99,7 @@ struct RowColumns {
 /// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all
 /// sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: shape and columns outlive
 /// the result.
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& places,
                                const ColumnSet& columns, BlockMemo* blocks);
 
 /// Bytes of qualifiers and values, far ones too. Errors: kCorruption.

@@ -1,5 +1,5 @@
 // Finding a row and reading it by itself.
-#include "engine/read/row_places.h"
+#include "engine/read/row_locations.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,9 +22,9 @@ const RegionVersion& RegionOf(const TableView& view, std::string_view row) {
   return *view.regions[low];
 }
 
-Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
-                                                    uint64_t hash, bool ask_filter) {
-  const std::optional<RowPlaces::InFile> nowhere;
+Result<std::optional<RowLocations::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
+                                                       uint64_t hash, bool ask_filter) {
+  const std::optional<RowLocations::InFile> nowhere;
   format::StoreFile& file = slice.file->store();
   const format::FileStatistics& statistics = file.statistics();
   if (row < statistics.min_key || row > statistics.max_key) return nowhere;
@@ -37,7 +37,7 @@ Result<std::optional<RowPlaces::InFile>> FindInFile(const FileSlice& slice, std:
   const uint32_t ordinal = found->ordinal.value;
   if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
   return std::optional(
-      RowPlaces::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
+      RowLocations::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
 }
 
 // Leaves the cells of `columns`. What no read point shows does no harm.
@@ -51,10 +51,10 @@ void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
 
 }  // namespace
 
-Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
+Result<RowLocations> FindRow(const TableView& view, std::string_view row) {
   const RegionVersion& region = RegionOf(view, row);
   const uint64_t hash = format::RowHash(row, view.table->hash_secret);
-  RowPlaces places;
+  RowLocations places;
   for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
     if (!memstore->MayContain(hash)) continue;
     const MemRow* found = memstore->Find(row);
@@ -64,7 +64,7 @@ Result<RowPlaces> FindRow(const TableView& view, std::string_view row) {
   const bool ask_filters = region.files.size() > 1;
   for (const FileSlice& slice : region.files) {
     if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
-    ASSIGN_OR_RETURN(const std::optional<RowPlaces::InFile> found,
+    ASSIGN_OR_RETURN(const std::optional<RowLocations::InFile> found,
                      FindInFile(slice, row, hash, ask_filters));
     if (found.has_value()) places.files.push_back(*found);
   }
@@ -87,7 +87,7 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
 namespace {
 
 // The block of a family that holds the row.
-Result<format::RowBlockRef> ReadRows(const RowPlaces::InFile& place,
+Result<format::RowBlockRef> ReadRows(const RowLocations::InFile& place,
                                      const format::DataSection& data, bool is_carrier,
                                      BlockMemo* blocks) {
   const uint32_t position = data.RankOf(place.ordinal);
@@ -99,10 +99,10 @@ Result<format::RowBlockRef> ReadRows(const RowPlaces::InFile& place,
 
 }  // namespace
 
-Result<std::vector<RowPart>> FindParts(const RowPlaces& places, const ColumnSet& columns,
+Result<std::vector<RowPart>> FindParts(const RowLocations& places, const ColumnSet& columns,
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
-  for (const RowPlaces::InFile& place : places.files) {
+  for (const RowLocations::InFile& place : places.files) {
     ASSIGN_OR_RETURN(const format::DataSection* carrier, place.file->Carrier());
     for (const ColumnSet::Family& family : columns.families()) {
       ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
@@ -199,7 +199,7 @@ RowColumns ColumnSources::Open() {
 
 }  // namespace
 
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowPlaces& places,
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& places,
                                const ColumnSet& columns, BlockMemo* blocks) {
   ColumnSources sources(shape, columns);
   sources.AddMemstores(places.memstores);
