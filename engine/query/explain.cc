@@ -110,7 +110,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!row.continues()) ++explanation.rows;
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
-  const ReadFigures& figures = query.job->figures;
+  const ReadCounters& figures = query.job->figures;
   explanation.candidate_rows = figures.rows;
   explanation.candidate_blocks = figures.blocks;
   explanation.candidate_bytes = figures.bytes;

@@ -71,7 +71,7 @@ void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wante
 }  // namespace
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
-                                  std::string_view row, ReadFigures* figures) {
+                                  std::string_view row, ReadCounters* figures) {
   ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
   ASSIGN_OR_RETURN(const RowLocations places, FindRow(view, row));
   BlockMemo blocks(figures);

@@ -16,7 +16,7 @@ constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
 
-RowBuilder::RowBuilder(const ReadShape& shape, ReadFigures* figures)
+RowBuilder::RowBuilder(const ReadShape& shape, ReadCounters* figures)
     : shape_(shape),
       figures_(figures),
       decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {

@@ -25,7 +25,7 @@ namespace tandem::engine {
 class RowBuilder {
  public:
   /// `figures`, when not null, counts what memstores cost.
-  explicit RowBuilder(const ReadShape& shape, ReadFigures* figures = nullptr);
+  explicit RowBuilder(const ReadShape& shape, ReadCounters* figures = nullptr);
 
   /// Starts the next row.
   void Begin() {
@@ -84,7 +84,7 @@ class RowBuilder {
   Cell ToReturned(const format::Cell& cell);
 
   const ReadShape& shape_;
-  ReadFigures* figures_;
+  ReadCounters* figures_;
   const bool decodes_all_families_;
   std::vector<format::Cell> gathered_, sorted_, merged_;
   RowTrees trees_;

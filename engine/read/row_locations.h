@@ -47,7 +47,7 @@ Result<RowLocations> FindRow(const TableView& view, std::string_view row);
 class BlockMemo {
  public:
   /// `figures`, when not null, counts the blocks.
-  explicit BlockMemo(ReadFigures* figures = nullptr) : figures_(figures) {}
+  explicit BlockMemo(ReadCounters* figures = nullptr) : figures_(figures) {}
 
   /// The block that holds `position`, found fast when it is `hint`. Requires: the section has a
   /// block `hint`. Errors: kCorruption, kIoError.
@@ -60,7 +60,7 @@ class BlockMemo {
     format::RowBlockRef rows;
   };
 
-  ReadFigures* figures_;
+  ReadCounters* figures_;
   std::vector<LastBlock> blocks_;
 };
 

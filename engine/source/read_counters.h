@@ -8,7 +8,7 @@
 namespace tandem::engine {
 
 /// Gaps between blocks that were read along are not counted, nor are chunks and far values.
-struct ReadFigures {
+struct ReadCounters {
   uint64_t rows = 0;
   uint64_t blocks = 0;
   uint64_t bytes = 0;  ///< Of the blocks, as stored.

@@ -30,7 +30,7 @@ struct ReadJob {
   bool may_end_early = false;               ///< There is a limit.
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
   ReadQueue queue;
-  ReadFigures figures;
+  ReadCounters figures;
 };
 
 }  // namespace tandem::engine

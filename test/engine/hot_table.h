@@ -75,7 +75,7 @@ class HotTable {
     region->memstores.assign(memstores_.begin(), memstores_.end());
     const engine::TableView view{
         .table = table_, .regions = {region}, .point = {.sequence = at}, .registration = nullptr};
-    engine::ReadFigures figures;
+    engine::ReadCounters figures;
     const auto row = engine::GetRow(view, options, "r", &figures);
     BOOST_REQUIRE_EQUAL(row.status().ToString(), "OK");
     Answer answer{.text = {}, .cells = figures.memstore_cells};
