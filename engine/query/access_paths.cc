@@ -16,7 +16,7 @@ namespace {
 using Kind = BoundNode::Kind;
 
 // Adds the ranges of the path, in no order, to those of the same index.
-void AddPath(IndexPath path, Access* access) {
+void AddPath(IndexPath path, AccessPath* access) {
   for (IndexPath& other : access->paths) {
     if (other.index != path.index) continue;
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
@@ -28,7 +28,7 @@ void AddPath(IndexPath path, Access* access) {
 
 }  // namespace
 
-Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Access& access) {
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access) {
   EntryCount entries;
   for (const Cluster& cluster : clusters) {
     for (const IndexPath& path : access.paths) {
@@ -42,14 +42,15 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
   return entries;
 }
 
-bool AccessFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
+bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
   if (leaf.is_row_key || index.columns.size() != 1) return false;
   const format::IndexColumnRecord& column = index.columns[0];
   return column.family == leaf.column.family && column.qualifier == leaf.column.qualifier &&
          column.type == leaf.column.type;
 }
 
-const BoundLeaf* AccessFinder::LeafServed(const BoundNode& node, const format::IndexRecord& index) {
+const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,
+                                              const format::IndexRecord& index) {
   if (node.kind == Kind::kLeaf) return Serves(index, node.leaf) ? &node.leaf : nullptr;
   if (node.kind == Kind::kOr) return nullptr;
   const auto found =
@@ -59,19 +60,19 @@ const BoundLeaf* AccessFinder::LeafServed(const BoundNode& node, const format::I
   return found == node.children.end() ? nullptr : &found->leaf;
 }
 
-bool AccessFinder::MayUse(const format::IndexRecord& index) const {
+bool AccessPathFinder::MayUse(const format::IndexRecord& index) const {
   return index.state != format::IndexState::kDropping && (only_ == nullptr || only_ == &index);
 }
 
-Result<std::optional<CostedAccess>> AccessFinder::Find(const BoundNode& node,
-                                                       bool rows_decided) const {
-  ASSIGN_OR_RETURN(std::optional<Access> access, FindNode(node, rows_decided));
-  if (!access.has_value()) return std::optional<CostedAccess>();
+Result<std::optional<CostedAccessPath>> AccessPathFinder::Find(const BoundNode& node,
+                                                               bool rows_decided) const {
+  ASSIGN_OR_RETURN(std::optional<AccessPath> access, FindNode(node, rows_decided));
+  if (!access.has_value()) return std::optional<CostedAccessPath>();
   ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, *access));
-  return std::optional(CostedAccess{*std::move(access), entries});
+  return std::optional(CostedAccessPath{*std::move(access), entries});
 }
 
-AccessFinder::Found AccessFinder::FindNode(const BoundNode& node, bool rows_decided) const {
+AccessPathFinder::Found AccessPathFinder::FindNode(const BoundNode& node, bool rows_decided) const {
   switch (node.kind) {
     case Kind::kLeaf:
       return FindLeaf(node.leaf);
@@ -82,25 +83,25 @@ AccessFinder::Found AccessFinder::FindNode(const BoundNode& node, bool rows_deci
   }
 }
 
-Access AccessFinder::AccessBy(size_t position, const BoundLeaf& leaf) const {
+AccessPath AccessPathFinder::AccessBy(size_t position, const BoundLeaf& leaf) const {
   const format::IndexRecord& index = table_.indexes[position];
-  Access access{.paths = {}, .exact = true};
+  AccessPath access{.paths = {}, .exact = true};
   access.paths.push_back({&index, position, RangesOf(leaf, index.columns[0]), leaf.accepts_null});
   return access;
 }
 
-AccessFinder::Found AccessFinder::FindLeaf(const BoundLeaf& leaf) const {
+AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
   for (size_t i = 0; i < table_.indexes.size(); ++i) {
     if (!MayUse(table_.indexes[i]) || !Serves(table_.indexes[i], leaf)) continue;
     return std::optional(AccessBy(i, leaf));
   }
-  return std::optional<Access>();
+  return std::optional<AccessPath>();
 }
 
-AccessFinder::Found AccessFinder::FindOr(const BoundNode& node) const {
-  Access all{.paths = {}, .exact = true};
+AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
+  AccessPath all{.paths = {}, .exact = true};
   for (const BoundNode& child : node.children) {
-    ASSIGN_OR_RETURN(std::optional<Access> found, FindNode(child, /*rows_decided=*/false));
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, FindNode(child, /*rows_decided=*/false));
     if (!found.has_value()) return found;
     for (IndexPath& path : found->paths) AddPath(std::move(path), &all);
     all.exact &= found->exact;
@@ -109,13 +110,13 @@ AccessFinder::Found AccessFinder::FindOr(const BoundNode& node) const {
   return std::optional(std::move(all));
 }
 
-AccessFinder::Found AccessFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
+AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
   // What is decided on is the children that an access has to cover to be exact.
   const auto conditions =
       std::count_if(node.children.begin(), node.children.end(), [=](const BoundNode& child) {
         return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
       });
-  std::vector<Access> ways;
+  std::vector<AccessPath> ways;
   for (size_t i = 0; i < table_.indexes.size(); ++i) {
     if (!MayUse(table_.indexes[i])) continue;
     const BoundLeaf* leaf = LeafServed(node, table_.indexes[i]);
@@ -123,16 +124,16 @@ AccessFinder::Found AccessFinder::FindAnd(const BoundNode& node, bool rows_decid
   }
   for (const BoundNode& child : node.children) {
     if (child.kind == Kind::kLeaf) continue;
-    ASSIGN_OR_RETURN(std::optional<Access> found, FindNode(child, /*rows_decided=*/false));
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, FindNode(child, /*rows_decided=*/false));
     if (found.has_value()) ways.push_back(*std::move(found));
   }
-  for (Access& way : ways) way.exact &= conditions == 1;
+  for (AccessPath& way : ways) way.exact &= conditions == 1;
   return Cheapest(std::move(ways));
 }
 
 // The first of those with the fewest entries.
-AccessFinder::Found AccessFinder::Cheapest(std::vector<Access> ways) const {
-  if (ways.empty()) return std::optional<Access>();
+AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AccessPath> ways) const {
+  if (ways.empty()) return std::optional<AccessPath>();
   size_t best = 0;
   uint64_t fewest = 0;
   for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {

@@ -19,27 +19,27 @@ struct EntryCount {
   uint64_t total() const { return in_files + in_memstores; }
 };
 
-struct CostedAccess {
-  Access access;
+struct CostedAccessPath {
+  AccessPath access;
   EntryCount entries;
 };
 
 /// The entries of the paths in all sources, exact. Costs a look-up for each range in each file and
 /// in each sorted run of a memstore. Errors: kCorruption, kIoError.
-Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Access& access);
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access);
 
 /// Lifetime: what it is given outlives it.
-class AccessFinder {
+class AccessPathFinder {
  public:
   /// `only` (when not null) is the one index that may be used.
-  AccessFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
-               const format::IndexRecord* only)
+  AccessPathFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
+                   const format::IndexRecord* only)
       : table_(table), clusters_(clusters), only_(only) {}
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
   /// them. `rows_decided`: conditions on the row key are taken care of. Each range of keys is
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
-  Result<std::optional<CostedAccess>> Find(const BoundNode& node, bool rows_decided) const;
+  Result<std::optional<CostedAccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
   /// Whether the index may be asked about conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
@@ -48,13 +48,13 @@ class AccessFinder {
   static const BoundLeaf* LeafServed(const BoundNode& node, const format::IndexRecord& index);
 
  private:
-  using Found = Result<std::optional<Access>>;
+  using Found = Result<std::optional<AccessPath>>;
   Found FindNode(const BoundNode& node, bool rows_decided) const;
   Found FindLeaf(const BoundLeaf& leaf) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
-  Found Cheapest(std::vector<Access> ways) const;
-  Access AccessBy(size_t position, const BoundLeaf& leaf) const;
+  Found Cheapest(std::vector<AccessPath> ways) const;
+  AccessPath AccessBy(size_t position, const BoundLeaf& leaf) const;
   bool MayUse(const format::IndexRecord& index) const;
 
   const format::TableRecord& table_;

@@ -53,7 +53,7 @@ Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
 // The rows of a whole file that are all settled and of which no posting is dead, by cumulative
 // counts. nullopt: these do not tell.
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
-                                                const Access& access) {
+                                                const AccessPath& access) {
   if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
       !MeetsNothing(cluster, source)) {
     return std::optional<uint64_t>();
@@ -64,7 +64,7 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
 // The candidates of the memstores come first: rows without a column are all that a memstore holds,
 // and one that a writer adds after a file was settled would bring a row of that file a second time.
 // One that is added in between keeps its row from being settled.
-Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access& access) {
+Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
   std::vector<const MemRow*> memstore_rows;
   if (!cluster.has_one_file()) {
     memstore_rows = MemstoreCandidates(cluster, access, job->view.point);
@@ -94,8 +94,8 @@ Result<uint64_t> CountAccess(ReadJob* job, const Cluster& cluster, const Access&
 
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   ReadJob* job = query.job.get();
-  const std::optional<Access>& access = query.plan.access;
-  if (access.has_value() && access->exact) return CountAccess(job, cluster, *access);
+  const std::optional<AccessPath>& access = query.plan.access;
+  if (access.has_value() && access->exact) return CountAccessPath(job, cluster, *access);
   if (query.plan.rows_decide && cluster.has_one_file() && AllSettledHere(cluster.files[0])) {
     return uint64_t{cluster.files[0].high - cluster.files[0].low};
   }

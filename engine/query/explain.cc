@@ -10,7 +10,7 @@ namespace tandem::engine {
 namespace {
 
 // Whether the file has a section of every index of the access.
-Result<bool> HasSections(const FileSource& source, const Access& access) {
+Result<bool> HasSections(const FileSource& source, const AccessPath& access) {
   for (const IndexPath& path : access.paths) {
     ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, path.index->id));
     if (section == nullptr) return false;

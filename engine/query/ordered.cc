@@ -76,7 +76,7 @@ class OrderedSource final : public RowSource {
   std::unique_ptr<ValueRangeIterator> stepper_;
   uint64_t entries_ = kEntriesFirst;
   format::KeyRange range_;  // Of entries, for the present walk.
-  Access access_;           // To that range.
+  AccessPath access_;       // To that range.
   std::vector<Collected> batch_;
   size_t at_ = 0;  // In batch_.
   std::optional<ConcatenatingIterator> stream_;

@@ -67,7 +67,7 @@ bool AsksRowsOnly(const BoundNode& root) {
 }
 
 bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
-  if (node.kind == Kind::kLeaf) return AccessFinder::Serves(index, node.leaf);
+  if (node.kind == Kind::kLeaf) return AccessPathFinder::Serves(index, node.leaf);
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const BoundNode& child) { return HasLeafOf(child, index); });
 }
@@ -147,8 +147,8 @@ class Planner {
       return std::move(plan_);
     }
     ASSIGN_OR_RETURN(
-        std::optional<CostedAccess> found,
-        AccessFinder(table_, plan_.clusters, only).Find(predicate_.root(), rows_decided));
+        std::optional<CostedAccessPath> found,
+        AccessPathFinder(table_, plan_.clusters, only).Find(predicate_.root(), rows_decided));
     if (only != nullptr && !found.has_value()) {
       return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
                                      WhyNotServing(predicate_, *only));
@@ -158,7 +158,7 @@ class Planner {
   }
 
  private:
-  void Choose(std::optional<CostedAccess> found, bool is_forced) {
+  void Choose(std::optional<CostedAccessPath> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
     // A count takes settled candidates of an exact access for rows; those of memstores are none.
@@ -230,7 +230,7 @@ std::string IndexNames(const QueryPlan& plan) {
 
 std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
                                           const format::IndexRecord& index) {
-  const BoundLeaf* leaf = AccessFinder::LeafServed(predicate.root(), index);
+  const BoundLeaf* leaf = AccessPathFinder::LeafServed(predicate.root(), index);
   if (leaf != nullptr) return RangesOf(*leaf, index.columns[0]);
   return {format::PresentRange(index.columns[0])};
 }

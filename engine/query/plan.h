@@ -17,11 +17,11 @@
 namespace tandem::engine {
 
 struct QueryPlan {
-  format::KeyRange rows;          ///< Every match has its key here.
-  bool rows_decide = false;       ///< Having the key there is the whole condition.
-  std::vector<Cluster> clusters;  ///< The sources of these rows.
-  std::optional<Access> access;   ///< nullopt: a scan.
-  EntryCount entries;             ///< Of the access.
+  format::KeyRange rows;             ///< Every match has its key here.
+  bool rows_decide = false;          ///< Having the key there is the whole condition.
+  std::vector<Cluster> clusters;     ///< The sources of these rows.
+  std::optional<AccessPath> access;  ///< nullopt: a scan.
+  EntryCount entries;                ///< Of the access.
   std::string reason;
   std::vector<std::string> rejected;  ///< "index NAME: why not".
 };

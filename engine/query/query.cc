@@ -74,7 +74,7 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   if (!entries.has_value()) return {};
   ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(entries->total(), *query);
   if (!ordering.walks_index) return {};
-  query->plan.access = Access{.paths = {}, .exact = false};
+  query->plan.access = AccessPath{.paths = {}, .exact = false};
   query->plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
   query->plan.entries = *entries;
   query->plan.reason = "in the order of the index";

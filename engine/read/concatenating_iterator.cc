@@ -43,7 +43,7 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
     part_rows_ = kFirstPartRows;
     return OpenNextPart();
   }
-  if (access_ != nullptr) return OpenAccess(job_, cluster, *access_);
+  if (access_ != nullptr) return OpenAccessPath(job_, cluster, *access_);
   if (cluster.has_one_file() && !reverse_) {
     return NewFileIterator(job_, cluster.files[0], std::nullopt);
   }
@@ -58,8 +58,8 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   return NewFileIterator(job_, *part_, std::move(candidates));
 }
 
-Result<std::unique_ptr<RowIterator>> OpenAccess(ReadJob* job, const Cluster& cluster,
-                                                const Access& access) {
+Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster& cluster,
+                                                    const AccessPath& access) {
   std::vector<FileCandidates> files;
   for (const FileSource& source : cluster.files) {
     ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));

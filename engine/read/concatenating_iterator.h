@@ -16,7 +16,7 @@ class ConcatenatingIterator {
  public:
   /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
   /// all rows only.
-  ConcatenatingIterator(ReadJob* job, std::span<const Cluster> clusters, const Access* access,
+  ConcatenatingIterator(ReadJob* job, std::span<const Cluster> clusters, const AccessPath* access,
                         bool reverse = false)
       : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
 
@@ -37,7 +37,7 @@ class ConcatenatingIterator {
 
   ReadJob* job_;
   std::span<const Cluster> clusters_;
-  const Access* access_;
+  const AccessPath* access_;
   bool reverse_;
   size_t next_ = 0;  // Of the cluster to open.
   /// Of a single file whose hits are taken part by part: the present part, how many rows the next
@@ -63,7 +63,7 @@ class LimitIterator {
 };
 
 /// A iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError.
-Result<std::unique_ptr<RowIterator>> OpenAccess(ReadJob* job, const Cluster& cluster,
-                                                const Access& access);
+Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster& cluster,
+                                                    const AccessPath& access);
 
 }  // namespace tandem::engine

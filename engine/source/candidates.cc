@@ -184,7 +184,7 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
 
 namespace {
 
-Result<FileCandidates> CollectCandidates(const FileSource& source, const Access& access) {
+Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessPath& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
   if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
   for (const IndexPath& path : access.paths) {
@@ -206,7 +206,7 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const Access&
 }  // namespace
 
 // A read holds them to its end, so they take the room of cached blocks.
-Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access) {
+Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access) {
   ASSIGN_OR_RETURN(FileCandidates candidates, CollectCandidates(source, access));
   const uint64_t bytes = candidates.ordinals.capacity() * sizeof(uint32_t);
   if (bytes >= kCountedBytesMin) {
@@ -215,7 +215,7 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& acce
   return candidates;
 }
 
-std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point) {
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {

@@ -23,7 +23,7 @@ struct IndexPath {
 };
 
 /// A way to the rows: those of all paths together.
-struct Access {
+struct AccessPath {
   std::vector<IndexPath> paths;
   bool exact = false;  ///< Being on a path is the whole condition, not a part of it.
 };
@@ -45,11 +45,11 @@ bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const St
 
 /// Every row of a file without a usable section is a candidate. Errors: kIoError; kCorruption of a
 /// file that does not go on without broken sections.
-Result<FileCandidates> CandidatesOf(const FileSource& source, const Access& access);
+Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access);
 
 /// One row of each key, by key, without those whose postings newer cells in memstores make dead.
 /// Whether the others satisfy anything is to be decided on the merged row.
-std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Access& access,
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point);
 
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
