@@ -17,7 +17,7 @@ bool HasToBeCopied(const Status& status) {
 }
 
 // A name may lead elsewhere than where the source's handles do only if somebody else was at work.
-Status CheckLinked(DatabaseDraft* draft, const std::string& name, uint64_t size_bytes) {
+Status CheckLinked(StagedDatabase* draft, const std::string& name, uint64_t size_bytes) {
   ASSIGN_OR_RETURN(const auto file, draft->directory()->Open(name, base::OpenMode::kReadOnly));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());
   if (size == size_bytes) return Status();
@@ -26,7 +26,7 @@ Status CheckLinked(DatabaseDraft* draft, const std::string& name, uint64_t size_
 }
 
 Status AddStoreFile(const StoreMoment& moment, const format::FileRecord& record,
-                    DatabaseDraft* draft) {
+                    StagedDatabase* draft) {
   const std::string name = StoreFileName(record.number);
   draft->Expect(name);
   const Status linked = moment.files->LinkStoreFile(record.number, draft->directory());
@@ -48,8 +48,8 @@ Status CheckHash(const std::string& name, const format::Hash128& expected,
 }
 
 Status WriteCheckpoint(const StoreMoment& moment, const CopyTools& tools, const std::string& path) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<DatabaseDraft> draft,
-                   DatabaseDraft::Begin(tools.file_system, path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<StagedDatabase> draft,
+                   StagedDatabase::Begin(tools.file_system, path));
   ASSIGN_OR_RETURN(const bool inside, moment.files->Contain(draft->directory()));
   if (inside) {
     return Status::InvalidArgument("'" + path +

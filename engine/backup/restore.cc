@@ -136,8 +136,8 @@ Status RestoreBackup(const BackupTools& tools, const std::string& path,
   ASSIGN_OR_RETURN(auto directory, tools.file_system->OpenDirectory(path, /*create=*/false));
   ASSIGN_OR_RETURN(BackupDirectory backups, BackupDirectory::Read(std::move(directory), path));
   ASSIGN_OR_RETURN(const format::BackupRecord record, Chosen(backups, path, number));
-  ASSIGN_OR_RETURN(const std::unique_ptr<DatabaseDraft> draft,
-                   DatabaseDraft::Begin(tools.file_system, destination));
+  ASSIGN_OR_RETURN(const std::unique_ptr<StagedDatabase> draft,
+                   StagedDatabase::Begin(tools.file_system, destination));
   ASSIGN_OR_RETURN(const bool inside, draft->directory()->IsWithin(*backups.directory()));
   if (inside) {
     return Status::InvalidArgument("'" + destination + "' lies in the directory of backups");

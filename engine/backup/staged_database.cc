@@ -65,19 +65,20 @@ Result<format::Hash128> HashFile(base::File* file, uint64_t size_bytes) {
   return Sweep(file, size_bytes, [](uint64_t, std::string_view) { return Status(); });
 }
 
-Result<std::unique_ptr<DatabaseDraft>> DatabaseDraft::Begin(base::FileSystem* file_system,
-                                                            const std::string& path) {
+Result<std::unique_ptr<StagedDatabase>> StagedDatabase::Begin(base::FileSystem* file_system,
+                                                              const std::string& path) {
   Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
   if (!directory && directory.error().code() == StatusCode::kAlreadyExists) {
     return Occupied(file_system, path);
   }
   RETURN_IF_ERROR(directory.status());
-  std::unique_ptr<DatabaseDraft> draft(new DatabaseDraft(file_system, path, std::move(*directory)));
+  std::unique_ptr<StagedDatabase> draft(
+      new StagedDatabase(file_system, path, std::move(*directory)));
   RETURN_IF_ERROR(draft->directory_->Lock());
   return draft;
 }
 
-DatabaseDraft::~DatabaseDraft() {
+StagedDatabase::~StagedDatabase() {
   if (finished_) return;
   // ROOT comes last of the names and goes first: what is left never opens.
   std::reverse(names_.begin(), names_.end());
@@ -88,14 +89,14 @@ DatabaseDraft::~DatabaseDraft() {
   file_system_->RemoveDirectory(path_).Ignore("the next attempt says that something is left");
 }
 
-Result<format::Hash128> DatabaseDraft::AddCopy(const std::string& name, base::File* from,
-                                               uint64_t size_bytes) {
+Result<format::Hash128> StagedDatabase::AddCopy(const std::string& name, base::File* from,
+                                                uint64_t size_bytes) {
   Expect(name);
   ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file, directory_->Create(name));
   return CopyFile(from, size_bytes, file.get());
 }
 
-Result<format::BoundFile> DatabaseDraft::WriteManifest(
+Result<format::BoundFile> StagedDatabase::WriteManifest(
     const format::Catalog& catalog, format::FileNumber number,
     const std::vector<format::BoundFile>& segments, base::RandomSource* random) {
   format::BoundFile identity;
@@ -111,9 +112,9 @@ Result<format::BoundFile> DatabaseDraft::WriteManifest(
   return manifest->end();
 }
 
-Status DatabaseDraft::Finish(const format::Catalog& catalog,
-                             const std::vector<format::BoundFile>& segments,
-                             base::RandomSource* random) {
+Status StagedDatabase::Finish(const format::Catalog& catalog,
+                              const std::vector<format::BoundFile>& segments,
+                              base::RandomSource* random) {
   const format::FileNumber number(catalog.counters.next_file_number);
   format::Catalog numbered = catalog;
   numbered.counters.next_file_number = number.value + 1;

@@ -31,16 +31,16 @@ Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::Fi
 Result<format::Hash128> HashFile(base::File* file, uint64_t size_bytes);
 
 /// Threads: one at a time. Lifetime: the file system outlives it.
-class DatabaseDraft {
+class StagedDatabase {
  public:
   /// Step 1. Errors: kAlreadyExists (with what to do about what is there), kNotFound (no parent),
   /// kIoError, kNoSpace.
-  static Result<std::unique_ptr<DatabaseDraft>> Begin(base::FileSystem* file_system,
-                                                      const std::string& path);
+  static Result<std::unique_ptr<StagedDatabase>> Begin(base::FileSystem* file_system,
+                                                       const std::string& path);
   /// Removes what it made, unless it is finished.
-  ~DatabaseDraft();
-  DatabaseDraft(const DatabaseDraft&) = delete;
-  DatabaseDraft& operator=(const DatabaseDraft&) = delete;
+  ~StagedDatabase();
+  StagedDatabase(const StagedDatabase&) = delete;
+  StagedDatabase& operator=(const StagedDatabase&) = delete;
 
   base::Directory* directory() { return directory_.get(); }
   /// `name` is about to come into the directory by the caller's doing; it goes if the draft does.
@@ -53,8 +53,8 @@ class DatabaseDraft {
                 base::RandomSource* random);
 
  private:
-  DatabaseDraft(base::FileSystem* file_system, std::string path,
-                std::unique_ptr<base::Directory> directory)
+  StagedDatabase(base::FileSystem* file_system, std::string path,
+                 std::unique_ptr<base::Directory> directory)
       : file_system_(file_system), path_(std::move(path)), directory_(std::move(directory)) {}
   Result<format::BoundFile> WriteManifest(const format::Catalog& catalog, format::FileNumber number,
                                           const std::vector<format::BoundFile>& segments,

@@ -418,7 +418,7 @@ BOOST_AUTO_TEST_CASE(FilesMadeOnPurposeNeedNeitherMuchMemoryNorKillTheProgram) {
 void MakeHostileDatabase(const std::string& path, const format::Catalog& catalog) {
   const auto file_system = base::NewPosixFileSystem();
   const auto random = base::NewSeededRandom(5);
-  const auto draft = engine::DatabaseDraft::Begin(file_system.get(), path);
+  const auto draft = engine::StagedDatabase::Begin(file_system.get(), path);
   RequireOk(draft.status());
   RequireOk((*draft)->Finish(catalog, {}, random.get()));
 }

@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(ASequenceAboveTheCatalogsIsFound) {
   catalog.counters.last_sequence = 0;
   catalog.segments.clear();
   {
-    const auto draft = *engine::DatabaseDraft::Begin(&engine.disk, "copy");
+    const auto draft = *engine::StagedDatabase::Begin(&engine.disk, "copy");
     const auto from = *engine.disk.OpenDirectory("db", false);
     const auto file = *from->Open(store, base::OpenMode::kReadOnly);
     BOOST_REQUIRE(draft->AddCopy(store, file.get(), *file->Size()).has_value());
