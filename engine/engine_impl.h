@@ -10,7 +10,7 @@
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
-//   6. Flusher, Compactor, OverlapWorker, SegmentLedger, Health
+//   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health
 //   7. SnapshotRegistry   registered sequences
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
@@ -136,7 +136,7 @@ class EngineImpl final : public Engine {
 
   // From here on made by Start; empty before, and after Close.
   RecoveredDatabase database_;
-  SegmentLedger segments_;
+  SegmentTracker segments_;
   std::unique_ptr<GroupLog> log_;
   std::unique_ptr<GroupApplier> applier_;
   std::unique_ptr<CatalogEditor> editor_;

@@ -43,7 +43,7 @@ class Maintenance {
     RegionSet* regions = nullptr;
     GroupApplier* applier = nullptr;
     GroupLog* log = nullptr;
-    SegmentLedger* segments = nullptr;
+    SegmentTracker* segments = nullptr;
     CatalogEditor* editor = nullptr;
     CommitQueue* queue = nullptr;
     Flusher* flusher = nullptr;

@@ -80,8 +80,8 @@ Status Recovery::StartStorage() {
 }
 
 Status Recovery::AddTables(const format::Catalog& catalog) {
-  database_.regions = std::make_unique<RegionSet>(database_.memory.get(),
-                                                   options_.tuning.chain_cells_max);
+  database_.regions =
+      std::make_unique<RegionSet>(database_.memory.get(), options_.tuning.chain_cells_max);
   applier_ = std::make_unique<GroupApplier>(database_.regions.get());
   last_timestamp_ = 0;
   for (const auto& [id, table] : catalog.tables) {
@@ -147,7 +147,7 @@ Result<RecoveredDatabase> Recover(const RecoveryOptions& options, Health* health
   return Guarded([&] { return Recovery(options, health, time).Run(); });
 }
 
-void SealOldSegments(const RecoveredDatabase& database, SegmentLedger* segments) {
+void SealOldSegments(const RecoveredDatabase& database, SegmentTracker* segments) {
   const Storage& storage = *database.opened.storage;
   const format::Catalog catalog = storage.catalog();
   for (const format::SegmentRecord& segment : catalog.segments) {

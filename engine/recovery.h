@@ -48,6 +48,6 @@ struct RecoveredDatabase {
 Result<RecoveredDatabase> Recover(const RecoveryOptions& options, Health* health, TimeSource* time);
 
 /// The segments that the log had before this process: sealed, their operations applied.
-void SealOldSegments(const RecoveredDatabase& database, SegmentLedger* segments);
+void SealOldSegments(const RecoveredDatabase& database, SegmentTracker* segments);
 
 }  // namespace tandem::engine

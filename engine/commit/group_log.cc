@@ -10,7 +10,7 @@
 
 namespace tandem::engine {
 
-GroupLog::GroupLog(Storage* storage, SegmentLedger* segments, Health* health,
+GroupLog::GroupLog(Storage* storage, SegmentTracker* segments, Health* health,
                    format::SequenceNumber last, base::MemoryAccount* account)
     : storage_(storage),
       segments_(segments),

@@ -40,7 +40,7 @@ class GroupLog {
  public:
   /// All outlive this. `last`: of the operations that are in the log already.
   /// `account` (may be null) counts what waits to be written.
-  GroupLog(Storage* storage, SegmentLedger* segments, Health* health, format::SequenceNumber last,
+  GroupLog(Storage* storage, SegmentTracker* segments, Health* health, format::SequenceNumber last,
            base::MemoryAccount* account = nullptr);
 
   /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
@@ -75,12 +75,12 @@ class GroupLog {
   Status Fail(std::string_view what, const Status& status);
 
   Storage* storage_;
-  SegmentLedger* segments_;
+  SegmentTracker* segments_;
   Health* health_;
   std::vector<LogGroup> buffered_;  // Acknowledged, not written.
   size_t buffered_bytes_ = 0;
   base::MemoryCharge charge_;  // For them.
-  bool needs_roll_ = false;  // The segment was sealed by a full disk.
+  bool needs_roll_ = false;    // The segment was sealed by a full disk.
   format::SequenceNumber written_;
   std::atomic<uint64_t> synced_through_;  // Release by the leader, acquire by flushes.
   std::atomic<uint64_t> log_bytes_{0};    // Relaxed: a figure.

@@ -5,12 +5,12 @@
 
 namespace tandem::engine {
 
-void SegmentLedger::Seal(format::FileNumber segment, format::SequenceNumber last) {
+void SegmentTracker::Seal(format::FileNumber segment, format::SequenceNumber last) {
   base::MutexLock lock(mutex_);
   sealed_.push_back({.number = segment, .last = last});
 }
 
-std::vector<format::FileNumber> SegmentLedger::Droppable(
+std::vector<format::FileNumber> SegmentTracker::Droppable(
     format::SequenceNumber oldest_needed) const {
   base::MutexLock lock(mutex_);
   std::vector<format::FileNumber> segments;
@@ -21,20 +21,20 @@ std::vector<format::FileNumber> SegmentLedger::Droppable(
   return segments;
 }
 
-std::optional<format::SequenceNumber> SegmentLedger::OldestEnd() const {
+std::optional<format::SequenceNumber> SegmentTracker::OldestEnd() const {
   base::MutexLock lock(mutex_);
   if (sealed_.empty()) return std::nullopt;
   return sealed_.front().last;
 }
 
-void SegmentLedger::Forget(const std::vector<format::FileNumber>& segments) {
+void SegmentTracker::Forget(const std::vector<format::FileNumber>& segments) {
   base::MutexLock lock(mutex_);
   std::erase_if(sealed_, [&segments](const Sealed& sealed) {
     return std::find(segments.begin(), segments.end(), sealed.number) != segments.end();
   });
 }
 
-size_t SegmentLedger::size() const {
+size_t SegmentTracker::size() const {
   base::MutexLock lock(mutex_);
   return sealed_.size();
 }

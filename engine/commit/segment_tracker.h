@@ -11,7 +11,7 @@
 namespace tandem::engine {
 
 /// Threads: any.
-class SegmentLedger {
+class SegmentTracker {
  public:
   /// The segment takes no more; its operations, all in memstores by now, end at `last`.
   void Seal(format::FileNumber segment, format::SequenceNumber last) EXCLUDES(mutex_);

@@ -54,7 +54,7 @@ struct QueueFixture {
   std::shared_ptr<engine::SnapshotRegistry> snapshots =
       std::make_shared<engine::SnapshotRegistry>(&time);
   engine::RegionSet regions;
-  engine::SegmentLedger segments;
+  engine::SegmentTracker segments;
   engine::GroupLog log{&storage, &segments, &health, SequenceNumber(0)};
   engine::GroupApplier applier{&regions};
   engine::BackgroundJobs jobs{&executor};
