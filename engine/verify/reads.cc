@@ -109,9 +109,9 @@ class ReadsVerifier {
   Status CompareKeyOrder(size_t which);
   Status CompareIndexOrder(size_t which, bool descending);
   Status CompareSamples(size_t which);
-  Result<SeenRows> Scan(const ScanOptions& scan) const;
-  Result<SeenRows> Query(const ScannedIndex& index, const Predicate& predicate,
-                         const QueryOptions& query) const;
+  Result<RowHashes> Scan(const ScanOptions& scan) const;
+  Result<RowHashes> Query(const ScannedIndex& index, const Predicate& predicate,
+                          const QueryOptions& query) const;
   std::string ColumnName(size_t which) const {
     return columns_[which].family + ":" + columns_[which].record.qualifier;
   }
@@ -158,20 +158,20 @@ Status ReadsVerifier::CompareAll() {
   return Status();
 }
 
-Result<SeenRows> ReadsVerifier::Scan(const ScanOptions& scan) const {
+Result<RowHashes> ReadsVerifier::Scan(const ScanOptions& scan) const {
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, ScanRows(context_, view_, options_, scan));
-  return SeenRows(std::move(rows), columns_);
+  return RowHashes(std::move(rows), columns_);
 }
 
-Result<SeenRows> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
-                                      const QueryOptions& query) const {
+Result<RowHashes> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
+                                       const QueryOptions& query) const {
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
                    QueryRows(context_, index.view, options_, predicate, query));
-  return SeenRows(std::move(rows), columns_);
+  return RowHashes(std::move(rows), columns_);
 }
 
 Status ReadsVerifier::ScanForward() {
-  ASSIGN_OR_RETURN(SeenRows rows, Scan({}));
+  ASSIGN_OR_RETURN(RowHashes rows, Scan({}));
   std::string last_key;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
@@ -205,7 +205,7 @@ Status ReadsVerifier::ComparePiece() {
   scan.start = piece_.front().key;
   scan.end = piece_.back().key + '\0';
   scan.reverse = true;
-  ASSIGN_OR_RETURN(SeenRows rows, Scan(scan));
+  ASSIGN_OR_RETURN(RowHashes rows, Scan(scan));
   const SeenRow& row = rows.row();
   for (auto expected = piece_.rbegin();; ++expected) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
@@ -242,8 +242,8 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
   const std::string& name = indexes_[which].record->name;
   QueryOptions query;
   query.use_index = name;
-  ASSIGN_OR_RETURN(SeenRows hits, Query(indexes_[which], IsNotNull(which), query));
-  ASSIGN_OR_RETURN(SeenRows scanned, Scan({}));
+  ASSIGN_OR_RETURN(RowHashes hits, Query(indexes_[which], IsNotNull(which), query));
+  ASSIGN_OR_RETURN(RowHashes scanned, Scan({}));
   const SeenRow& row = scanned.row();
   const SeenRow& hit = hits.row();
   while (true) {
@@ -269,7 +269,7 @@ Status ReadsVerifier::CompareIndexOrder(size_t which, bool descending) {
   QueryOptions query;
   query.order_by = index.record->name;
   query.descending = descending;
-  ASSIGN_OR_RETURN(SeenRows hits, Query(index, {}, query));
+  ASSIGN_OR_RETURN(RowHashes hits, Query(index, {}, query));
   const SeenRow& hit = hits.row();
   RowSum sum;
   std::string previous;

@@ -26,7 +26,7 @@ format::Hash128 HashOfWhole(const RowView& row) {
   return format::HashOf128(bytes);
 }
 
-Result<bool> SeenRows::Next() {
+Result<bool> RowHashes::Next() {
   RowView piece;
   ASSIGN_OR_RETURN(bool more, source_->Next(&piece));
   if (!more) return false;
@@ -43,7 +43,7 @@ Result<bool> SeenRows::Next() {
   }
 }
 
-Status SeenRows::Add(const RowView& piece) {
+Status RowHashes::Add(const RowView& piece) {
   std::string bytes;
   if (row_.pieces++ > 0) {
     format::AppendU64(&bytes, row_.hash.low);

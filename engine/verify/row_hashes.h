@@ -33,9 +33,9 @@ struct SeenRow {
 format::Hash128 HashOfWhole(const RowView& row);
 
 /// Threads: one at a time. Lifetime: `columns` outlives it.
-class SeenRows {
+class RowHashes {
  public:
-  SeenRows(std::unique_ptr<RowSource> source, std::span<const SeenColumn> columns)
+  RowHashes(std::unique_ptr<RowSource> source, std::span<const SeenColumn> columns)
       : source_(std::move(source)), columns_(columns) {}
 
   /// Reads the next row; false at the end. Errors: those of the source; kCorruption (a value that
