@@ -56,7 +56,7 @@ Status CheckFooterPlaces(const BlockFile& file, const Footer& footer, uint32_t a
 
 // The only block of a section that has one.
 Result<BlockRef> ReadOnlyBlock(const BlockFile& file, const SectionEntry& section, BlockKind kind) {
-  BlockRun reader(file, section);
+  SequentialReader reader(file, section);
   ASSIGN_OR_RETURN(BlockRef block, reader.Next(kind));
   if (!reader.done()) return file.Corrupt(reader.offset(), "section has more than one block");
   return block;

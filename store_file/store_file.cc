@@ -17,7 +17,7 @@ namespace {
 Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
   std::vector<uint64_t> hashes;
   hashes.reserve(section.count);
-  BlockRun reader(file, section);
+  SequentialReader reader(file, section);
   while (hashes.size() < section.count) {
     ASSIGN_OR_RETURN(const BlockRef block, reader.Next(BlockKind::kKeyHashes));
     const uint64_t count = std::min<uint64_t>(kKeyHashesPerBlock, section.count - hashes.size());

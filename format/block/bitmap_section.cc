@@ -83,7 +83,7 @@ Result<Bitmap> ReadBitmapSection(const BlockFile& file, const SectionEntry& sect
                         Mismatch("bytes of bitmap, at least", size / 8, section.size_bytes));
   }
   Bitmap bitmap(size);
-  BlockRun blocks(file, section);
+  SequentialReader blocks(file, section);
   uint32_t ones = 0;
   for (uint64_t bit = 0; bit < size; bit += kBitmapBlockBits) {
     const uint64_t offset = blocks.offset();

@@ -77,7 +77,7 @@ Result<BloomFilter> BloomFilter::Read(const BlockFile& file, const SectionEntry&
   }
   BloomFilter filter;
   filter.blocks_.resize(section.count);
-  BlockRun blocks(file, section);
+  SequentialReader blocks(file, section);
   for (uint64_t first = 0; first < section.count; first += kFilterBlocksPerBlock) {
     ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kFilter));
     const uint64_t count = std::min<uint64_t>(kFilterBlocksPerBlock, section.count - first);

@@ -15,7 +15,7 @@ constexpr size_t kStoredBytesAt = 8;
 
 }  // namespace
 
-Result<BlockKind> BlockRun::NextKind() {
+Result<BlockKind> SequentialReader::NextKind() {
   uint64_t wanted = kBlockHeaderBytes;
   if (!window_.Holds(at_, wanted)) {
     wanted = std::max(wanted, std::min(likely_, end_ - std::min(at_, end_)));
@@ -24,7 +24,7 @@ Result<BlockKind> BlockRun::NextKind() {
   return ClaimedKind(bytes);
 }
 
-Result<uint32_t> BlockRun::StoredBytes() {
+Result<uint32_t> SequentialReader::StoredBytes() {
   RETURN_IF_ERROR(NextKind().status());
   ASSIGN_OR_RETURN(const std::string_view header, window_.Read(at_, kBlockHeaderBytes));
   const uint64_t payload = LoadAt<uint32_t>(header, kStoredBytesAt);
@@ -37,7 +37,7 @@ Result<uint32_t> BlockRun::StoredBytes() {
   return static_cast<uint32_t>(kBlockHeaderBytes + payload);
 }
 
-Result<BlockRef> BlockRun::Next(BlockKind expected) {
+Result<BlockRef> SequentialReader::Next(BlockKind expected) {
   ASSIGN_OR_RETURN(const uint32_t stored, StoredBytes());
   ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at_, stored));
   ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(file_.PlaceAt(at_), expected, bytes));
@@ -45,7 +45,7 @@ Result<BlockRef> BlockRun::Next(BlockKind expected) {
   return block;
 }
 
-Status BlockRun::Skip() {
+Status SequentialReader::Skip() {
   ASSIGN_OR_RETURN(const uint32_t stored, StoredBytes());
   at_ = BlockEnd({at_, stored});
   return Status();

@@ -12,19 +12,20 @@
 namespace tandem::format {
 
 /// Threads: one at a time. Lifetime: `file` outlives it.
-class BlockRun {
+class SequentialReader {
  public:
   /// The blocks in [begin, end) of the file. `block_bytes_likely`: what one read should bring at
   /// least.
-  BlockRun(const BlockFile& file, uint64_t begin, uint64_t end, uint64_t block_bytes_likely = 0)
+  SequentialReader(const BlockFile& file, uint64_t begin, uint64_t end,
+                   uint64_t block_bytes_likely = 0)
       : file_(file),
         window_(&file.file(), end),
         at_(begin),
         end_(end),
         likely_(block_bytes_likely) {}
   /// The blocks of a section.
-  BlockRun(const BlockFile& file, const SectionEntry& section)
-      : BlockRun(file, section.offset, section.offset + section.size_bytes) {}
+  SequentialReader(const BlockFile& file, const SectionEntry& section)
+      : SequentialReader(file, section.offset, section.offset + section.size_bytes) {}
 
   bool done() const { return at_ >= end_; }
   /// Where the next block starts.

@@ -38,8 +38,8 @@ Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
                          const std::function<Status(std::string_view)>& use) {
   ASSIGN_OR_RETURN(const uint64_t file_end, file.file().Size());
   uint64_t left = reference.length;
-  BlockRun blocks(file, reference.offset, file_end,
-                  kBlockHeaderBytes + std::min<uint64_t>(left, kValueBlockBytes));
+  SequentialReader blocks(file, reference.offset, file_end,
+                          kBlockHeaderBytes + std::min<uint64_t>(left, kValueBlockBytes));
   for (uint32_t number = 0; left > 0; ++number) {
     const uint64_t expected = std::min<uint64_t>(left, kValueBlockBytes);
     ASSIGN_OR_RETURN(const BlockRef block, blocks.Next(BlockKind::kValue));

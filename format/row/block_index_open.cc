@@ -103,7 +103,7 @@ Result<BlockIndex> BlockIndex::Open(const BlockFile& file, const IndexPlaces& pl
 }
 
 Status BlockIndex::ReadTop(const IndexPlaces& places, uint32_t row_count) {
-  BlockRun run(*file_, *places.top);
+  SequentialReader run(*file_, *places.top);
   ASSIGN_OR_RETURN(BlockRef block, run.Next(BlockKind::kBlockIndexTop));
   if (!run.done()) return file_->Corrupt(run.offset(), "section has more than one block");
   if (block->first != 0 || block->count != places.top->count) {
@@ -173,7 +173,7 @@ Status BlockIndex::CheckPlacesOfPieces(const SectionEntry& index) const {
 
 Status BlockIndex::LoadWhole(const IndexPlaces& places, uint32_t row_count) {
   WholeIndex whole;
-  BlockRun run(*file_, *places.index);
+  SequentialReader run(*file_, *places.index);
   while (!run.done()) {
     ASSIGN_OR_RETURN(BlockRef block, run.Next(BlockKind::kBlockIndex));
     const std::optional<IndexTable> table = ParseIndexPiece(*block);

@@ -18,14 +18,14 @@ namespace {
 
 // The section holds two copies of one block; the second is read when the first is damaged.
 Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& section) {
-  BlockRun reader(file, section);
+  SequentialReader reader(file, section);
   Result<BlockRef> block = reader.Next(BlockKind::kDictionary);
   if (!block && block.error().code() == StatusCode::kCorruption) {
     // They are alike, so the second one starts in the middle.
     SectionEntry second = section;
     second.size_bytes = section.size_bytes / 2;
     second.offset += second.size_bytes;
-    BlockRun second_reader(file, second);
+    SequentialReader second_reader(file, second);
     if (Result<BlockRef> copy = second_reader.Next(BlockKind::kDictionary); copy) block = copy;
   }
   if (!block) return block.error();
@@ -78,9 +78,8 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
     section.presence_ = std::make_unique<Presence>(std::move(rows));
     section.row_count_ = section.presence_->count();
   }
-  ASSIGN_OR_RETURN(
-      section.index_,
-      BlockIndex::Open(file, {places.index, places.top, places.data}, section.row_count_));
+  ASSIGN_OR_RETURN(section.index_, BlockIndex::Open(file, {places.index, places.top, places.data},
+                                                    section.row_count_));
   if (places.names != nullptr) {
     ASSIGN_OR_RETURN(section.names_, ReadDictionary(file, *places.names));
     if (section.names_.size() != places.names->count) {
@@ -91,10 +90,9 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
   using base::MemoryPart;
   const uint64_t presence_bytes =
       section.presence_ == nullptr ? 0 : section.presence_->memory_bytes();
-  section.charges_ = {
-      file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes()),
-      file.Charge(MemoryPart::kDictionaries, section.names_.memory_bytes()),
-      file.Charge(MemoryPart::kBitmaps, presence_bytes)};
+  section.charges_ = {file.Charge(MemoryPart::kBlockIndexes, section.index_.memory_bytes()),
+                      file.Charge(MemoryPart::kDictionaries, section.names_.memory_bytes()),
+                      file.Charge(MemoryPart::kBitmaps, presence_bytes)};
   return section;
 }
 

@@ -26,7 +26,7 @@ ChunkPlace PlaceOf(const BlockFile& file, const RowBlock& head, uint32_t number)
 
 // Steps over value blocks to the next chunk, which `run` has before its end. Errors: kCorruption
 // when anything else comes.
-Result<BlockRef> NextChunkBlock(BlockRun* run) {
+Result<BlockRef> NextChunkBlock(SequentialReader* run) {
   while (true) {
     ASSIGN_OR_RETURN(const BlockKind kind, run->NextKind());
     if (kind != BlockKind::kValue) return run->Next(BlockKind::kChunk);
@@ -59,7 +59,7 @@ class ChunkCursor {
   std::optional<uint32_t> number_;
   std::vector<Cell> cells_;
   std::shared_ptr<const void> pin_;
-  std::optional<BlockRun> run_;  // Behind the present chunk.
+  std::optional<SequentialReader> run_;  // Behind the present chunk.
 };
 
 Status ChunkCursor::MoveToFence(uint32_t i) {
@@ -179,7 +179,7 @@ class WideRowStream final : public CellStream {
 
   const BlockFile& file_;
   const RowBlockRef head_;
-  BlockRun run_;
+  SequentialReader run_;
   bool started_ = false;
   uint32_t chunks_ = 0;  // Given so far.
   uint64_t cell_count_ = 0, bytes_ = 0;

@@ -6,12 +6,12 @@
 
 #include "format/block/block_codec.h"
 #include "format/block/block_file.h"
+#include "format/block/section_writer.h"
 #include "format/block/sequential_reader.h"
 #include "format/hash.h"
-#include "format/block/section_writer.h"
 #include "test/support/hex.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(SectionsAreAlignedPaddedAndHashed) {
   }
   BOOST_TEST(out.sections()[2].size_bytes == 80u);
   BlockFile file(std::make_unique<test::MemoryFile>(bytes), FileNumber(1), kId, nullptr);
-  BlockRun reader(file, out.sections()[2]);
+  SequentialReader reader(file, out.sections()[2]);
   for (const std::string raw : {"b", "bb"}) {
     const auto block = reader.Next(BlockKind::kKeyHashes);
     BOOST_REQUIRE(block.has_value());

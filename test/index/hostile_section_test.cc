@@ -47,7 +47,7 @@ RawFile TakeApart(const SectionFile& file) {
   RawFile raw;
   for (const SectionEntry& entry : file.sections) {
     RawSection section{entry, {}};
-    BlockRun reader(*file.blocks, entry);
+    SequentialReader reader(*file.blocks, entry);
     while (!reader.done()) {
       const auto block = reader.Next(KindOf(entry.kind));
       BOOST_REQUIRE(block.has_value());
