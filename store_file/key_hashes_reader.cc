@@ -19,12 +19,12 @@ static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
-KeyHashWindow::KeyHashWindow(StoreFile* file)
+KeyHashesReader::KeyHashesReader(StoreFile* file)
     : file_(file),
       all_(file->LoadedKeyHashes()),
       section_(FindSection(file->sections(), SectionKind::kKeyHashes, 0)) {}
 
-Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t count) {
+Result<std::span<const uint64_t>> KeyHashesReader::Read(uint32_t first, uint32_t count) {
   if (!all_.empty()) return all_.subspan(first, count);
   if (joined_.Holds(first, count)) return joined_.From(first).first(count);
   const uint32_t block = first / kKeyHashesPerBlock;
@@ -51,19 +51,19 @@ Result<std::span<const uint64_t>> KeyHashWindow::Read(uint32_t first, uint32_t c
 
 // A block that was read is in the processor's caches.
 // The file may make its hashes anew; otherwise this meets the same corruption.
-Result<std::span<const uint64_t>> KeyHashWindow::ReadAll(uint32_t first, uint32_t count) {
+Result<std::span<const uint64_t>> KeyHashesReader::ReadAll(uint32_t first, uint32_t count) {
   ASSIGN_OR_RETURN(all_, file_->KeyHashes());
   return all_.subspan(first, count);
 }
 
-void KeyHashWindow::Prefetch(uint32_t first, uint32_t count) const {
+void KeyHashesReader::Prefetch(uint32_t first, uint32_t count) const {
   constexpr size_t kLineHashes = 64 / sizeof(uint64_t);
   if (all_.empty()) return;
   for (size_t i = 0; i < count; i += kLineHashes) __builtin_prefetch(&all_[first + i]);
   __builtin_prefetch(&all_[first + count - 1]);
 }
 
-Status KeyHashWindow::Load(uint32_t block) {
+Status KeyHashesReader::Load(uint32_t block) {
   const uint32_t first = block * kKeyHashesPerBlock;
   const uint32_t count = std::min(kKeyHashesPerBlock, file_->row_count() - first);
   const uint64_t bytes = kBlockHeaderBytes + count * sizeof(uint64_t);

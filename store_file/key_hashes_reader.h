@@ -14,9 +14,9 @@
 namespace tandem::format {
 
 /// Threads: one at a time. Lifetime: `file` outlives it.
-class KeyHashWindow {
+class KeyHashesReader {
  public:
-  explicit KeyHashWindow(StoreFile* file);
+  explicit KeyHashesReader(StoreFile* file);
 
   /// The hashes of the rows [first, first + count). Requires: they are rows of the file. Errors:
   /// kCorruption, kIoError. Lifetime: until the next call.

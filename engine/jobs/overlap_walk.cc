@@ -74,7 +74,7 @@ class OlderFile {
 
   format::StoreFile* file_;
   NewerRows* newer_;
-  format::KeyHashWindow hashes_;
+  format::KeyHashesReader hashes_;
   const format::DataSection* rows_ = nullptr;  // Of the key carrier.
   const format::BloomFilter* filter_ = nullptr;
   std::unique_ptr<bool[]> may_hold_;
@@ -270,7 +270,7 @@ class OverlapWalk {
 
   const OverlapRequest& request_;
   std::unique_ptr<NewerRows> newer_;
-  format::KeyHashWindow hashes_;
+  format::KeyHashesReader hashes_;
   std::vector<std::unique_ptr<OlderFile>> older_;
 };
 

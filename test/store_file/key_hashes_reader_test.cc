@@ -34,7 +34,7 @@ struct WindowFixture {
     BOOST_TEST_REQUIRE(blocks.size() == 3u);
   }
 
-  void Check(KeyHashWindow* window, uint32_t first, uint32_t count) const {
+  void Check(KeyHashesReader* window, uint32_t first, uint32_t count) const {
     const auto read = window->Read(first, count);
     BOOST_TEST_REQUIRE(read.has_value(), read.status());
     BOOST_TEST_REQUIRE(read->size() == count);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(RowsAnywhereAreThoseOfTheFile) {
   for (const bool is_loaded : {false, true}) {
     const auto file = *test::OpenBytes(bytes);
     if (is_loaded) BOOST_TEST_REQUIRE(file->KeyHashes().has_value());
-    KeyHashWindow window(file.get());
+    KeyHashesReader window(file.get());
     Check(&window, 0, kRows);
     uint32_t first = 0;
     for (size_t i = 0; i < test::Trials(3000); ++i) {
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(ADamagedBlockIsReportedAndTheOthersAreRead) {
     std::string bad = bytes;
     bad[blocks[1].offset + at] = static_cast<char>(bad[blocks[1].offset + at] ^ 16);
     const auto file = *test::OpenBytes(bad);
-    KeyHashWindow window(file.get());
+    KeyHashesReader window(file.get());
     for (int pass = 0; pass < 2; ++pass) {
       Check(&window, kKeyHashesPerBlock - 20, 20);
       const auto across = window.Read(kKeyHashesPerBlock - 20, 21);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(LiesUnderARightChecksumAreCorruption) {
     bad[blocks[2].offset + at] = static_cast<char>(bad[blocks[2].offset + at] ^ 1);
     test::SealBlock(&bad, blocks[2].offset);
     const auto file = *test::OpenBytes(bad);
-    KeyHashWindow window(file.get());
+    KeyHashesReader window(file.get());
     Check(&window, 0, 2 * kKeyHashesPerBlock);
     const auto read = window.Read(2 * kKeyHashesPerBlock, 5);
     BOOST_TEST(read.status().code() == StatusCode::kCorruption);
