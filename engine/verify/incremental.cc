@@ -12,7 +12,7 @@
 
 namespace tandem::format {
 
-Result<uint64_t> BlockSweep::Step(uint64_t bytes) {
+Result<uint64_t> IncrementalVerifier::Step(uint64_t bytes) {
   const uint64_t from = at_;
   if (at_ == 0) RETURN_IF_ERROR(Begin());
   const std::vector<SectionEntry>& sections = file_.sections();
@@ -35,7 +35,7 @@ Result<uint64_t> BlockSweep::Step(uint64_t bytes) {
   return at_ - from;
 }
 
-Status BlockSweep::Begin() {
+Status IncrementalVerifier::Begin() {
   const std::string& name = file_.blocks().file().name();
   ASSIGN_OR_RETURN(const std::string_view header, window_.Read(0, kFileHeaderBytes));
   RETURN_IF_ERROR(DecodeFileHeader(header, FileKind::kStore, name).status());
@@ -43,7 +43,7 @@ Status BlockSweep::Begin() {
   return Status();
 }
 
-Status BlockSweep::ToSection(const SectionEntry& section) {
+Status IncrementalVerifier::ToSection(const SectionEntry& section) {
   while (at_ < section.offset) {
     const uint64_t piece = std::min(FileWindow::kReadBytes, section.offset - at_);
     ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at_, piece));
@@ -55,7 +55,7 @@ Status BlockSweep::ToSection(const SectionEntry& section) {
 }
 
 // Returns where the next block starts.
-Result<uint64_t> BlockSweep::VerifyBlock(const SectionEntry& section) {
+Result<uint64_t> IncrementalVerifier::VerifyBlock(const SectionEntry& section) {
   const BlockFile& file = file_.blocks();
   const uint64_t left = section.offset + section.size_bytes - at_;
   if (left < kBlockHeaderBytes) return file.Corrupt(at_, "a section ends in a block header");

@@ -12,9 +12,9 @@
 namespace tandem::format {
 
 /// Threads: one at a time. Lifetime: the file outlives it.
-class BlockSweep {
+class IncrementalVerifier {
  public:
-  explicit BlockSweep(const StoreFile* file)
+  explicit IncrementalVerifier(const StoreFile* file)
       : file_(*file), window_(&file->blocks().file(), file->size_bytes()) {}
 
   /// Every byte was verified.

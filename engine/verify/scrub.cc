@@ -82,7 +82,7 @@ std::shared_ptr<LiveFile> Scrubber::Current() {
     if (found == files.end()) return nullptr;  // Gone since the list was made.
     next = found->second;
   }
-  sweep_ = std::make_unique<format::BlockSweep>(&next->store());
+  sweep_ = std::make_unique<format::IncrementalVerifier>(&next->store());
   file_ = next;
   return next;
 }

@@ -55,7 +55,7 @@ class Scrubber {
   const Parts parts_;
   // Of the slices, of which one runs at a time.
   std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
-  std::unique_ptr<format::BlockSweep> sweep_;
+  std::unique_ptr<format::IncrementalVerifier> sweep_;
   int64_t began_micros_ = 0;
 
   base::Mutex mutex_;
