@@ -55,8 +55,8 @@ class MemstoreWriter {
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
   std::vector<format::Cell> cells_, kept_;
-  format::StoreFileWriter* writer_ = nullptr;      // Of the file that was begun and not finished.
-  std::unique_ptr<RowRecord::Recorder> recorder_;  // Of its rows; null: there is no use for it.
+  format::StoreFileWriter* writer_ = nullptr;        // Of the file that was begun and not finished.
+  std::unique_ptr<FlushedRows::Recorder> recorder_;  // Of its rows; null: there is no use for it.
 };
 
 Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key, uint64_t hash) {

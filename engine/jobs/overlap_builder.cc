@@ -46,8 +46,8 @@ struct RecordRelease {
 
 }  // namespace
 
-std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVersion& version,
-                                                                const Memstore& memstore) const {
+std::unique_ptr<FlushedRows::Recorder> OverlapWorker::NewRecorder(const RegionVersion& version,
+                                                                  const Memstore& memstore) const {
   Memstore::Iterator first(&memstore), last(&memstore);
   first.SeekToFirst();
   last.SeekToLast();
@@ -58,7 +58,7 @@ std::unique_ptr<RowRecord::Recorder> OverlapWorker::NewRecorder(const RegionVers
         return older.min_key <= last.key() && first.key() <= older.max_key;
       });
   if (!meets) return nullptr;
-  return std::make_unique<RowRecord::Recorder>(memstore.table(), record_memory_);
+  return std::make_unique<FlushedRows::Recorder>(memstore.table(), record_memory_);
 }
 
 Status OverlapWorker::BuildMissing(Region& region) {
@@ -150,7 +150,7 @@ Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
     older.push_back(&file->store());
   }
   if (older.empty()) return pairs;
-  const std::shared_ptr<const RowRecord> record = missing.newer->record();
+  const std::shared_ptr<const FlushedRows> record = missing.newer->record();
   ASSIGN_OR_RETURN(std::vector<PairOverlap> found, FindOverlaps({.table = table,
                                                                  .newer = &newer,
                                                                  .record = record.get(),

@@ -33,8 +33,8 @@ class OverlapWorker {
 
   /// A recorder for the rows of a file that is being flushed to the region; null when no file of
   /// `version` may hold any of the memstore's rows.
-  std::unique_ptr<RowRecord::Recorder> NewRecorder(const RegionVersion& version,
-                                                   const Memstore& memstore) const;
+  std::unique_ptr<FlushedRows::Recorder> NewRecorder(const RegionVersion& version,
+                                                     const Memstore& memstore) const;
   /// Builds the pairs that are missing, as far as memory allows, unless somebody does it already,
   /// who then sees the files that came meanwhile: no thread waits that a flush may need. The
   /// records of the region's files are let go of, whatever came of it. Errors: kCancelled,

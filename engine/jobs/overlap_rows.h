@@ -66,6 +66,6 @@ Result<std::unique_ptr<NewerRows>> NewFileRows(const format::TableRecord& table,
                                                format::StoreFile* file);
 /// The rows of a record. nullptr when it lacks a column of an index. Lifetime: both outlive it.
 std::unique_ptr<NewerRows> NewRecordedRows(const format::TableRecord& table,
-                                           const RowRecord& record);
+                                           const FlushedRows& record);
 
 }  // namespace tandem::engine

@@ -9,7 +9,7 @@ namespace {
 
 class RecordedRows final : public NewerRows {
  public:
-  RecordedRows(const format::TableRecord& table, const RowRecord& record)
+  RecordedRows(const format::TableRecord& table, const FlushedRows& record)
       : NewerRows(table), record_(record), cursor_(record) {}
 
   /// False: the record lacks a column.
@@ -49,8 +49,8 @@ class RecordedRows final : public NewerRows {
     return range.every && range.min >= timestamp ? Share::kAll : Share::kSome;
   }
 
-  const RowRecord& record_;
-  RowRecord::Cursor cursor_;
+  const FlushedRows& record_;
+  FlushedRows::Cursor cursor_;
   std::vector<size_t> columns_;  // Of the record, by index.
   uint32_t block_ = 0;
 };
@@ -58,7 +58,7 @@ class RecordedRows final : public NewerRows {
 }  // namespace
 
 std::unique_ptr<NewerRows> NewRecordedRows(const format::TableRecord& table,
-                                           const RowRecord& record) {
+                                           const FlushedRows& record) {
   auto rows = std::make_unique<RecordedRows>(table, record);
   if (!rows->FindColumns()) return nullptr;
   return rows;

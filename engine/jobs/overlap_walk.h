@@ -28,7 +28,7 @@ namespace tandem::engine {
 struct OverlapRequest {
   const format::TableRecord& table;  ///< Its single-column indexes get dead bitmaps.
   format::StoreFile* newer = nullptr;
-  const RowRecord* record = nullptr;  ///< Of the rows of `newer`; null: they are read.
+  const FlushedRows* record = nullptr;  ///< Of the rows of `newer`; null: they are read.
   std::span<format::StoreFile* const> older;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; may be null.
 };

@@ -51,14 +51,14 @@ void AppendOffsets(std::span<const int64_t> newest, uint64_t zero, std::string* 
 
 }  // namespace
 
-uint64_t RowRecord::size_bytes() const {
-  uint64_t bytes = sizeof(RowRecord) + chunk_bytes_ + chunks_.capacity() * sizeof(Chunk) +
+uint64_t FlushedRows::size_bytes() const {
+  uint64_t bytes = sizeof(FlushedRows) + chunk_bytes_ + chunks_.capacity() * sizeof(Chunk) +
                    frames_.capacity() * sizeof(Frame) + ranges_.capacity() * sizeof(KillRange);
   for (const Column& column : columns_) bytes += sizeof(Column) + column.qualifier.size();
   return bytes;
 }
 
-std::optional<size_t> RowRecord::Find(const format::IndexColumnRecord& column) const {
+std::optional<size_t> FlushedRows::Find(const format::IndexColumnRecord& column) const {
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (columns_[i].family == column.family && columns_[i].qualifier == column.qualifier) return i;
   }
@@ -66,7 +66,7 @@ std::optional<size_t> RowRecord::Find(const format::IndexColumnRecord& column) c
 }
 
 // Where some row kills nothing, offset 0 says so and those of the others begin at 1.
-int64_t RowRecord::NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const {
+int64_t FlushedRows::NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const {
   const char* offsets = bytes + frame.at;
   uint64_t offset = 0;
   switch (frame.width) {
@@ -90,9 +90,9 @@ int64_t RowRecord::NewestOf(const Frame& frame, const char* bytes, uint32_t slot
   return offset == 0 ? kKillsNothing : static_cast<int64_t>(least + offset - 1);
 }
 
-RowRecord::Recorder::Recorder(const format::TableRecord& table,
-                              std::shared_ptr<OverlapMemory> memory)
-    : memory_(std::move(memory)), record_(new RowRecord) {
+FlushedRows::Recorder::Recorder(const format::TableRecord& table,
+                                std::shared_ptr<OverlapMemory> memory)
+    : memory_(std::move(memory)), record_(new FlushedRows) {
   std::vector<Column>& columns = record_->columns_;
   for (const format::IndexRecord& index : table.indexes) {
     if (index.columns.size() != 1) continue;
@@ -105,7 +105,7 @@ RowRecord::Recorder::Recorder(const format::TableRecord& table,
   newest_.resize(columns.size() * kChunkRows);
 }
 
-void RowRecord::Recorder::AddRow(std::string_view key, std::span<const format::Cell> cells) {
+void FlushedRows::Recorder::AddRow(std::string_view key, std::span<const format::Cell> cells) {
   if (record_ == nullptr) return;
   AddKey(key);
   AddKills(cells);
@@ -113,7 +113,7 @@ void RowRecord::Recorder::AddRow(std::string_view key, std::span<const format::C
   if (++chunk_rows_ == kChunkRows || bytes_.size() > kChunkKeyBytes) FinishChunk();
 }
 
-void RowRecord::Recorder::AddKey(std::string_view key) {
+void FlushedRows::Recorder::AddKey(std::string_view key) {
   const size_t shared = chunk_rows_ == 0 ? 0 : format::CommonPrefix(last_key_, key);
   format::AppendVarint(&bytes_, shared);
   format::AppendVarint(&bytes_, key.size() - shared);
@@ -124,7 +124,7 @@ void RowRecord::Recorder::AddKey(std::string_view key) {
 
 // Both cells and columns are sorted by family and qualifier; a family's deletes come before its
 // columns.
-void RowRecord::Recorder::AddKills(std::span<const format::Cell> cells) {
+void FlushedRows::Recorder::AddKills(std::span<const format::Cell> cells) {
   const std::vector<Column>& columns = record_->columns_;
   if (columns.empty()) return;
   int64_t* newest = newest_.data() + chunk_rows_;
@@ -149,9 +149,9 @@ void RowRecord::Recorder::AddKills(std::span<const format::Cell> cells) {
   }
 }
 
-void RowRecord::Recorder::FinishChunk() {
+void FlushedRows::Recorder::FinishChunk() {
   if (chunk_rows_ == 0) return;
-  RowRecord& record = *record_;
+  FlushedRows& record = *record_;
   for (size_t i = 0; i < record.columns_.size(); ++i) {
     const std::span<const int64_t> newest = NewestOf(i);
     const bool is_like_the_last =
@@ -172,7 +172,7 @@ void RowRecord::Recorder::FinishChunk() {
 }
 
 // The frame of a column's timestamps, whose offsets it appends.
-RowRecord::Frame RowRecord::Recorder::FrameOf(std::span<const int64_t> newest) {
+FlushedRows::Frame FlushedRows::Recorder::FrameOf(std::span<const int64_t> newest) {
   Frame frame;
   frame.at = static_cast<uint32_t>(bytes_.size());
   KillRange& range = frame.range;
@@ -206,12 +206,12 @@ RowRecord::Frame RowRecord::Recorder::FrameOf(std::span<const int64_t> newest) {
   return frame;
 }
 
-std::shared_ptr<const RowRecord> RowRecord::Recorder::Finish() {
+std::shared_ptr<const FlushedRows> FlushedRows::Recorder::Finish() {
   if (record_ != nullptr) FinishChunk();
-  return std::shared_ptr<const RowRecord>(std::move(record_));
+  return std::shared_ptr<const FlushedRows>(std::move(record_));
 }
 
-void RowRecord::Cursor::Enter(uint32_t chunk) {
+void FlushedRows::Cursor::Enter(uint32_t chunk) {
   DCHECK(chunk < record_.chunk_count());
   bytes_ = next_ = record_.chunks_[chunk].bytes.get();
   frames_ = record_.frames_.data() + size_t{chunk} * record_.columns_.size();
@@ -219,7 +219,7 @@ void RowRecord::Cursor::Enter(uint32_t chunk) {
   key_bytes_ = 0;
 }
 
-std::string_view RowRecord::Cursor::Key(uint32_t slot) {
+std::string_view FlushedRows::Cursor::Key(uint32_t slot) {
   DCHECK(slot + 1 >= next_slot_);
   while (next_slot_ <= slot) {
     const uint32_t shared = TakeVarint(&next_);

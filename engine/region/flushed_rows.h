@@ -37,7 +37,7 @@ struct KillRange {
 };
 
 /// Immutable. Threads: any.
-class RowRecord {
+class FlushedRows {
  public:
   class Recorder;
   class Cursor;
@@ -76,7 +76,7 @@ class RowRecord {
     uint32_t at = 0;     // In the bytes of the chunk.
     uint32_t width = 0;  // Bytes an offset takes.
   };
-  RowRecord() = default;
+  FlushedRows() = default;
   int64_t NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const;
 
   std::vector<Column> columns_;  // Sorted, distinct.
@@ -91,7 +91,7 @@ class RowRecord {
 
 /// Makes a record row by row. When its memory is used up it lets go of everything and records no
 /// more. Threads: one at a time.
-class RowRecord::Recorder {
+class FlushedRows::Recorder {
  public:
   /// Of the columns that `table` has single-column indexes of. `memory` bounds the record.
   Recorder(const format::TableRecord& table, std::shared_ptr<OverlapMemory> memory);
@@ -99,7 +99,7 @@ class RowRecord::Recorder {
   /// The next row as it stands in the file. Requires: keys rise, cells are sorted by CellLess.
   void AddRow(std::string_view key, std::span<const format::Cell> cells);
   /// The record; nullptr when memory did not suffice. The recorder is of no more use.
-  std::shared_ptr<const RowRecord> Finish();
+  std::shared_ptr<const FlushedRows> Finish();
 
  private:
   void AddKey(std::string_view key);
@@ -111,17 +111,17 @@ class RowRecord::Recorder {
   }
 
   const std::shared_ptr<OverlapMemory> memory_;
-  std::unique_ptr<RowRecord> record_;  // nullptr: given up.
-  uint32_t chunk_rows_ = 0;            // Of the chunk that grows.
-  std::string bytes_;                  // Its bytes.
-  std::vector<int64_t> newest_;        // Its timestamps by column and row.
+  std::unique_ptr<FlushedRows> record_;  // nullptr: given up.
+  uint32_t chunk_rows_ = 0;              // Of the chunk that grows.
+  std::string bytes_;                    // Its bytes.
+  std::vector<int64_t> newest_;          // Its timestamps by column and row.
   std::string last_key_;
 };
 
 /// Reads the rows of a record. Threads: one at a time. Lifetime: the record outlives it.
-class RowRecord::Cursor {
+class FlushedRows::Cursor {
  public:
-  explicit Cursor(const RowRecord& record)
+  explicit Cursor(const FlushedRows& record)
       : record_(record), key_(std::make_unique<char[]>(record.key_bytes_max_)) {}
 
   /// Moves before the first row of a chunk.
@@ -135,7 +135,7 @@ class RowRecord::Cursor {
   }
 
  private:
-  const RowRecord& record_;
+  const FlushedRows& record_;
   const char* bytes_ = nullptr;  // Of the chunk.
   const char* next_ = nullptr;   // Key of next_slot_.
   const Frame* frames_ = nullptr;

@@ -28,11 +28,11 @@ class LiveFile {
 
   /// What the flush recorded of its rows, until the overlaps with older files are built or will not
   /// be; null: nothing, or no more.
-  std::shared_ptr<const RowRecord> record() const EXCLUDES(mutex_) {
+  std::shared_ptr<const FlushedRows> record() const EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     return record_;
   }
-  void KeepRecord(std::shared_ptr<const RowRecord> record) EXCLUDES(mutex_) {
+  void KeepRecord(std::shared_ptr<const FlushedRows> record) EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     record_.swap(record);
   }
@@ -40,7 +40,7 @@ class LiveFile {
 
  private:
   mutable base::Mutex mutex_;
-  std::shared_ptr<const RowRecord> record_ GUARDED_BY(mutex_);
+  std::shared_ptr<const FlushedRows> record_ GUARDED_BY(mutex_);
 };
 
 /// The rows [low, high) of a file in a region.

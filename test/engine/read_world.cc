@@ -232,7 +232,7 @@ void ReadWorld::Flush(size_t at) {
   memstores_[at].erase(memstores_[at].begin());
   const auto snapshots = Snapshots();
   std::unique_ptr<format::StoreFileWriter> writer;
-  engine::RowRecord::Recorder recorder(*table_, record_memory_);
+  engine::FlushedRows::Recorder recorder(*table_, record_memory_);
   if (!memstore->empty()) {
     engine::Memstore::Iterator row(memstore.get());
     for (row.SeekToFirst(); row.valid(); row.Next()) {

@@ -16,8 +16,8 @@
 #include "engine/engine.h"
 #include "engine/jobs/overlap_walk.h"
 #include "store_file/writer.h"
-#include "tools/simulation/inline_executor.h"
 #include "test/support/temporary_directory.h"
+#include "tools/simulation/inline_executor.h"
 
 namespace tandem::test {
 namespace {
@@ -54,7 +54,7 @@ class Files {
 
   struct File {
     std::shared_ptr<format::StoreFile> store;
-    std::shared_ptr<const engine::RowRecord> record;
+    std::shared_ptr<const engine::FlushedRows> record;
     double recording_nanos = 0;  // A row.
   };
   using CellsOf = std::function<void(uint32_t, std::vector<format::Cell>*)>;
@@ -108,7 +108,7 @@ class Files {
   void Measure(const char* what, const std::vector<format::StoreFile*>& older, const File& file) {
     format::StoreFile* newer = file.store.get();
     for (int pass = 0; pass < 6; ++pass) {
-      const engine::RowRecord* record = pass < 3 ? nullptr : file.record.get();
+      const engine::FlushedRows* record = pass < 3 ? nullptr : file.record.get();
       const int64_t begin = ProcessorMicros();
       const auto pairs =
           engine::FindOverlaps({.table = table_, .newer = newer, .record = record, .older = older});
@@ -136,7 +136,7 @@ class Files {
   };
   void Record(const std::vector<Row>& rows, File* file) {
     for (int pass = 0; pass < 3 && !rows.empty(); ++pass) {
-      engine::RowRecord::Recorder recorder(table_, memory_);
+      engine::FlushedRows::Recorder recorder(table_, memory_);
       const int64_t begin = ProcessorMicros();
       for (const Row& row : rows) recorder.AddRow(row.key, row.cells);
       file->record = recorder.Finish();

@@ -18,7 +18,7 @@
 namespace tandem::test {
 namespace {
 
-using engine::RowRecord;
+using engine::FlushedRows;
 
 format::IndexColumnRecord ColumnOf(uint8_t family, const std::string& qualifier) {
   return {format::FamilyId(family), qualifier, ColumnType::kBytes, false};
@@ -100,15 +100,15 @@ void CheckRange(const std::vector<int64_t>& newest, const engine::KillRange& ran
   BOOST_REQUIRE_EQUAL(range.every, expected.every);
 }
 
-void CheckRecord(const RowRecord& record, const std::vector<PlainRow>& rows,
+void CheckRecord(const FlushedRows& record, const std::vector<PlainRow>& rows,
                  const std::vector<format::IndexColumnRecord>& columns, TestRandom& random) {
   BOOST_REQUIRE_EQUAL(record.row_count(), rows.size());
   std::vector<std::vector<int64_t>> all(columns.size());
-  RowRecord::Cursor cursor(record);
+  FlushedRows::Cursor cursor(record);
   uint32_t ordinal = 0;
   for (uint32_t chunk = 0; chunk < record.chunk_count(); ++chunk) {
     BOOST_REQUIRE_EQUAL(record.first(chunk), ordinal);
-    BOOST_REQUIRE_LE(record.row_count(chunk), RowRecord::kChunkRows);
+    BOOST_REQUIRE_LE(record.row_count(chunk), FlushedRows::kChunkRows);
     cursor.Enter(chunk);
     std::vector<std::vector<int64_t>> newest(columns.size());
     for (uint32_t slot = 0; slot < record.row_count(chunk); ++slot, ++ordinal) {
@@ -229,7 +229,7 @@ class WideHistory {
     }
     world_.Apply(put);
   }
-  engine::PairOverlap Walk(const RowRecord* record) {
+  engine::PairOverlap Walk(const FlushedRows* record) {
     const std::vector<engine::FileSlice>& files = world_.region(0).files;
     format::StoreFile* const older = &files[0].file->store();
     auto pairs = engine::FindOverlaps({.table = world_.table(),
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(EveryKeyAndTimestampComesBack) {
     const format::TableRecord table = TableOf(columns);
     const auto memory = std::make_shared<engine::OverlapMemory>(UINT64_MAX);
     const std::vector<PlainRow> rows = RandomRows(random);
-    RowRecord::Recorder recorder(table, memory);
+    FlushedRows::Recorder recorder(table, memory);
     for (const PlainRow& row : rows) recorder.AddRow(row.key, row.cells);
     auto record = recorder.Finish();
     BOOST_REQUIRE(record != nullptr);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(EveryKeyAndTimestampComesBack) {
 
 BOOST_AUTO_TEST_CASE(RowsWrittenAtOnceTakeTheirKeysAlone) {
   const auto memory = std::make_shared<engine::OverlapMemory>(UINT64_MAX);
-  RowRecord::Recorder recorder(TableOf({ColumnOf(0, "a"), ColumnOf(0, "b")}), memory);
+  FlushedRows::Recorder recorder(TableOf({ColumnOf(0, "a"), ColumnOf(0, "b")}), memory);
   std::vector<format::Cell> cells(2);
   cells[0].qualifier = "a";
   cells[1].qualifier = "b";
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(RowsWrittenAtOnceTakeTheirKeysAlone) {
 BOOST_AUTO_TEST_CASE(ARecorderWithoutMemoryLetsGoOfEverything) {
   TestRandom random("row_record/ARecorderWithoutMemoryLetsGoOfEverything");
   const auto memory = std::make_shared<engine::OverlapMemory>(20'000);
-  RowRecord::Recorder recorder(TableOf(kColumns), memory);
+  FlushedRows::Recorder recorder(TableOf(kColumns), memory);
   bool had_some = false;
   for (int i = 0; i < 20'000; ++i) {
     const PlainRow row = RandomRow(random, 4, std::to_string(100'000 + i));
