@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<LiveFile>> FilesOf(const RegionVersion& version) {
   return files;
 }
 
-bool KeysMayMeet(const LiveFile& a, const LiveFile& b) {
+bool KeysMayOverlap(const LiveFile& a, const LiveFile& b) {
   const format::FileStatistics& one = a.store().statistics();
   const format::FileStatistics& other = b.store().statistics();
   return one.min_key <= other.max_key && other.min_key <= one.max_key;
@@ -120,7 +120,7 @@ std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersi
   for (size_t i = 1; i < files.size(); ++i) {
     Missing missing{.newer = files[i], .older = {}};
     for (size_t j = 0; j < i; ++j) {
-      if (!KeysMayMeet(*files[j], *files[i])) continue;
+      if (!KeysMayOverlap(*files[j], *files[i])) continue;
       const bool is_built = version.overlaps != nullptr &&
                             version.overlaps->Find(KeyOf(*files[j], *files[i])) != nullptr;
       if (!is_built) missing.older.push_back(files[j]);

@@ -56,7 +56,7 @@ class OlderFile {
   struct Member {
     uint64_t hash = 0;
     uint32_t slot = 0;
-    bool is_met = false;
+    bool is_shared = false;
   };
   struct Dying {
     size_t index = 0;  // Of NewerRows.
@@ -70,7 +70,7 @@ class OlderFile {
   Status MatchOne(uint32_t first, std::span<const uint64_t> hashes);
   Status MatchMany(uint32_t first, std::span<const uint64_t> hashes);
   Status Meet(uint32_t ordinal, Member* member);
-  void MeetTwins();
+  void OverlapTwins();
 
   format::StoreFile* file_;
   NewerRows* newer_;
@@ -149,7 +149,7 @@ Status OlderFile::MatchGroup() {
     RETURN_IF_ERROR(MatchOne(place.first, hashes));
   } else {
     RETURN_IF_ERROR(MatchMany(place.first, hashes));
-    MeetTwins();
+    OverlapTwins();
   }
   group_.clear();
   return {};
@@ -202,7 +202,7 @@ Status OlderFile::MatchMany(uint32_t first, std::span<const uint64_t> hashes) {
 
 Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   const uint32_t newer = newer_first_ + member->slot;
-  member->is_met = true;
+  member->is_shared = true;
   is_aligned_ = is_aligned_ && ordinal > last_older_ && newer > last_newer_;
   last_older_ = ordinal;
   last_newer_ = newer;
@@ -220,13 +220,13 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
 }
 
 // Members that have the hash of one that met could be the row that meets as well.
-void OlderFile::MeetTwins() {
-  const auto is_met = [](const Member& member) { return member.is_met; };
-  if (std::all_of(group_.begin(), group_.end(), is_met)) return;
+void OlderFile::OverlapTwins() {
+  const auto is_shared = [](const Member& member) { return member.is_shared; };
+  if (std::all_of(group_.begin(), group_.end(), is_shared)) return;
   for (const Member& member : group_) {
-    if (member.is_met) continue;
+    if (member.is_shared) continue;
     const bool is_twin = std::any_of(group_.begin(), group_.end(), [&](const Member& other) {
-      return other.is_met && other.hash == member.hash;
+      return other.is_shared && other.hash == member.hash;
     });
     if (!is_twin) continue;
     newer_meets_.Add(newer_first_ + member.slot);

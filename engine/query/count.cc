@@ -34,7 +34,7 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_settle) return uint64_t{0};
-  RowsElsewhere elsewhere(cluster, source);
+  OverlapProbe elsewhere(cluster, source);
   std::vector<uint32_t>& ordinals = candidates->ordinals;
   size_t kept = 0;
   for (const uint32_t ordinal : ordinals) {
@@ -55,7 +55,7 @@ Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
   if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
-      !MeetsNothing(cluster, source)) {
+      !OverlapsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
   return ExactEntries(source, access.paths[0]);

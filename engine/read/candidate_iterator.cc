@@ -53,7 +53,7 @@ class CandidateIterator final : public RowIterator {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<uint32_t> ranks;       // By meeting, where its search goes on.
+    std::vector<uint32_t> ranks;       // By file_overlap, where its search goes on.
     bool asks_filters = false;         // What overlaps do not say, filters have to.
     std::span<const uint64_t> hashes;  // Of its rows, where it asks filters.
     size_t at = 0;                     // The next item.
@@ -66,9 +66,9 @@ class CandidateIterator final : public RowIterator {
   Status OpenWindow();
   Result<std::optional<std::string>> LoadFiles();
   bool has_candidates() const;
-  Status MeetFiles(File* file);
-  Status MeetByBitmap(File* file, size_t which);
-  Status MeetByFilter(File* file, File* other);
+  Status OverlapFiles(File* file);
+  Status ShareByBitmap(File* file, size_t which);
+  Status ShareByFilter(File* file, File* other);
   void OpenMemstoreRows(const std::optional<std::string>& bound);
   Result<bool> Find(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
@@ -118,7 +118,7 @@ CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
     file.window = std::make_unique<WindowFile>(
         job, source, decided,
         CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
-    file.ranks.resize(source.meetings.size());
+    file.ranks.resize(source.file_overlaps.size());
     file.asks_filters = !HasAllOverlaps(source);
   }
 }
@@ -146,7 +146,7 @@ Status CandidateIterator::OpenWindow() {
   ASSIGN_OR_RETURN(const std::optional<std::string> bound, LoadFiles());
   blocks_ = std::min(blocks_ * 2, blocks_max_);
   for (File& file : files_) RETURN_IF_ERROR(file.window->Open(bound));
-  for (File& file : files_) RETURN_IF_ERROR(MeetFiles(&file));
+  for (File& file : files_) RETURN_IF_ERROR(OverlapFiles(&file));
   OpenMemstoreRows(bound);
   for (File& file : files_) {
     RETURN_IF_ERROR(file.window->Complete());
@@ -189,42 +189,42 @@ Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
   return bound;
 }
 
-Status CandidateIterator::MeetFiles(File* file) {
+Status CandidateIterator::OverlapFiles(File* file) {
   const std::vector<WindowFile::Item>& items = file->window->items();
   if (items.empty()) return {};
   if (file->asks_filters) {
     hashes_.clear();
     for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
   }
-  const std::vector<Meeting>& meetings = file->window->source().meetings;
-  for (size_t i = 0; i < meetings.size(); ++i) {
-    if (meetings[i].other >= begun_) continue;  // It lies behind the window.
-    if (meetings[i].is_known()) {
-      RETURN_IF_ERROR(MeetByBitmap(file, i));
+  const std::vector<FileOverlap>& file_overlaps = file->window->source().file_overlaps;
+  for (size_t i = 0; i < file_overlaps.size(); ++i) {
+    if (file_overlaps[i].other >= begun_) continue;  // It lies behind the window.
+    if (file_overlaps[i].is_known()) {
+      RETURN_IF_ERROR(ShareByBitmap(file, i));
     } else {
-      RETURN_IF_ERROR(MeetByFilter(file, &files_[meetings[i].other]));
+      RETURN_IF_ERROR(ShareByFilter(file, &files_[file_overlaps[i].other]));
     }
   }
   return {};
 }
 
 // The row with some rank among those that meet is, in the other file, the one with that rank.
-Status CandidateIterator::MeetByBitmap(File* file, size_t which) {
-  const Meeting& meeting = file->window->source().meetings[which];
-  if (meeting.here == nullptr) return {};
-  File* other = &files_[meeting.other];
+Status CandidateIterator::ShareByBitmap(File* file, size_t which) {
+  const FileOverlap& file_overlap = file->window->source().file_overlaps[which];
+  if (file_overlap.here == nullptr) return {};
+  File* other = &files_[file_overlap.other];
   const FileSource& source = other->window->source();
   std::string key;
   for (WindowFile::Item& item : file->window->items()) {
     uint32_t& rank = file->ranks[which];
-    if (!meeting.here->Find(item.ordinal, &rank)) continue;
-    if (!meeting.pair->is_aligned) {
+    if (!file_overlap.here->Find(item.ordinal, &rank)) continue;
+    if (!file_overlap.pair->is_aligned) {
       RETURN_IF_ERROR(file->window->Key(item.ordinal, &key));
       RETURN_IF_ERROR(Find(other, key, format::RowHash(key, secret_)).status());
       item.settled = false;
       continue;
     }
-    const uint32_t ordinal = meeting.there->At(rank);
+    const uint32_t ordinal = file_overlap.there->At(rank);
     if (ordinal < source.low || ordinal >= source.high) continue;
     other->window->AddExtra(ordinal);
     item.settled = false;
@@ -232,7 +232,7 @@ Status CandidateIterator::MeetByBitmap(File* file, size_t which) {
   return {};
 }
 
-Status CandidateIterator::MeetByFilter(File* file, File* other) {
+Status CandidateIterator::ShareByFilter(File* file, File* other) {
   std::vector<WindowFile::Item>& items = file->window->items();
   if (may_hold_bytes_ < items.size()) {
     may_hold_bytes_ = items.size();

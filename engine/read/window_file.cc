@@ -115,7 +115,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
   }
   for (; opened_ < end; ++opened_) {
     const CandidateStream::Row& row = rows_[opened_];
-    items_.push_back({row.ordinal, !row.is_met && source_.IsSettledHere(row.ordinal)});
+    items_.push_back({row.ordinal, !row.is_shared && source_.IsSettledHere(row.ordinal)});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};

@@ -32,7 +32,7 @@ bool Contains(const format::FileStatistics& outer, format::SequenceNumber min,
   return outer.min_sequence <= min && max <= outer.max_sequence;
 }
 
-bool KeysMeet(const format::FileStatistics& a, const format::FileStatistics& b) {
+bool KeysOverlap(const format::FileStatistics& a, const format::FileStatistics& b) {
   return a.min_key <= b.max_key && b.min_key <= a.max_key;
 }
 
@@ -196,7 +196,7 @@ void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
     const auto meets = [&](const Orphan* other) {
       const format::FileStatistics& before = other->statistics;
       const bool same_run = before.min_sequence == own.min_sequence &&
-                            before.max_sequence == own.max_sequence && !KeysMeet(before, own);
+                            before.max_sequence == own.max_sequence && !KeysOverlap(before, own);
       return before.max_sequence >= own.min_sequence && !same_run;
     };
     const auto other = std::find_if(taken.begin(), taken.end(), meets);

@@ -74,8 +74,8 @@ Status CandidateStream::Sift() {
 }
 
 Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
-  std::array<Fate, kTogether> fates;
-  std::fill_n(fates.begin(), candidates.size(), Fate::kAlone);
+  std::array<Verdict, kTogether> verdicts;
+  std::fill_n(verdicts.begin(), candidates.size(), Verdict::kOnlyHere);
   if (!cluster_.memstores.empty()) {
     if (hashes_.empty()) {
       ASSIGN_OR_RETURN(hashes_, source_.file->KeyHashes());
@@ -87,17 +87,18 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
       hashes[i] = hashes_[candidates[i]];
     }
     for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-      Ask(*memstore, {hashes.data(), candidates.size()}, {fates.data(), candidates.size()});
+      Ask(*memstore, {hashes.data(), candidates.size()}, {verdicts.data(), candidates.size()});
     }
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
-    if (fates[i] != Fate::kDead) sifted_.push_back({candidates[i], fates[i] == Fate::kMet});
+    if (verdicts[i] != Verdict::kSuperseded)
+      sifted_.push_back({candidates[i], verdicts[i] == Verdict::kShared});
   }
   return {};
 }
 
 void CandidateStream::Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
-                          std::span<Fate> fates) const {
+                          std::span<Verdict> verdicts) const {
   std::array<const MemRow*, kTogether> found;
   const std::span<const MemRow*> rows(found.data(), hashes.size());
   memstore.FindEach(hashes, rows);
@@ -107,10 +108,10 @@ void CandidateStream::Ask(const Memstore& memstore, std::span<const uint64_t> ha
     }
   }
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] == nullptr || fates[i] == Fate::kDead) continue;
+    if (rows[i] == nullptr || verdicts[i] == Verdict::kSuperseded) continue;
     const bool is_dead =
         puts_.has_value() && Memstore::Supersedes(rows[i], *puts_, job_->view.point.sequence);
-    fates[i] = is_dead ? Fate::kDead : Fate::kMet;
+    verdicts[i] = is_dead ? Verdict::kSuperseded : Verdict::kShared;
   }
 }
 

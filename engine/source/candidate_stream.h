@@ -30,7 +30,7 @@ class CandidateStream {
  public:
   struct Row {
     uint32_t ordinal = 0;
-    bool is_met = false;  ///< A memstore may hold it.
+    bool is_shared = false;  ///< A memstore may hold it.
   };
 
   /// `source` is one of the cluster's; `memstore_rows` are the candidates of its memstores, by key.
@@ -50,12 +50,13 @@ class CandidateStream {
 
  private:
   /// What is known of the candidates at hand.
-  enum class Fate : uint8_t { kAlone, kMet, kDead };
+  enum class Verdict : uint8_t { kOnlyHere, kShared, kSuperseded };
 
   bool Take(Row* row);
   Status Sift();
   Status SiftSome(std::span<const uint32_t> candidates);
-  void Ask(const Memstore& memstore, std::span<const uint64_t> hashes, std::span<Fate> fates) const;
+  void Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
+           std::span<Verdict> verdicts) const;
   Status Locate();
   Status KeepPossible();
 

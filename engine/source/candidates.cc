@@ -49,7 +49,7 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
     if (source.visible) continue;
     RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, &hits));
   }
-  if (!source.meetings.empty()) {
+  if (!source.file_overlaps.empty()) {
     index::SortUnique(&hits, source.file->row_count());
     RemoveDead(source, path.index->id, &hits);
   }

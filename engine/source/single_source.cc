@@ -1,4 +1,4 @@
-// Meetings are over whole files; a view sees of them what its sources see.
+// FileOverlaps are over whole files; a view sees of them what its sources see.
 #include "engine/source/single_source.h"
 
 #include <algorithm>
@@ -9,29 +9,30 @@ namespace tandem::engine {
 namespace {
 
 // What the file at `here` knows of the one at `other`.
-Meeting MeetingOf(const Overlaps* overlaps, const Cluster& cluster, size_t here, size_t other) {
-  Meeting meeting{.other = other};
-  if (overlaps == nullptr) return meeting;
+FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size_t here,
+                          size_t other) {
+  FileOverlap file_overlap{.other = other};
+  if (overlaps == nullptr) return file_overlap;
   const format::FileNumber number = cluster.files[here].file->number();
   const format::FileNumber other_number = cluster.files[other].file->number();
-  meeting.pair = overlaps->Find({.older = number, .newer = other_number});
-  if (meeting.pair != nullptr) {
-    meeting.here = meeting.pair->older_meets.get();
-    meeting.there = meeting.pair->newer_meets.get();
-    meeting.kills = cluster.files[other].visible;
-    return meeting;
+  file_overlap.pair = overlaps->Find({.older = number, .newer = other_number});
+  if (file_overlap.pair != nullptr) {
+    file_overlap.here = file_overlap.pair->older_meets.get();
+    file_overlap.there = file_overlap.pair->newer_meets.get();
+    file_overlap.kills = cluster.files[other].visible;
+    return file_overlap;
   }
-  meeting.pair = overlaps->Find({.older = other_number, .newer = number});
-  if (meeting.pair != nullptr) {
-    meeting.here = meeting.pair->newer_meets.get();
-    meeting.there = meeting.pair->older_meets.get();
+  file_overlap.pair = overlaps->Find({.older = other_number, .newer = number});
+  if (file_overlap.pair != nullptr) {
+    file_overlap.here = file_overlap.pair->newer_meets.get();
+    file_overlap.there = file_overlap.pair->older_meets.get();
   }
-  return meeting;
+  return file_overlap;
 }
 
 }  // namespace
 
-void FindMeetings(const Overlaps* overlaps, Cluster* cluster) {
+void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster) {
   for (size_t i = 0; i < cluster->files.size(); ++i) {
     FileSource& here = cluster->files[i];
     for (size_t j = 0; j < cluster->files.size(); ++j) {
@@ -40,29 +41,30 @@ void FindMeetings(const Overlaps* overlaps, Cluster* cluster) {
           other.max_key() < here.min_key()) {
         continue;
       }
-      here.meetings.push_back(MeetingOf(overlaps, *cluster, i, j));
+      here.file_overlaps.push_back(FileOverlapOf(overlaps, *cluster, i, j));
     }
   }
 }
 
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals) {
-  for (const Meeting& meeting : source.meetings) {
-    if (!meeting.kills) continue;
-    const index::RowSet* dead = meeting.pair->Dead(index);
+  for (const FileOverlap& file_overlap : source.file_overlaps) {
+    if (!file_overlap.kills) continue;
+    const index::RowSet* dead = file_overlap.pair->Dead(index);
     if (dead != nullptr) dead->RemoveFrom(ordinals);
   }
 }
 
-bool MeetsNothing(const Cluster& cluster, const FileSource& source) {
+bool OverlapsNothing(const Cluster& cluster, const FileSource& source) {
   return cluster.memstores.empty() &&
-         std::all_of(source.meetings.begin(), source.meetings.end(), [](const Meeting& meeting) {
-           return meeting.is_known() && meeting.here == nullptr;
-         });
+         std::all_of(source.file_overlaps.begin(), source.file_overlaps.end(),
+                     [](const FileOverlap& file_overlap) {
+                       return file_overlap.is_known() && file_overlap.here == nullptr;
+                     });
 }
 
-Result<bool> RowsElsewhere::MayHold(uint32_t ordinal) {
+Result<bool> OverlapProbe::MayHold(uint32_t ordinal) {
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    const index::RowSet* here = source_.meetings[i].here;
+    const index::RowSet* here = source_.file_overlaps[i].here;
     if (here != nullptr && here->Find(ordinal, &ranks_[i])) return true;
   }
   if (!needs_hashes_) return false;
@@ -74,21 +76,21 @@ Result<bool> RowsElsewhere::MayHold(uint32_t ordinal) {
   return MayHoldByHash(hashes_[ordinal]);
 }
 
-Result<bool> RowsElsewhere::MayHoldByHash(uint64_t hash) {
+Result<bool> OverlapProbe::MayHoldByHash(uint64_t hash) {
   for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
     if (memstore->MayContain(hash)) return true;
   }
-  for (const Meeting& meeting : source_.meetings) {
-    if (meeting.is_known()) continue;
-    ASSIGN_OR_RETURN(const bool may, cluster_.files[meeting.other].file->MayContain(hash));
+  for (const FileOverlap& file_overlap : source_.file_overlaps) {
+    if (file_overlap.is_known()) continue;
+    ASSIGN_OR_RETURN(const bool may, cluster_.files[file_overlap.other].file->MayContain(hash));
     if (may) return true;
   }
   return false;
 }
 
 bool HasAllOverlaps(const FileSource& source) {
-  return std::all_of(source.meetings.begin(), source.meetings.end(),
-                     [](const Meeting& meeting) { return meeting.is_known(); });
+  return std::all_of(source.file_overlaps.begin(), source.file_overlaps.end(),
+                     [](const FileOverlap& file_overlap) { return file_overlap.is_known(); });
 }
 
 }  // namespace tandem::engine

@@ -13,20 +13,20 @@
 namespace tandem::engine {
 
 /// Notes at each file of the cluster the others that may hold its rows, with their overlaps.
-void FindMeetings(const Overlaps* overlaps, Cluster* cluster);
+void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster);
 
 /// Takes rows whose postings in the index are dead in the view out of sorted `*ordinals`.
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals);
 
 /// Whether the file shares no row with any other source of the cluster, for certain.
-bool MeetsNothing(const Cluster& cluster, const FileSource& source);
+bool OverlapsNothing(const Cluster& cluster, const FileSource& source);
 
 /// Which rows of a file other sources of its cluster may hold as well. Threads: one at a time.
 /// Lifetime: cluster and source outlive it.
-class RowsElsewhere {
+class OverlapProbe {
  public:
-  RowsElsewhere(const Cluster& cluster, const FileSource& source)
-      : cluster_(cluster), source_(source), ranks_(source.meetings.size()) {}
+  OverlapProbe(const Cluster& cluster, const FileSource& source)
+      : cluster_(cluster), source_(source), ranks_(source.file_overlaps.size()) {}
 
   /// False: no other source holds the row. Costs least for rising ordinals. Errors: kCorruption,
   /// kIoError.
@@ -37,7 +37,7 @@ class RowsElsewhere {
 
   const Cluster& cluster_;
   const FileSource& source_;
-  std::vector<uint32_t> ranks_;  // By meeting, where its search goes on.
+  std::vector<uint32_t> ranks_;  // By file_overlap, where its search goes on.
   bool needs_hashes_ = true;     // Not known to be needless.
   std::span<const uint64_t> hashes_;
 };

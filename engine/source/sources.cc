@@ -118,7 +118,7 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
     const size_t first = clusters.size();
     AddClusters(std::move(placed), own, &clusters);
     for (size_t i = first; i < clusters.size(); ++i) {
-      FindMeetings(region->overlaps.get(), &clusters[i]);
+      FindFileOverlaps(region->overlaps.get(), &clusters[i]);
     }
   }
   return clusters;

@@ -16,7 +16,7 @@
 namespace tandem::engine {
 
 /// Another file of a cluster that may hold rows of a file, and what is known of them.
-struct Meeting {
+struct FileOverlap {
   size_t other = 0;                      ///< In Cluster::files.
   const PairOverlap* pair = nullptr;     ///< nullptr: nothing is known.
   const index::RowSet* here = nullptr;   ///< Of `pair`, this file's rows that meet; nullptr: none.
@@ -40,8 +40,8 @@ struct FileSource {
   const format::DataSection* carrier = nullptr;
   /// The families that the read decodes and the file has, by id (LoadFamilies).
   std::vector<const format::DataSection*> families = {};
-  const format::Bitmap* clean = nullptr;  ///< nullptr: every row is clean.
-  std::vector<Meeting> meetings = {};     ///< With every other file that may hold its rows.
+  const format::Bitmap* clean = nullptr;        ///< nullptr: every row is clean.
+  std::vector<FileOverlap> file_overlaps = {};  ///< With every other file that may hold its rows.
 
   std::string_view min_key() const { return file->statistics().min_key; }
   std::string_view max_key() const { return file->statistics().max_key; }
