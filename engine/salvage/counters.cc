@@ -23,7 +23,7 @@
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/salvage/damaged_file.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 #include "engine/storage/files.h"
 #include "engine/storage/manifest.h"
 #include "engine/storage/storage.h"
@@ -267,8 +267,8 @@ Status CounterSearch::AskStoreFile(const LocalFile& file) {
 // Of a file whose statistics are lost. Its blocks are read, which few files need.
 Result<uint64_t> CounterSearch::NewestCell(const format::DamagedFile& file) {
   uint64_t newest = 0;
-  ASSIGN_OR_RETURN(const std::vector<format::FamilySurvey> families, format::SurveyFamilies(file));
-  for (const format::FamilySurvey& family : families) {
+  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families, format::SurveyFamilies(file));
+  for (const format::FamilyScan& family : families) {
     if (family.family.value == format::kKeysOwner) continue;
     format::GoodRows rows(file, family);
     RETURN_IF_ERROR(rows.Next());

@@ -18,18 +18,18 @@
 namespace tandem::engine {
 namespace {
 
-using format::FamilySurvey;
+using format::FamilyScan;
 using format::GoodRows;
-using format::SurveyedBlock;
+using format::ScannedBlock;
 
 constexpr size_t kCancelEvery = 1024;  // Rows.
 
 // Keys between those that surround the block, as far as anything tells them.
-format::KeyRange KeysAround(const FamilySurvey& survey, size_t at,
+format::KeyRange KeysAround(const FamilyScan& survey, size_t at,
                             const format::RegionRecord& region) {
   format::KeyRange keys{region.start_key, std::nullopt};
   if (!region.end_key.empty()) keys.high = region.end_key;
-  const std::vector<SurveyedBlock>& blocks = survey.blocks;
+  const std::vector<ScannedBlock>& blocks = survey.blocks;
   if (blocks[at].separator.has_value()) {
     keys.low = std::max(keys.low, *blocks[at].separator);
   } else {
@@ -61,7 +61,7 @@ struct FileSalvage::Work {
   const PlannedFile& planned;
   const format::RegionRecord& region;
   std::unique_ptr<format::DamagedFile> file;
-  std::vector<FamilySurvey> families;
+  std::vector<FamilyScan> families;
   std::optional<NewFile> created;
   std::optional<format::StoreFileWriter> writer;
   uint64_t cells = 0, rows_elsewhere = 0;
@@ -85,7 +85,7 @@ Result<std::optional<format::FileRecord>> FileSalvage::Copy(const PlannedFile& p
   RETURN_IF_ERROR(surveyed);
   RETURN_IF_ERROR(FindLost(&work));
   std::vector<GoodRows> rows;
-  for (const FamilySurvey& survey : work.families) {
+  for (const FamilyScan& survey : work.families) {
     if (survey.family.value != format::kKeysOwner) rows.emplace_back(*work.file, survey);
   }
   RETURN_IF_ERROR(CopyRows(&work, &rows));
@@ -139,7 +139,7 @@ void FileSalvage::LoseWhole(const Work& work, const Status& why) {
 
 Status FileSalvage::FindLost(Work* work) {
   std::vector<LostRange> lost;
-  for (const FamilySurvey& survey : work->families) {
+  for (const FamilyScan& survey : work->families) {
     for (const std::string& damage : survey.damage) NoteRepaired(work->planned.name, damage);
     FindLostOf(*work, survey, &lost);
   }
@@ -148,7 +148,7 @@ Status FileSalvage::FindLost(Work* work) {
   return {};
 }
 
-void FileSalvage::FindLostOf(const Work& work, const FamilySurvey& survey,
+void FileSalvage::FindLostOf(const Work& work, const FamilyScan& survey,
                              std::vector<LostRange>* lost) const {
   // Keys that stand alone are those of rows that other families have.
   if (survey.family.value == format::kKeysOwner) return;
@@ -158,7 +158,7 @@ void FileSalvage::FindLostOf(const Work& work, const FamilySurvey& survey,
   range.region = work.region.id.value;
   range.family = FamilyNameOf(work.file->table(), survey.family);
   for (size_t i = 0; i < survey.blocks.size(); ++i) {
-    const SurveyedBlock& block = survey.blocks[i];
+    const ScannedBlock& block = survey.blocks[i];
     range.offset = block.handle.offset;
     range.bytes = block.handle.stored_bytes;
     if (!block.is_good) {
@@ -189,7 +189,7 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
   std::set<uint32_t> ordinals;
   const auto visit = [&](const auto& add) {
     size_t at = 0;
-    for (const FamilySurvey& survey : work->families) {
+    for (const FamilyScan& survey : work->families) {
       if (survey.family.value == format::kKeysOwner) continue;
       const auto add_rows = [&](uint32_t first, uint32_t count) {
         LostRange& range = (*lost)[at++];
@@ -198,7 +198,7 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
           if (ordinal.has_value()) add(&range, survey.family, *ordinal);
         }
       };
-      for (const SurveyedBlock& block : survey.blocks) {
+      for (const ScannedBlock& block : survey.blocks) {
         if (!block.is_good) add_rows(block.first, block.count);
         for (const format::BrokenRow& row : block.broken) add_rows(block.first + row.slot, 1);
       }

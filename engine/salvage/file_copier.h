@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file_system.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 #include "engine/salvage/plan.h"
 #include "engine/salvage/salvage.h"
 #include "engine/storage/catalog.h"
@@ -49,7 +49,7 @@ class FileSalvage {
   Status Survey(Work* work);
   void LoseWhole(const Work& work, const Status& why);
   Status FindLost(Work* work);
-  void FindLostOf(const Work& work, const format::FamilySurvey& survey,
+  void FindLostOf(const Work& work, const format::FamilyScan& survey,
                   std::vector<LostRange>* lost) const;
   Status Describe(Work* work, std::vector<LostRange>* lost);
   Status CopyRows(Work* work, std::vector<format::GoodRows>* families);

@@ -25,7 +25,7 @@ class Describer {
   }
 
   Status ReadKeyHashes();
-  Status ReadKeys(const FamilySurvey& family);
+  Status ReadKeys(const FamilyScan& family);
   Status ReadIndex(const IndexRecord& index);
   std::vector<LostRow> Take() { return std::move(rows_); }
 
@@ -69,8 +69,8 @@ Status Describer::ReadKeyHashes() {
 }
 
 // The keys of those rows that the family has in good blocks.
-Status Describer::ReadKeys(const FamilySurvey& family) {
-  for (const SurveyedBlock& block : family.blocks) {
+Status Describer::ReadKeys(const FamilyScan& family) {
+  for (const ScannedBlock& block : family.blocks) {
     if (!block.is_good) continue;
     const std::optional<uint32_t> first = family.OrdinalOf(block.first);
     const std::optional<uint32_t> last = family.OrdinalOf(block.first + block.count - 1);
@@ -140,13 +140,13 @@ Status Describer::AddValue(const IndexRecord& index, IndexPart part, IndexValueC
 }  // namespace
 
 Result<std::vector<LostRow>> DescribeLostRows(const DamagedFile& file,
-                                              std::span<const FamilySurvey> families,
+                                              std::span<const FamilyScan> families,
                                               std::span<const uint32_t> ordinals,
                                               std::vector<std::string>* damage) {
   Describer describer(file, ordinals, damage);
   if (ordinals.empty()) return describer.Take();
   RETURN_IF_ERROR(describer.ReadKeyHashes());
-  for (const FamilySurvey& family : families) RETURN_IF_ERROR(describer.ReadKeys(family));
+  for (const FamilyScan& family : families) RETURN_IF_ERROR(describer.ReadKeys(family));
   for (const IndexRecord& index : file.table().indexes) {
     RETURN_IF_ERROR(describer.ReadIndex(index));
   }

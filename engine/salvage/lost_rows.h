@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/salvage/damaged_file.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -36,7 +36,7 @@ inline constexpr size_t kDescribedRowsMax = 100'000;
 /// Describes the rows of `ordinals`, rising, at most kDescribedRowsMax of them. Sentences about
 /// sections that could not be read go to `*damage`. Errors: kIoError, kOutOfMemory.
 Result<std::vector<LostRow>> DescribeLostRows(const DamagedFile& file,
-                                              std::span<const FamilySurvey> families,
+                                              std::span<const FamilyScan> families,
                                               std::span<const uint32_t> ordinals,
                                               std::vector<std::string>* damage);
 

@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "engine/salvage/catalog_finder.h"
 #include "engine/salvage/damaged_file.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 #include "engine/salvage/file_names.h"
 #include "engine/salvage/salvage.h"
 #include "engine/salvage/verify_log.h"
@@ -47,10 +47,10 @@ Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
     return findings->AddError(damaged.error());
   }
   findings->set_sections((*damaged)->sections());
-  ASSIGN_OR_RETURN(const std::vector<format::FamilySurvey> families,
+  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families,
                    format::SurveyFamilies(**damaged));
-  for (const format::FamilySurvey& family : families) {
-    for (const format::SurveyedBlock& block : family.blocks) {
+  for (const format::FamilyScan& family : families) {
+    for (const format::ScannedBlock& block : family.blocks) {
       if (!block.is_good) {
         findings->AddOn({"rows", FindingEffect::kRows, block.handle.offset},
                         std::to_string(block.count) + " rows: " + block.reason);

@@ -8,22 +8,22 @@
 #include <set>
 #include <utility>
 
-#include "format/cell/cell_stream.h"
 #include "engine/salvage/damaged_file.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
+#include "engine/salvage/partial_row.h"
+#include "engine/verify/blocks.h"
+#include "engine/verify/rows.h"
+#include "format/cell/cell_stream.h"
 #include "format/cell/far_value.h"
 #include "format/hash.h"
 #include "index/section.h"
-#include "engine/salvage/partial_row.h"
 #include "store_file/scanner.h"
 #include "store_file/store_file.h"
-#include "engine/verify/blocks.h"
-#include "engine/verify/rows.h"
 #include "test/fuzz/mutator.h"
 #include "test/fuzz/samples.h"
 #include "test/fuzz/target.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::fuzz {
 namespace {
@@ -203,7 +203,7 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
   if (!file) return found;
   const auto families = format::SurveyFamilies(**file);
   if (!families) return found;
-  for (const format::FamilySurvey& survey : *families) {
+  for (const format::FamilyScan& survey : *families) {
     format::GoodRows rows(**file, survey);
     std::vector<format::Cell> cells;
     while (rows.Next().ok() && rows.valid()) {

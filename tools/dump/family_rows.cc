@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 #include "engine/salvage/damaged_file.h"
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 #include "format/row/wide_row.h"
 
 namespace tandem::tools {
@@ -89,7 +89,7 @@ Status IndexedRows::Load(uint32_t position, std::string_view key) {
 
 class SurveyedRows final : public FamilyRows {
  public:
-  SurveyedRows(std::unique_ptr<format::DamagedFile> file, format::FamilySurvey survey)
+  SurveyedRows(std::unique_ptr<format::DamagedFile> file, format::FamilyScan survey)
       : file_(std::move(file)), survey_(std::move(survey)), rows_(*file_, survey_) {}
 
   Status Seek(std::string_view key) override {
@@ -111,7 +111,7 @@ class SurveyedRows final : public FamilyRows {
 
  private:
   const std::unique_ptr<format::DamagedFile> file_;
-  const format::FamilySurvey survey_;
+  const format::FamilyScan survey_;
   format::GoodRows rows_;
 };
 
@@ -139,10 +139,10 @@ Result<std::unique_ptr<FamilyRows>> Survey(const format::StoreFile& file, format
   const format::KnownFile known{.number = file.number(), .id = file.id(), .table = &file.table()};
   ASSIGN_OR_RETURN(auto damaged, format::DamagedFile::Open(
                                      std::make_unique<BorrowedFile>(&file.blocks().file()), known));
-  ASSIGN_OR_RETURN(std::vector<format::FamilySurvey> surveys, format::SurveyFamilies(*damaged));
-  for (format::FamilySurvey& survey : surveys) {
+  ASSIGN_OR_RETURN(std::vector<format::FamilyScan> surveys, format::SurveyFamilies(*damaged));
+  for (format::FamilyScan& survey : surveys) {
     if (survey.family != family) continue;
-    for (const format::SurveyedBlock& block : survey.blocks) {
+    for (const format::ScannedBlock& block : survey.blocks) {
       if (block.is_good) continue;
       RETURN_IF_ERROR(on_damage(file.blocks().Corrupt(block.handle.offset, block.reason)));
     }

@@ -37,7 +37,7 @@ struct BrokenRow {
 };
 
 /// Rows of a family that stand together in one block, or in one gap of the block index.
-struct SurveyedBlock {
+struct ScannedBlock {
   BlockHandle handle;  ///< Of a gap: no bytes.
   uint32_t first = 0;  ///< Position of its first row.
   uint32_t count = 0;
@@ -50,14 +50,14 @@ struct SurveyedBlock {
 };
 
 /// Threads: one at a time. Lifetime: `file` outlives it.
-struct FamilySurvey {
+struct FamilyScan {
   FamilyId family;
   uint32_t row_count = 0;            ///< m; what the section table says.
   bool is_full = false;              ///< Positions are ordinals.
   std::optional<Presence> presence;  ///< nullopt: full, or broken.
   Dictionary names;
-  std::vector<SurveyedBlock> blocks;  ///< By position; they cover 0..m-1.
-  std::vector<std::string> damage;    ///< What was broken and is replaced.
+  std::vector<ScannedBlock> blocks;  ///< By position; they cover 0..m-1.
+  std::vector<std::string> damage;   ///< What was broken and is replaced.
 
   /// The ordinal of a position; nullopt when presence is broken.
   std::optional<uint32_t> OrdinalOf(uint32_t position) const {
@@ -69,13 +69,13 @@ struct FamilySurvey {
 
 /// Surveys all owners of the file, in their order. Errors: kIoError, kOutOfMemory; damage is what
 /// it reports.
-Result<std::vector<FamilySurvey>> SurveyFamilies(const DamagedFile& file);
+Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file);
 
 /// The good rows of a surveyed family, by key. Threads: one at a time. Lifetime: `file` and
 /// `survey` outlive it.
 class GoodRows {
  public:
-  GoodRows(const DamagedFile& file, const FamilySurvey& survey) : file_(file), survey_(survey) {}
+  GoodRows(const DamagedFile& file, const FamilyScan& survey) : file_(file), survey_(survey) {}
   /// Moves to the next row; at first to the first. Errors: kCorruption (the file changed since it
   /// was surveyed), kIoError.
   Status Next();
@@ -98,7 +98,7 @@ class GoodRows {
   bool IsBroken(bool whole) const;
 
   const DamagedFile& file_;
-  const FamilySurvey& survey_;
+  const FamilyScan& survey_;
   size_t next_block_ = 0;
   RowBlockRef block_, previous_block_;
   uint32_t slot_ = 0;

@@ -1,5 +1,5 @@
 // See the header for the steps.
-#include "engine/salvage/family_survey.h"
+#include "engine/salvage/family_scan.h"
 
 #include <algorithm>
 #include <map>
@@ -47,7 +47,7 @@ Status ReadFarValues(std::span<const Cell> cells) {
 }
 
 // Reads all that a row consists of, with the far values that its cells refer to.
-Status ReadRow(const DamagedFile& file, const FamilySurvey& survey, const RowBlockRef& rows,
+Status ReadRow(const DamagedFile& file, const FamilyScan& survey, const RowBlockRef& rows,
                uint32_t slot) {
   if (!rows->is_wide()) {
     std::vector<Cell> cells;
@@ -64,7 +64,7 @@ Status ReadRow(const DamagedFile& file, const FamilySurvey& survey, const RowBlo
 
 class Surveyor {
  public:
-  Surveyor(const DamagedFile& file, FamilyId family, FamilySurvey* survey)
+  Surveyor(const DamagedFile& file, FamilyId family, FamilyScan* survey)
       : file_(file), survey_(*survey) {
     survey_.family = family;
   }
@@ -81,20 +81,20 @@ class Surveyor {
   Status VerifyBlocks();
 
  private:
-  using Entries = std::map<uint32_t, SurveyedBlock>;  // By their number in the block index.
+  using Entries = std::map<uint32_t, ScannedBlock>;  // By their number in the block index.
 
   Status ReadPresence();
   Status ReadNames();
   Result<Entries> ReadEntries(const SectionEntry& index) const;
-  Status AddEntry(const SurveyedBlock& entry, uint32_t end, bool is_followed);
+  Status AddEntry(const ScannedBlock& entry, uint32_t end, bool is_followed);
   void AddGap(uint32_t first, uint32_t end);
-  Status VerifyBlock(SurveyedBlock* block);
-  Status VerifyRows(const RowBlockRef& rows, SurveyedBlock* block);
-  Status AddBroken(const RowBlockRef& rows, BrokenRow whole, SurveyedBlock* block) const;
+  Status VerifyBlock(ScannedBlock* block);
+  Status VerifyRows(const RowBlockRef& rows, ScannedBlock* block);
+  Status AddBroken(const RowBlockRef& rows, BrokenRow whole, ScannedBlock* block) const;
   Status Note(const Status& status);
 
   const DamagedFile& file_;
-  FamilySurvey& survey_;
+  FamilyScan& survey_;
   std::set<uint64_t> named_;  // Offsets of the blocks that the block index places.
   std::vector<FoundRows> found_;
   std::string last_key_;
@@ -154,7 +154,7 @@ Result<Surveyor::Entries> Surveyor::ReadEntries(const SectionEntry& index) const
     const std::optional<IndexTable> table = ParseIndexPiece(*block);
     if (!table.has_value()) return Status();
     for (uint32_t i = 0; i < table->count(); ++i) {
-      SurveyedBlock& entry = entries[block->first + i];
+      ScannedBlock& entry = entries[block->first + i];
       entry.handle = table->HandleOf(i);
       entry.first = table->FirstOf(i);
       table->Separator(i, &entry.separator.emplace());
@@ -193,9 +193,9 @@ Status Surveyor::ReadIndex() {
 }
 
 // Rows [entry.first, end) begin with the block; `is_followed`: and end with it.
-Status Surveyor::AddEntry(const SurveyedBlock& entry, uint32_t end, bool is_followed) {
+Status Surveyor::AddEntry(const ScannedBlock& entry, uint32_t end, bool is_followed) {
   named_.insert(entry.handle.offset);
-  SurveyedBlock& block = survey_.blocks.emplace_back(entry);
+  ScannedBlock& block = survey_.blocks.emplace_back(entry);
   block.count = end - block.first;
   if (is_followed) return {};
   const Result<RowBlockRef> rows = DecodeRows(file_, survey_.family, block.handle);
@@ -208,7 +208,7 @@ Status Surveyor::AddEntry(const SurveyedBlock& entry, uint32_t end, bool is_foll
 
 void Surveyor::AddGap(uint32_t first, uint32_t end) {
   if (first >= end) return;
-  SurveyedBlock gap;
+  ScannedBlock gap;
   gap.first = first;
   gap.count = end - first;
   gap.reason = kNoPlace;
@@ -217,14 +217,14 @@ void Surveyor::AddGap(uint32_t first, uint32_t end) {
 
 bool Surveyor::has_gaps() const {
   return std::any_of(survey_.blocks.begin(), survey_.blocks.end(),
-                     [](const SurveyedBlock& block) { return block.handle.stored_bytes == 0; });
+                     [](const ScannedBlock& block) { return block.handle.stored_bytes == 0; });
 }
 
 // Positions lie within the gap, and offsets rise with positions.
 bool Surveyor::CouldOwn(const FoundRows& found) const {
   uint64_t before = 0;
   bool fits = false;
-  for (const SurveyedBlock& block : survey_.blocks) {
+  for (const ScannedBlock& block : survey_.blocks) {
     if (block.handle.stored_bytes == 0) {
       if (!fits) {
         fits = found.first >= block.first && found.end() <= block.first + block.count &&
@@ -248,9 +248,9 @@ void Surveyor::FillGaps() {
                           (i + 1 < found_.size() && found_[i].end() > found_[i + 1].first);
     if (!overlaps) alone.push_back(found_[i]);
   }
-  std::vector<SurveyedBlock> before = std::exchange(survey_.blocks, {});
+  std::vector<ScannedBlock> before = std::exchange(survey_.blocks, {});
   size_t next = 0;
-  for (SurveyedBlock& block : before) {
+  for (ScannedBlock& block : before) {
     if (block.handle.stored_bytes != 0) {
       survey_.blocks.push_back(std::move(block));
       continue;
@@ -260,7 +260,7 @@ void Surveyor::FillGaps() {
     while (next < alone.size() && alone[next].first < at) ++next;
     for (; next < alone.size() && alone[next].end() <= end; ++next) {
       AddGap(at, alone[next].first);
-      SurveyedBlock& filling = survey_.blocks.emplace_back();
+      ScannedBlock& filling = survey_.blocks.emplace_back();
       filling.handle = alone[next].handle;
       filling.first = alone[next].first;
       filling.count = alone[next].count;
@@ -271,7 +271,7 @@ void Surveyor::FillGaps() {
 }
 
 Status Surveyor::VerifyBlocks() {
-  for (SurveyedBlock& block : survey_.blocks) {
+  for (ScannedBlock& block : survey_.blocks) {
     if (block.handle.stored_bytes == 0) continue;
     const Status status = VerifyBlock(&block);
     block.is_good = status.ok();
@@ -284,7 +284,7 @@ Status Surveyor::VerifyBlocks() {
   return {};
 }
 
-Status Surveyor::VerifyBlock(SurveyedBlock* block) {
+Status Surveyor::VerifyBlock(ScannedBlock* block) {
   ASSIGN_OR_RETURN(const RowBlockRef rows, DecodeRows(file_, survey_.family, block->handle));
   if (rows->first() != block->first || rows->row_count() != block->count) {
     return file_.blocks().Corrupt(block->handle.offset,
@@ -293,7 +293,7 @@ Status Surveyor::VerifyBlock(SurveyedBlock* block) {
   return VerifyRows(rows, block);
 }
 
-Status Surveyor::VerifyRows(const RowBlockRef& rows, SurveyedBlock* block) {
+Status Surveyor::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
   std::string key, before = last_key_;
   for (uint32_t slot = 0; slot < rows->row_count(); ++slot) {
     RETURN_IF_ERROR(rows->Key(slot, &key));
@@ -314,7 +314,7 @@ Status Surveyor::VerifyRows(const RowBlockRef& rows, SurveyedBlock* block) {
 }
 
 // What is lost of a row that cannot be read to its end. `whole`: all of it.
-Status Surveyor::AddBroken(const RowBlockRef& rows, BrokenRow whole, SurveyedBlock* block) const {
+Status Surveyor::AddBroken(const RowBlockRef& rows, BrokenRow whole, ScannedBlock* block) const {
   auto row = OpenPartialRow(file_.blocks(), survey_.names, rows, whole.slot);
   uint64_t cells = 0;
   Status status = row.status();
@@ -361,8 +361,8 @@ Status FindUnnamed(const DamagedFile& file, std::vector<Surveyor>* surveyors) {
 
 }  // namespace
 
-Result<std::vector<FamilySurvey>> SurveyFamilies(const DamagedFile& file) {
-  std::vector<FamilySurvey> surveys(file.owners().size());
+Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file) {
+  std::vector<FamilyScan> surveys(file.owners().size());
   std::vector<Surveyor> surveyors;
   bool has_gaps = false;
   for (size_t i = 0; i < surveys.size(); ++i) {
