@@ -18,10 +18,10 @@
 
 namespace tandem::engine {
 
-Result<StoreMoment> EngineImpl::TakeMoment() {
+Result<PinnedStore> EngineImpl::TakeMoment() {
   if (options_.read_only) return database_.opened.storage->TakeMoment();
   RETURN_IF_ERROR(maintenance_->Flush(database_.regions->regions()));
-  Result<StoreMoment> moment = Status::Unsupported("no moment was taken");
+  Result<PinnedStore> moment = Status::Unsupported("no moment was taken");
   RETURN_IF_ERROR(queue_->RunAlone([&] {
     moment = TakeMomentAlone();
     return moment.status();
@@ -30,11 +30,11 @@ Result<StoreMoment> EngineImpl::TakeMoment() {
 }
 
 // Steps 2 and 3. What the catalog's counters cannot know yet is raised to what was given out.
-Result<StoreMoment> EngineImpl::TakeMomentAlone() {
+Result<PinnedStore> EngineImpl::TakeMomentAlone() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
   RETURN_IF_ERROR(maintenance_->DropSegments());
-  ASSIGN_OR_RETURN(StoreMoment moment, database_.opened.storage->TakeMoment());
+  ASSIGN_OR_RETURN(PinnedStore moment, database_.opened.storage->TakeMoment());
   format::CatalogCounters& counters = moment.catalog.counters;
   counters.last_timestamp = std::max(counters.last_timestamp, time_.last_timestamp());
   counters.clock_high_micros = std::max(counters.clock_high_micros, time_.Now());
@@ -45,7 +45,7 @@ Result<StoreMoment> EngineImpl::TakeMomentAlone() {
 Status EngineImpl::Checkpoint(const std::string& path) {
   GatePass pass(calls_);
   if (!pass.inside()) return Status::Closed("the database is closed");
-  ASSIGN_OR_RETURN(const StoreMoment moment, TakeMoment());
+  ASSIGN_OR_RETURN(const PinnedStore moment, TakeMoment());
   return WriteCheckpoint(
       moment, {.file_system = environment_.file_system, .random = environment_.random}, path);
 }
@@ -53,7 +53,7 @@ Status EngineImpl::Checkpoint(const std::string& path) {
 Result<BackupInfo> EngineImpl::Backup(const std::string& directory) {
   GatePass pass(calls_);
   if (!pass.inside()) return Status::Closed("the database is closed");
-  ASSIGN_OR_RETURN(const StoreMoment moment, TakeMoment());
+  ASSIGN_OR_RETURN(const PinnedStore moment, TakeMoment());
   return WriteBackup(moment,
                      {.file_system = environment_.file_system,
                       .random = environment_.random,

@@ -103,8 +103,8 @@ class EngineImpl final : public Engine {
   FilesInfo OpenFiles() const;
 
   // copies.cc
-  Result<StoreMoment> TakeMoment();
-  Result<StoreMoment> TakeMomentAlone();
+  Result<PinnedStore> TakeMoment();
+  Result<PinnedStore> TakeMomentAlone();
 
   // reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).

@@ -35,7 +35,7 @@ BackupInfo InfoOf(const format::BackupRecord& record) {
 
 class BackupWriter {
  public:
-  BackupWriter(const StoreMoment& moment, const BackupTools& tools, BackupDirectory* backups)
+  BackupWriter(const PinnedStore& moment, const BackupTools& tools, BackupDirectory* backups)
       : moment_(moment), tools_(tools), backups_(*backups) {}
   Result<BackupInfo> Run();
 
@@ -49,7 +49,7 @@ class BackupWriter {
   Status RemoveDurably(const std::vector<std::string>& names);
   base::Directory& directory() { return *backups_.directory(); }
 
-  const StoreMoment& moment_;
+  const PinnedStore& moment_;
   const BackupTools& tools_;
   BackupDirectory& backups_;
   format::BackupRecord record_;
@@ -57,7 +57,7 @@ class BackupWriter {
 };
 
 // The record with the hashes of the segments, which the catalog does not know.
-Result<format::BackupRecord> RecordOf(const StoreMoment& moment) {
+Result<format::BackupRecord> RecordOf(const PinnedStore& moment) {
   format::BackupRecord record;
   record.catalog = moment.catalog;
   for (const format::BoundFile& end : moment.segments) {
@@ -179,7 +179,7 @@ Status BackupWriter::RemoveDurably(const std::vector<std::string>& names) {
 }
 
 // The directory, locked; made where it does not exist.
-Result<std::unique_ptr<base::Directory>> OpenForBackup(const StoreMoment& moment,
+Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& moment,
                                                        base::FileSystem* file_system,
                                                        const std::string& path) {
   Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
@@ -201,7 +201,7 @@ Result<std::unique_ptr<base::Directory>> OpenForBackup(const StoreMoment& moment
 
 }  // namespace
 
-Result<BackupInfo> WriteBackup(const StoreMoment& moment, const BackupTools& tools,
+Result<BackupInfo> WriteBackup(const PinnedStore& moment, const BackupTools& tools,
                                const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::Directory> directory,
                    OpenForBackup(moment, tools.file_system, path));

@@ -22,7 +22,7 @@ struct BackupTools {
 };
 
 /// Adds a backup of `moment`. See Database::Backup.
-Result<BackupInfo> WriteBackup(const StoreMoment& moment, const BackupTools& tools,
+Result<BackupInfo> WriteBackup(const PinnedStore& moment, const BackupTools& tools,
                                const std::string& path);
 Result<std::vector<BackupInfo>> ListBackups(base::FileSystem* file_system, const std::string& path);
 Result<uint64_t> RemoveOldBackups(base::FileSystem* file_system, const std::string& path,

@@ -25,7 +25,7 @@ Status CheckLinked(StagedDatabase* draft, const std::string& name, uint64_t size
                               format::Mismatch("bytes of file", size_bytes, size));
 }
 
-Status AddStoreFile(const StoreMoment& moment, const format::FileRecord& record,
+Status AddStoreFile(const PinnedStore& moment, const format::FileRecord& record,
                     StagedDatabase* draft) {
   const std::string name = StoreFileName(record.number);
   draft->Expect(name);
@@ -47,7 +47,7 @@ Status CheckHash(const std::string& name, const format::Hash128& expected,
                             format::HashText(expected) + ", found " + format::HashText(found));
 }
 
-Status WriteCheckpoint(const StoreMoment& moment, const CopyTools& tools, const std::string& path) {
+Status WriteCheckpoint(const PinnedStore& moment, const CopyTools& tools, const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<StagedDatabase> draft,
                    StagedDatabase::Begin(tools.file_system, path));
   ASSIGN_OR_RETURN(const bool inside, moment.files->Contain(draft->directory()));

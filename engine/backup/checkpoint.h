@@ -21,7 +21,7 @@ struct CopyTools {
 /// allows them, otherwise copied and compared with the catalog's hash; log segments, which recovery
 /// may cut, always copied. Whatever fails, what was made is removed. Errors: kAlreadyExists,
 /// kInvalidArgument (inside the database), kNotFound (no parent), kCorruption, kIoError, kNoSpace.
-Status WriteCheckpoint(const StoreMoment& moment, const CopyTools& tools, const std::string& path);
+Status WriteCheckpoint(const PinnedStore& moment, const CopyTools& tools, const std::string& path);
 
 /// Fails with kCorruption "FILE: hash of the whole file: expected .., found ..".
 Status CheckHash(const std::string& name, const format::Hash128& expected,

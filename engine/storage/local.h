@@ -46,7 +46,7 @@ class LocalStorage : public Storage {
   Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
   format::Catalog catalog() const override;
   Status DeleteFile(format::FileNumber number) override;
-  Result<StoreMoment> TakeMoment() override;
+  Result<PinnedStore> TakeMoment() override;
   FileFigures file_figures() const override;
   ReaderFigures reader_figures() override;
   Status CloseCleanly() override;
@@ -103,12 +103,12 @@ class LocalStorage : public Storage {
   base::RandomSource* const random_;
   const size_t former_segments_max_;
   std::unique_ptr<const Found> found_;  // Until Start.
-  CatalogKeeper keeper_;  // By the holder of the turn.
+  CatalogKeeper keeper_;                // By the holder of the turn.
   // For a settled manifest, the end of a hold, or a reader's end. By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;
   uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.
   Replacement replacement_;  // Until the first segment of our own.
-  LocalLog log_;                                    // By the one who calls the log.
+  LocalLog log_;             // By the one who calls the log.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_free_;
@@ -148,7 +148,7 @@ class ReadOnlyStorage : public Storage {
   format::Catalog catalog() const override { return files_.manifest.catalog; }
   Status DeleteFile(format::FileNumber number) override;
   /// As it was opened: what the log held then is part of it.
-  Result<StoreMoment> TakeMoment() override;
+  Result<PinnedStore> TakeMoment() override;
   FileFigures file_figures() const override {
     const base::FilePool::Figures handles = handles_.figures();
     return {.open = handles.open, .reopened = handles.reopened};

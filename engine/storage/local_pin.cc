@@ -8,9 +8,10 @@
 
 namespace tandem::engine {
 
-class LocalStorage::Hold final : public HeldFiles {
+class LocalStorage::Hold final : public PinnedFiles {
  public:
-  explicit Hold(LocalStorage* storage) : HeldFiles(storage->directory_.get()), storage_(storage) {}
+  explicit Hold(LocalStorage* storage)
+      : PinnedFiles(storage->directory_.get()), storage_(storage) {}
   ~Hold() override { storage_->EndHold(); }
 
   Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
@@ -24,9 +25,9 @@ class LocalStorage::Hold final : public HeldFiles {
   LocalStorage* const storage_;
 };
 
-Result<StoreMoment> LocalStorage::TakeMoment() {
+Result<PinnedStore> LocalStorage::TakeMoment() {
   RETURN_IF_ERROR(CheckOwner());
-  StoreMoment moment;
+  PinnedStore moment;
   Turn turn(this);
   moment.catalog = *keeper_.catalog();
   for (const format::SegmentRecord& segment : moment.catalog.segments) {

@@ -7,12 +7,12 @@
 
 namespace tandem::engine {
 
-Status HeldFiles::LinkStoreFile(format::FileNumber number, base::Directory* to) {
+Status PinnedFiles::LinkStoreFile(format::FileNumber number, base::Directory* to) {
   const std::string name = StoreFileName(number);
   return to->Link(*directory_, name, name);
 }
 
-Result<bool> HeldFiles::Contain(base::Directory* directory) {
+Result<bool> PinnedFiles::Contain(base::Directory* directory) {
   return directory->IsWithin(*directory_);
 }
 

@@ -14,13 +14,13 @@
 namespace tandem::engine {
 
 /// The files of a store, kept while this lives. Threads: any. Lifetime: the storage outlives it.
-class HeldFiles {
+class PinnedFiles {
  public:
   /// `directory` is the store's and outlives it.
-  explicit HeldFiles(base::Directory* directory) : directory_(directory) {}
-  HeldFiles(const HeldFiles&) = delete;
-  HeldFiles& operator=(const HeldFiles&) = delete;
-  virtual ~HeldFiles() = default;
+  explicit PinnedFiles(base::Directory* directory) : directory_(directory) {}
+  PinnedFiles(const PinnedFiles&) = delete;
+  PinnedFiles& operator=(const PinnedFiles&) = delete;
+  virtual ~PinnedFiles() = default;
   /// Errors: kCorruption (the file does not exist), kIoError.
   virtual Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) = 0;
   virtual Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) = 0;
@@ -39,10 +39,10 @@ class HeldFiles {
 
 /// Every operation up to the moment is in the files of the catalog or in the segments, and none
 /// after it.
-struct StoreMoment {
+struct PinnedStore {
   format::Catalog catalog;
   std::vector<format::BoundFile> segments;  ///< The catalog's, each with where it ends.
-  std::unique_ptr<HeldFiles> files;
+  std::unique_ptr<PinnedFiles> files;
 };
 
 }  // namespace tandem::engine

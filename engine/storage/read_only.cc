@@ -20,10 +20,10 @@ Result<std::unique_ptr<base::File>> ReadOnlyStorage::OpenFile(format::FileNumber
   return handles_.Open(number, record->second.id);
 }
 
-class ReadOnlyStorage::Held final : public HeldFiles {
+class ReadOnlyStorage::Held final : public PinnedFiles {
  public:
   explicit Held(ReadOnlyStorage* storage)
-      : HeldFiles(storage->directory_.get()), storage_(storage) {}
+      : PinnedFiles(storage->directory_.get()), storage_(storage) {}
 
   Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) override {
     return storage_->OpenFile(number);
@@ -36,8 +36,8 @@ class ReadOnlyStorage::Held final : public HeldFiles {
   ReadOnlyStorage* const storage_;
 };
 
-Result<StoreMoment> ReadOnlyStorage::TakeMoment() {
-  StoreMoment moment;
+Result<PinnedStore> ReadOnlyStorage::TakeMoment() {
+  PinnedStore moment;
   moment.catalog = files_.manifest.catalog;
   uint64_t& next_number = moment.catalog.counters.next_file_number;
   next_number = std::max(next_number, files_.root.record.next_file_number);

@@ -94,7 +94,7 @@ class Storage {
   /// The store as of now, to be copied: until its files are let go, what is deleted stays on disk.
   /// Requires of one that can write: the caller leads the commit queue, and the log was written.
   /// Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
-  virtual Result<StoreMoment> TakeMoment() {
+  virtual Result<PinnedStore> TakeMoment() {
     return Status::Unsupported("this storage cannot be copied");
   }
 
@@ -123,8 +123,8 @@ struct OpenStorageOptions {
   std::string path;
   bool create_if_missing = false;
   bool read_only = false;  ///< Writes nothing, works beside a live writer; takes a shared lock.
-  uint64_t segment_bytes = 64 << 20;    ///< Preallocated per segment.
-  size_t former_segments_max = 16;  ///< Segments that former lives may leave; see Storage::Start.
+  uint64_t segment_bytes = 64 << 20;  ///< Preallocated per segment.
+  size_t former_segments_max = 16;    ///< Segments that former lives may leave; see Storage::Start.
   uint32_t store_files_open_max = 512;  ///< Descriptors of store files; 2 or more.
 };
 
