@@ -2,7 +2,8 @@
 // range of them, it hands out their data blocks in file order, each once.
 //
 // 1. The next needed blocks are found by galloping through the block index from the one before. Of
-//    an index that is not in memory, the pieces that the walk needs are read ahead (BlockIndexPrefetcher).
+//    an index that is not in memory, the pieces that the walk needs are read ahead
+//    (BlockIndexPrefetcher).
 // 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
 //    a few blocks ahead: the block's object, the places of the needed rows, the rows.
 // 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
