@@ -1,4 +1,4 @@
-// A gate that many pass and one closes: calls and background jobs enter and leave; whoever closes
+// A gate that many pass and one closes: calls and background jobs enter and leave; who closes
 // it waits until nobody is inside, and nobody enters afterwards.
 #pragma once
 
@@ -23,7 +23,7 @@ class Gate {
  private:
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
 
-  // The closed bit and the number inside. Acquire on entering, release on leaving: whoever closed
+  // The closed bit and the number inside. Acquire on entering, release on leaving: who closed
   // the gate sees everything that was done inside.
   std::atomic<uint64_t> state_{0};
   base::Mutex mutex_;

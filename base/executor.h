@@ -19,7 +19,7 @@ class Executor {
   /// Runs or waits for every job that is due, and returns when none is left that is due now. Jobs
   /// with a delay that has not passed stay.
   virtual void Drain() = 0;
-  /// True when jobs run only inside Drain: whoever waits for a job calls Drain instead of sleeping.
+  /// True when jobs run only inside Drain: to wait for a job, call Drain instead of sleeping.
   virtual bool runs_inline() const { return false; }
 };
 

@@ -1,4 +1,4 @@
-// Who holds how much memory, by part. Holders say what they take and give back; whoever has a
+// Who holds how much memory, by part. Holders say what they take and give back; the holder of a
 // budget reads the sums.
 #pragma once
 

@@ -24,7 +24,7 @@ PageMemory MapPages(size_t size_bytes, PagesComing coming) {
       MAP_PRIVATE | MAP_ANONYMOUS | (coming == PagesComing::kAtOnce ? MAP_POPULATE : 0);
   void* pages = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
-  // Advice: whoever maps so much meets it in random order.
+  // Advice: mappings of this size are read in random order.
   if (size_bytes >= kHugeFrom) (void)madvise(pages, size_bytes, MADV_HUGEPAGE);
   return PageMemory(static_cast<char*>(pages), {size_bytes});
 }

@@ -7,7 +7,7 @@
 //      column's fate depends on nothing else. What is left of it goes to the writer.
 //   3. A DeleteFamily marker stays if it stays for any column of its family, or on its own; the
 //      markers follow the family's columns.
-//   4. The entries of the row are collected anew by the writer; what it was in each source is taken
+//   4. The writer collects the entries of the row again; what it was in each source is taken
 //      out of the digest that comes with that source's sections.
 #pragma once
 

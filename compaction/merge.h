@@ -4,7 +4,7 @@
 // A row that lies in one input only and keeps all its cells (a clean row that has not expired
 // always does) has the entries it had, so its postings are copied through the map old ordinal ->
 // new ordinal and its share of the digests is inherited. Every other row is merged cell by cell and
-// its entries are collected anew.
+// its entries are collected again.
 //
 // A merge whose inputs pass the limits of a file may write several, and then a share of an input's
 // digest cannot be told: digests are counted row by row, and each output takes postings only from

@@ -164,7 +164,7 @@ void EngineImpl::Wire() {
                       .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
-// Reads go on without the section; a writer's database writes the file anew.
+// Reads go on without the section; a writer's database rewrites the file.
 void EngineImpl::SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken) {
   BrokenSectionEvent event{.table = file.table().name,
                            .file_number = file.number().value,

@@ -14,7 +14,7 @@
 //   7. SnapshotRegistry   registered sequences
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
-// Turns are flags that one thread holds across I/O. Whoever holds one takes only later ones:
+// Turns are flags that one thread holds across I/O. A holder takes only later ones:
 //   1. a region's overlaps turn, or its compaction turn
 //   2. a region's flush turn
 //   3. leadership of the commit queue (log and active memstores)

@@ -8,7 +8,7 @@
 //
 // A flush that fails for a reason which may pass (base/passing.h: space, memory, descriptors) is
 // tried again after a second, a merge after ten. A flush that fails otherwise turns the database
-// read-only, since memstores could never become smaller again; a merge that does is told and left
+// read-only, since memstores could never become smaller again; a merge that does is logged and left
 // alone, as are overlaps.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace tandem::engine {
 namespace {
 
-// So many handles are named in a message.
+// At most this many handles are named in a message.
 constexpr size_t kNamed = 8;
 
 // "2 cursors (of 'a', 'b')"; empty when there is none.

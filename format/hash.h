@@ -29,7 +29,7 @@ class StreamingHash64 {
  public:
   StreamingHash64();
   ~StreamingHash64();
-  /// Starts anew.
+  /// Starts again.
   void Reset();
   void Add(std::string_view bytes);
   uint64_t Finish() const;

@@ -6,7 +6,7 @@
 //   OFFSET SIZE FIELD           MEANING
 //        0    8 entries before  entries of the part in earlier leaves
 //        8    2 prefix length   P
-//       10    2 suffix length   1 to 8: every key has exactly so many bytes after the prefix, and
+//       10    2 suffix length   1 to 8: every key has exactly this many bytes after the prefix, and
 //                               tail ends and head lengths are left out; otherwise 0
 //       12    4 tail length     T, at most 65,535
 //       16   8n heads           u64[]: eight bytes of the key after the prefix, zero-padded, read

@@ -16,7 +16,7 @@
 namespace tandem::format {
 
 /// The ordinal map of a merge input: new ordinal by old one, or kNotCopied for a row whose entries
-/// do not survive as they are (dropped, or merged with others and collected anew).
+/// do not survive as they are (dropped, or merged with others and collected again).
 inline constexpr uint32_t kNotCopied = 0xffff'ffff;
 
 /// How the digest of a copied section reaches the file.

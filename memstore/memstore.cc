@@ -54,7 +54,7 @@ Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
   return chain;
 }
 
-// The one writer's way to raise or lower a figure that readers look at. Release: whoever sees the
+// The one writer's way to raise or lower a figure that readers look at. Release: who sees the
 // figure sees what it counts.
 template <typename T>
 void Publish(std::atomic<T>* figure, T value) {

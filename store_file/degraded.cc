@@ -21,7 +21,7 @@ bool StoreFile::has_broken_section() const {
   return parts_->has_broken.load(std::memory_order_relaxed);
 }
 
-// Whether `why` is damage of a section that can be done without; it is told then.
+// Whether `why` is damage of a section that can be done without; it is reported then.
 bool StoreFile::GoesOnWithout(SectionKind kind, std::optional<IndexId> index,
                               const Status& why) const {
   if (parts_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;

@@ -50,7 +50,7 @@ Result<std::span<const uint64_t>> KeyHashesReader::Read(uint32_t first, uint32_t
 }
 
 // A block that was read is in the processor's caches.
-// The file may make its hashes anew; otherwise this meets the same corruption.
+// The file may make its hashes again; otherwise this meets the same corruption.
 Result<std::span<const uint64_t>> KeyHashesReader::ReadAll(uint32_t first, uint32_t count) {
   ASSIGN_OR_RETURN(all_, file_->KeyHashes());
   return all_.subspan(first, count);

@@ -79,7 +79,7 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   const DataBlock block = carrier->BlockAt(place);
   const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
   Prefetch(here);
-  // Whoever finds the row mostly reads it: the misses of both overlap.
+  // A row that is found is mostly read: the misses of both overlap.
   RowBlockRef rows = carrier->RememberedRows(place);
   if (rows != nullptr) rows->PrefetchPlaces();
   const size_t at = FindHash(here, hash);

@@ -47,7 +47,7 @@ struct ExpectedFile {
 };
 
 /// A section of an open file that a reader found broken. What is derived from the rows can be done
-/// without, or made anew: all sections but data, block index, presence and dictionary.
+/// without, or made again: all sections but data, block index, presence and dictionary.
 struct BrokenSection {
   SectionKind kind{};
   std::optional<IndexId> index;  ///< Of the sections of an index: all of them count as broken.
@@ -97,7 +97,7 @@ class StoreFile {
   struct FoundRow {
     Ordinal ordinal;
     uint32_t carrier_block = 0;  ///< The block of the key carrier that has it,
-    RowBlockRef carrier_rows;    ///< and its rows, if they are at hand without a look-up.
+    RowBlockRef carrier_rows;    ///< and its rows, if they are known without a look-up.
   };
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
   /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
@@ -127,7 +127,7 @@ class StoreFile {
   /// The file has no section of the index any more: Index answers nullptr. For who met corruption
   /// in it. Requires: GoOnWithout was called; otherwise nothing happens.
   void MarkIndexBroken(IndexId index, const Status& why);
-  /// Some section was found broken: the file should be written anew.
+  /// Some section was found broken: the file should be rewritten.
   bool has_broken_section() const;
   /// Reads the sections of every index against their checksums and marks what is broken; whether
   /// any is. Errors: kIoError.

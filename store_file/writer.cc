@@ -75,7 +75,7 @@ struct StoreFileWriter::Parts {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
-  RowLocation place;  // Of the row at hand.
+  RowLocation place;  // Of the present row.
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;

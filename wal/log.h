@@ -129,7 +129,7 @@ struct ReplaySegment {
   format::FileNumber number;
   format::FileId id;
   const format::BoundFile* bound = nullptr;
-  uint64_t durable_bytes = 0;  ///< So many are known to have been durable: a log that ends before
+  uint64_t durable_bytes = 0;  ///< This many are known to have been durable: a log that ends before
                                ///< them is damaged.
 };
 

@@ -1,4 +1,4 @@
-// Operations are routed by key at their own sequence; a table stays at hand while operations name
+// Operations are routed by key at their own sequence; a table is kept while operations name
 // it.
 #include "engine/commit/applier.h"
 

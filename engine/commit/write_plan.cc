@@ -56,7 +56,7 @@ class Planner {
   const bool keep_operations_;
   bool met_delete_cell_ = false;
   WritePlan plan_;
-  const Table* table_ = nullptr;    ///< Of the operation at hand; `plan_` holds it.
+  const Table* table_ = nullptr;    ///< Of the present operation; `plan_` holds it.
   BatchOperation operation_;        ///< At hand.
   std::vector<std::string_view> qualifiers_;
   std::string index_key_;

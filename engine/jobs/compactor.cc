@@ -42,7 +42,7 @@ void Compactor::EndMergesAbove(uint64_t input_bytes) {
   for (auto& [region, merge] : due_) SetWish(&merge);
 }
 
-// So many callers more wait to compact the region.
+// `change` more callers wait to compact the region.
 void Compactor::Wait(const Region& region, int change) {
   base::MutexLock lock(mutex_);
   DueMerge& merge = due_[region.id()];
@@ -239,7 +239,7 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
   return inputs;
 }
 
-// A section of an index that the merge finds broken is made anew from the rows.
+// A section of an index that the merge finds broken is made again from the rows.
 Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inputs& inputs,
                                                  const Wish& cancelled) {
   Result<FinishedRun> files = Merge(region, inputs, cancelled);

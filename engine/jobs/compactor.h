@@ -61,7 +61,7 @@ class Compactor {
   /// ReleaseRetry.
   bool ClaimRetry(const Region& region) EXCLUDES(mutex_);
   void ReleaseRetry(const Region& region) EXCLUDES(mutex_);
-  /// Writes every run anew that has a file with a broken section, each alone, from its rows.
+  /// Rewrites every run that has a file with a broken section, each alone, from its rows.
   /// Errors: kBusy when the region is being compacted, which may do it; as Compact. A file with
   /// which it fails for good is left alone from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);

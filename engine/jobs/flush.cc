@@ -165,7 +165,7 @@ Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
 }
 
 Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
-  // A memstore that came to wait after the last look of whoever was flushing is seen by the loop.
+  // A memstore that came to wait after the last look of the flushing thread is seen by the loop.
   while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
     const Status status = Guarded([&] { return FlushWaiting(region, flushed); });
     region.End(Region::Work::kFlush);

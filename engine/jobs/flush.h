@@ -32,7 +32,7 @@ class Flusher {
   /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; what was not
   /// flushed still waits.
   Status Flush(Region& region, const std::function<void()>& flushed);
-  /// As Flush, but leaves the work to whoever is flushing the region already.
+  /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
 
  private:

@@ -23,7 +23,7 @@ namespace tandem::engine {
 class OverlapWorker {
  public:
   /// All bitmaps and records of rows together take at most `memory_bytes`. `account` (may be null)
-  /// counts them and outlives them. `monitor` (may be null) is told of what was built and outlives
+  /// counts them and outlives them. `monitor` (may be null) counts what was built and outlives
   /// this.
   explicit OverlapWorker(uint64_t memory_bytes, base::MemoryAccount* account = nullptr,
                          Monitor* monitor = nullptr)

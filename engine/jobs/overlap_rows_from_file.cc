@@ -186,7 +186,7 @@ Status FileRows::LookAtCells(uint32_t slot) {
   return {};
 }
 
-// Cells of the carrier stand in the block at hand, those of other families in blocks of their own.
+// Cells of the carrier are in the present block, those of other families in blocks of their own.
 Status FileRows::AppendCells(uint32_t slot, Family* family) {
   if (family->data == carrier_) return AppendCells(*rows_, slot, *family);
   const uint32_t ordinal = rows_->first() + slot;

@@ -176,7 +176,7 @@ Status OlderFile::MatchOne(uint32_t first, std::span<const uint64_t> hashes) {
 
 // Both sides rise, so the member after the last that met is mostly the next that does.
 Status OlderFile::MatchMany(uint32_t first, std::span<const uint64_t> hashes) {
-  // A bit for each member, by its hash; so many that few hashes share one.
+  // A bit for each member, by its hash; enough that few hashes share one.
   constexpr size_t kMarkWords = 64;
   std::array<uint64_t, kMarkWords> marks;
   const size_t words = std::min(kMarkWords, std::bit_ceil(group_.size() / 2 + 1));

@@ -43,7 +43,7 @@ struct FinishedFile {
 /// In key order. Empty: no row was left to write.
 using FinishedRun = std::vector<FinishedFile>;
 
-/// What a run takes, as the listener is told.
+/// The size of a run, as the listener receives it.
 struct RunSize {
   uint64_t files = 0, rows = 0, bytes = 0;
 };

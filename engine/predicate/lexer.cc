@@ -75,7 +75,7 @@ class Lexer {
     return ReadSymbol(token);
   }
 
-  // A doubled quote stands for one.
+  // A doubled quote is one.
   Status ReadQuoted(Token::Kind kind, Token* token) {
     const char quote = text_[at_++];
     token->kind = kind;

@@ -10,7 +10,7 @@
 
 namespace tandem::engine {
 
-/// The column that stands for the row key.
+/// The column name of the row key.
 inline constexpr std::string_view kRowKeyColumn = "_row";
 
 struct Token {

@@ -3,7 +3,7 @@
 // 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
 //    sources.
 // 2. The cheapest access through indexes is found.
-// 3. It is dropped for a scan when it leads to so many of the rows that reading all of them in
+// 3. It is dropped for a scan when it leads to so large a part of the rows that reading all in
 //    order costs less than picking (kScanFactor...).
 #include "engine/query/plan.h"
 

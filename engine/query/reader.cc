@@ -13,7 +13,7 @@
 namespace tandem::engine {
 namespace {
 
-// A scan that would read more than one in so many parts of the cache does not fill it.
+// A scan that would read more than this part of the cache does not fill it.
 constexpr uint64_t kCachePartMax = 4;
 
 class ScanSource final : public RowSource {

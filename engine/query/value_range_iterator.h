@@ -15,7 +15,7 @@ namespace tandem::engine {
 
 struct ValueRangeStep {
   format::KeyRange keys;
-  bool is_large = false;  ///< One value with so many entries that its rows should not be collected.
+  bool is_large = false;  ///< One value with too many entries to collect its rows.
 };
 
 /// Threads: one at a time.

@@ -159,10 +159,10 @@ Status CandidateIterator::OpenWindow() {
   return {};
 }
 
-// Step 1: loads and finds the bound; nullopt when everything that is left is at hand. A file whose
+// Step 1: loads and finds the bound; nullopt when everything that is left is read. A file whose
 // keys lie behind what is loaded waits for a later window.
 Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
-  std::optional<std::string> bound, reach;  // The last key that is at hand; of any file.
+  std::optional<std::string> bound, reach;  // The last key that was read; of any file.
   std::string key;
   for (size_t i = 0; i < files_.size(); ++i) {
     WindowFile& window = *files_[i].window;

@@ -10,7 +10,7 @@
 namespace tandem::engine {
 namespace {
 
-// A read that may end early takes the hits of so many rows first, then of four times as many each
+// A read that may end early takes the hits of this many rows first, then of four times as many each
 // time: a value of a million rows is not decoded whole for the ten that are wanted.
 constexpr uint32_t kFirstPartRows = 1 << 14;
 constexpr uint32_t kPartGrowth = 4;

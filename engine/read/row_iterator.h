@@ -32,7 +32,7 @@ class RowIterator {
   /// Visible cells of the columns that decide, and of others.
   std::span<const format::Cell> visible() const { return row_.visible(); }
 
-  /// The row as it is returned, if its cells are at hand and make up no more than a piece.
+  /// The row as it is returned, if its cells are read and make up no more than a piece.
   /// Lifetime: until the next call of anything.
   std::optional<RowView> PlainView();
   /// The row as it is returned, or its first piece. Errors: kOverBudget (see RowPieces),

@@ -27,7 +27,7 @@ struct RowLocations {
     format::StoreFile* file = nullptr;
     uint32_t ordinal = 0;
     uint32_t carrier_block = 0;             ///< The block of the key carrier to begin to look at,
-    format::RowBlockRef carrier_rows = {};  ///< and its rows, if they are at hand. May be null.
+    format::RowBlockRef carrier_rows = {};  ///< and its rows, if they are known. May be null.
   };
   std::vector<InFile> files;
   std::vector<const MemRow*> memstores;

@@ -1,5 +1,5 @@
 // A row on its way out that is not simply projected: one that is read in pieces, one whose cells do
-// not lie in memory, one with far values. What is cut where depends on the visible cells alone.
+// not lie in memory, one with far values. Where a row is cut depends only on its visible cells.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // Its candidates are taken from their stream a batch at a time, larger ones as the read goes on.
 //
 // One family leads: one that every row has and that is decoded of every row, else the key carrier.
-// Its blocks are pinned as windows are loaded, so that keys are at hand. Of the other families the
+// Its blocks are pinned as windows are loaded, so that keys are known. Of the other families the
 // blocks of the window's items are pinned when the items are complete, and known to be settled or
 // not.
 #pragma once

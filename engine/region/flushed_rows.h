@@ -2,7 +2,7 @@
 // overlaps that follows it need not read them back: their keys, and up to which timestamp each of
 // them kills the postings of an indexed column in older files (rule 13).
 //
-// Rows stand in chunks. A chunk's keys are told by what they do not share with the key before.
+// Rows are grouped in chunks. A key is stored without what it shares with the one before.
 // Timestamps are offsets from the least of their chunk, in as many bytes as these need: none where
 // all rows of the chunk have the same. Columns that agree over a chunk, as those of rows that were
 // written at once do, share their offsets.

@@ -1,6 +1,6 @@
 // Which rows the files of a region share, and which postings newer files have made dead (rules 12
 // to 14): bitmaps over the rows of two files. They are derived from the files, kept in memory only,
-// and need not be there: whoever reads falls back on filters and keys.
+// and need not be there: readers fall back on filters and keys.
 //
 // Bitmaps are over whole files, whatever part of them a region has. A row that is in a file but
 // outside all its meets bitmaps is certainly in no other of these files; rows are matched by keyed

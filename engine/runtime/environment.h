@@ -1,4 +1,4 @@
-// What the engine reaches the world through. A test hands in its own and owns every outcome.
+// All that the engine needs from outside: files, clock, randomness, threads. Tests pass their own.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Tuning {
   uint32_t rings_max = 64;                ///< The rings among them; the file system's to keep.
   uint32_t section_alignment = 4096;      ///< Of store files; 64 in tests.
   uint64_t file_bytes = 2ull << 30;       ///< A store file is rolled when its rows take so much,
-  uint32_t file_rows = kRowsPerFileMax;   ///< or are so many.
+  uint32_t file_rows = kRowsPerFileMax;   ///< or are this many.
   uint32_t chain_cells_max = 16;          ///< A row of a memstore with more cells becomes a tree.
   /// Runs of an idle region at most (compaction::MergePolicy); under load fewer than twice as many.
   uint32_t compaction_runs = 8;

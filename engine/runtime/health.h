@@ -16,7 +16,7 @@ namespace tandem::engine {
 /// Threads: any.
 class Health {
  public:
-  /// `monitor` (may be null: nobody is told) outlives it.
+  /// `monitor` (may be null: nothing is reported) outlives it.
   explicit Health(Monitor* monitor) : monitor_(monitor) {}
 
   /// Gives the line to the monitor. Requires: no lock is held (the sink is the user's).

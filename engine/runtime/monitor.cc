@@ -1,4 +1,4 @@
-// Counters are added up before the listener is told, so that what it asks for includes the event.
+// Counters are added up before the listener is called, so that what it asks for includes the event.
 #include "engine/runtime/monitor.h"
 
 #include "base/guarded.h"

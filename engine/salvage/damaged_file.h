@@ -1,4 +1,4 @@
-// A store file of which any part may be damaged, opened by what can be proved: each structure that
+// A store file that may be damaged anywhere, opened by what can be proved: each structure that
 // is broken is replaced by what other places know of it, and named.
 //
 //   broken             replaced by

@@ -107,7 +107,7 @@ Status FileSalvage::Survey(Work* work) {
   ASSIGN_OR_RETURN(work->file, format::DamagedFile::Open(std::move(file), known));
   for (const std::string& damage : work->file->damage()) NoteRepaired(planned.name, damage);
   ASSIGN_OR_RETURN(work->families, format::SurveyFamilies(*work->file));
-  // What else is broken is derived from the rows, and made anew.
+  // What else is broken is derived from the rows, and made again.
   ASSIGN_OR_RETURN(file, source_.directory->Open(planned.name, base::OpenMode::kReadOnly));
   const auto strict = format::StoreFile::Open(std::move(file), {}, nullptr);
   if (!strict) return {};

@@ -14,7 +14,7 @@ namespace tandem::engine {
 /// `directory`, for reading only, with each manifest, segment and store file under the name that
 /// its header has it. Where two files say that they are the same one, that of the right name
 /// counts, else the first by name; a file without a good header keeps its name unless nothing is
-/// lost by it. What has another name is told as repaired. Errors: kIoError.
+/// lost by it. What has another name is reported as repaired. Errors: kIoError.
 Result<std::unique_ptr<base::Directory>> NamedByHeaders(std::unique_ptr<base::Directory> directory,
                                                         SalvageReport* report);
 

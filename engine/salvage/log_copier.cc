@@ -81,7 +81,7 @@ class LogSalvage {
   wal::SegmentEnd end_;  // Of the segment before.
   std::optional<LogHole> hole_;
   uint64_t appended_through_ = 0;
-  std::string reading_;  // Name of the segment at hand.
+  std::string reading_;  // Name of the present segment.
   size_t lost_begin_ = 0;
 };
 

@@ -39,8 +39,8 @@ enum class OrphanRule : uint8_t {
   kAll,      ///< There is no manifest: all files are such, damaged ones too.
 };
 
-/// Plans every region of the catalog. Files that it does not name are told in `report`, and where
-/// the catalog lost edits, and they may be what these added, their rows are told to be lost.
+/// Plans every region of the catalog. Files that it does not name are reported, and where
+/// the catalog lost edits, and they may be what these added, their rows are reported as lost.
 /// Lifetime: `surviving` outlives the plans. Errors: kUnsupported, kIoError.
 Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
                                             const SurvivingCatalog& surviving, OrphanRule rule,

@@ -50,7 +50,7 @@ struct LostRange {
   std::vector<format::LostRow> details;  ///< Values are those of indexes over the family.
 };
 
-/// Keys of which the copy may show data that was deleted or replaced.
+/// Keys whose data in the copy may be deleted or replaced data.
 struct UncertainRange {
   std::string table;  ///< Empty: of every table.
   uint64_t region = 0;

@@ -49,7 +49,7 @@ class CandidateStream {
   }
 
  private:
-  /// What is known of the candidates at hand.
+  /// What is known of the present candidates.
   enum class Verdict : uint8_t { kOnlyHere, kShared, kSuperseded };
 
   bool Take(Row* row);

@@ -46,7 +46,7 @@ class ReadQueue {
 
   /// Whether another read may start. One may always start when the caller has none.
   bool HasRoom() const { return in_flight_ < kReadsMax && bytes_ < BytesMax(); }
-  /// Whether so many reads are done that it pays to start the next ones together.
+  /// Whether enough reads are done that it pays to start the next ones together.
   bool HasRoomForMany() const {
     const uint64_t most = BytesMax();
     return in_flight_ + kReadsTogether <= kReadsMax && bytes_ <= most - most / 4;

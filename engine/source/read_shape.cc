@@ -68,7 +68,7 @@ void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
   settled.Add(predicate);
   merged = settled;
   every_row = may_accept_absent;
-  // With all cells of these families at hand, others are mostly not asked whether a row exists.
+  // With all cells of these families read, others are mostly not asked whether a row exists.
   if (every_row) merged.Widen();
 }
 

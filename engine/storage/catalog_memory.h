@@ -1,6 +1,6 @@
 // What the records of a catalog take in memory. A frame of a manifest states its length, but a
 // record of a few bytes on disk has a hundred in memory, and a region more in the engine that opens
-// it: without a cap a small hostile manifest fills the memory of whoever reads it.
+// it: without a cap a small hostile manifest fills the memory of its reader.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What holding the files of a store means for its directory, whoever holds them.
+// What holding the files of a store means for its directory.
 #include "engine/storage/pinned_store.h"
 
 #include <string>

@@ -36,7 +36,7 @@ struct Times {
   bool empty() const { return min > max; }
 };
 
-/// By family and qualifier, whoever owns the name.
+/// By family and qualifier; others own the name.
 struct LessColumn {
   using is_transparent = void;
   template <typename A, typename B>

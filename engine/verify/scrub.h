@@ -4,8 +4,8 @@
 // there at the open counts from the open.
 //
 // It runs in slices of low priority: one reads and verifies for a few milliseconds, then the next
-// is scheduled for when the rate allows it. What it finds is told and the scrub goes on with the
-// next file; it is told again on the next round.
+// is scheduled for when the rate allows it. Findings are reported, and the scrub goes on with the
+// next file; it is reported again on the next round.
 #pragma once
 
 #include <cstdint>

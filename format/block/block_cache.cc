@@ -19,7 +19,7 @@ constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kFileWriters,  base::MemoryPart::kHits,
     base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
 };
-constexpr size_t kLeastPart = 8;  // The cache keeps one in so many parts of its budget.
+constexpr size_t kLeastPart = 8;  // The cache keeps one of this many parts of its budget.
 
 }  // namespace
 

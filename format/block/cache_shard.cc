@@ -10,7 +10,7 @@ namespace {
 
 // What a cached block takes beside its bytes: a row block, slot, map node, allocator.
 constexpr size_t kOverheadBytes = 320;
-constexpr size_t kWindowPart = 16;    // The window gets one in so many parts of the budget.
+constexpr size_t kWindowPart = 16;    // The window gets one of this many parts of the budget.
 constexpr int kSamples = 5;           // Blocks that are looked at for a victim.
 constexpr size_t kAgeInsertions = 2;  // A shard's blocks times this between two halvings.
 constexpr size_t kRememberedPerSlot = 8;
@@ -127,7 +127,7 @@ void CacheShard::EraseFile(FileNumber file, std::vector<BlockRef>* evicted) {
   std::erase_if(window_, [&](uint32_t index) { return slots_[index].block == nullptr; });
 }
 
-// Halves all uses. The memory of those that left grows with the shard; it begins anew then.
+// Halves all uses. The memory of those that left grows with the shard and begins again then.
 void CacheShard::Age() {
   insertions_ = 0;
   const size_t wanted = std::bit_ceil(kRememberedPerSlot * std::max<size_t>(slots_.size(), 1));

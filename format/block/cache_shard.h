@@ -3,7 +3,7 @@
 //
 // 1. Every new block enters the window, a first-in-first-out queue of a sixteenth of the budget: a
 //    burst of uses of a new block finds it there.
-// 2. Whoever leaves the window is compared with a block of the main part, the least used of a few
+// 2. What leaves the window is compared with a block of the main part, the least used of a few
 //    that the hand passes. The one with more uses stays; of two equal ones the older, so a walk
 //    over more than the cache holds, again and again, finds the same blocks each time, where least
 //    recently used finds none.

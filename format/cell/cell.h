@@ -14,7 +14,7 @@ class BlockFile;
 /// Numbers are on disk.
 enum class CellKind : uint8_t { kPut = 0, kDeleteCell = 1, kDeleteColumn = 2, kDeleteFamily = 3 };
 
-/// Lifetime: the views belong to whoever made the cell (a block, an arena, a batch).
+/// Lifetime: the views belong to the maker of the cell (a block, an arena, a batch).
 struct Cell {
   CellKind kind = CellKind::kPut;
   FamilyId family;

@@ -81,7 +81,7 @@ class BlockIndex {
   /// kIoError.
   Status LoadBlocks(uint32_t first, uint32_t end) const;
 
-  // Pieces, for whoever reads many of them at once.
+  // Pieces, for callers that read many of them.
   uint32_t piece_count() const { return top_.count(); }
   bool HasPiece(uint32_t piece) const { return pieces_[piece].loaded() != nullptr; }
   /// The piece that `position` is in, galloping from `hint`, a piece at or before it.

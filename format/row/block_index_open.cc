@@ -15,7 +15,7 @@
 namespace tandem::format {
 namespace {
 
-// The pieces of an index without a top, as they stand in the file or cut anew.
+// The pieces of an index without a top, as they are in the file, or cut again.
 struct WholeIndex {
   std::vector<BlockRef> blocks;
   std::vector<IndexTable> tables;

@@ -30,7 +30,7 @@ class ChunkBuilder {
   uint32_t cell_count() const { return static_cast<uint32_t>(cells_.size()); }
   /// The first cell. Lifetime: until Finish. Requires: cell_count() > 0.
   Cell first() const;
-  /// Encodes the cells into `*raw` (replaced) and starts anew. Requires: cell_count() > 0.
+  /// Encodes the cells into `*raw` (replaced) and starts again. Requires: cell_count() > 0.
   void Finish(uint64_t key_hash, uint32_t number, std::string* raw);
 
  private:

@@ -99,7 +99,7 @@ class DataSection {
   Result<uint64_t> BytesOfBlocks(uint32_t first, uint32_t end) const {
     return index_.DataBytes(first, end);
   }
-  /// For whoever loads many pieces of it at once.
+  /// For callers that load many pieces of it at once.
   const BlockIndex& index() const { return index_; }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.

@@ -63,7 +63,7 @@ class RowBlock final : public Block {
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
   /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
-  /// Has the processor fetch where all rows lie, for who does not know the slot yet.
+  /// Prefetches where all rows lie, for callers that do not know the slot yet.
   void PrefetchPlaces() const;
   /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
   void PrefetchRow(uint32_t slot) const;

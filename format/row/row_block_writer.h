@@ -103,7 +103,7 @@ class RowBlockWriter {
   std::string_view first_key() const { return KeyOf(rows_.front()); }
   std::string_view last_key() const { return KeyOf(rows_.back()); }
 
-  /// Encodes the rows into `*raw` (replaced), returns the block's flags, and starts anew.
+  /// Encodes the rows into `*raw` (replaced), returns the block's flags, and starts again.
   /// Requires: row_count() > 0.
   uint16_t Finish(std::string* raw);
 

@@ -3,30 +3,29 @@
 // Threads: a Database may be used from any thread, by many at a time; a Cursor, WriteBatch or
 // Snapshot by one at a time (many readers may share one Snapshot through ReadOptions::snapshot).
 // Threads of the engine run in the background from Open until Close or destruction. Several
-// databases may be open in one process. Nothing is printed, no signal is handled, no state is kept
-// outside the objects: what there is to tell goes to Options::log, Options::listener and
-// GetStatistics.
+// databases may be open in one process. The library prints nothing, installs no signal handlers and
+// has no global state. It reports through Options::log, Options::listener and GetStatistics.
 //
-// Errors: no exception leaves a call of Database or Cursor: a failed allocation is kOutOfMemory.
-// Values that the caller owns (Row, Predicate, WriteBatch, options) throw std::bad_alloc as a
-// std::string does, and are then as before. Beside what a call names, every call may answer kClosed
-// (after Close) and kOutOfMemory; calls that read files kCorruption (file and offset are named) and
-// kIoError; calls that write kReadOnly, kIoError and kNoSpace. After a failed sync, or a failed
-// write that leaves open what is on disk, the database turns read-only until it is opened again.
+// Errors: calls of Database and Cursor throw nothing; a failed allocation is kOutOfMemory. Values
+// that the caller owns (Row, Predicate, WriteBatch, options) throw std::bad_alloc as a std::string
+// does, and are then unchanged. In addition to the errors listed at a call, every call may return
+// kClosed (after Close) and kOutOfMemory, calls that read files kCorruption (with file and offset)
+// and kIoError, calls that write kReadOnly, kIoError and kNoSpace. After a failed sync, or a failed
+// write whose effect on disk is unknown, the database is read-only until it is opened again.
 //
-// Fork: a child has none of its parent's databases. Every call there answers kBusy at once, a
-// cursor ends with it, GetStatistics is all 0; destroying a Database, Cursor or Snapshot returns at
-// once and lets nothing go, so the parent goes on as if it had no child. The child may open
-// databases of its own. It keeps the descriptors until it ends or calls exec, and with them the
-// lock of a parent that died without closing. A child that is forked inside a callback of the
-// engine must end or call exec there.
+// Fork: a child cannot use its parent's databases. Every call returns kBusy at once, cursors end
+// with kBusy, and GetStatistics is all 0. Destroying a Database, Cursor or Snapshot in the child
+// returns at once and releases nothing, so the parent is not disturbed. The child may open its own
+// databases. It keeps the descriptors until it exits or calls exec, and with them the lock of a
+// parent that died without closing. A child forked inside a callback of the engine must exit or
+// call exec there.
 //
-// Lifetime: arguments are copied where they are needed later; they may go when the call returns.
-// Cursors and snapshots may outlive their Database: a cursor then answers kClosed, a snapshot is of
-// no use. A moved-from Cursor or Snapshot may only be assigned to or destroyed.
+// Lifetime: arguments are needed only until the call returns. Cursors and snapshots may outlive
+// their Database: a cursor then returns kClosed, and a snapshot cannot be used. A moved-from Cursor
+// or Snapshot may only be assigned to or destroyed.
 //
-// Units: sizes are bytes, times are microseconds; timestamps count from 1970-01-01 UTC unless the
-// writer gives them a meaning of its own.
+// Units: sizes are in bytes, times in microseconds. Timestamps count from 1970-01-01 UTC unless the
+// writer gives them another meaning.
 #pragma once
 
 #include <cstddef>
@@ -57,9 +56,9 @@ struct SnapshotState;
 
 namespace tandem {
 
-/// A moment of the whole database: reads through it see no later write, and no cell in it vanishes
-/// by its age. Move-only; destroying it lets compaction drop what only it needed, so one that is
-/// kept for long costs space on disk.
+/// The state of the whole database at one point in time. Reads through it see no later write, and
+/// no cell expires in it. Move-only. Compaction keeps what a snapshot needs until it is destroyed,
+/// so a long-lived snapshot costs disk space.
 class Snapshot {
  public:
   /// For the engine.
@@ -67,7 +66,7 @@ class Snapshot {
   Snapshot(Snapshot&&) noexcept;
   Snapshot& operator=(Snapshot&&) noexcept;
   ~Snapshot();
-  /// The last operation that it sees; operations are numbered from 1 in the order of commits.
+  /// The last operation that it sees. Operations are numbered from 1 in commit order.
   uint64_t sequence() const;
   /// For the engine.
   const engine::SnapshotState& state() const { return *state_; }
@@ -76,11 +75,11 @@ class Snapshot {
   std::unique_ptr<engine::SnapshotState> state_;
 };
 
-/// Rows one after the other, of one moment, whatever is written, flushed or compacted meanwhile.
+/// Iterates over rows as of one point in time; later writes, flushes and compactions do not matter.
 ///   while (cursor.Next()) Use(cursor.row());
 ///   if (!cursor.status().ok()) ...
-/// Move-only. While it is open, the files that it reads stay on disk, and Close is refused. It does
-/// not need the Snapshot that it was opened with any more.
+/// Move-only. While it is open, the files that it reads stay on disk, and Close is refused. The
+/// Snapshot that it was opened with may be destroyed.
 class Cursor {
  public:
   /// For the engine.
@@ -89,7 +88,8 @@ class Cursor {
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
 
-  /// Moves to the next row; false at the end or on an error (see status()), and ever after.
+  /// Moves to the next row. False at the end or on an error (see status()), and on every later
+  /// call.
   bool Next();
   /// Requires: the last Next() returned true. Lifetime: until the next call of Next(), or until the
   /// cursor is moved from or destroyed, or the Database is destroyed.
@@ -98,7 +98,7 @@ class Cursor {
   /// row above kWholeRowBytesMax without ReadOptions::pieces), kClosed (the database is gone).
   const Status& status() const { return status_; }
 
-  /// One pass over the rows that are left. It ends at an error, too: status() tells.
+  /// One pass over the remaining rows. It also ends on an error: check status().
   ///   for (const tandem::RowView& row : cursor) Use(row);
   class Iterator {
    public:
@@ -130,22 +130,22 @@ class Cursor {
   Status status_;
 };
 
-/// How a query is answered. Figures are over all regions of the table.
+/// How a query is answered. Counts are over all regions of the table.
 struct Explanation {
   std::string index;                  ///< Empty: a scan.
-  std::string reason;                 ///< Why this way.
+  std::string reason;                 ///< Why the planner chose it.
   std::vector<std::string> rejected;  ///< "index NAME: why not", one an index.
   uint64_t entries = 0;               ///< Index entries in the range (exact), of all sources.
-  uint64_t memstore_entries = 0;      ///< Those of them that are in memstores.
+  uint64_t memstore_entries = 0;      ///< Those in memstores.
   uint64_t files = 0;
   uint64_t files_scanned = 0;  ///< Without a section of the index.
   uint64_t memstores = 0;
-  uint64_t candidate_rows = 0;                 ///< Rows in files that will be looked at.
+  uint64_t candidate_rows = 0;                 ///< Rows in files that will be read.
   uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
   uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
   uint64_t total_blocks = 0, total_bytes = 0;  ///< All data blocks, for comparison.
-  /// Rows that several files could hold and that were read from one alone, because bitmaps over the
-  /// rows that files share said so, or filters, or a comparison of keys.
+  /// Rows that several files could hold but that were read from one file, because an overlap
+  /// bitmap, a filter or a comparison of keys showed that no other file has them.
   uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0;
   uint64_t unsettled_rows = 0;  ///< Decided on all their cells in all sources.
   uint64_t rows = 0;            ///< Rows that match.
@@ -177,23 +177,23 @@ struct RegionInfo {
   uint64_t memstore_rows = 0, memstore_bytes = 0;
   uint64_t memstores = 0;  ///< One that takes writes, and those that wait to be flushed.
 };
-/// A table as it was declared, and what became of it.
+/// A table as declared, and its regions and indexes now.
 struct TableInfo {
   TableOptions options;
   std::vector<RegionInfo> regions;
   std::vector<IndexInfo> indexes;
 };
-/// What a database makes of the wall clock.
+/// How far a database trusts the wall clock.
 enum class ClockState : uint8_t {
   kRight,
   /// More than a minute behind the database's time, which waits for it.
   kBehind,
-  /// Too far ahead to be believed (Options::accept_clock): nothing expires, and writes get the last
+  /// Too far ahead to be trusted (Options::accept_clock): nothing expires, and writes get the last
   /// timestamp + 1.
   kDoubted,
 };
 
-/// The database described: figures of one moment or of moments close to it.
+/// A description of the database. The parts are read one after the other, not at one instant.
 struct DatabaseInfo {
   std::string path;
   std::string io_backend;                    ///< "io_uring" or "posix".
@@ -204,12 +204,11 @@ struct DatabaseInfo {
   uint64_t cache_bytes = 0, memstore_bytes = 0, memory_budget_bytes = 0;
   MemoryInfo memory;
   FilesInfo open_files;
-  /// Files that no part of the database needs but a reader beside this writer; see
-  /// Options::read_only.
+  /// Files that only a reader in another process still needs; see Options::read_only.
   uint64_t held_files = 0;
-  std::vector<int64_t> readers;  ///< Process ids of the readers beside it, where the system tells.
+  std::vector<int64_t> readers;  ///< Process ids of other readers, where the system reports them.
   uint64_t recovered_operations = 0;    ///< Read from the log when it was opened.
-  uint64_t torn_bytes = 0;              ///< At the log's end, ignored then: never acknowledged.
+  uint64_t torn_bytes = 0;              ///< Ignored at the log's end: never acknowledged.
   uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.
   uint64_t scrubbed_bytes = 0, scrub_findings = 0, oldest_unverified_micros = 0;
   ClockState clock_state = ClockState::kRight;
@@ -222,7 +221,7 @@ struct DatabaseInfo {
 struct BackupInfo {
   uint64_t number = 0;            ///< From 1, grows with each.
   int64_t created_micros = 0;     ///< Since 1970.
-  uint64_t last_sequence = 0;     ///< The last operation in it, as far as its store files tell.
+  uint64_t last_sequence = 0;     ///< The last operation in its store files.
   uint64_t files = 0, bytes = 0;  ///< Store files and log segments.
   uint64_t copied_files = 0, copied_bytes = 0;  ///< Of these, not there before. 0 in a list.
 };
@@ -230,100 +229,97 @@ struct BackupInfo {
 /// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
-  /// Opens the database in the directory `path`; nothing else has to be known. What the log holds
-  /// and files do not is read first. Errors: kNotFound (no database there and create_if_missing is
-  /// off; nothing is created), kBusy (another process, or this one, has it open for writing: its
-  /// pid; with read_only only when a writer changed the files during each of many attempts),
-  /// kCorruption, kUnsupported (a later version wrote it), kInvalidArgument (an option out of
-  /// range), kIoError, kNoSpace.
+  /// Opens the database in the directory `path` and replays its log. Errors: kNotFound (no database
+  /// there, and create_if_missing is off; nothing is created), kBusy (open for writing in this or
+  /// another process, whose pid is named; with read_only only when a writer changed the files
+  /// during each of many attempts), kCorruption, kUnsupported (written by a later version),
+  /// kInvalidArgument (an option out of range), kIoError, kNoSpace.
   static Result<std::unique_ptr<Database>> Open(const std::string& path,
                                                 const Options& options = {});
-  /// Closes as Close() does, also with cursors and snapshots open: those answer kClosed from then
-  /// on, and it waits for a Next() that runs. Errors are lost; what was acknowledged is recovered
-  /// by the next Open as far as its Durability promises. In a forked child it does nothing.
-  /// Requires: no other call is under way.
+  /// Closes as Close() does, even with open cursors and snapshots: it waits for a running Next(),
+  /// and they return kClosed from then on. Errors are lost; the next Open recovers what was
+  /// acknowledged, as far as its Durability promises. Does nothing in a forked child.
+  /// Requires: no other call is running.
   ~Database();
-  /// Flushes every memstore, seals the log and closes; waits for calls that are under way, and
-  /// refuses those that come later with kClosed. Ends merges, but for small ones, which it makes
-  /// (4 MiB together), so that many short lives leave few files. Errors: kBusy "1 cursor (of 't')
-  /// and 2 snapshots (of sequence 7, 9) are open", and those of Flush: nothing is closed, the
-  /// database goes on. kIoError "closed, but not cleanly": it is closed, and the next Open
-  /// recovers; so ends every database that has turned read-only.
+  /// Flushes every memstore, seals the log and closes. Waits for running calls; later calls return
+  /// kClosed. Cancels large merges and finishes small ones that are due (4 MiB in total), so that
+  /// programs which open and close often leave few files. Errors: kBusy "1 cursor (of 't') and 2
+  /// snapshots (of sequence 7, 9) are open" and those of Flush: the database stays open. kIoError
+  /// "closed, but not cleanly": the database is closed and the next Open recovers it. A database
+  /// that turned read-only always closes this way.
   Status Close();
 
-  /// One durable edit of the catalog: the table with a region for each range between split keys.
+  /// Creates a table with a region for each range between split keys, durably.
   /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types, split keys: which one),
   /// kReadOnly, kIoError, kNoSpace.
   Status CreateTable(const TableOptions& options);
-  /// Applies the whole batch or nothing, as of one moment, and returns when it reached its
-  /// durability and every later read sees it. May wait for flushes and merges (see
+  /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
+  /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).
   /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
   /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
   /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
-  /// kReadOnly it is open whether the batch survives: the next Open tells.
+  /// kReadOnly the batch may or may not survive; the next Open shows which.
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
-  /// The row, which owns its bytes; nullopt: no such row, or none of the columns that were asked
-  /// for. Errors: kNotFound (table, family), kInvalidArgument (versions is 0; the snapshot belongs
+  /// Reads a row, which owns its bytes. nullopt: no such row, or none of the requested columns.
+  /// Errors: kNotFound (table, family), kInvalidArgument (versions is 0; the snapshot belongs
   /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row);
-  /// The rows of a range of keys, in the order of their bytes. Errors: as Get; those of reading
-  /// come from the cursor.
+  /// Iterates over a range of keys in byte order. Errors: as Get; read errors come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
-  /// Rows that satisfy the predicate: exactly those of a full scan of the same moment, in key order
-  /// unless QueryOptions::order_by says otherwise. Errors: as Scan; also kNotFound (an index, a
-  /// family of the predicate), kInvalidArgument (a value that the column's type does not allow; an
-  /// index that cannot serve the predicate).
+  /// Iterates over the rows that satisfy the predicate: exactly those of a full scan at the same
+  /// point in time, in key order unless QueryOptions::order_by says otherwise. Errors: as Scan;
+  /// also kNotFound (an index, a family of the predicate), kInvalidArgument (a value that the
+  /// column's type does not allow; an index that cannot serve the predicate).
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,
                        const Predicate& predicate, const QueryOptions& query = {});
-  /// How many rows Query would return; mostly without reading them. Errors: as Query and its
+  /// Counts the rows that Query would return, mostly without reading them. Errors: as Query and its
   /// cursor.
   Result<uint64_t> Count(const ReadOptions& options, std::string_view table,
                          const Predicate& predicate, const QueryOptions& query = {});
-  /// Plans and runs the query, returns how instead of what. Errors: as Count.
+  /// Plans and runs the query and returns how it was answered. Errors: as Count.
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query = {});
-  /// This moment, to read from later.
+  /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
 
-  /// Writes the table's memstores to files and waits for it; all of them are durable then. An empty
-  /// name: all tables. Errors: kNotFound, kReadOnly, kNoSpace (it is tried again in the
-  /// background).
+  /// Writes the table's memstores to files and waits until they are durable. An empty name: all
+  /// tables. Errors: kNotFound, kReadOnly, kNoSpace (the flush is retried in the background).
   Status Flush(std::string_view table = {});
-  /// Flushes, then merges all files of each region of the table into one run, and waits: of more
-  /// than 16 runs in several steps. An empty name: all tables. Errors: as Flush; kCancelled
-  /// (Close); the files of the step that failed stay as they were.
+  /// Flushes, then merges all files of each region of the table into one run, in several steps if
+  /// there are more than 16 runs, and waits. An empty name: all tables. Errors: as Flush;
+  /// kCancelled (Close). The inputs of a failed step are unchanged.
   Status Compact(std::string_view table);
-  /// Checks every file of the database against its checksums and the catalog; with `deep` also that
-  /// each index equals its rows, both ways, and that forward, reverse and point reads agree. What
-  /// is wrong is a finding, not an error. Threads: runs beside readers and writers.
+  /// Checks every file of the database against its checksums and the catalog. With `deep` it also
+  /// checks that each index equals its rows, both ways, and that forward, reverse and point reads
+  /// agree. Damage is a finding, not an error. Threads: readers and writers may run meanwhile.
   Result<VerifyReport> Verify(bool deep);
 
-  /// Makes `path`, which must not exist, a database of its own that is this one as of one moment:
-  /// every write that was acknowledged before the call is in it. Store files are shared by hard
-  /// links where the file system allows it and copied otherwise; neither database disturbs the
-  /// other from then on. Memstores are flushed first; of a database that was opened to read only
-  /// the copy is as of its opening. Writers wait for a moment (a switch of the log), files that are
-  /// deleted meanwhile stay on disk until it returns. It keeps the database's id: checks do not
-  /// tell the two apart. Whatever fails, what was made is removed; a crash leaves a directory that
-  /// does not open. Errors: those of Flush; kAlreadyExists (what to remove, if it is an unfinished
-  /// copy), kInvalidArgument (`path` lies in the database's directory), kNotFound (no parent),
-  /// kCorruption, kNoSpace. Threads: runs beside readers and writers.
+  /// Copies the database, as of one point in time, to the new directory `path`. The copy has every
+  /// write that was acknowledged before the call. Store files are hard links where the file system
+  /// allows it and copies otherwise; the two databases are independent from then on. Memstores are
+  /// flushed first; the copy of a read-only database is as of its Open. Writers wait briefly (for a
+  /// switch of the log), and deleted files stay on disk until the call returns. The copy has the
+  /// same database id, so checks cannot tell the two apart. On failure the copy is removed; a crash
+  /// leaves a directory that does not open. Errors: those of Flush; kAlreadyExists (names what to
+  /// remove if it is an unfinished copy), kInvalidArgument (`path` is inside the database's
+  /// directory), kNotFound (no parent), kCorruption, kNoSpace. Threads: readers and writers may run
+  /// meanwhile.
   Status Checkpoint(const std::string& path);
-  /// Adds a backup of this moment to the directory `directory`, which is made where it does not
-  /// exist: only files that no backup there has yet are copied, each compared with the catalog's
-  /// hash. What is said of Checkpoint's moment holds here. Errors: those of Flush; kBusy (somebody
-  /// works on the directory), kInvalidArgument (it lies in the database's directory, or holds
-  /// something else), kCorruption naming a file of the database, kNoSpace (nothing is left behind),
-  /// kIoError.
+  /// Adds a backup to the directory `directory`, which is created if needed. Copies only files that
+  /// no backup there has yet, and checks each against the catalog's hash. The backup is taken at
+  /// one point in time, as for Checkpoint. Errors: those of Flush; kBusy (another process uses the
+  /// directory), kInvalidArgument (it is inside the database's directory, or holds something else),
+  /// kCorruption naming a file of the database, kNoSpace (nothing is left behind), kIoError.
   Result<BackupInfo> Backup(const std::string& directory);
 
-  /// Describes tables, regions, files and indexes; reads the directories of indexes that are not in
-  /// memory yet. After Close: path, backend and budget alone. Errors: kOutOfMemory alone.
+  /// Describes tables, regions, files and indexes. Reads index directories that are not in memory
+  /// yet. After Close only path, backend and budget are set. Errors: kOutOfMemory.
   Result<DatabaseInfo> Info();
-  /// Counters and sizes; reads nothing and allocates nothing. After Close the counters stay.
+  /// Returns counters and sizes. Reads no file and allocates nothing. After Close the counters
+  /// stay.
   Statistics GetStatistics();
 
  private:

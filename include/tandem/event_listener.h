@@ -67,7 +67,7 @@ struct OverlapsEvent {
 };
 
 /// A part of a store file that is made from its rows is damaged. Reads go on without it and stay
-/// right; the file is written anew in the background, which makes the part again.
+/// right; the file is rewritten in the background, which makes the part again.
 struct BrokenSectionEvent {
   std::string_view table = {};
   uint64_t file_number = 0;
@@ -77,7 +77,7 @@ struct BrokenSectionEvent {
 };
 
 /// The scrub found a store file that cannot be read or is not what was written. It goes on; the
-/// same damage is told once a round.
+/// same damage is reported once a round.
 struct ScrubFindingEvent {
   std::string_view file = {};  ///< Its name in the database's directory.
   Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.

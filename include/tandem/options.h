@@ -19,62 +19,60 @@ class Snapshot;
 enum class IoBackend : uint8_t {
   kAuto,  ///< io_uring where the kernel allows it, otherwise POSIX, with one log line.
   kPosix,
-  kUring,  ///< As kAuto; states the wish in the log line.
+  kUring,  ///< As kAuto, and the log line says that io_uring was asked for.
 };
 
 struct Options {
   bool create_if_missing = false;
-  /// Writes not a byte; works beside a live writer and on a read-only mount. A writer beside it
-  /// keeps the files that it may still read, under a shared lock that ends with the reader or its
-  /// process: a reader that stays open for long keeps the space of files that were merged meanwhile
-  /// (DatabaseInfo::readers names it to the writer). Where the file system has no such locks, a
-  /// read of a file that went fails with kIoError once open_files_max has closed it.
+  /// Writes nothing. Works while another process writes, and on a read-only mount. The reader holds
+  /// a shared lock, and the writer keeps every file that the reader may still need until that lock
+  /// is released, so a reader that stays open for long keeps merged files on disk
+  /// (DatabaseInfo::readers names it). On a file system without such locks, reading a file that was
+  /// deleted fails with kIoError once open_files_max has closed it.
   bool read_only = false;
-  /// The budget in bytes, 8 MiB or more: with rows of usual size an open database takes this and
-  /// 48 MiB at most, whatever is done with it. Memstores take a fifth; the rest is for what is kept
-  /// of files (block indexes, key hashes, filters), for reads, flushes and merges, and for the
-  /// block cache with what they leave, an eighth of it at least. On top come rows that the caller
-  /// holds, rows and values of more than 64 KiB while they are read or written, and 12 bytes for
-  /// each row of a table where these alone pass the budget. Statistics::memory and Info say where
-  /// it goes. When much was freed, the C library's free memory is given back to the system.
+  /// Memory budget in bytes, at least 8 MiB. With rows of usual size an open database uses at most
+  /// this and 48 MiB. Memstores get one fifth. Block indexes, key hashes, filters, reads, flushes
+  /// and merges come out of the rest; the block cache gets what remains, and at least one eighth of
+  /// the budget. Not included: rows that the caller holds, rows and values above 64 KiB while they
+  /// are read or written, and 12 bytes for each row of a table when these alone exceed the budget.
+  /// Statistics::memory and Info report the use. After large frees the engine returns free heap
+  /// memory to the system.
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
-  /// Descriptors: of the store files that are open at a time and of the rings that cursors read
-  /// through, which take up to a quarter. A database may have any number of files: the one that was
-  /// not read for the longest is closed, and opened again when it is read. 16 or more; 0: half of
-  /// what the process may open when the database is opened (its soft limit, `ulimit -n`), but at
-  /// least 16. Not counted are some twenty others, for directories, log, manifest and the files
-  /// that are being written, at most one for each thread that flushes, compacts or copies. An
-  /// option, because a server with thousands of files wants to keep them open, and a program with
-  /// many connections or several databases wants the descriptors for these.
+  /// File descriptors for store files and for the rings that cursors read through; rings use up to
+  /// a quarter. A database may have any number of files: the least recently read one is closed and
+  /// opened again when it is needed. At least 16; 0 means half of the soft limit (`ulimit -n`) when
+  /// the database is opened, and at least 16. About twenty more descriptors are not counted: for
+  /// directories, log and manifest, and one for each thread that flushes, compacts or copies. Raise
+  /// it on a server with thousands of files; lower it where connections or other databases need the
+  /// descriptors.
   uint32_t open_files_max = 0;
   IoBackend io = IoBackend::kAuto;
-  /// Store files are read and verified over and over in the background, at this rate, so that decay
-  /// of the disk is found early; 0: they are not. An option, because a server with idle disks wants
-  /// megabytes a second, and a program on a battery or on flash that is paid for by the read wants
-  /// none. Findings go to the log and the listener, figures to Statistics.
+  /// Verifies store files in the background at this rate, over and over, to find disk decay early;
+  /// 0: off. Set it to a few MB/s on servers with idle disks; leave it at 0 on battery power or on
+  /// storage billed by the read. Findings go to the log and the listener, counters to Statistics.
   uint64_t scrub_bytes_per_second = 0;
-  /// The wall clock is right at the moment of opening, however far ahead it is. Without this, one
-  /// that is more than a year ahead of the last time that the database saw, or that jumped by more
-  /// than a day while it is open, is not believed (DatabaseInfo::clock_state): nothing expires, and
-  /// writes get the last timestamp + 1, until the clock is back. An option, because a database that
-  /// rests for years wants it, and one whose machine starts with any time must not have it. What
-  /// expires by a wrong clock is lost for good, and the database's time never goes back.
+  /// Trusts the wall clock when the database is opened, however far ahead it is. Otherwise a clock
+  /// that is more than a year ahead of the last time the database saw, or that jumps by more than a
+  /// day while it is open, is doubted (DatabaseInfo::clock_state): nothing expires, and writes get
+  /// the last timestamp + 1, until the clock is back. Set it for a database that was not opened for
+  /// years; do not set it on machines that may start with a wrong time. Cells that expire by a
+  /// wrong clock are lost for good, and the database's time never goes back.
   bool accept_clock = false;
-  /// Receives one line per event worth telling (recovery, fallback, failed background work); keys
+  /// Receives one line for each notable event (recovery, fallback, failed background work). Keys
   /// and values never appear in it. May be empty. Threads, errors and what it may call: as an
   /// EventListener.
   std::function<void(std::string_view line)> log = {};
-  /// Is told of flushes, compactions, stalls and the like; see there. May be null.
+  /// Receives flush, compaction, stall and other events. May be null.
   std::shared_ptr<EventListener> listener = {};
 };
 
 /// When a write is acknowledged, which is also when it becomes visible.
 enum class Durability : uint8_t {
   /// Not logged: lost when the process ends before a flush. A batch over several regions is treated
-  /// as kBuffered, since no crash may leave a part of it. So is one with a DeleteCell, which writes
-  /// what it reads; where it reads what is in no log, its region is flushed first, and then logs
-  /// every batch until the next memstore is full.
+  /// as kBuffered, since a crash must not leave a part of it. So is a batch with a DeleteCell,
+  /// which writes what it reads. If it reads unlogged cells, its region is flushed first and then
+  /// logs every batch until the next memstore is full.
   kMemory,
   kBuffered,  ///< In the log's buffer, handed to the operating system within 100 ms.
   kWritten,   ///< In the operating system: survives the death of the process.
@@ -99,12 +97,12 @@ struct ReadOptions {
   std::vector<ColumnName> columns = {};
   std::vector<std::string> families = {};
   uint32_t versions = 1;  ///< Newest versions of each column, at most the family's.
-  /// The past by timestamp: of the versions that are kept, those with since <= timestamp <= as_of
-  /// exist, for predicates too. What deletes hide and what the family's limit cut stays gone.
+  /// Reads the past by timestamp: only kept versions with since <= timestamp <= as_of exist, for
+  /// predicates too. Deleted versions, and those beyond the family's limit, do not come back.
   std::optional<int64_t> as_of = {};
   std::optional<int64_t> since = {};
   /// A row larger than kRowPieceBytes comes in several views of the same key (RowView::continues),
-  /// so that a row of any size is read in bounded memory. Off: every view is a whole row, and one
+  /// so a row of any size is read in bounded memory. Off: every view is a whole row, and a row
   /// larger than kWholeRowBytesMax ends the read with kOverBudget. Get returns whole rows only.
   bool pieces = false;
 };

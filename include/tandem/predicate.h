@@ -3,8 +3,8 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
-// family:name, or "quoted" (a doubled quote stands for one); without a family it is in the table's
-// first. `_row` is the row key. A value is 'text' (a doubled quote stands for one), x'hex', a
+// family:name, or "quoted" (a doubled quote is one); without a family it is in the table's
+// first. `_row` is the row key. A value is 'text' (a doubled quote is one), x'hex', a
 // number, TRUE or FALSE. IN () holds for no row. Keywords in any case.
 //
 // Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
@@ -31,7 +31,7 @@ class PredicateParser;
 
 namespace tandem {
 
-/// A value; copies are deep. Whether its columns and values fit a table shows when it is used. What
+/// A value; copies are deep. Columns and values are checked against the table when it is used. What
 /// cannot be a predicate (a comparison of another kind or with too few values, too deep a tree) is
 /// built as kInvalid, and Query, Count and Explain refuse it with kInvalidArgument.
 /// Errors: the functions that build one throw std::bad_alloc, Parse answers kOutOfMemory. Threads:
