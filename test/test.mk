@@ -1,0 +1,165 @@
+# The tests, the sanitizers, the proof, the fuzzer and the museum; docs/testing.md.
+
+SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJECTS)
+# Those that know nothing of Boost.Test.
+PLAIN_SUPPORT_OBJECTS = $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
+
+# One test program a folder, so that a change links only its own: build/test_format, ...
+TEST_FOLDERS = $(filter-out support fuzz prove,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
+# The longest first; the model test in two halves that run side by side.
+TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
+  $(BUILD)/test_model:!model/CrashesOnTheSimulatedDisk \
+  $(filter %/test_tools,$(TEST_PROGRAMS)) $(filter-out %/test_model %/test_tools,$(TEST_PROGRAMS))
+
+test-programs: $(TEST_PROGRAMS)
+test:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory programs test-programs $(BUILD)/tandem_bench
+	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_RUNS)
+
+# The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
+# RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
+# thread-safety analysis comes with it.
+# The benchmark program is left out: its peers are not instrumented. So is test_interleave from
+# `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts. Beside
+# the tests `make tsan` runs threads on one database for STRESS_SECONDS; 0: it does not.
+FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
+RUNS ?= $(FOLDERS:%=test_%)
+CLANG ?= clang++-16
+ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 \
+  CXXFLAGS=-Wthread-safety
+asan:
+	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	@$(MAKE) --no-print-directory $(ASAN) sanitized
+tsan:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS='$(filter-out test_interleave%,$(RUNS))' \
+	  STRAIN_SECONDS=$(STRESS_SECONDS)
+# The threads alone.
+STRESS_SECONDS ?= 90
+TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1
+strain:
+	$(INSTALL) $(PACKAGES_BUILD)
+	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRAIN_SECONDS=$(STRESS_SECONDS)
+.PHONY: strain sanitized
+STRAIN_SECONDS ?= 0
+STRAINED = $(filter-out 0,$(STRAIN_SECONDS))
+SANITIZED_PROGRAMS = $(sort $(if $(STRAINED)$(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) \
+  $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run)))))
+sanitized: $(SANITIZED_PROGRAMS)
+	@strain=; failed=0; \
+	$(if $(STRAINED),tools/house/run_strain.sh $(BUILD)/tandem $(STRAINED) --threads 8 $(SEED:%=--seed %) & strain=$$!;) \
+	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
+	wait $$strain || failed=1; exit $$failed
+
+# The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
+# from SEED (another one every time); as many side by side as there are processors.
+SUITES ?=
+MINUTES ?=
+SEED ?=
+# Other engines take the exam and answer for it where their libraries are.
+EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
+EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
+EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite,$(EXAM_PEERS)),-lsqlite3) \
+  $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
+PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
+  $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
+prove:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
+	@export TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null); \
+	  for suite in $(or $(SUITES),$$($(BUILD)/prove --list | cut -d' ' -f1)); do echo $$suite; done | \
+	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/prove SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
+# The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
+exam:
+	$(INSTALL) $(PACKAGES_TEST)
+	@$(DEPENDENCIES) librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/exam_peers
+	@$(BUILD)/exam_peers
+.PHONY: exam
+
+# Every fuzz target for FUZZ_SECONDS, two at a time, from SEED; FUZZ_TARGETS names some of them.
+FUZZ_SECONDS ?= 20
+FUZZ_TARGETS ?=
+FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
+# Of the program what reads bytes; the rest of it would only be built for nothing.
+FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/verb.cc,$(wildcard tools/dump/*.cc)) $(filter-out %/input_packages.cc %/help_text.cc, \
+  $(wildcard $(addprefix tools/tandem/,input*.cc output.cc output_table.cc file_*.cc \
+  *json.cc *_text.cc chain_end.cc declarations.cc record_reader.cc row_key_template.cc \
+  separated_header.cc suggest.cc))))
+.PHONY: fuzz-corpus fuzz-program
+fuzz fuzz-corpus: fuzz-program
+	@SEED=$(SEED) GROW=$(filter fuzz-corpus,$@) \
+	  tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+fuzz-program:
+	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
+
+# Planted bugs, each of which a general suite must find: PICK of them, chosen by the commit's hash, or
+# those of NAMES, or all.
+PICK ?=
+NAMES ?=
+museum:
+	$(INSTALL) $(PACKAGES_TEST) patch
+	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/test_model $(BUILD)/test_interleave
+	+@test/museum/museum.sh $(if $(PICK),--pick $(PICK) HEAD,$(NAMES))
+.PHONY: museum
+
+# A test runs for milliseconds: -O1 costs nothing and compiles faster. What a test only needs to be
+# there, as the header that all programs precompile, is not compiled so.
+$(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.h.gch
+	@mkdir -p $(@D)
+	@echo "  CXX $<"
+	$(Q)$(compile)
+$(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
+$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private OPT = -O1
+# The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(SUPPORT_OBJECTS)
+$(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
+$(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
+
+$(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# What the POSIX back end asks of the kernel passes by test/prove/wrapped_calls.cc.
+WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync ftruncate fallocate fstat fstatvfs \
+  fcntl unlinkat flock fdopendir readdir closedir sched_yield
+$(BUILD)/prove $(BUILD)/exam_peers $(BUILD)/test_proof: \
+  override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
+$(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+$(BUILD)/exam_peers: $(filter-out %/prove/main.o,$(PROVE_OBJECTS)) $(call objects,test/prove/peers/main.cc) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
+	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
+$(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(FUZZED_TOOLS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
+# Those of the benchmark program link everything but its main() and its peers.
+$(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJECTS) $(BENCH_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# The tests of the program link its verbs.
+$(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+# Those of growth and of memstores use the engine that its own tests start from.
+$(BUILD)/test_growth $(BUILD)/test_memstore: $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# Of those of the engine the ones in which threads meet: a sixth of its files, all that a build for
+# the thread sanitizer needs.
+THREADS_TESTS = engine/runtime/background engine/commit/commit_queue engine/concurrency engine/memory \
+  memstore/memstore engine/jobs/overlap_builder engine/commit/pressure
+$(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
+# Those of the proof link its suites.
+$(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJECTS) $(filter-out %/prove/main.o $(SUPPORT_OBJECTS),$(PROVE_OBJECTS)) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
+# What the tests of the program run besides.
+$(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)

@@ -1,0 +1,26 @@
+# make bench: Tandem beside its peers.
+
+# A peer whose header is missing is left out of the benchmark program, which nothing else links.
+PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/lmdb.h),lmdb) \
+  $(if $(wildcard /usr/include/sqlite3.h),sqlite)
+PEERS_ABSENT = $(filter-out $(PEERS),rocksdb lmdb sqlite)
+PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter lmdb,$(PEERS)),-llmdb) \
+  $(if $(filter sqlite,$(PEERS)),-lsqlite3)
+BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(wildcard tools/bench/*.cc))) $(TOOL_TESTED_OBJECTS)
+BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
+
+# About 10 minutes. ROWS=, ROUNDS=, ENGINES=, PHASES=, JSON= choose otherwise; docs/performance.md.
+ROWS ?= 500000
+ROUNDS ?= 3
+bench:
+	$(INSTALL) $(PACKAGES_BUILD)
+	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
+	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 10 minutes"
+	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
+	  $(PHASES:%=--phases %) $(JSON:%=--json %)
+
+$(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
+	@echo "  LD $@"
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(PEER_LIBS)
+	@for peer in $(PEERS_ABSENT); do echo "  tandem_bench is without $$peer: its library is not installed"; done

@@ -1,0 +1,29 @@
+# make tidy and make analyze.
+
+# Clang 16: Debian's default 14 cannot compile libstdc++ 12's <ranges>.
+ANALYZED = $(patsubst %.cc,build-analyze/%.ok,$(call files,$(LIBRARY),cc))
+analyze:
+	$(INSTALL) $(PACKAGES_BUILD) clang-16
+	@$(MAKE) --no-print-directory analyzed
+.PHONY: analyzed
+analyzed: $(ANALYZED)
+	@echo "analyze: $(words $(ANALYZED)) files, no finding"
+build-analyze/%.ok: %.cc
+	@mkdir -p $(@D)
+	@clang++-16 -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Werror -I. -Iinclude -MMD -MP \
+	  -MF $(@:.ok=.d) -MT $@ $<
+	@touch $@
+
+HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,h)
+tidy:
+	$(INSTALL) $(PACKAGES_TEST)
+	@tools/house/tidy.py
+	@$(MAKE) --no-print-directory tidy-headers
+.PHONY: tidy-headers
+tidy-headers: $(HEADERS:%=build-tidy/%.ok)
+	@echo "tidy: $(words $(HEADERS)) headers compile alone"
+build-tidy/%.ok: %
+	@mkdir -p $(@D)
+	@echo '#include "$(<:include/%=%)"' | $(CXX) -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I. -Iinclude \
+	  -MMD -MP -MF $(@:.ok=.d) -MT $@ -x c++ -
+	@touch $@
