@@ -20,9 +20,6 @@ constexpr uint8_t kAlignmentLog2Min = 3;
 constexpr uint8_t kAlignmentLog2Max = 20;
 static_assert(kMagic.size() == 8);
 
-void AppendId(const RandomId& id, std::string* out) {
-  out->append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
 void ReadId(ByteReader* reader, RandomId* id) {
   const std::string_view bytes = reader->Bytes(id->bytes.size());
   std::memcpy(id->bytes.data(), bytes.data(), bytes.size());
@@ -44,6 +41,14 @@ Status CheckBytes(std::string_view bytes, std::string_view file_name) {
 }
 
 }  // namespace
+
+uint64_t HeaderChecksum(std::string_view header) {
+  return LoadAt<uint64_t>(header, kFileHeaderBytes - sizeof(uint64_t));
+}
+
+void AppendId(const RandomId& id, std::string* out) {
+  out->append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+}
 
 void AppendFileHeader(const FileHeader& header, std::string* out) {
   const size_t start = out->size();

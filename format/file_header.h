@@ -68,6 +68,10 @@ struct FileHeader {
 
 /// Appends kFileHeaderBytes.
 void AppendFileHeader(const FileHeader& header, std::string* out);
+/// The checksum at the end of a header's bytes. Requires: kFileHeaderBytes of them, or more.
+uint64_t HeaderChecksum(std::string_view header);
+/// Appends the bytes of an id.
+void AppendId(const RandomId& id, std::string* out);
 /// Decodes the start of a file; `bytes` may be longer than the header. `file_name` is for messages.
 /// Errors: kCorruption (short, magic, checksum, kind, a field out of its range), kUnsupported
 /// (version, an unknown incompatible feature).

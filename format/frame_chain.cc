@@ -6,6 +6,8 @@
 // 4. Without such a frame the chain ends before the gap, and what was found is discarded.
 #include "format/frame_chain.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "format/corruption.h"
 
@@ -81,6 +83,18 @@ Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
     reader->set_reason("the bytes end here");
   }
   return end;
+}
+
+Result<bool> HasBytes(base::File* file, uint64_t begin, uint64_t end) {
+  char piece[4096];
+  for (uint64_t at = begin; at < end; at += sizeof(piece)) {
+    const size_t wanted = std::min<uint64_t>(sizeof(piece), end - at);
+    ASSIGN_OR_RETURN(const size_t count, file->Read(at, {piece, wanted}));
+    const std::string_view bytes(piece, count);
+    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
+    if (count < wanted) break;
+  }
+  return false;
 }
 
 }  // namespace tandem::format

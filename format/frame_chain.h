@@ -28,4 +28,8 @@ struct FrameChain {
 Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
                              const std::function<Status(const Frame&)>& visit, FrameChain* chain);
 
+/// Whether any byte of [begin, end) is there and not zero, as bytes of reserved space are. Errors:
+/// kIoError.
+Result<bool> HasBytes(base::File* file, uint64_t begin, uint64_t end);
+
 }  // namespace tandem::format

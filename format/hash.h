@@ -16,6 +16,15 @@ namespace tandem::format {
 uint64_t Hash64(std::string_view bytes, uint64_t seed = 0);
 /// XXH3-128 without a seed.
 Hash128 HashOf128(std::string_view bytes);
+/// Sums modulo 2^128.
+inline void AddTo(Hash128* sum, const Hash128& term) {
+  sum->low += term.low;
+  sum->high += term.high + (sum->low < term.low ? 1 : 0);
+}
+inline void SubtractFrom(Hash128* sum, const Hash128& term) {
+  sum->high -= term.high + (sum->low < term.low ? 1 : 0);
+  sum->low -= term.low;
+}
 /// 32 hex digits, the high half first.
 std::string HashText(const Hash128& hash);
 /// XXH3-64 of a row key, keyed with the table's secret (kHashSecretBytes).

@@ -235,11 +235,6 @@ void AddFamily(FieldReader* fields, TableRecord* table) {
   table->families.push_back(std::move(*family));
 }
 
-bool HasFamily(const TableRecord& table, FamilyId id) {
-  return std::any_of(table.families.begin(), table.families.end(),
-                     [id](const FamilyRecord& family) { return family.id == id; });
-}
-
 void AddIndex(FieldReader* fields, TableRecord* table) {
   if (table->indexes.size() == kIndexesMax) return fields->Fail(TooMany("indexes", kIndexesMax));
   Result<IndexRecord> index = DecodeIndex(fields->Repeated());
@@ -248,7 +243,7 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
     return fields->FailCorrupt("an index's id or name repeats");
   }
   for (const IndexColumnRecord& column : index->columns) {
-    if (!HasFamily(*table, column.family)) {
+    if (table->FindFamily(column.family) == nullptr) {
       return fields->FailCorrupt("an index's column lies in a family that does not exist");
     }
   }
@@ -266,6 +261,13 @@ bool IsValidName(std::string_view name) {
 const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
   for (const FamilyRecord& family : families) {
     if (family.options.name == family_name) return &family;
+  }
+  return nullptr;
+}
+
+const FamilyRecord* TableRecord::FindFamily(FamilyId family) const {
+  for (const FamilyRecord& record : families) {
+    if (record.id == family) return &record;
   }
   return nullptr;
 }

@@ -49,6 +49,7 @@ struct TableRecord {
 
   /// nullptr when there is none of that name (or id).
   const FamilyRecord* FindFamily(std::string_view family_name) const;
+  const FamilyRecord* FindFamily(FamilyId family) const;
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
 };

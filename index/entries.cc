@@ -11,8 +11,6 @@
 namespace tandem::format {
 namespace {
 
-bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
-
 // The markers met so far that hide most: of those that reach back in time the one of the greatest
 // sequence, and likewise of those that hide one timestamp only.
 class StrongestMarkers {

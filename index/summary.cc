@@ -36,16 +36,6 @@ Hash128 EntryHash(std::string_view key, std::string_view row_key) {
   return HashOf128({bytes, size});
 }
 
-void AddTo(Hash128* sum, const Hash128& term) {
-  sum->low += term.low;
-  sum->high += term.high + (sum->low < term.low ? 1 : 0);
-}
-
-void SubtractFrom(Hash128* sum, const Hash128& term) {
-  sum->high -= term.high + (sum->low < term.low ? 1 : 0);
-  sum->low -= term.low;
-}
-
 void AppendPart(const IndexDigest& digest, uint64_t values, std::string* out) {
   AppendU64(out, digest.count);
   AppendU64(out, values);

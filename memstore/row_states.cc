@@ -12,14 +12,10 @@
 namespace tandem::engine {
 namespace {
 
-bool IsFamilyDelete(const format::Cell& cell) {
-  return cell.kind == format::CellKind::kDeleteFamily;
-}
-
 // Columns in order, the markers of a family being one before its columns.
 bool ColumnLess(const format::Cell& a, const format::Cell& b) {
   if (a.family != b.family) return a.family < b.family;
-  if (IsFamilyDelete(a) != IsFamilyDelete(b)) return IsFamilyDelete(a);
+  if (format::IsFamilyDelete(a) != format::IsFamilyDelete(b)) return format::IsFamilyDelete(a);
   return a.qualifier < b.qualifier;
 }
 

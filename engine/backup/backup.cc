@@ -16,6 +16,7 @@
 #include "engine/backup/staged_database.h"
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"
+#include "engine/verify/file_hash.h"
 #include "format/corruption.h"
 
 namespace tandem::engine {
@@ -62,7 +63,7 @@ Result<format::BackupRecord> RecordOf(const PinnedStore& moment) {
   record.catalog = moment.catalog;
   for (const format::BoundFile& end : moment.segments) {
     ASSIGN_OR_RETURN(const auto file, moment.files->OpenSegment(end.number));
-    ASSIGN_OR_RETURN(const format::Hash128 hash, HashFile(file.get(), end.length_bytes));
+    ASSIGN_OR_RETURN(const format::Hash128 hash, format::HashFile(file.get(), end.length_bytes));
     record.segments.push_back({end, hash});
   }
   return record;
@@ -139,7 +140,7 @@ Result<bool> BackupWriter::IsThere(const BackupFile& file, bool is_trusted) {
     ASSIGN_OR_RETURN(const uint64_t size, there->Size());
     if (size == file.size_bytes) {
       if (is_trusted) return true;
-      ASSIGN_OR_RETURN(const format::Hash128 found, HashFile(there.get(), size));
+      ASSIGN_OR_RETURN(const format::Hash128 found, format::HashFile(there.get(), size));
       // What was written in a process that died is seen before it is durable.
       if (found == file.hash) {
         RETURN_IF_ERROR(there->DataSync());

@@ -16,14 +16,6 @@ namespace {
 
 constexpr uint64_t kSegmentsMax = 1 << 20;
 
-uint64_t HeaderChecksum(std::string_view header) {
-  return LoadAt<uint64_t>(header, kFileHeaderBytes - sizeof(uint64_t));
-}
-
-void AppendId(const RandomId& id, std::string* out) {
-  out->append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
-
 std::string EncodePayload(const BackupRecord& record) {
   std::string payload;
   AppendU64(&payload, record.catalog.epoch);

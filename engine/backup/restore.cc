@@ -10,6 +10,7 @@
 #include "engine/backup/staged_database.h"
 #include "engine/storage/storage.h"
 #include "engine/verify/blocks.h"
+#include "engine/verify/file_hash.h"
 #include "engine/verify/findings.h"
 #include "format/corruption.h"
 #include "format/frame_chain.h"
@@ -75,7 +76,7 @@ Status Damage(base::Directory* directory, const BackupFile& file, const Status& 
 
 Status VerifyOne(base::Directory* directory, const BackupFile& file) {
   ASSIGN_OR_RETURN(const auto opened, OpenBackupFile(directory, file));
-  ASSIGN_OR_RETURN(const format::Hash128 found, HashFile(opened.get(), file.size_bytes));
+  ASSIGN_OR_RETURN(const format::Hash128 found, format::HashFile(opened.get(), file.size_bytes));
   const Status status = CheckHash(file.name(), file.hash, found);
   return status.ok() ? status : Damage(directory, file, status);
 }

@@ -7,32 +7,10 @@
 #include "engine/storage/files.h"
 #include "engine/storage/manifest.h"
 #include "engine/storage/storage.h"
-#include "format/corruption.h"
-#include "format/file_window.h"
-#include "format/hash.h"
+#include "engine/verify/file_hash.h"
 
 namespace tandem::engine {
 namespace {
-
-// Calls `visit` with each piece of the first `size_bytes` of `file` and its offset.
-template <typename Visit>
-Result<format::Hash128> Sweep(base::File* file, uint64_t size_bytes, Visit visit) {
-  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-  if (size < size_bytes) {
-    return format::CorruptionAt(file->name(), size,
-                                format::Mismatch("bytes of file", size_bytes, size));
-  }
-  format::FileWindow window(file, size_bytes);
-  format::StreamingHash128 hash;
-  for (uint64_t offset = 0; offset < size_bytes;) {
-    const uint64_t piece = std::min(format::FileWindow::kReadBytes, size_bytes - offset);
-    ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(offset, piece));
-    hash.Add(bytes);
-    RETURN_IF_ERROR(visit(offset, bytes));
-    offset += piece;
-  }
-  return hash.Finish();
-}
 
 // Why there can be no draft where something stands already.
 Status Occupied(base::FileSystem* file_system, const std::string& path) {
@@ -53,16 +31,12 @@ Status Occupied(base::FileSystem* file_system, const std::string& path) {
 }  // namespace
 
 Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::File* to) {
-  ASSIGN_OR_RETURN(const format::Hash128 hash,
-                   Sweep(from, size_bytes, [to](uint64_t offset, std::string_view bytes) {
-                     return to->Write(offset, bytes);
-                   }));
+  const auto write = [to](uint64_t offset, std::string_view bytes) {
+    return to->Write(offset, bytes);
+  };
+  ASSIGN_OR_RETURN(const format::Hash128 hash, format::HashFile(from, size_bytes, write));
   RETURN_IF_ERROR(to->DataSync());
   return hash;
-}
-
-Result<format::Hash128> HashFile(base::File* file, uint64_t size_bytes) {
-  return Sweep(file, size_bytes, [](uint64_t, std::string_view) { return Status(); });
 }
 
 Result<std::unique_ptr<StagedDatabase>> StagedDatabase::Begin(base::FileSystem* file_system,

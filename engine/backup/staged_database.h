@@ -27,9 +27,6 @@ namespace tandem::engine {
 /// kIoError, kNoSpace.
 Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::File* to);
 
-/// The XXH3-128 of the first `size_bytes` of `file`. Errors: as CopyFile.
-Result<format::Hash128> HashFile(base::File* file, uint64_t size_bytes);
-
 /// Threads: one at a time. Lifetime: the file system outlives it.
 class StagedDatabase {
  public:

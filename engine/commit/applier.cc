@@ -19,11 +19,6 @@ Status Malformed(const wal::Operation& operation, std::string_view what) {
   return Status::Corruption(std::move(message));
 }
 
-bool HasFamily(const format::TableRecord& table, format::FamilyId id) {
-  return std::any_of(table.families.begin(), table.families.end(),
-                     [id](const format::FamilyRecord& family) { return family.id == id; });
-}
-
 Status CheckIndexedValue(const format::TableRecord& table, const wal::Operation& operation,
                          const format::Cell& cell) {
   std::string key;
@@ -45,7 +40,7 @@ Status CheckOperation(const format::TableRecord& table, const wal::Operation& op
     return Malformed(operation, "a row key out of its limits");
   }
   for (const format::Cell& cell : operation.cells) {
-    if (cell.kind > format::CellKind::kDeleteFamily || !HasFamily(table, cell.family)) {
+    if (cell.kind > format::CellKind::kDeleteFamily || table.FindFamily(cell.family) == nullptr) {
       return Malformed(operation, "a cell of an unknown kind or family");
     }
     if (cell.qualifier.size() > kQualifierBytesMax || cell.value.size() > kValueBytesMax) {

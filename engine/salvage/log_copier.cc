@@ -31,19 +31,6 @@ struct Segment {
   std::string reason;                        // Why the header is broken.
 };
 
-// A group that was torn and one that was damaged leave bytes alike; space in reserve is zero.
-Result<bool> HasBytesBehind(base::File* file, uint64_t end, uint64_t limit) {
-  char piece[4096];
-  for (uint64_t at = end; at < limit; at += sizeof(piece)) {
-    const size_t wanted = std::min<uint64_t>(sizeof(piece), limit - at);
-    ASSIGN_OR_RETURN(const size_t count, file->Read(at, {piece, wanted}));
-    const std::string_view bytes(piece, count);
-    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
-    if (count < wanted) break;
-  }
-  return false;
-}
-
 class LogSalvage {
  public:
   LogSalvage(base::Directory* source, const SurvivingCatalog& catalog, bool past_holes,
@@ -236,7 +223,8 @@ Status LogSalvage::Follow(size_t at) {
   if (reason.empty()) {
     format::FrameReader behind(segment.file.get(), *segment.id, good, limit);
     ASSIGN_OR_RETURN(const auto frame, behind.FindNext());
-    ASSIGN_OR_RETURN(const bool is_torn, HasBytesBehind(segment.file.get(), good, limit));
+    // A group that was torn and one that was damaged leave bytes alike.
+    ASSIGN_OR_RETURN(const bool is_torn, format::HasBytes(segment.file.get(), good, limit));
     if (!frame && !is_torn) return {};
     reason = reader.reason() + "; a group was here, or only begun when a crash came";
   }

@@ -25,10 +25,6 @@ std::string EncodePayload(const CatalogEdit& edit, uint64_t epoch, LogMark log) 
   return payload;
 }
 
-uint64_t HeaderChecksum(std::string_view header) {
-  return LoadAt<uint64_t>(header, kFileHeaderBytes - sizeof(uint64_t));
-}
-
 Result<std::string> ReadHeader(base::File* file, const RootFile& root) {
   std::string bytes(kFileHeaderBytes, '\0');
   ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
@@ -153,17 +149,6 @@ Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t 
   return frames;
 }
 
-Result<bool> HasBytesBehind(base::File* file, uint64_t end, uint64_t size) {
-  char piece[4096];
-  for (uint64_t at = end; at < size; at += sizeof(piece)) {
-    ASSIGN_OR_RETURN(const size_t count, file->Read(at, piece));
-    const std::string_view bytes(piece, count);
-    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
-    if (count < sizeof(piece)) break;
-  }
-  return false;
-}
-
 // What the first frame says of the bytes before it; 0 when it is broken.
 Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t size) {
   FrameReader reader(file, id, kFileHeaderBytes, size);
@@ -223,7 +208,7 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   prefix.reason = end ? reader.reason() : std::string(end.error().message());
   ASSIGN_OR_RETURN(prefix.edits_behind,
                    CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
-  ASSIGN_OR_RETURN(prefix.is_torn, HasBytesBehind(file, contents.end.length_bytes, size));
+  ASSIGN_OR_RETURN(prefix.is_torn, HasBytes(file, contents.end.length_bytes, size));
   return prefix;
 }
 

@@ -11,21 +11,23 @@
 #include "format/hash.h"
 
 namespace tandem::format {
-namespace {
 
-Result<Hash128> HashFile(base::File* file, uint64_t size_bytes) {
+Result<Hash128> HashFile(base::File* file, uint64_t size_bytes, const VisitPiece& visit) {
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  if (size < size_bytes) {
+    return CorruptionAt(file->name(), size, Mismatch("bytes of file", size_bytes, size));
+  }
   FileWindow window(file, size_bytes);
   StreamingHash128 hash;
   for (uint64_t offset = 0; offset < size_bytes;) {
     const uint64_t piece = std::min(FileWindow::kReadBytes, size_bytes - offset);
     ASSIGN_OR_RETURN(const std::string_view bytes, window.Read(offset, piece));
     hash.Add(bytes);
+    if (visit) RETURN_IF_ERROR(visit(offset, bytes));
     offset += piece;
   }
   return hash.Finish();
 }
-
-}  // namespace
 
 Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expected,
                       VerifyReport* report) {

@@ -12,12 +12,6 @@
 namespace tandem::format {
 namespace {
 
-/// Adds modulo 2^128.
-void AddTo(Hash128* sum, const Hash128& value) {
-  sum->low += value.low;
-  sum->high += value.high + (sum->low < value.low ? 1 : 0);
-}
-
 std::string_view PartName(IndexPart part) {
   return part == IndexPart::kCurrent ? "current" : "older";
 }

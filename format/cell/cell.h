@@ -31,6 +31,8 @@ struct Cell {
 /// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp
 /// descending; sequence descending; kind.
 bool CellLess(const Cell& a, const Cell& b);
+
+inline bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
 /// Sorts by CellLess. Fast where they are in order already, as those of a column mostly are.
 void SortCells(std::span<Cell> cells);
 

@@ -31,8 +31,6 @@ class CellsInMemory final : public CellStream {
   bool given_ = false;
 };
 
-bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
-
 // A source and the cell that it stands on.
 class Cursor {
  public:
