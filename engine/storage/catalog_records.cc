@@ -35,6 +35,56 @@
 namespace tandem::format {
 namespace {
 
+// The tags of the table above.
+struct CountersTag {
+  enum : uint64_t {
+    kNextFileNumber = 1,
+    kNextTableId = 3,
+    kNextRegionId = 5,
+    kLastTimestamp = 7,
+    kClockHigh = 9,
+    kLastSequence = 11
+  };
+};
+struct FileTag {
+  enum : uint64_t {
+    kNumber = 1,
+    kId = 3,
+    kTable = 5,
+    kSize = 7,
+    kHash = 9,
+    kRows = 11,
+    kCells = 13,
+    kDeletes = 15,
+    kMinSequence = 17,
+    kMaxSequence = 19,
+    kMinTimestamp = 21,
+    kMaxTimestamp = 23,
+    kMinKey = 25,
+    kMaxKey = 27,
+    kCounts = 29
+  };
+};
+struct RegionTag {
+  enum : uint64_t {
+    kId = 1,
+    kTable = 3,
+    kStartKey = 5,
+    kEndKey = 7,
+    kFlushedThrough = 9,
+    kReference = 11
+  };
+};
+struct ReferenceTag {
+  enum : uint64_t { kFile = 1, kRun = 3, kOrdinalLow = 5, kOrdinalHigh = 7 };
+};
+struct SegmentTag {
+  enum : uint64_t { kNumber = 1, kId = 3 };
+};
+struct CountsTag {
+  enum : uint64_t { kIndex = 1, kCurrentEntries = 3, kOlderEntries = 5 };
+};
+
 template <typename T>
 T IdField(FieldReader* fields) {
   using Rep = typename T::rep;
@@ -75,9 +125,9 @@ Hash128 HashField(FieldReader* fields) {
 
 std::string EncodeCounts(const IndexCounts& counts) {
   std::string out;
-  AppendNumberField(&out, 1, counts.index.value);
-  AppendNumberField(&out, 3, counts.current_entries);
-  AppendNumberField(&out, 5, counts.older_entries);
+  AppendNumberField(&out, CountsTag::kIndex, counts.index.value);
+  AppendNumberField(&out, CountsTag::kCurrentEntries, counts.current_entries);
+  AppendNumberField(&out, CountsTag::kOlderEntries, counts.older_entries);
   return out;
 }
 
@@ -86,20 +136,21 @@ Result<IndexCounts> DecodeCounts(std::string_view bytes) {
   IndexCounts counts;
   while (fields.Next()) {
     switch (fields.tag()) {
-      case 1:
+      case CountsTag::kIndex:
         counts.index = IdField<IndexId>(&fields);
         break;
-      case 3:
+      case CountsTag::kCurrentEntries:
         counts.current_entries = NumberField(&fields);
         break;
-      case 5:
+      case CountsTag::kOlderEntries:
         counts.older_entries = NumberField(&fields);
         break;
       default:
         fields.Unknown();
     }
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3, 5}));
+  RETURN_IF_ERROR(
+      fields.Finish({CountsTag::kIndex, CountsTag::kCurrentEntries, CountsTag::kOlderEntries}));
   return counts;
 }
 
@@ -116,28 +167,28 @@ void AddCounts(FieldReader* fields, FileRecord* file) {
 // The fields of a file that are not about its content's bounds; false when `fields` is at another.
 bool ReadFileIdentity(FieldReader* fields, FileRecord* file) {
   switch (fields->tag()) {
-    case 1:
+    case FileTag::kNumber:
       file->number = IdField<FileNumber>(fields);
       return true;
-    case 3:
+    case FileTag::kId:
       file->id = RandomIdField(fields);
       return true;
-    case 5:
+    case FileTag::kTable:
       file->table = IdField<TableId>(fields);
       return true;
-    case 7:
+    case FileTag::kSize:
       file->size_bytes = NumberField(fields);
       return true;
-    case 9:
+    case FileTag::kHash:
       file->hash = HashField(fields);
       return true;
-    case 11:
+    case FileTag::kRows:
       file->rows = static_cast<uint32_t>(fields->Number(kRowsPerFileMax));
       return true;
-    case 13:
+    case FileTag::kCells:
       file->cells = NumberField(fields);
       return true;
-    case 15:
+    case FileTag::kDeletes:
       file->deletes = NumberField(fields);
       return true;
     default:
@@ -147,25 +198,25 @@ bool ReadFileIdentity(FieldReader* fields, FileRecord* file) {
 
 bool ReadFileBounds(FieldReader* fields, FileRecord* file) {
   switch (fields->tag()) {
-    case 17:
+    case FileTag::kMinSequence:
       file->min_sequence = IdField<SequenceNumber>(fields);
       return true;
-    case 19:
+    case FileTag::kMaxSequence:
       file->max_sequence = IdField<SequenceNumber>(fields);
       return true;
-    case 21:
+    case FileTag::kMinTimestamp:
       file->min_timestamp = TimestampField(fields);
       return true;
-    case 23:
+    case FileTag::kMaxTimestamp:
       file->max_timestamp = TimestampField(fields);
       return true;
-    case 25:
+    case FileTag::kMinKey:
       file->min_key = KeyField(fields);
       return true;
-    case 27:
+    case FileTag::kMaxKey:
       file->max_key = KeyField(fields);
       return true;
-    case 29:
+    case FileTag::kCounts:
       AddCounts(fields, file);
       return true;
     default:
@@ -175,10 +226,10 @@ bool ReadFileBounds(FieldReader* fields, FileRecord* file) {
 
 std::string EncodeReference(const FileReference& reference) {
   std::string out;
-  AppendNumberField(&out, 1, reference.file.value);
-  AppendNumberField(&out, 3, reference.run);
-  AppendNumberField(&out, 5, reference.ordinal_low);
-  AppendNumberField(&out, 7, reference.ordinal_high);
+  AppendNumberField(&out, ReferenceTag::kFile, reference.file.value);
+  AppendNumberField(&out, ReferenceTag::kRun, reference.run);
+  AppendNumberField(&out, ReferenceTag::kOrdinalLow, reference.ordinal_low);
+  AppendNumberField(&out, ReferenceTag::kOrdinalHigh, reference.ordinal_high);
   return out;
 }
 
@@ -187,23 +238,24 @@ Result<FileReference> DecodeReference(std::string_view bytes) {
   FileReference reference;
   while (fields.Next()) {
     switch (fields.tag()) {
-      case 1:
+      case ReferenceTag::kFile:
         reference.file = IdField<FileNumber>(&fields);
         break;
-      case 3:
+      case ReferenceTag::kRun:
         reference.run = static_cast<uint32_t>(fields.Number(UINT32_MAX));
         break;
-      case 5:
+      case ReferenceTag::kOrdinalLow:
         reference.ordinal_low = static_cast<uint32_t>(fields.Number(kRowsPerFileMax));
         break;
-      case 7:
+      case ReferenceTag::kOrdinalHigh:
         reference.ordinal_high = static_cast<uint32_t>(fields.Number(kRowsPerFileMax));
         break;
       default:
         fields.Unknown();
     }
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3, 5, 7}));
+  RETURN_IF_ERROR(fields.Finish({ReferenceTag::kFile, ReferenceTag::kRun, ReferenceTag::kOrdinalLow,
+                                 ReferenceTag::kOrdinalHigh}));
   return reference;
 }
 
@@ -224,12 +276,12 @@ void AddReference(FieldReader* fields, RegionRecord* region) {
 
 std::string EncodeCounters(const CatalogCounters& counters) {
   std::string out;
-  AppendNumberField(&out, 1, counters.next_file_number);
-  AppendNumberField(&out, 3, counters.next_table_id);
-  AppendNumberField(&out, 5, counters.next_region_id);
-  AppendNumberField(&out, 7, ZigZag(counters.last_timestamp));
-  AppendNumberField(&out, 9, ZigZag(counters.clock_high_micros));
-  AppendNumberField(&out, 11, counters.last_sequence);
+  AppendNumberField(&out, CountersTag::kNextFileNumber, counters.next_file_number);
+  AppendNumberField(&out, CountersTag::kNextTableId, counters.next_table_id);
+  AppendNumberField(&out, CountersTag::kNextRegionId, counters.next_region_id);
+  AppendNumberField(&out, CountersTag::kLastTimestamp, ZigZag(counters.last_timestamp));
+  AppendNumberField(&out, CountersTag::kClockHigh, ZigZag(counters.clock_high_micros));
+  AppendNumberField(&out, CountersTag::kLastSequence, counters.last_sequence);
   return out;
 }
 
@@ -238,29 +290,31 @@ Result<CatalogCounters> DecodeCounters(std::string_view bytes) {
   CatalogCounters counters;
   while (fields.Next()) {
     switch (fields.tag()) {
-      case 1:
+      case CountersTag::kNextFileNumber:
         counters.next_file_number = NumberField(&fields);
         break;
-      case 3:
+      case CountersTag::kNextTableId:
         counters.next_table_id = static_cast<uint32_t>(fields.Number(UINT32_MAX));
         break;
-      case 5:
+      case CountersTag::kNextRegionId:
         counters.next_region_id = NumberField(&fields);
         break;
-      case 7:
+      case CountersTag::kLastTimestamp:
         counters.last_timestamp = TimestampField(&fields);
         break;
-      case 9:
+      case CountersTag::kClockHigh:
         counters.clock_high_micros = TimestampField(&fields);
         break;
-      case 11:
+      case CountersTag::kLastSequence:
         counters.last_sequence = NumberField(&fields);
         break;
       default:
         fields.Unknown();
     }
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3, 5, 7, 9, 11}));
+  RETURN_IF_ERROR(fields.Finish({CountersTag::kNextFileNumber, CountersTag::kNextTableId,
+                                 CountersTag::kNextRegionId, CountersTag::kLastTimestamp,
+                                 CountersTag::kClockHigh, CountersTag::kLastSequence}));
   return counters;
 }
 
@@ -268,21 +322,22 @@ std::string EncodeFile(const FileRecord& file) {
   std::string out, hash;
   AppendU64(&hash, file.hash.low);
   AppendU64(&hash, file.hash.high);
-  AppendNumberField(&out, 1, file.number.value);
-  AppendRandomIdField(&out, 3, file.id);
-  AppendNumberField(&out, 5, file.table.value);
-  AppendNumberField(&out, 7, file.size_bytes);
-  AppendField(&out, 9, hash);
-  AppendNumberField(&out, 11, file.rows);
-  AppendNumberField(&out, 13, file.cells);
-  AppendNumberField(&out, 15, file.deletes);
-  AppendNumberField(&out, 17, file.min_sequence.value);
-  AppendNumberField(&out, 19, file.max_sequence.value);
-  AppendNumberField(&out, 21, ZigZag(file.min_timestamp));
-  AppendNumberField(&out, 23, ZigZag(file.max_timestamp));
-  AppendField(&out, 25, file.min_key);
-  AppendField(&out, 27, file.max_key);
-  for (const IndexCounts& counts : file.indexes) AppendField(&out, 29, EncodeCounts(counts));
+  AppendNumberField(&out, FileTag::kNumber, file.number.value);
+  AppendRandomIdField(&out, FileTag::kId, file.id);
+  AppendNumberField(&out, FileTag::kTable, file.table.value);
+  AppendNumberField(&out, FileTag::kSize, file.size_bytes);
+  AppendField(&out, FileTag::kHash, hash);
+  AppendNumberField(&out, FileTag::kRows, file.rows);
+  AppendNumberField(&out, FileTag::kCells, file.cells);
+  AppendNumberField(&out, FileTag::kDeletes, file.deletes);
+  AppendNumberField(&out, FileTag::kMinSequence, file.min_sequence.value);
+  AppendNumberField(&out, FileTag::kMaxSequence, file.max_sequence.value);
+  AppendNumberField(&out, FileTag::kMinTimestamp, ZigZag(file.min_timestamp));
+  AppendNumberField(&out, FileTag::kMaxTimestamp, ZigZag(file.max_timestamp));
+  AppendField(&out, FileTag::kMinKey, file.min_key);
+  AppendField(&out, FileTag::kMaxKey, file.max_key);
+  for (const IndexCounts& counts : file.indexes)
+    AppendField(&out, FileTag::kCounts, EncodeCounts(counts));
   return out;
 }
 
@@ -292,7 +347,11 @@ Result<FileRecord> DecodeFile(std::string_view bytes) {
   while (fields.Next()) {
     if (!ReadFileIdentity(&fields, &file) && !ReadFileBounds(&fields, &file)) fields.Unknown();
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27}));
+  RETURN_IF_ERROR(
+      fields.Finish({FileTag::kNumber, FileTag::kId, FileTag::kTable, FileTag::kSize,
+                     FileTag::kHash, FileTag::kRows, FileTag::kCells, FileTag::kDeletes,
+                     FileTag::kMinSequence, FileTag::kMaxSequence, FileTag::kMinTimestamp,
+                     FileTag::kMaxTimestamp, FileTag::kMinKey, FileTag::kMaxKey}));
   if (file.min_sequence > file.max_sequence || file.min_key > file.max_key) {
     return Status::Corruption("file record: its smallest key or sequence is above its largest");
   }
@@ -301,13 +360,13 @@ Result<FileRecord> DecodeFile(std::string_view bytes) {
 
 std::string EncodeRegion(const RegionRecord& region) {
   std::string out;
-  AppendNumberField(&out, 1, region.id.value);
-  AppendNumberField(&out, 3, region.table.value);
-  AppendField(&out, 5, region.start_key);
-  AppendField(&out, 7, region.end_key);
-  AppendNumberField(&out, 9, region.flushed_through.value);
+  AppendNumberField(&out, RegionTag::kId, region.id.value);
+  AppendNumberField(&out, RegionTag::kTable, region.table.value);
+  AppendField(&out, RegionTag::kStartKey, region.start_key);
+  AppendField(&out, RegionTag::kEndKey, region.end_key);
+  AppendNumberField(&out, RegionTag::kFlushedThrough, region.flushed_through.value);
   for (const FileReference& reference : region.files) {
-    AppendField(&out, 11, EncodeReference(reference));
+    AppendField(&out, RegionTag::kReference, EncodeReference(reference));
   }
   return out;
 }
@@ -317,36 +376,37 @@ Result<RegionRecord> DecodeRegion(std::string_view bytes) {
   RegionRecord region;
   while (fields.Next()) {
     switch (fields.tag()) {
-      case 1:
+      case RegionTag::kId:
         region.id = IdField<RegionId>(&fields);
         break;
-      case 3:
+      case RegionTag::kTable:
         region.table = IdField<TableId>(&fields);
         break;
-      case 5:
+      case RegionTag::kStartKey:
         region.start_key = KeyField(&fields);
         break;
-      case 7:
+      case RegionTag::kEndKey:
         region.end_key = KeyField(&fields);
         break;
-      case 9:
+      case RegionTag::kFlushedThrough:
         region.flushed_through = IdField<SequenceNumber>(&fields);
         break;
-      case 11:
+      case RegionTag::kReference:
         AddReference(&fields, &region);
         break;
       default:
         fields.Unknown();
     }
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3, 5, 7, 9}));
+  RETURN_IF_ERROR(fields.Finish({RegionTag::kId, RegionTag::kTable, RegionTag::kStartKey,
+                                 RegionTag::kEndKey, RegionTag::kFlushedThrough}));
   return region;
 }
 
 std::string EncodeSegment(const SegmentRecord& segment) {
   std::string out;
-  AppendNumberField(&out, 1, segment.number.value);
-  AppendRandomIdField(&out, 3, segment.id);
+  AppendNumberField(&out, SegmentTag::kNumber, segment.number.value);
+  AppendRandomIdField(&out, SegmentTag::kId, segment.id);
   return out;
 }
 
@@ -355,17 +415,17 @@ Result<SegmentRecord> DecodeSegment(std::string_view bytes) {
   SegmentRecord segment;
   while (fields.Next()) {
     switch (fields.tag()) {
-      case 1:
+      case SegmentTag::kNumber:
         segment.number = IdField<FileNumber>(&fields);
         break;
-      case 3:
+      case SegmentTag::kId:
         segment.id = RandomIdField(&fields);
         break;
       default:
         fields.Unknown();
     }
   }
-  RETURN_IF_ERROR(fields.Finish({1, 3}));
+  RETURN_IF_ERROR(fields.Finish({SegmentTag::kNumber, SegmentTag::kId}));
   return segment;
 }
 
