@@ -48,6 +48,7 @@
 
 namespace tandem::engine {
 class Engine;
+class EngineImpl;
 class RowSource;
 struct SnapshotState;
 }  // namespace tandem::engine
@@ -61,17 +62,17 @@ namespace tandem {
 /// so a long-lived snapshot costs disk space.
 class Snapshot {
  public:
-  /// For the engine.
-  explicit Snapshot(std::unique_ptr<engine::SnapshotState> state);
   Snapshot(Snapshot&&) noexcept;
   Snapshot& operator=(Snapshot&&) noexcept;
   ~Snapshot();
   /// The last operation that it sees. Operations are numbered from 1 in commit order.
   uint64_t sequence() const;
-  /// For the engine.
-  const engine::SnapshotState& state() const { return *state_; }
 
  private:
+  friend class engine::EngineImpl;
+  explicit Snapshot(std::unique_ptr<engine::SnapshotState> state);
+  const engine::SnapshotState& state() const { return *state_; }
+
   std::unique_ptr<engine::SnapshotState> state_;
 };
 
@@ -82,8 +83,6 @@ class Snapshot {
 /// Snapshot that it was opened with may be destroyed.
 class Cursor {
  public:
-  /// For the engine.
-  explicit Cursor(std::unique_ptr<engine::RowSource> source);
   Cursor(Cursor&&) noexcept;
   Cursor& operator=(Cursor&&) noexcept;
   ~Cursor();
@@ -125,6 +124,9 @@ class Cursor {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  friend class engine::EngineImpl;
+  explicit Cursor(std::unique_ptr<engine::RowSource> source);
+
   std::unique_ptr<engine::RowSource> source_;
   RowView row_;
   Status status_;

@@ -51,7 +51,7 @@ class WriteBatch {
   size_t operation_count() const { return operations_; }
   /// As encoded; at most kBatchBytesMax when it is written.
   size_t size_bytes() const { return bytes_.size(); }
-  /// The operations in the encoding of engine/commit/write_batch.cc, for the engine.
+  /// The encoded operations; valid until the batch changes. The encoding is not stable.
   std::string_view bytes() const { return bytes_; }
 
  private:
