@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs fuzz targets, two at a time: run_fuzz.sh PROGRAM SECONDS [TARGET...]. Each begins with its
-# corpus, test/fuzz/corpus/TARGET, and with the sound inputs that it makes itself. Prints a line a
+# corpus, test/fuzz/corpus/TARGET.tar.gz, and with the sound inputs that it makes itself. Prints a line a
 # target and at the end one of JSON. Fails when one of them finds something or could not run; the
 # input of a finding is kept, and the command that repeats it printed.
 #
@@ -26,19 +26,30 @@ flags="-entropic=0 -malloc_limit_mb=64 -rss_limit_mb=1024 -timeout=10 -max_len=4
 
 number_in() { sed -n "s/$1/\1/p" "$2" | tail -n 1; }
 
+# The corpus of a target, as files of a folder. Equal files make equal archives.
+unpack() {
+  [ ! -e "$corpus/$1.tar.gz" ] || tar -xzf "$corpus/$1.tar.gz" -C "$2"
+}
+pack() {
+  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=0644 -C "$2" -c . |
+    gzip -9n > "$corpus/$1.tar.gz"
+}
+
 grow() {
-  local target=$1 kept=$corpus/$1 merged=$work/$1.merged
+  local target=$1 kept=$work/$1.kept merged=$work/$1.merged
   mkdir -p "$merged" "$kept"
+  unpack "$target" "$kept" || return 1
   "$program" --target="$target" $flags -merge=1 -use_counters=0 "$merged" "$kept" "$work/$target" \
     > "$work/$target.log" 2>&1 || return 1
   find "$kept" -type f ! -name 'found-*' -delete
   cp "$merged"/* "$kept"
+  pack "$target" "$kept"
 }
 
 fuzz() {
   local target=$1 log=$work/$1.log found=$(dirname "$program")/found-$1- inputs right
   mkdir "$work/$target" && "$program" --target="$target" --seeds="$work/$target" || return 1
-  if [ -d "$corpus/$target" ]; then cp "$corpus/$target"/* "$work/$target" || return 1; fi
+  unpack "$target" "$work/$target" || return 1
   # A single allocation of more than 64 MiB, or an input that takes 10 s, is a finding.
   if timeout -k 10 $((seconds + 120)) "$program" --target="$target" $flags -seed="$seed" \
     -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix="$found" "$work/$target" \
