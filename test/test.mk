@@ -5,7 +5,7 @@ SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJ
 PLAIN_SUPPORT_OBJECTS = $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
-TEST_FOLDERS = $(filter-out support fuzz prove,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_FOLDERS = $(filter-out support allocations fuzz prove,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 # The longest first; the model test in two halves that run side by side.
 TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
@@ -63,7 +63,9 @@ EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leve
 EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
 EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite,$(EXAM_PEERS)),-lsqlite3) \
   $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
-PROVE_OBJECTS = $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
+# Counts allocations and lets them fail: it replaces operator new, so only some programs link it.
+ALLOCATIONS_OBJECT = $(call objects,test/allocations/allocations.cc)
+PROVE_OBJECTS = $(ALLOCATIONS_OBJECT) $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 prove:
 	$(INSTALL) $(PACKAGES_TEST)
@@ -116,7 +118,7 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private OPT = -O1
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
-PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(SUPPORT_OBJECTS)
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 
@@ -146,6 +148,7 @@ $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+$(BUILD)/test_api $(BUILD)/test_growth: $(ALLOCATIONS_OBJECT)
 # Those of growth and of memstores use the engine that its own tests start from.
 $(BUILD)/test_growth $(BUILD)/test_memstore: $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tandem/tandem.h"
-#include "test/api/allocations.h"
+#include "test/allocations/allocations.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 

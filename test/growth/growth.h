@@ -42,7 +42,5 @@ void Check(const Growth& growth);
 
 /// Allocations of this thread in `work`, by operator new.
 uint64_t AllocationsOf(const std::function<void()>& work);
-/// Bytes that operator new gave to any thread and that were not given back.
-int64_t LiveBytes();
 
 }  // namespace tandem::test

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/random.h"
-#include "test/prove/failing_allocations.h"
+#include "test/allocations/allocations.h"
 #include "test/prove/fault_run.h"
 #include "test/prove/pausing_file_system.h"
 #include "test/prove/shrink.h"
@@ -36,14 +36,14 @@ class FailingCalls final : public CallGuard {
   void Begin() override {
     // What failed once for a whole call does so in no later one.
     if (has_struck_) return;
-    AllocationFailureOfThisThread() = {.left = index_ - static_cast<int64_t>(count_),
-                                       .sticky = sticky_};
+    test::ThisThreadsAllocations() = {.left = index_ - static_cast<int64_t>(count_),
+                                      .sticky = sticky_};
   }
   void End() override {
-    AllocationFailure& failure = AllocationFailureOfThisThread();
-    has_struck_ = has_struck_ || failure.has_struck;
-    count_ += failure.count;
-    failure = AllocationFailure();
+    test::Allocations& allocations = test::ThisThreadsAllocations();
+    has_struck_ = has_struck_ || allocations.has_failed;
+    count_ += allocations.tried;
+    allocations = {};
   }
 
   bool has_struck() const { return has_struck_; }

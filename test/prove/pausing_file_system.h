@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file_system.h"
-#include "test/prove/failing_allocations.h"
+#include "test/allocations/allocations.h"
 
 namespace tandem::prove {
 
@@ -16,28 +16,28 @@ class PausingFile final : public base::File {
  public:
   explicit PausingFile(std::unique_ptr<base::File> beneath) : beneath_(std::move(beneath)) {}
   ~PausingFile() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     beneath_.reset();
   }
   Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Read(offset, buffer);
   }
   Status Write(uint64_t offset, std::string_view data) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Write(offset, data);
   }
   Status DataSync() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->DataSync();
   }
   Result<uint64_t> Size() override { return beneath_->Size(); }
   Status Truncate(uint64_t size_bytes) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Truncate(size_bytes);
   }
   Status Preallocate(uint64_t size_bytes) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Preallocate(size_bytes);
   }
   const std::string& name() const override { return beneath_->name(); }
@@ -51,36 +51,36 @@ class PausingDirectory final : public base::Directory {
   explicit PausingDirectory(std::unique_ptr<base::Directory> beneath)
       : beneath_(std::move(beneath)) {}
   ~PausingDirectory() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     beneath_.reset();
   }
   Result<std::unique_ptr<base::File>> Create(const std::string& name) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return Wrap(beneath_->Create(name));
   }
   Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return Wrap(beneath_->Open(name, mode));
   }
   Status Remove(const std::string& name) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Remove(name);
   }
   Result<std::vector<std::string>> List() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->List();
   }
   Status Sync() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Sync();
   }
   Status Lock() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->Lock();
   }
   bool HoldsLock() const override { return beneath_->HoldsLock(); }
   Result<uint64_t> FreeSpace() override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return beneath_->FreeSpace();
   }
 
@@ -99,14 +99,14 @@ class PausingFileSystem final : public base::FileSystem {
   explicit PausingFileSystem(base::FileSystem* beneath) : beneath_(beneath) {}
   Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
                                                          bool create) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     auto directory = beneath_->OpenDirectory(path, create);
     if (!directory.has_value()) return directory;
     return std::unique_ptr<base::Directory>(
         std::make_unique<PausingDirectory>(*std::move(directory)));
   }
   std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override {
-    AllocationPause pause;
+    test::AllocationPause pause;
     return std::make_unique<Queue>(beneath_->NewQueue(depth));
   }
   std::string_view name() const override { return beneath_->name(); }
@@ -116,11 +116,11 @@ class PausingFileSystem final : public base::FileSystem {
    public:
     explicit Queue(std::unique_ptr<base::IoQueue> beneath) : beneath_(std::move(beneath)) {}
     void Submit(std::span<base::IoRequest* const> requests) override {
-      AllocationPause pause;
+      test::AllocationPause pause;
       beneath_->Submit(requests);
     }
     base::IoRequest* Wait() override {
-      AllocationPause pause;
+      test::AllocationPause pause;
       return beneath_->Wait();
     }
 
