@@ -1,6 +1,7 @@
 // Blocks of one file, through the cache or past it.
 #include "format/block/block_file.h"
 
+#include <limits>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -43,6 +44,10 @@ Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const 
   }
   if (handle.offset % kBlockAlignment != 0) {
     return Corrupt(handle.offset, "offset of block is no multiple of 8");
+  }
+  // No file reaches as far, and systems refuse to read there instead of finding nothing.
+  if (handle.offset > std::numeric_limits<int64_t>::max() - uint64_t{handle.stored_bytes}) {
+    return Corrupt(handle.offset, "offset of block is past the end of every file");
   }
   auto buffer = std::make_unique_for_overwrite<char[]>(handle.stored_bytes);
   ASSIGN_OR_RETURN(const size_t size,

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/file_system.h"
 #include "format/block/block_codec.h"
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
@@ -11,6 +12,7 @@
 #include "format/hash.h"
 #include "test/support/hex.h"
 #include "test/support/print.h"
+#include "test/support/temporary_directory.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
@@ -46,6 +48,23 @@ StatusCode CodeOf(std::string_view bytes) {
 }
 
 BOOST_AUTO_TEST_SUITE(BlockTest)
+
+// Of a real file: systems refuse such an offset, where a file in memory has no bytes.
+BOOST_AUTO_TEST_CASE(AnOffsetPastEveryFileIsCorrupt) {
+  const test::TemporaryDirectory place;
+  const auto file_system = base::NewPosixFileSystem();
+  auto directory = file_system->OpenDirectory(place.path(), /*create=*/false);
+  BOOST_REQUIRE(directory.has_value());
+  auto file = (*directory)->Create("store-1");
+  BOOST_REQUIRE(file.has_value());
+  const BlockFile blocks(std::move(*file), FileNumber(1), kId, nullptr);
+  constexpr uint64_t kOffsets[] = {uint64_t{1} << 62, (uint64_t{1} << 63) - 64, uint64_t{1} << 63,
+                                   ~uint64_t{7}};
+  for (const uint64_t offset : kOffsets) {
+    const auto read = blocks.Read({offset, 90}, BlockKind::kRows);
+    BOOST_CHECK_EQUAL(read.status().code(), StatusCode::kCorruption);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(HeaderBytesAreTheDocumentedOnes) {
   const std::string bytes = Encoded(Sample("abc"), 64);
