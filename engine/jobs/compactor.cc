@@ -30,7 +30,7 @@ bool Compactor::IsDue(const Region& region) const {
   return compaction::PickMerge(RunsOf(*region.version()).described, policy_).has_value();
 }
 
-void Compactor::SetWish(DueMerge* merge) const {
+void Compactor::SetCancelFlag(DueMerge* merge) const {
   const bool ends = merge->callers_waiting > 0 || merge->input_bytes > due_bytes_max_;
   merge->end.store(ends, std::memory_order_relaxed);
 }
@@ -39,7 +39,7 @@ void Compactor::EndMergesAbove(uint64_t input_bytes) {
   base::MutexLock lock(mutex_);
   cancelled_.store(true, std::memory_order_relaxed);
   due_bytes_max_ = input_bytes;
-  for (auto& [region, merge] : due_) SetWish(&merge);
+  for (auto& [region, merge] : due_) SetCancelFlag(&merge);
 }
 
 // `change` more callers wait to compact the region.
@@ -47,15 +47,15 @@ void Compactor::Wait(const Region& region, int change) {
   base::MutexLock lock(mutex_);
   DueMerge& merge = due_[region.id()];
   merge.callers_waiting += static_cast<uint32_t>(change);
-  SetWish(&merge);
+  SetCancelFlag(&merge);
 }
 
-// The wish that a due merge of these inputs ends.
-const Compactor::Wish& Compactor::WishOf(const Region& region, const Inputs& inputs) {
+// The flag that ends a due merge of these inputs.
+const Compactor::CancelFlag& Compactor::CancelFlagOf(const Region& region, const Inputs& inputs) {
   base::MutexLock lock(mutex_);
   DueMerge& merge = due_[region.id()];
   merge.input_bytes = BytesOf(inputs);
-  SetWish(&merge);
+  SetCancelFlag(&merge);
   return merge.end;
 }
 
@@ -82,7 +82,7 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
 Status Compactor::CompactDueInTurn(Region& region) {
   const std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return Status();  // It was done before the turn came.
-  return CompactInputs(region, *inputs, WishOf(region, *inputs));
+  return CompactInputs(region, *inputs, CancelFlagOf(region, *inputs));
 }
 
 // What came of a merge decides whether it is of use to wait for the next one.
@@ -118,7 +118,7 @@ Status Compactor::FinishInTurn(Region& region, uint64_t* budget) {
   while (IsDue(region)) {
     const std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *inputs, WishOf(region, *inputs)));
+    RETURN_IF_ERROR(CompactInputs(region, *inputs, CancelFlagOf(region, *inputs)));
     *budget -= BytesOf(*inputs);
     policy.bytes_max = *budget;
   }
@@ -164,7 +164,7 @@ Status Compactor::CompactInTurn(Region& region) {
   return CompactInputs(region, all, cancelled_);
 }
 
-Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled) {
+Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return Status();
   // What flushes left free would stand beside what the merge takes.
@@ -241,7 +241,7 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
 
 // A section of an index that the merge finds broken is made again from the rows.
 Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inputs& inputs,
-                                                 const Wish& cancelled) {
+                                                 const CancelFlag& cancelled) {
   Result<FinishedRun> files = Merge(region, inputs, cancelled);
   if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
   bool any = false;
@@ -269,7 +269,7 @@ std::vector<format::StoreFile*> Compactor::OlderSharingKeys(const Inputs& inputs
 }
 
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
-                                     const Wish& cancelled) {
+                                     const CancelFlag& cancelled) {
   std::vector<compaction::MergeInput> merged;
   uint64_t input_bytes = 0;
   for (const FileSlice& slice : inputs.slices()) {

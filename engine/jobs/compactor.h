@@ -72,17 +72,17 @@ class Compactor {
   static constexpr uint64_t kCloseBytes = 4 << 20;
 
  private:
-  using Wish = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
+  using CancelFlag = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
 
   // A region's due merge gives way to those who wait to merge all of it, and to a close.
   struct DueMerge {
     uint32_t callers_waiting = 0;
     uint64_t input_bytes = 0;
-    Wish end{false};
+    CancelFlag end{false};
   };
 
   void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
-  void SetWish(DueMerge* merge) const REQUIRES(mutex_);
+  void SetCancelFlag(DueMerge* merge) const REQUIRES(mutex_);
   Status FinishInTurn(Region& region, uint64_t* budget) EXCLUDES(mutex_);
   static void Settle(Region& region, const Status& status);
   Status GiveUpUnlessItMayPass(Region& region, const Status& status) EXCLUDES(mutex_);
@@ -99,20 +99,21 @@ class Compactor {
   static uint64_t BytesOf(const Inputs& inputs);
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
-  const Wish& WishOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
+  const CancelFlag& CancelFlagOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
   Status CompactInTurn(Region& region);
-  Status CompactInputs(Region& region, const Inputs& inputs, const Wish& cancelled);
+  Status CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
   Status RewriteInTurn(Region& region);
   Result<FinishedRun> MergeBesideDamage(const Region& region, const Inputs& inputs,
-                                        const Wish& cancelled);
-  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Wish& cancelled);
+                                        const CancelFlag& cancelled);
+  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs,
+                            const CancelFlag& cancelled);
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files);
   Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
 
   const FileWork work_;
   const compaction::MergePolicy policy_;
-  Wish cancelled_{false};  // Merges that are not due ones.
+  CancelFlag cancelled_{false};  // Merges that are not due ones.
   mutable base::Mutex mutex_;
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;       // Larger due merges end.
   std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Entries stay.
