@@ -61,7 +61,7 @@ const Compactor::CancelFlag& Compactor::CancelFlagOf(const Region& region, const
 
 Status Compactor::Compact(Region& region) {
   Wait(region, +1);
-  WorkTurn turn(region, Region::Work::kCompaction);
+  RegionJobLock turn(region, Region::Work::kCompaction);
   Wait(region, -1);
   const Status status = Guarded([&] { return CompactInTurn(region); });
   Settle(region, status);
@@ -104,7 +104,7 @@ Status Compactor::FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& 
   uint64_t budget = kCloseBytes;
   Status first_error;
   for (const auto& region : regions) {
-    WorkTurn turn(*region, Region::Work::kCompaction);
+    RegionJobLock turn(*region, Region::Work::kCompaction);
     const Status status = Guarded([&] { return FinishInTurn(*region, &budget); });
     if (first_error.ok()) first_error = status;
   }

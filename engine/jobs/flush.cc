@@ -160,7 +160,7 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
 }  // namespace
 
 Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
-  WorkTurn turn(region, Region::Work::kFlush);
+  RegionJobLock turn(region, Region::Work::kFlush);
   return FlushWaiting(region, flushed);
 }
 

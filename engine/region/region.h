@@ -102,14 +102,14 @@ class Region {
 };
 
 /// Does a region's work for a scope.
-class WorkTurn {
+class RegionJobLock {
  public:
-  WorkTurn(Region& region, Region::Work work) : region_(region), work_(work) {
+  RegionJobLock(Region& region, Region::Work work) : region_(region), work_(work) {
     region_.Begin(work_);
   }
-  ~WorkTurn() { region_.End(work_); }
-  WorkTurn(const WorkTurn&) = delete;
-  WorkTurn& operator=(const WorkTurn&) = delete;
+  ~RegionJobLock() { region_.End(work_); }
+  RegionJobLock(const RegionJobLock&) = delete;
+  RegionJobLock& operator=(const RegionJobLock&) = delete;
 
  private:
   Region& region_;
