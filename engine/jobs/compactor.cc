@@ -63,23 +63,23 @@ Status Compactor::Compact(Region& region) {
   Wait(region, +1);
   RegionJobLock turn(region, Region::Work::kCompaction);
   Wait(region, -1);
-  const Status status = Guarded([&] { return CompactInTurn(region); });
+  const Status status = Guarded([&] { return CompactLocked(region); });
   Settle(region, status);
   return status;
 }
 
 Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merged) {
   while (IsDue(region) && region.TryBegin(Region::Work::kCompaction)) {
-    const Status status = Guarded([&] { return CompactDueInTurn(region); });
+    const Status status = Guarded([&] { return CompactDueLocked(region); });
     region.End(Region::Work::kCompaction);
-    if (!status.ok()) return GiveUpUnlessItMayPass(region, status);
+    if (!status.ok()) return StopRetryingUnlessTransient(region, status);
     Settle(region, status);
     merged();
   }
   return Status();
 }
 
-Status Compactor::CompactDueInTurn(Region& region) {
+Status Compactor::CompactDueLocked(Region& region) {
   const std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return Status();  // It was done before the turn came.
   return CompactInputs(region, *inputs, CancelFlagOf(region, *inputs));
@@ -91,7 +91,7 @@ void Compactor::Settle(Region& region, const Status& status) {
 }
 
 // Returns `status`, a failure.
-Status Compactor::GiveUpUnlessItMayPass(Region& region, const Status& status) {
+Status Compactor::StopRetryingUnlessTransient(Region& region, const Status& status) {
   Settle(region, status);
   if (WasEnded(status) || base::MayPass(status)) return status;
   base::MutexLock lock(mutex_);
@@ -105,14 +105,14 @@ Status Compactor::FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& 
   Status first_error;
   for (const auto& region : regions) {
     RegionJobLock turn(*region, Region::Work::kCompaction);
-    const Status status = Guarded([&] { return FinishInTurn(*region, &budget); });
+    const Status status = Guarded([&] { return FinishLocked(*region, &budget); });
     if (first_error.ok()) first_error = status;
   }
   return first_error;
 }
 
 // Merges of the region within the budget, which they use up.
-Status Compactor::FinishInTurn(Region& region, uint64_t* budget) {
+Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
   compaction::MergePolicy policy = policy_;
   policy.bytes_max = *budget;
   while (IsDue(region)) {
@@ -133,7 +133,7 @@ uint64_t Compactor::BytesOf(const Inputs& inputs) {
 
 std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
                                                  const compaction::MergePolicy& policy) {
-  Inputs inputs{.version = FilesAlone(*region.version())};
+  Inputs inputs{.version = WithoutMemstores(*region.version())};
   const RegionRuns runs = RunsOf(inputs.version);
   const std::optional<compaction::RunRange> range = compaction::PickMerge(runs.described, policy);
   if (!range.has_value()) return std::nullopt;
@@ -152,14 +152,14 @@ void Compactor::ReleaseRetry(const Region& region) {
   tried_again_.erase(region.id());
 }
 
-Status Compactor::CompactInTurn(Region& region) {
+Status Compactor::CompactLocked(Region& region) {
   const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
     const std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
     RETURN_IF_ERROR(CompactInputs(region, *inputs, cancelled_));
   }
-  Inputs all{.version = FilesAlone(*region.version())};
+  Inputs all{.version = WithoutMemstores(*region.version())};
   all.end = all.version.files.size();
   return CompactInputs(region, all, cancelled_);
 }
@@ -177,7 +177,8 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Canc
     event.input_bytes += slice.file->store().size_bytes();
   }
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(const FinishedRun files, MergeBesideDamage(region, inputs, cancelled));
+    ASSIGN_OR_RETURN(const FinishedRun files,
+                     MergeSkippingBrokenSections(region, inputs, cancelled));
     RETURN_IF_ERROR(InstallOrRetire(region, inputs, files));
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
@@ -198,12 +199,12 @@ Status Compactor::RewriteBroken(Region& region) {
   if (!region.TryBegin(Region::Work::kCompaction)) {
     return Status::Busy(region.Describe() + " is being compacted");
   }
-  const Status status = Guarded([&] { return RewriteInTurn(region); });
+  const Status status = Guarded([&] { return RewriteLocked(region); });
   region.End(Region::Work::kCompaction);
   return status;
 }
 
-Status Compactor::RewriteInTurn(Region& region) {
+Status Compactor::RewriteLocked(Region& region) {
   while (const std::optional<Inputs> inputs = FindBroken(region)) {
     const Status status = CompactInputs(region, *inputs, cancelled_);
     if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
@@ -219,7 +220,7 @@ Status Compactor::RewriteInTurn(Region& region) {
 
 // The oldest run with a broken section that was not tried in vain.
 std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
-  Inputs inputs{.version = FilesAlone(*region.version())};
+  Inputs inputs{.version = WithoutMemstores(*region.version())};
   std::optional<uint32_t> run;
   {
     base::MutexLock lock(mutex_);
@@ -240,8 +241,9 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
 }
 
 // A section of an index that the merge finds broken is made again from the rows.
-Result<FinishedRun> Compactor::MergeBesideDamage(const Region& region, const Inputs& inputs,
-                                                 const CancelFlag& cancelled) {
+Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
+                                                           const Inputs& inputs,
+                                                           const CancelFlag& cancelled) {
   Result<FinishedRun> files = Merge(region, inputs, cancelled);
   if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
   bool any = false;

@@ -83,11 +83,11 @@ class Compactor {
 
   void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
   void SetCancelFlag(DueMerge* merge) const REQUIRES(mutex_);
-  Status FinishInTurn(Region& region, uint64_t* budget) EXCLUDES(mutex_);
+  Status FinishLocked(Region& region, uint64_t* budget) EXCLUDES(mutex_);
   static void Settle(Region& region, const Status& status);
-  Status GiveUpUnlessItMayPass(Region& region, const Status& status) EXCLUDES(mutex_);
+  Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
   void Wait(const Region& region, int change) EXCLUDES(mutex_);
-  Status CompactDueInTurn(Region& region) EXCLUDES(mutex_);
+  Status CompactDueLocked(Region& region) EXCLUDES(mutex_);
   // The files [first, end) of a version: whole runs that follow one another.
   struct Inputs {
     RegionVersion version;
@@ -100,12 +100,12 @@ class Compactor {
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
   const CancelFlag& CancelFlagOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
-  Status CompactInTurn(Region& region);
+  Status CompactLocked(Region& region);
   Status CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
-  Status RewriteInTurn(Region& region);
-  Result<FinishedRun> MergeBesideDamage(const Region& region, const Inputs& inputs,
-                                        const CancelFlag& cancelled);
+  Status RewriteLocked(Region& region);
+  Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
+                                                  const CancelFlag& cancelled);
   Result<FinishedRun> Merge(const Region& region, const Inputs& inputs,
                             const CancelFlag& cancelled);
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files);

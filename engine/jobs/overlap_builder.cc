@@ -77,7 +77,8 @@ Status OverlapWorker::BuildInTurn(Region& region) {
   RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
   bool found = true;
   while (found) {
-    at_end.version = FilesAlone(*region.version());  // They may have changed since the last walk.
+    at_end.version =
+        WithoutMemstores(*region.version());  // They may have changed since the last walk.
     ASSIGN_OR_RETURN(found, BuildNext(region, at_end.version, &walked));
   }
   return Status();

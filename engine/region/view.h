@@ -60,7 +60,7 @@ struct RegionVersion {
 
 /// The version without its memstores, for work that takes long: it keeps no memory that a flush may
 /// free.
-inline RegionVersion FilesAlone(RegionVersion version) {
+inline RegionVersion WithoutMemstores(RegionVersion version) {
   version.memstores.clear();
   return version;
 }
