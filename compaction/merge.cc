@@ -341,9 +341,9 @@ Status Merger::TakeOutOfDigests() {
 }
 
 // One file that the caller began.
-class OnlyFile final : public MergeOutput {
+class SingleFileOutput final : public MergeOutput {
  public:
-  explicit OnlyFile(format::StoreFileWriter* writer) : writer_(writer) {}
+  explicit SingleFileOutput(format::StoreFileWriter* writer) : writer_(writer) {}
   Result<format::StoreFileWriter*> NextFile() override { return writer_; }
   Status Finished(const format::StoreFileSummary&) override { return Status(); }
 
@@ -367,7 +367,7 @@ Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions 
                                format::StoreFileWriter* writer) {
   // The writer itself refuses more rows than a file takes.
   options.limits = {.bytes = UINT64_MAX, .rows = UINT32_MAX};
-  OnlyFile output(writer);
+  SingleFileOutput output(writer);
   return MergeFiles(inputs, options, &output);
 }
 
