@@ -75,7 +75,7 @@ Status EngineImpl::Start() {
                                  .environment = environment_};
   ASSIGN_OR_RETURN(database_, Recover(recovery, &health_, &time_));
   time_.Begin(options_.accept_clock);
-  Wire();
+  BuildParts();
   is_open_ = true;
   const wal::ReplayReport& replay = database_.opened.replay;
   if (replay.operations + replay.torn_bytes > 0) {
@@ -95,7 +95,7 @@ Status EngineImpl::Start() {
   return Status();
 }
 
-void EngineImpl::Wire() {
+void EngineImpl::BuildParts() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
   if (!options_.read_only) SealOldSegments(database_, &segments_);
@@ -278,8 +278,8 @@ Status EngineImpl::Close() {
   compactor_->Cancel();
   jobs_->Stop();
   Status status = options_.read_only ? Status() : health_.CheckWritable();
-  if (status.ok() && !options_.read_only) status = Guarded([this] { return EndLog(); });
-  Dismantle();
+  if (status.ok() && !options_.read_only) status = Guarded([this] { return SealLog(); });
+  Shutdown();
   if (status.ok() && !options_.read_only) {
     status = Guarded([this] { return database_.opened.storage->CloseCleanly(); });
   }
@@ -310,7 +310,7 @@ void EngineImpl::MergeLittle() {
 }
 
 // Every operation is in files: the log can end in an empty segment.
-Status EngineImpl::EndLog() {
+Status EngineImpl::SealLog() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
   RETURN_IF_ERROR(maintenance_->DropSegments());
@@ -352,7 +352,7 @@ void EngineImpl::ReportClock() {
   clock_reported_.store(true);
 }
 
-void EngineImpl::Dismantle() {
+void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
   scrubber_.reset();
   maintenance_.reset();
@@ -371,7 +371,7 @@ void EngineImpl::Dismantle() {
 
 EngineImpl::~EngineImpl() {
   if (!is_open_) return;
-  handles_->CutOff();
+  handles_->Invalidate();
   const Status status = Guarded([this] { return Close(); });
   if (!is_open_) return;
   // It could not be closed cleanly: what the log can still take is all that can be saved.
@@ -384,7 +384,7 @@ EngineImpl::~EngineImpl() {
   compactor_->Cancel();
   overlaps_->Cancel();
   jobs_->Stop();
-  Dismantle();
+  Shutdown();
 }
 
 }  // namespace tandem::engine

@@ -87,17 +87,17 @@ class EngineImpl final : public Engine {
 
  private:
   // engine_impl.cc
-  void Wire();
+  void BuildParts();
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
   Status FlushEverything();
   Status PrepareClose();
   void MergeLittle();
-  Status EndLog();
+  Status SealLog();
   Status KeepTime();
   void ReportClock();
-  void Dismantle();
+  void Shutdown();
 
   // info.cc
   FilesInfo OpenFiles() const;

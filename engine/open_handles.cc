@@ -46,7 +46,7 @@ class OpenHandles::TrackedSource final : public RowSource {
   TrackedSource(std::shared_ptr<OpenHandles> handles, std::shared_ptr<OpenSource> open)
       : handles_(std::move(handles)), open_(std::move(open)) {}
 
-  // It stays in the list until its source is gone, so that CutOff never returns too early.
+  // It stays in the list until its source is gone, so that Invalidate never returns too early.
   ~TrackedSource() override {
     {
       GatePass pass(open_->gate);
@@ -101,7 +101,7 @@ Status OpenHandles::CheckNoneOpen() const {
   return Status::Busy(open + (count == 1 ? " is open" : " are open"));
 }
 
-void OpenHandles::CutOff() {
+void OpenHandles::Invalidate() {
   std::set<std::shared_ptr<OpenSource>> sources;
   {
     base::MutexLock lock(mutex_);

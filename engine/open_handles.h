@@ -40,7 +40,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// This process is a forked child of the one that opened the handles. Takes no lock.
   bool in_child() const { return fork_mark_->in_child(); }
-  /// A source that is counted while it lives and answers kClosed after CutOff.
+  /// A source that is counted while it lives and answers kClosed after Invalidate.
   /// `table` is for the message of CheckNoneOpen.
   std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source, std::string_view table)
       EXCLUDES(mutex_);
@@ -51,7 +51,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   Status CheckNoneOpen() const EXCLUDES(mutex_);
   /// Lets go of what the open cursors hold and counts no snapshot any more; waits for a Next that
   /// runs.
-  void CutOff() EXCLUDES(mutex_);
+  void Invalidate() EXCLUDES(mutex_);
 
  private:
   friend struct SnapshotState;
@@ -66,7 +66,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
-  /// The sequences of the open snapshots; none after CutOff.
+  /// The sequences of the open snapshots; none after Invalidate.
   std::multiset<uint64_t> snapshots_ GUARDED_BY(mutex_);
 };
 

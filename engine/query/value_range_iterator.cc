@@ -38,7 +38,7 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
     const bool is_large = count > kLargeMin;
     if (is_large && total == 0 && IsAtEdge(*value)) {
       RETURN_IF_ERROR(Pass(*value));
-      return std::optional(ValueRangeStep{CutOff(*value), true});
+      return std::optional(ValueRangeStep{Invalidate(*value), true});
     }
     if (is_large || total >= entries) {
       return std::optional(ValueRangeStep{CutBefore(*value), false});
@@ -118,7 +118,7 @@ format::KeyRange ValueRangeIterator::CutBefore(const std::string& value) {
 }
 
 // Takes `value`, which is at the edge, out of the open range.
-format::KeyRange ValueRangeIterator::CutOff(const std::string& value) {
+format::KeyRange ValueRangeIterator::Invalidate(const std::string& value) {
   if (backward_) {
     open_->high = value;
   } else {

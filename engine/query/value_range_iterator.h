@@ -44,7 +44,7 @@ class ValueRangeIterator {
   Status Pass(const std::string& value);
   bool IsAtEdge(const std::string& value) const;
   format::KeyRange CutBefore(const std::string& value);
-  format::KeyRange CutOff(const std::string& value);
+  format::KeyRange Invalidate(const std::string& value);
 
   template <typename Move>
   Status MoveEach(const Move& move);
