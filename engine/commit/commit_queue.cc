@@ -1,4 +1,4 @@
-// The line is a list through the requests, which live on the stacks of their writers: joining it
+// The queue is a list through the requests, which live on the stacks of their writers: joining it
 // allocates nothing and cannot fail.
 #include "engine/commit/commit_queue.h"
 
@@ -77,10 +77,10 @@ Status CommitQueue::WriteBuffered() {
   return RunAlone([this] { return parts_.log->WriteBuffered(); });
 }
 
-// A writer's whole way: wait in line until the group is done or this one is first and nobody leads;
+// A writer's whole way: wait in the queue until the group is done or this one is first and nobody leads;
 // then lead one group, which this one is the first of.
 Status CommitQueue::Submit(Request* request) {
-  if (JoinLine(request)) {
+  if (Enqueue(request)) {
     const Group group = TakeGroup();
     Finish(group, Lead(group));
     Guarded([this] {
@@ -93,11 +93,11 @@ Status CommitQueue::Submit(Request* request) {
 }
 
 // True: this request leads. False: it is done.
-bool CommitQueue::JoinLine(Request* request) {
+bool CommitQueue::Enqueue(Request* request) {
   base::MutexLock lock(mutex_);
-  (line_last_ == nullptr ? line_first_ : line_last_->next) = request;
-  line_last_ = request;
-  while (!request->done && (leading_ || line_first_ != request)) request->turn.Wait(mutex_);
+  (queue_last_ == nullptr ? queue_first_ : queue_last_->next) = request;
+  queue_last_ = request;
+  while (!request->done && (leading_ || queue_first_ != request)) request->turn.Wait(mutex_);
   if (request->done) return false;
   leading_ = true;
   return true;
@@ -106,8 +106,8 @@ bool CommitQueue::JoinLine(Request* request) {
 CommitQueue::Group CommitQueue::TakeGroup() {
   base::MutexLock lock(mutex_);
   Group group;
-  group.first = line_first_;
-  for (Request* request = line_first_; request != nullptr; request = request->next) {
+  group.first = queue_first_;
+  for (Request* request = queue_first_; request != nullptr; request = request->next) {
     const bool is_first = request == group.first;
     if (!is_first && (request->needs_own_group() || group.first->needs_own_group() ||
                       group.bytes + request->bytes() > kGroupBytesMax)) {
@@ -118,8 +118,8 @@ CommitQueue::Group CommitQueue::TakeGroup() {
     group.batches += request->plan != nullptr ? 1 : 0;
     group.durability = std::max(group.durability, request->durability);
   }
-  line_first_ = group.last->next;
-  if (line_first_ == nullptr) line_last_ = nullptr;
+  queue_first_ = group.last->next;
+  if (queue_first_ == nullptr) queue_last_ = nullptr;
   group.last->next = nullptr;
   return group;
 }
@@ -143,7 +143,7 @@ void CommitQueue::Finish(const Group& group, const Status& status) {
 void CommitQueue::HandOver() {
   base::MutexLock lock(mutex_);
   leading_ = false;
-  if (line_first_ != nullptr) line_first_->turn.NotifyOne();
+  if (queue_first_ != nullptr) queue_first_->turn.NotifyOne();
 }
 
 // The protocol, front to back. A failure before the last step leaves nothing behind but unused

@@ -1,8 +1,8 @@
-// Group commit. Writers line up; the first in line leads: it takes a group from the line, numbers,
+// Group commit. Writers queue; the first in the queue leads: it takes a group from it, numbers,
 // encodes, logs, applies and publishes it, wakes its members, and hands over to the writer that is
-// first in line by then. The line grows while the leader works, so one sync serves many writers.
+// first in the queue by then. The queue grows while the leader works, so one sync serves many writers.
 //
-// States of a request: in line -> in the leader's group -> done. The leader is the only one that
+// States of a request: queued -> in the leader's group -> done. The leader is the only one that
 // touches the log and the active memstores; leadership is a flag, not a mutex, so no lock is held
 // across its I/O.
 //
@@ -13,7 +13,7 @@
 // A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
 // be in the log or in files before it is: where its leader finds that something is not, the batch
 // is not committed, its region logs everything from then on, the writer has it flushed and gets in
-// line again (engine/region/unlogged.h;
+// queue again (engine/region/unlogged.h;
 // docs/decisions/0009-reading-writes-flush-what-they-read.md).
 #pragma once
 
@@ -87,7 +87,7 @@ class CommitQueue {
   };
 
   Status Submit(Request* request);
-  bool JoinLine(Request* request) EXCLUDES(mutex_);
+  bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);
   Status Lead(const Group& group);
   void Finish(const Group& group, const Status& status) EXCLUDES(mutex_);
@@ -107,8 +107,8 @@ class CommitQueue {
   bool write_scheduled_ = false;         // The leader's: a timer will write the buffer.
 
   base::Mutex mutex_;
-  Request* line_first_ GUARDED_BY(mutex_) = nullptr;
-  Request* line_last_ GUARDED_BY(mutex_) = nullptr;
+  Request* queue_first_ GUARDED_BY(mutex_) = nullptr;
+  Request* queue_last_ GUARDED_BY(mutex_) = nullptr;
   bool leading_ GUARDED_BY(mutex_) = false;  // Somebody leads.
 };
 

@@ -1,5 +1,5 @@
 // Backpressure: writers slow down and then wait when flushes or merges fall behind or the memstores
-// together pass their budget. They wait before they join the commit line, so the leader is never
+// together pass their budget. They wait before they join the commit queue, so the leader is never
 // held up.
 //
 // Merges: what counts is the runs of a region and the memstores that will be runs. Twice as many as
