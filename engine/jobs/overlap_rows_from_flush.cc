@@ -34,7 +34,7 @@ class RecordedRows final : public NewerRows {
   Result<std::string_view> Key(uint32_t slot) override { return cursor_.Key(slot); }
   Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) override {
     const int64_t newest = cursor_.Newest(slot, columns_[which]);
-    return newest != kKillsNothing && newest >= timestamp;
+    return newest != kSupersedesNothing && newest >= timestamp;
   }
   Share ShareOfFile(size_t which, int64_t timestamp) const override {
     return ShareOf(record_.range(columns_[which]), timestamp);
@@ -44,8 +44,8 @@ class RecordedRows final : public NewerRows {
   }
 
  private:
-  static Share ShareOf(const KillRange& range, int64_t timestamp) {
-    if (range.max == kKillsNothing || range.max < timestamp) return Share::kNone;
+  static Share ShareOf(const SupersededRange& range, int64_t timestamp) {
+    if (range.max == kSupersedesNothing || range.max < timestamp) return Share::kNone;
     return range.every && range.min >= timestamp ? Share::kAll : Share::kSome;
   }
 

@@ -42,7 +42,7 @@ void AppendOffsets(std::span<const int64_t> newest, uint64_t zero, std::string* 
   for (const int64_t timestamp : newest) {
     // Modulo 2^64, so that any two timestamps have a difference.
     const uint64_t offset =
-        timestamp == kKillsNothing ? 0 : static_cast<uint64_t>(timestamp) - zero;
+        timestamp == kSupersedesNothing ? 0 : static_cast<uint64_t>(timestamp) - zero;
     const auto narrow = static_cast<T>(offset);
     std::memcpy(to, &narrow, sizeof(T));
     to += sizeof(T);
@@ -53,7 +53,8 @@ void AppendOffsets(std::span<const int64_t> newest, uint64_t zero, std::string* 
 
 uint64_t FlushedRows::size_bytes() const {
   uint64_t bytes = sizeof(FlushedRows) + chunk_bytes_ + chunks_.capacity() * sizeof(Chunk) +
-                   frames_.capacity() * sizeof(Frame) + ranges_.capacity() * sizeof(KillRange);
+                   frames_.capacity() * sizeof(Frame) +
+                   ranges_.capacity() * sizeof(SupersededRange);
   for (const Column& column : columns_) bytes += sizeof(Column) + column.qualifier.size();
   return bytes;
 }
@@ -87,7 +88,7 @@ int64_t FlushedRows::NewestOf(const Frame& frame, const char* bytes, uint32_t sl
   }
   const auto least = static_cast<uint64_t>(frame.range.min);
   if (frame.range.every) return static_cast<int64_t>(least + offset);
-  return offset == 0 ? kKillsNothing : static_cast<int64_t>(least + offset - 1);
+  return offset == 0 ? kSupersedesNothing : static_cast<int64_t>(least + offset - 1);
 }
 
 FlushedRows::Recorder::Recorder(const format::TableRecord& table,
@@ -108,7 +109,7 @@ FlushedRows::Recorder::Recorder(const format::TableRecord& table,
 void FlushedRows::Recorder::AddRow(std::string_view key, std::span<const format::Cell> cells) {
   if (record_ == nullptr) return;
   AddKey(key);
-  AddKills(cells);
+  AddSuperseded(cells);
   ++record_->row_count_;
   if (++chunk_rows_ == kChunkRows || bytes_.size() > kChunkKeyBytes) FinishChunk();
 }
@@ -124,11 +125,11 @@ void FlushedRows::Recorder::AddKey(std::string_view key) {
 
 // Both cells and columns are sorted by family and qualifier; a family's deletes come before its
 // columns.
-void FlushedRows::Recorder::AddKills(std::span<const format::Cell> cells) {
+void FlushedRows::Recorder::AddSuperseded(std::span<const format::Cell> cells) {
   const std::vector<Column>& columns = record_->columns_;
   if (columns.empty()) return;
   int64_t* newest = newest_.data() + chunk_rows_;
-  for (size_t i = 0; i < columns.size(); ++i) newest[i * kChunkRows] = kKillsNothing;
+  for (size_t i = 0; i < columns.size(); ++i) newest[i * kChunkRows] = kSupersedesNothing;
   size_t next = 0;
   for (const format::Cell& cell : cells) {
     if (cell.kind == format::CellKind::kDeleteCell) continue;
@@ -157,8 +158,8 @@ void FlushedRows::Recorder::FinishChunk() {
     const bool is_like_the_last =
         i > 0 && std::equal(newest.begin(), newest.end(), NewestOf(i - 1).begin());
     record.frames_.push_back(is_like_the_last ? record.frames_.back() : FrameOf(newest));
-    const KillRange& frame = record.frames_.back().range;
-    KillRange& all = record.ranges_[i];
+    const SupersededRange& frame = record.frames_.back().range;
+    SupersededRange& all = record.ranges_[i];
     all = {std::min(all.min, frame.min), std::max(all.max, frame.max), all.every && frame.every};
   }
   Chunk& chunk = record.chunks_.emplace_back();
@@ -175,14 +176,14 @@ void FlushedRows::Recorder::FinishChunk() {
 FlushedRows::Frame FlushedRows::Recorder::FrameOf(std::span<const int64_t> newest) {
   Frame frame;
   frame.at = static_cast<uint32_t>(bytes_.size());
-  KillRange& range = frame.range;
+  SupersededRange& range = frame.range;
   for (const int64_t timestamp : newest) {
-    const bool kills = timestamp != kKillsNothing;
+    const bool kills = timestamp != kSupersedesNothing;
     range.every = range.every && kills;
     range.min = std::min(range.min, kills ? timestamp : range.min);
     range.max = std::max(range.max, timestamp);
   }
-  if (range.max == kKillsNothing) return frame;
+  if (range.max == kSupersedesNothing) return frame;
   const uint64_t zero = static_cast<uint64_t>(range.min) - (range.every ? 0 : 1);
   const uint64_t greatest = static_cast<uint64_t>(range.max) - zero;
   frame.width = std::bit_ceil((static_cast<uint32_t>(std::bit_width(greatest)) + 7) / 8);

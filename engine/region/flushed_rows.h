@@ -26,13 +26,13 @@ namespace tandem::engine {
 
 /// In the place of a timestamp: the row kills nothing. A marker of exactly that timestamp counts as
 /// none, which leaves alive what it kills.
-inline constexpr int64_t kKillsNothing = std::numeric_limits<int64_t>::min();
+inline constexpr int64_t kSupersedesNothing = std::numeric_limits<int64_t>::min();
 
 /// Over some rows: the least and the greatest timestamp up to which one kills, and whether each
 /// does. Rows that kill nothing are not in the bounds.
-struct KillRange {
+struct SupersededRange {
   int64_t min = std::numeric_limits<int64_t>::max();
-  int64_t max = kKillsNothing;
+  int64_t max = kSupersedesNothing;
   bool every = true;
 };
 
@@ -56,8 +56,8 @@ class FlushedRows {
 
   /// The place of a column among those of the record; nullopt when it is not one of them.
   std::optional<size_t> Find(const format::IndexColumnRecord& column) const;
-  const KillRange& range(size_t column) const { return ranges_[column]; }
-  const KillRange& range(uint32_t chunk, size_t column) const {
+  const SupersededRange& range(size_t column) const { return ranges_[column]; }
+  const SupersededRange& range(uint32_t chunk, size_t column) const {
     return frames_[chunk * columns_.size() + column].range;
   }
 
@@ -72,7 +72,7 @@ class FlushedRows {
     uint32_t first = 0;             // Ordinal of its first row.
   };
   struct Frame {
-    KillRange range;
+    SupersededRange range;
     uint32_t at = 0;     // In the bytes of the chunk.
     uint32_t width = 0;  // Bytes an offset takes.
   };
@@ -80,7 +80,7 @@ class FlushedRows {
   int64_t NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const;
 
   std::vector<Column> columns_;  // Sorted, distinct.
-  std::vector<KillRange> ranges_;
+  std::vector<SupersededRange> ranges_;
   std::vector<Chunk> chunks_;
   std::vector<Frame> frames_;  // By chunk and column.
   uint32_t row_count_ = 0;
@@ -103,7 +103,7 @@ class FlushedRows::Recorder {
 
  private:
   void AddKey(std::string_view key);
-  void AddKills(std::span<const format::Cell> cells);
+  void AddSuperseded(std::span<const format::Cell> cells);
   void FinishChunk();
   Frame FrameOf(std::span<const int64_t> newest);
   std::span<int64_t> NewestOf(size_t column) {
@@ -129,7 +129,7 @@ class FlushedRows::Cursor {
   /// Of the row at `slot` of the chunk. Requires: slots do not fall within a chunk. Lifetime: until
   /// the next call.
   std::string_view Key(uint32_t slot);
-  /// The timestamp up to which the row kills, or kKillsNothing.
+  /// The timestamp up to which the row kills, or kSupersedesNothing.
   int64_t Newest(uint32_t slot, size_t column) const {
     return record_.NewestOf(frames_[column], bytes_, slot);
   }

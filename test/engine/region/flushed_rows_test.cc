@@ -77,7 +77,7 @@ PlainRow RandomRow(TestRandom& random, uint64_t spread, std::string key) {
 
 // Rule 13: the newest of what touches the column.
 int64_t NewestOf(const PlainRow& row, const format::IndexColumnRecord& column) {
-  int64_t newest = engine::kKillsNothing;
+  int64_t newest = engine::kSupersedesNothing;
   for (const format::Cell& cell : row.cells) {
     if (cell.family != column.family || cell.kind == format::CellKind::kDeleteCell) continue;
     const bool touches =
@@ -87,11 +87,11 @@ int64_t NewestOf(const PlainRow& row, const format::IndexColumnRecord& column) {
   return newest;
 }
 
-void CheckRange(const std::vector<int64_t>& newest, const engine::KillRange& range) {
-  engine::KillRange expected;
+void CheckRange(const std::vector<int64_t>& newest, const engine::SupersededRange& range) {
+  engine::SupersededRange expected;
   for (const int64_t timestamp : newest) {
-    expected.every = expected.every && timestamp != engine::kKillsNothing;
-    if (timestamp == engine::kKillsNothing) continue;
+    expected.every = expected.every && timestamp != engine::kSupersedesNothing;
+    if (timestamp == engine::kSupersedesNothing) continue;
     expected.min = std::min(expected.min, timestamp);
     expected.max = std::max(expected.max, timestamp);
   }
