@@ -14,9 +14,9 @@ using format::CatalogEdit;
 using format::FileNumber;
 using format::LogMark;
 
-CatalogKeeper::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
+ManifestStore::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
                                  RecoveredFiles* files) {
-  CatalogKeeper::Parts parts;
+  ManifestStore::Parts parts;
   parts.directory = directory;
   parts.random = random;
   parts.root_file = std::move(files->root_file);

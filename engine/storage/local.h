@@ -10,9 +10,9 @@
 
 #include "base/file_system.h"
 #include "base/mutex.h"
-#include "engine/storage/catalog_keeper.h"
 #include "engine/storage/local_log.h"
 #include "engine/storage/local_recovery.h"
+#include "engine/storage/manifest_store.h"
 #include "engine/storage/storage.h"
 #include "engine/storage/store_handles.h"
 
@@ -103,7 +103,7 @@ class LocalStorage : public Storage {
   base::RandomSource* const random_;
   const size_t former_segments_max_;
   std::unique_ptr<const Found> found_;  // Until Start.
-  CatalogKeeper keeper_;                // By the holder of the turn.
+  ManifestStore keeper_;                // By the holder of the turn.
   // For a settled manifest, the end of a hold, or a reader's end. By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;
   uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.

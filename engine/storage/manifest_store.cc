@@ -1,6 +1,6 @@
 // Commits of the catalog. The rule that everything here serves: after any error of a manifest
 // nothing is committed, and nothing deleted, before a new manifest is durable and ROOT names it.
-#include "engine/storage/catalog_keeper.h"
+#include "engine/storage/manifest_store.h"
 
 #include <algorithm>
 #include <utility>
@@ -52,7 +52,7 @@ Result<std::shared_ptr<const Catalog>> Changed(const Catalog& catalog, const Cat
 
 }  // namespace
 
-CatalogKeeper::CatalogKeeper(Parts parts)
+ManifestStore::ManifestStore(Parts parts)
     : directory_(parts.directory),
       random_(parts.random),
       root_file_(std::move(parts.root_file)),
@@ -66,7 +66,7 @@ CatalogKeeper::CatalogKeeper(Parts parts)
   catalog_ = std::make_shared<const Catalog>(contents_.catalog);
 }
 
-Status CatalogKeeper::MarkOpen() {
+Status ManifestStore::MarkOpen() {
   RETURN_IF_ERROR(format::RewriteRoot(root_file_.get(), root_));
   format::RootRecord record = root_.record;
   record.closed = false;
@@ -75,7 +75,7 @@ Status CatalogKeeper::MarkOpen() {
   return PointRoot(record, /*both=*/false);
 }
 
-Status CatalogKeeper::BeginManifest(bool was_closed, LogMark log) {
+Status ManifestStore::BeginManifest(bool was_closed, LogMark log) {
   if (!was_closed) return Replace(log);
   writer_ = format::ManifestWriter::Resume(std::move(manifest_file_), contents_);
   replace_at_bytes_ = ReplaceAt(*writer_);
@@ -83,7 +83,7 @@ Status CatalogKeeper::BeginManifest(bool was_closed, LogMark log) {
   return Status();
 }
 
-Status CatalogKeeper::Commit(CatalogEdit edit, LogMark log) {
+Status ManifestStore::Commit(CatalogEdit edit, LogMark log) {
   RETURN_IF_ERROR(Settle(log));
   edit.counters = edit.counters ? Larger(*edit.counters, catalog_->counters) : catalog_->counters;
   ASSIGN_OR_RETURN(std::shared_ptr<const Catalog> changed, Changed(*catalog_, edit));
@@ -94,7 +94,7 @@ Status CatalogKeeper::Commit(CatalogEdit edit, LogMark log) {
   return Status();
 }
 
-Result<format::FileNumber> CatalogKeeper::NextNumber(LogMark log) {
+Result<format::FileNumber> ManifestStore::NextNumber(LogMark log) {
   if (next_number_ + kHeldBack >= reserved_end_) {
     CatalogEdit reserve;
     reserve.counters = catalog_->counters;
@@ -105,7 +105,7 @@ Result<format::FileNumber> CatalogKeeper::NextNumber(LogMark log) {
   return format::FileNumber(next_number_++);
 }
 
-Status CatalogKeeper::Close(std::vector<format::BoundFile> segments, LogMark log) {
+Status ManifestStore::Close(std::vector<format::BoundFile> segments, LogMark log) {
   RETURN_IF_ERROR(Settle(log));
   // Each segment vouches for the one before it, so the newest ones stand for all.
   if (segments.size() > format::kRootSegmentsMax) {
@@ -121,7 +121,7 @@ Status CatalogKeeper::Close(std::vector<format::BoundFile> segments, LogMark log
 }
 
 // Appends to the manifest; when that fails, a new one takes its place at once if it can.
-Status CatalogKeeper::Append(const CatalogEdit& edit, LogMark log) {
+Status ManifestStore::Append(const CatalogEdit& edit, LogMark log) {
   const Status status = writer_->Append(edit, catalog_->epoch, log);
   if (writer_->usable()) return status;
   unsettled_ = true;
@@ -130,7 +130,7 @@ Status CatalogKeeper::Append(const CatalogEdit& edit, LogMark log) {
 }
 
 // Makes the state settled, or says why it is not.
-Status CatalogKeeper::Settle(LogMark log) {
+Status ManifestStore::Settle(LogMark log) {
   RETURN_IF_ERROR(refusal_);
   if (!unsettled_) return Status();
   const Status status = Replace(log);
@@ -139,7 +139,7 @@ Status CatalogKeeper::Settle(LogMark log) {
 }
 
 // Writes a new manifest with the committed catalog and points ROOT to it.
-Status CatalogKeeper::Replace(LogMark log) {
+Status ManifestStore::Replace(LogMark log) {
   ASSIGN_OR_RETURN(std::unique_ptr<format::ManifestWriter> writer, WriteNewManifest(log));
   RETURN_IF_ERROR(SyncDirectory());
   format::RootRecord record = root_.record;
@@ -158,7 +158,7 @@ Status CatalogKeeper::Replace(LogMark log) {
   return Status();
 }
 
-Result<std::unique_ptr<format::ManifestWriter>> CatalogKeeper::WriteNewManifest(LogMark log) {
+Result<std::unique_ptr<format::ManifestWriter>> ManifestStore::WriteNewManifest(LogMark log) {
   ASSIGN_OR_RETURN(const format::FileNumber number, ManifestNumber());
   format::BoundFile identity;
   identity.number = number;
@@ -171,7 +171,7 @@ Result<std::unique_ptr<format::ManifestWriter>> CatalogKeeper::WriteNewManifest(
 
 // A number for a manifest: of those held back or, when there is none left, of a reservation in
 // ROOT, which needs no manifest.
-Result<format::FileNumber> CatalogKeeper::ManifestNumber() {
+Result<format::FileNumber> ManifestStore::ManifestNumber() {
   if (next_number_ == reserved_end_) {
     format::RootRecord record = root_.record;
     record.next_file_number = reserved_end_ + kReservedNumbers;
@@ -188,7 +188,7 @@ Result<format::FileNumber> CatalogKeeper::ManifestNumber() {
 
 // Writes `record` to ROOT under the next generation. When that fails, a crash may show either
 // record.
-Status CatalogKeeper::PointRoot(const format::RootRecord& record, bool both) {
+Status ManifestStore::PointRoot(const format::RootRecord& record, bool both) {
   const format::RootRecord before = root_.record;
   root_.record = record;
   root_.record.generation = before.generation + 1;
@@ -207,7 +207,7 @@ Status CatalogKeeper::PointRoot(const format::RootRecord& record, bool both) {
 
 // A failure here costs nothing: the old manifest holds everything, unless ROOT may name the new
 // one.
-void CatalogKeeper::ReplaceWhenGrown(LogMark log) {
+void ManifestStore::ReplaceWhenGrown(LogMark log) {
   const uint64_t length = writer_->end().length_bytes;
   if (length <= replace_at_bytes_) return;
   const Status status = Replace(log);
@@ -218,18 +218,18 @@ void CatalogKeeper::ReplaceWhenGrown(LogMark log) {
 }
 
 // One that cannot be removed now is tried again with the next one, and at the latest at Close.
-void CatalogKeeper::RemoveManifest(format::FileNumber number) {
+void ManifestStore::RemoveManifest(format::FileNumber number) {
   const Status status = directory_->Remove(ManifestName(number));
   if (!status.ok() && status.code() != StatusCode::kNotFound) stale_manifests_.push_back(number);
 }
 
-void CatalogKeeper::RemoveStaleManifests() {
+void ManifestStore::RemoveStaleManifests() {
   for (format::FileNumber number : std::exchange(stale_manifests_, {})) RemoveManifest(number);
 }
 
 // A manifest newer than the one that a closed ROOT names says that ROOT is an old one: no removed
 // name may come back after Close.
-Status CatalogKeeper::CheckNoneStale() {
+Status ManifestStore::CheckNoneStale() {
   RemoveStaleManifests();
   if (!stale_manifests_.empty()) {
     return Status::IoError(ManifestName(stale_manifests_.front()) + ": it cannot be removed");
@@ -238,12 +238,12 @@ Status CatalogKeeper::CheckNoneStale() {
 }
 
 // A failed sync of the directory leaves names in doubt that later syncs would not make good.
-Status CatalogKeeper::SyncDirectory() {
+Status ManifestStore::SyncDirectory() {
   const Status status = directory_->Sync();
   return status.ok() ? status : Refuse(status);
 }
 
-Status CatalogKeeper::Refuse(const Status& cause) {
+Status ManifestStore::Refuse(const Status& cause) {
   if (refusal_.ok()) {
     refusal_ = Status::ReadOnly("no change is committed after an earlier failure: " +
                                 std::string(cause.message()));

@@ -21,7 +21,7 @@
 namespace tandem::engine {
 
 /// Threads: one at a time.
-class CatalogKeeper {
+class ManifestStore {
  public:
   struct Parts {
     base::Directory* directory = nullptr;
@@ -31,7 +31,7 @@ class CatalogKeeper {
     std::unique_ptr<base::File> manifest_file;
     format::ManifestContents manifest;
   };
-  explicit CatalogKeeper(Parts parts);
+  explicit ManifestStore(Parts parts);
 
   /// Makes the record that ROOT shows durable, then writes "open" to it, with numbers reserved: the
   /// first writes of an owner.
