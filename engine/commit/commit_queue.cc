@@ -77,8 +77,8 @@ Status CommitQueue::WriteBuffered() {
   return RunAlone([this] { return parts_.log->WriteBuffered(); });
 }
 
-// A writer's whole way: wait in the queue until the group is done or this one is first and nobody leads;
-// then lead one group, which this one is the first of.
+// A writer's whole way: wait in the queue until the group is done, or until this one is first and
+// nobody leads; then lead one group, which this one is the first of.
 Status CommitQueue::Submit(Request* request) {
   if (Enqueue(request)) {
     const Group group = TakeGroup();

@@ -1,6 +1,6 @@
-// Group commit. Writers queue; the first in the queue leads: it takes a group from it, numbers,
+// Group commit. Writers queue; the first one leads: it takes a group from the queue, numbers,
 // encodes, logs, applies and publishes it, wakes its members, and hands over to the writer that is
-// first in the queue by then. The queue grows while the leader works, so one sync serves many writers.
+// first by then. The queue grows while the leader works, so one sync serves many writers.
 //
 // States of a request: queued -> in the leader's group -> done. The leader is the only one that
 // touches the log and the active memstores; leadership is a flag, not a mutex, so no lock is held
@@ -12,8 +12,8 @@
 //
 // A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
 // be in the log or in files before it is: where its leader finds that something is not, the batch
-// is not committed, its region logs everything from then on, the writer has it flushed and gets in
-// queue again (engine/region/unlogged.h;
+// is not committed, its region logs everything from then on, and the writer has it flushed and
+// queues again (engine/region/unlogged.h;
 // docs/decisions/0009-reading-writes-flush-what-they-read.md).
 #pragma once
 
