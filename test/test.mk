@@ -20,14 +20,15 @@ test:
 
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
-# thread-safety analysis comes with it.
+# thread-safety analysis comes with it. Tests are compiled without optimization, in half the time;
+# what they test is not.
 # The benchmark program is left out: its peers are not instrumented. So is test_interleave from
 # `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts. Beside
 # the tests `make tsan` runs threads on one database for STRESS_SECONDS; 0: it does not.
 FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
-ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 \
+ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 TEST_OPT=-O0 \
   CXXFLAGS=-Wthread-safety
 asan:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
@@ -38,7 +39,7 @@ tsan:
 	  STRAIN_SECONDS=$(STRESS_SECONDS)
 # The threads alone.
 STRESS_SECONDS ?= 90
-TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1
+TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 TEST_OPT=-O0
 strain:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRAIN_SECONDS=$(STRESS_SECONDS)
@@ -116,9 +117,11 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 	@echo "  CXX $<"
 	$(Q)$(compile)
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
-$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private OPT = -O1
+TEST_OPT ?= -O1
+$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override OPT = $(TEST_OPT)
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
 PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
+$(PLAIN_OBJECTS): private override OPT = -O1
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 
