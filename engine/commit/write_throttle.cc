@@ -43,7 +43,9 @@ Status WriteThrottle::Admit(const Request& request) {
     if (reason.empty()) break;
     if (request.no_wait) return Status::Busy(reason);
     const Status hindrance = parts_.health->hindrance();
-    if (!hindrance.ok()) return Hindered(reason, hindrance);
+    // Where jobs run inside of waiting, what hinders them may be over and tried again.
+    const bool may_be_over = parts_.executor->runs_inline() && !waited;
+    if (!hindrance.ok() && !may_be_over) return Hindered(reason, hindrance);
     if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
     stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());

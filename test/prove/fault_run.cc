@@ -71,7 +71,10 @@ bool FaultRun::Take(const Step& step) {
   if (!IsAllowed(status) && !closed_uncleanly) {
     return Fail("step " + std::to_string(steps_taken_) + " answers " + status.ToString());
   }
-  if (!status.ok() || is_unknown_) failed_.push_back(step);
+  if (!status.ok() || is_unknown_) {
+    failed_.push_back(step);
+    last_failure_ = status;
+  }
   return CheckLive();
 }
 
@@ -128,7 +131,8 @@ bool FaultRun::RepeatFailed() {
   for (const Step& step : std::exchange(failed_, {})) {
     if (!Take(step)) return false;
     if (failed_.empty()) continue;
-    return Fail("still fails when the trouble is over: " + step.Describe());
+    return Fail("still fails when the trouble is over: " + step.Describe() + " answers " +
+                last_failure_.ToString());
   }
   return true;
 }

@@ -72,6 +72,7 @@ class FaultRun {
                                       StatusCode::kReadOnly,    StatusCode::kBusy,
                                       StatusCode::kUnavailable, StatusCode::kOutOfMemory};
   std::vector<Step> failed_;
+  Status last_failure_;  // Of these.
   uint64_t steps_taken_ = 0;
   std::string reason_;
 };
