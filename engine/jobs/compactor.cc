@@ -174,8 +174,8 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Canc
   for (const FileSlice& slice : inputs.slices()) {
     event.input_files += 1;
     event.input_rows += slice.high - slice.low;
-    event.input_bytes += slice.file->store().size_bytes();
   }
+  event.input_bytes = BytesOf(inputs);
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
     ASSIGN_OR_RETURN(const FinishedRun files,
                      MergeSkippingBrokenSections(region, inputs, cancelled));

@@ -30,10 +30,8 @@ Shadow ShadowOfCell(const format::Cell& newer, const format::Cell& put) {
 }
 
 const FamilyOptions* OptionsOf(const format::TableRecord& table, format::FamilyId id) {
-  for (const format::FamilyRecord& family : table.families) {
-    if (family.id == id) return &family.options;
-  }
-  return nullptr;
+  const format::FamilyRecord* family = table.FindFamily(id);
+  return family == nullptr ? nullptr : &family->options;
 }
 
 // Puts at or below it are too old for the read.
