@@ -85,9 +85,7 @@ StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec
     : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
   const TableRecord& table = *parts_->spec.table;
   for (const IndexRecord& index : table.indexes) {
-    const auto family = std::find_if(
-        table.families.begin(), table.families.end(),
-        [&](const FamilyRecord& record) { return record.id == index.columns[0].family; });
+    const FamilyRecord* family = table.FindFamily(index.columns[0].family);
     parts_->indexes.push_back(
         std::make_unique<IndexSectionWriter>(index, family->options.compression));
   }

@@ -144,10 +144,8 @@ Status Resolver::EmitDelete(const PlannedOperation& operation,
   cells.push_back(marker);
 
   const int64_t oldest = versions.back().timestamp;
-  size_t versions_max = 0;
-  for (const format::FamilyRecord& family : TableOf(operation.table).record->families) {
-    if (family.id == marker.family) versions_max = family.options.max_versions;
-  }
+  const format::FamilyRecord* family = TableOf(operation.table).record->FindFamily(marker.family);
+  const size_t versions_max = family == nullptr ? 0 : family->options.max_versions;
   if (versions.size() >= versions_max && oldest > std::numeric_limits<int64_t>::min()) {
     marker.kind = format::CellKind::kDeleteColumn;
     marker.timestamp = oldest - 1;

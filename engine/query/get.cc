@@ -42,10 +42,8 @@ Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations&
 }
 
 uint32_t VersionsKept(const format::TableRecord& table, format::FamilyId id) {
-  for (const format::FamilyRecord& family : table.families) {
-    if (family.id == id) return family.options.max_versions;
-  }
-  return UINT32_MAX;
+  const format::FamilyRecord* family = table.FindFamily(id);
+  return family == nullptr ? UINT32_MAX : family->options.max_versions;
 }
 
 // What a DeleteCell needs of the trees: every version that is kept when there may be as many, since

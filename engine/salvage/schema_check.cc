@@ -24,10 +24,7 @@ void Widen(const format::KeyRange& other, format::KeyRange* range) {
 }  // namespace
 
 Status CheckFits(const format::TableRecord& table, const format::Cell& cell) {
-  const bool has_family =
-      std::any_of(table.families.begin(), table.families.end(),
-                  [&](const format::FamilyRecord& family) { return family.id == cell.family; });
-  if (!has_family) {
+  if (table.FindFamily(cell.family) == nullptr) {
     return Status::Corruption("family " + std::to_string(cell.family.value) +
                               " is none of the table's");
   }

@@ -56,7 +56,7 @@ double StoredBytes(TestEngine* engine) {
   return bytes;
 }
 
-/// After n flushes of rows with one of so many keys; each is made once.
+/// After n flushes of rows whose keys are drawn from a fixed number; each is made once.
 const Merged& MergedAfter(uint64_t n, uint64_t keys = 10'000'000) {
   static std::map<std::pair<uint64_t, uint64_t>, Merged> known;
   const auto [at, is_new] = known.try_emplace({n, keys});
