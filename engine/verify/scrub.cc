@@ -103,7 +103,8 @@ void Scrubber::Report(LiveFile& file, const Status& status) {
 Scrubber::Files Scrubber::LiveFiles() const {
   Files files;
   for (const auto& region : parts_.regions->regions()) {
-    for (const FileSlice& slice : region->version()->files) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const FileSlice& slice : version->files) {
       files.emplace(slice.file->store().number(), slice.file);
     }
   }

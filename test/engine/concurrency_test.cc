@@ -188,6 +188,30 @@ BOOST_AUTO_TEST_CASE(WritersOfManyThreadsLoseNothing) {
   BOOST_CHECK_EQUAL(database->Info().last_sequence, kThreads * kWrites * 11u / 10);
 }
 
+// The scrub walks the files of every region while flushes and merges replace them.
+BOOST_AUTO_TEST_CASE(TheScrubReadsBesideFlushesAndMerges) {
+  constexpr int kRegions = 20;
+  TableOptions table = SimpleTable();
+  table.name = "r";
+  for (int i = 1; i < kRegions; ++i) table.split_keys.push_back(std::to_string(1000 + i));
+  BOOST_REQUIRE(database->CreateTable(table).ok());
+  const auto grow = [&](const std::string& value) {
+    WriteBatch batch;
+    for (int i = 0; i < kRegions; ++i) batch.Put("r", std::to_string(1000 + i), "d", "c", value);
+    BOOST_REQUIRE(database->Write({.durability = Durability::kMemory}, batch).ok());
+    BOOST_REQUIRE(database->Flush("r").ok());
+  };
+  grow("first");
+  BOOST_REQUIRE(database->Close().ok());
+  options.scrub_bytes_per_second = uint64_t{1} << 30;
+  Open();
+  for (int i = 0; i < 20; ++i) grow(std::to_string(i));
+  BOOST_REQUIRE(database->Compact("r").ok());
+  const Statistics statistics = database->GetStatistics();
+  BOOST_CHECK(statistics.scrubbed_bytes > 0);
+  BOOST_CHECK_EQUAL(statistics.scrub_findings, 0u);
+}
+
 BOOST_AUTO_TEST_CASE(ClosingWaitsForCallsAndRefusesLaterOnes) {
   std::atomic<bool> stop{false};
   std::atomic<int> others{0};

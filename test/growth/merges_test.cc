@@ -50,7 +50,8 @@ void FlushRandomRows(TestEngine* engine, base::RandomSource* random, uint64_t ke
 
 double StoredBytes(TestEngine* engine) {
   double bytes = 0;
-  for (const FileInfo& file : (**engine).Info().tables[0].regions[0].files) {
+  const DatabaseInfo info = (**engine).Info();
+  for (const FileInfo& file : info.tables[0].regions[0].files) {
     bytes += static_cast<double>(file.size_bytes);
   }
   return bytes;
