@@ -28,11 +28,13 @@ void AddPath(IndexPath path, AccessPath* access) {
 
 }  // namespace
 
-Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access) {
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
+                                const base::Cancellation& cancellation) {
   EntryCount entries;
   for (const Cluster& cluster : clusters) {
     for (const IndexPath& path : access.paths) {
       for (const FileSource& source : cluster.files) {
+        RETURN_IF_ERROR(cancellation.Check());
         ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
         entries.in_files += count;
       }
@@ -68,7 +70,7 @@ Result<std::optional<CostedAccessPath>> AccessPathFinder::Find(const BoundNode& 
                                                                bool rows_decided) const {
   ASSIGN_OR_RETURN(std::optional<AccessPath> access, FindNode(node, rows_decided));
   if (!access.has_value()) return std::optional<CostedAccessPath>();
-  ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, *access));
+  ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, *access, cancellation_));
   return std::optional(CostedAccessPath{*std::move(access), entries});
 }
 
@@ -137,7 +139,7 @@ AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AccessPath> ways)
   size_t best = 0;
   uint64_t fewest = 0;
   for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
-    ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, ways[i]));
+    ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, ways[i], cancellation_));
     if (i > 0 && entries.total() >= fewest) continue;
     best = i;
     fewest = entries.total();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "engine/predicate/bound.h"
 #include "engine/source/candidates.h"
 #include "engine/source/sources.h"
@@ -25,16 +26,17 @@ struct CostedAccessPath {
 };
 
 /// The entries of the paths in all sources, exact. Costs a look-up for each range in each file and
-/// in each sorted run of a memstore. Errors: kCorruption, kIoError.
-Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access);
+/// in each sorted run of a memstore. Errors: kCorruption, kIoError, kCancelled.
+Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
+                                const base::Cancellation& cancellation);
 
 /// Lifetime: what it is given outlives it.
 class AccessPathFinder {
  public:
   /// `only` (when not null) is the one index that may be used.
   AccessPathFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
-                   const format::IndexRecord* only)
-      : table_(table), clusters_(clusters), only_(only) {}
+                   const format::IndexRecord* only, const base::Cancellation& cancellation)
+      : table_(table), clusters_(clusters), only_(only), cancellation_(cancellation) {}
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
   /// them. `rows_decided`: conditions on the row key are taken care of. Each range of keys is
@@ -60,6 +62,7 @@ class AccessPathFinder {
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;
   const format::IndexRecord* only_;
+  base::Cancellation cancellation_;
 };
 
 }  // namespace tandem::engine

@@ -31,13 +31,14 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 }
 
 // Takes the candidates that are certainly settled out of `*candidates`; returns how many they were.
-Result<uint64_t> TakeSettled(const Cluster& cluster, const FileSource& source,
+Result<uint64_t> TakeSettled(const ReadJob& job, const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_settle) return uint64_t{0};
   OverlapProbe elsewhere(cluster, source);
   std::vector<uint32_t>& ordinals = candidates->ordinals;
   size_t kept = 0;
   for (const uint32_t ordinal : ordinals) {
+    RETURN_IF_ERROR(job.cancellation.Check());
     bool settled = source.IsSettledHere(ordinal);
     if (settled) {
       ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
@@ -72,6 +73,7 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   for (const FileSource& source : cluster.files) {
+    RETURN_IF_ERROR(job->cancellation.Check());
     ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
     FileCandidates& candidates = files.emplace_back();
     if (exact.has_value()) {
@@ -79,7 +81,7 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
       continue;
     }
     ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
-    ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(cluster, source, &candidates));
+    ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(*job, cluster, source, &candidates));
     count += settled;
   }
   std::unique_ptr<RowIterator> rest;
@@ -94,6 +96,7 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
 
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   ReadJob* job = query.job.get();
+  RETURN_IF_ERROR(job->cancellation.Check());
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(job, cluster, *access);
   if (query.plan.rows_decide && cluster.has_one_file() && AllSettledHere(cluster.files[0])) {

@@ -5,7 +5,8 @@
 
 namespace tandem::engine {
 
-/// How many rows the query returns, its limit included. Errors: kCorruption, kIoError.
+/// How many rows the query returns, its limit included. Errors: kCorruption, kIoError,
+/// kCancelled.
 Result<uint64_t> CountMatches(const Query& query);
 
 }  // namespace tandem::engine

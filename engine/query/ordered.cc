@@ -43,6 +43,7 @@ class OrderedSource final : public RowSource {
 
   Result<bool> Next(RowView* row) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
+    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Rows of a batch are at hand.
     if (continues_) {
       ASSIGN_OR_RETURN(*row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
     } else {

@@ -129,12 +129,13 @@ Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& tabl
 class Planner {
  public:
   Planner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
-          PlanPurpose purpose)
+          PlanPurpose purpose, const base::Cancellation& cancellation)
       : table_(*view.table),
         view_(view),
         predicate_(predicate),
         options_(options),
-        purpose_(purpose) {}
+        purpose_(purpose),
+        cancellation_(cancellation) {}
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const format::IndexRecord* only, IndexAskedFor(table_, options_));
@@ -146,9 +147,9 @@ class Planner {
       for (const format::IndexRecord& index : table_.indexes) Reject(index, "no_index is given");
       return std::move(plan_);
     }
-    ASSIGN_OR_RETURN(
-        std::optional<CostedAccessPath> found,
-        AccessPathFinder(table_, plan_.clusters, only).Find(predicate_.root(), rows_decided));
+    const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
+    ASSIGN_OR_RETURN(std::optional<CostedAccessPath> found,
+                     finder.Find(predicate_.root(), rows_decided));
     if (only != nullptr && !found.has_value()) {
       return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
                                      WhyNotServing(predicate_, *only));
@@ -208,14 +209,16 @@ class Planner {
   const BoundPredicate& predicate_;
   const QueryOptions& options_;
   PlanPurpose purpose_;
+  base::Cancellation cancellation_;
   QueryPlan plan_;
 };
 
 }  // namespace
 
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
-                            const QueryOptions& options, PlanPurpose purpose) {
-  return Planner(view, predicate, options, purpose).Run();
+                            const QueryOptions& options, PlanPurpose purpose,
+                            const base::Cancellation& cancellation) {
+  return Planner(view, predicate, options, purpose, cancellation).Run();
 }
 
 std::string IndexNames(const QueryPlan& plan) {

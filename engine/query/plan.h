@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "engine/predicate/bound.h"
 #include "engine/query/access_paths.h"
 #include "engine/source/candidates.h"
@@ -33,9 +34,10 @@ enum class PlanPurpose : uint8_t {
 
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
 /// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
-/// kIoError.
+/// kIoError, kCancelled.
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
-                            const QueryOptions& options, PlanPurpose purpose);
+                            const QueryOptions& options, PlanPurpose purpose,
+                            const base::Cancellation& cancellation);
 
 /// The names of the access's indexes, with commas; empty for a scan.
 std::string IndexNames(const QueryPlan& plan);

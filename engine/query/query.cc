@@ -39,11 +39,13 @@ Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions
 
 // Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
 // be walked.
-Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const QueryPlan& plan) {
+Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const QueryPlan& plan,
+                                               const base::Cancellation& cancellation) {
   const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
   EntryCount entries;
   for (const Cluster& cluster : plan.clusters) {
     for (const FileSource& source : cluster.files) {
+      RETURN_IF_ERROR(cancellation.Check());
       ASSIGN_OR_RETURN(const std::optional<uint64_t> count, ExactEntries(source, path));
       if (!count.has_value()) return std::optional<EntryCount>();
       entries.in_files += *count;
@@ -64,13 +66,15 @@ bool IsWalkCheaper(uint64_t ordered, const Query& query) {
   return ordered <= matches;
 }
 
-Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options, Query* query) {
+Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options,
+                    const base::Cancellation& cancellation, Query* query) {
   Ordering& ordering = *query->ordering;
   ordering.ranges = RangesUnder(predicate, *ordering.index);
   const bool is_other_asked_for =
       !options.use_index.empty() && options.use_index != options.order_by;
   if (options.no_index || is_other_asked_for) return {};
-  ASSIGN_OR_RETURN(const std::optional<EntryCount> entries, CountOrdered(ordering, query->plan));
+  ASSIGN_OR_RETURN(const std::optional<EntryCount> entries,
+                   CountOrdered(ordering, query->plan, cancellation));
   if (!entries.has_value()) return {};
   ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(entries->total(), *query);
   if (!ordering.walks_index) return {};
@@ -99,13 +103,15 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   }
   shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   const bool counts = !request.returns_cells && !query.ordering.has_value();
-  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options,
-                                         counts ? PlanPurpose::kCount : PlanPurpose::kRows));
+  const PlanPurpose purpose = counts ? PlanPurpose::kCount : PlanPurpose::kRows;
+  const base::Cancellation cancellation(request.options.cancelled);
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
-    RETURN_IF_ERROR(PlanOrdering(predicate, request.query, &query));
+    RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));
   }
   RETURN_IF_ERROR(LoadFamilies(shape.merged, &query.plan.clusters));
   query.job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
+  query.job->cancellation = cancellation;
   query.job->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.job->predicate = std::move(predicate);
   return query;

@@ -37,7 +37,7 @@ struct QueryRequest {
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadShape::Make, PlanQuery; an
-/// unknown order_by), kCorruption, kIoError.
+/// unknown order_by), kCorruption, kIoError, kCancelled.
 Result<Query> PrepareQuery(const QueryRequest& request, TableView view);
 
 /// Lifetime: `query` outlives the source.

@@ -92,6 +92,7 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableVie
   ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
   RETURN_IF_ERROR(LoadFamilies(shape.merged, &clusters));
   auto job = std::make_unique<ReadJob>(context, std::move(view), std::move(shape));
+  job->cancellation = base::Cancellation(options.cancelled);
   job->may_end_early = scan.limit > 0;
   ASSIGN_OR_RETURN(job->fills_cache, FitsCache(context, clusters));
   return std::unique_ptr<RowSource>(

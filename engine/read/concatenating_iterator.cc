@@ -31,6 +31,7 @@ Result<bool> ConcatenatingIterator::Next() {
     if (next_ == clusters_.size()) return false;
     const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
     ++next_;
+    RETURN_IF_ERROR(job_->cancellation.Check());
     ASSIGN_OR_RETURN(iterator_, Open(clusters_[at]));
   }
 }
@@ -51,6 +52,7 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
 }
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
+  RETURN_IF_ERROR(job_->cancellation.Check());
   part_->low = part_->high;
   part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
@@ -62,6 +64,7 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster&
                                                     const AccessPath& access) {
   std::vector<FileCandidates> files;
   for (const FileSource& source : cluster.files) {
+    RETURN_IF_ERROR(job->cancellation.Check());
     ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
     files.push_back(std::move(candidates));
   }

@@ -21,7 +21,7 @@ class ConcatenatingIterator {
       : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
 
   /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
-  /// kCorruption, kIoError.
+  /// kCorruption, kIoError, kCancelled.
   Result<bool> Next();
   /// Lifetime: until Next.
   std::string_view key() const { return iterator_->key(); }
@@ -53,7 +53,7 @@ class LimitIterator {
   LimitIterator(ConcatenatingIterator chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
   /// The next row or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
-  /// kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  /// kCorruption, kIoError, kCancelled. Lifetime of `*row`: until the next call.
   Result<bool> Next(RowView* row);
 
  private:
@@ -62,7 +62,7 @@ class LimitIterator {
   bool continues_ = false;  // The row that was given last has more pieces.
 };
 
-/// A iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError.
+/// An iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError, kCancelled.
 Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster& cluster,
                                                     const AccessPath& access);
 

@@ -7,6 +7,7 @@
 namespace tandem::engine {
 
 Result<bool> RowIterator::Accept(bool settled, bool decided) {
+  RETURN_IF_ERROR(job_->cancellation.Check());
   first_piece_.reset();
   if (settled) {
     row_.Settle();

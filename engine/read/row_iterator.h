@@ -26,7 +26,7 @@ class RowIterator {
   RowIterator& operator=(const RowIterator&) = delete;
 
   /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
-  /// kCorruption, kIoError. Lifetime: key() and row() until the next call.
+  /// kCorruption, kIoError, kCancelled. Lifetime: key() and row() until the next call.
   virtual Result<bool> Next() = 0;
   std::string_view key() const { return key_; }
   /// Visible cells of the columns that decide, and of others.

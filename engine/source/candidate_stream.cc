@@ -66,6 +66,7 @@ Status CandidateStream::Sift() {
   sifted_.clear();
   at_ = 0;
   while (sifted_.empty() && candidates_at_ < candidates_.size()) {
+    RETURN_IF_ERROR(job_->cancellation.Check());
     const size_t count = std::min(kTogether, candidates_.size() - candidates_at_);
     RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_, count)));
     candidates_at_ += count;
@@ -121,6 +122,7 @@ Status CandidateStream::Locate() {
   located_.clear();
   located_at_ = 0;
   while (located_.empty() && !memstore_rows_.empty()) {
+    RETURN_IF_ERROR(job_->cancellation.Check());
     const size_t count = std::min(kTogether, memstore_rows_.size());
     sought_.clear();
     for (const format::HashedKey& key : memstore_rows_.first(count)) {

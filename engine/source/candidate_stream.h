@@ -41,7 +41,7 @@ class CandidateStream {
   bool is_plain() const { return cluster_.memstores.empty(); }
   /// Whether no row is left, as far as is known.
   bool is_done() const;
-  /// Moves to the next row; false at the end. Errors: kCorruption, kIoError.
+  /// Moves to the next row; false at the end. Errors: kCorruption, kIoError, kCancelled.
   Result<bool> Next(Row* row) {
     if (at_ == sifted_.size()) RETURN_IF_ERROR(Sift());
     if (located_at_ == located_.size()) RETURN_IF_ERROR(Locate());

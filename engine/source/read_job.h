@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "engine/predicate/bound.h"
 #include "engine/region/view.h"
 #include "engine/source/read_context.h"
@@ -26,6 +27,7 @@ struct ReadJob {
   ReadContext context;
   TableView view;
   ReadShape shape;
+  base::Cancellation cancellation;
   std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
   bool may_end_early = false;               ///< There is a limit.
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.

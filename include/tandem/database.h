@@ -94,7 +94,8 @@ class Cursor {
   /// cursor is moved from or destroyed, or the Database is destroyed.
   const RowView& row() const { return row_; }
   /// OK before and at the normal end. Errors: kCorruption, kIoError, kOutOfMemory, kOverBudget (a
-  /// row above kWholeRowBytesMax without ReadOptions::pieces), kClosed (the database is gone).
+  /// row above kWholeRowBytesMax without ReadOptions::pieces), kCancelled (ReadOptions::cancelled),
+  /// kClosed (the database is gone).
   const Status& status() const { return status_; }
 
   /// One pass over the remaining rows. It also ends on an error: check status().
@@ -221,10 +222,10 @@ struct DatabaseInfo {
 
 /// A backup (tandem/backup.h).
 struct BackupInfo {
-  uint64_t number = 0;            ///< From 1, grows with each.
-  int64_t created_micros = 0;     ///< Since 1970.
-  uint64_t last_sequence = 0;     ///< The last operation in its store files.
-  uint64_t files = 0, bytes = 0;  ///< Store files and log segments.
+  uint64_t number = 0;                          ///< From 1, grows with each.
+  int64_t created_micros = 0;                   ///< Since 1970.
+  uint64_t last_sequence = 0;                   ///< The last operation in its store files.
+  uint64_t files = 0, bytes = 0;                ///< Store files and log segments.
   uint64_t copied_files = 0, copied_bytes = 0;  ///< Of these, not there before. 0 in a list.
 };
 
@@ -269,12 +270,13 @@ class Database {
   /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row);
-  /// Iterates over a range of keys in byte order. Errors: as Get; read errors come from the cursor.
+  /// Iterates over a range of keys in byte order. Errors: as Get; read errors, and kCancelled (see
+  /// ReadOptions::cancelled), come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
   /// Iterates over the rows that satisfy the predicate: exactly those of a full scan at the same
   /// point in time, in key order unless QueryOptions::order_by says otherwise. Errors: as Scan;
   /// also kNotFound (an index, a family of the predicate), kInvalidArgument (a value that the
-  /// column's type does not allow; an index that cannot serve the predicate).
+  /// column's type does not allow; an index that cannot serve the predicate), kCancelled.
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,
                        const Predicate& predicate, const QueryOptions& query = {});
   /// Counts the rows that Query would return, mostly without reading them. Errors: as Query and its

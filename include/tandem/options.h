@@ -1,6 +1,7 @@
 // Options of a database and of single calls.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -105,6 +106,10 @@ struct ReadOptions {
   /// so a row of any size is read in bounded memory. Off: every view is a whole row, and a row
   /// larger than kWholeRowBytesMax ends the read with kOverBudget. Get returns whole rows only.
   bool pieces = false;
+  /// A flag that any thread may set: Scan, Query, Count, Explain and their cursors then end with
+  /// kCancelled, at the next row or file that they look at. Get does not look at it. Lifetime:
+  /// until the call, or its cursor, has ended.
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 struct ScanOptions {

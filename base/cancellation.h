@@ -1,0 +1,27 @@
+// Ending a call early because its caller asks for it.
+#pragma once
+
+#include <atomic>
+
+#include "tandem/status.h"
+
+namespace tandem::base {
+
+/// Whether the caller of a read has had enough of it. Lifetime: the flag outlives it.
+class Cancellation {
+ public:
+  Cancellation() = default;  ///< Never.
+  explicit Cancellation(const std::atomic<bool>* flag) : flag_(flag) {}
+
+  /// kCancelled while the flag is set.
+  Status Check() const {
+    // Relaxed: it is polled, and orders nothing.
+    if (flag_ == nullptr || !flag_->load(std::memory_order_relaxed)) return {};
+    return Status::Cancelled("the caller cancelled the read");
+  }
+
+ private:
+  const std::atomic<bool>* flag_ = nullptr;
+};
+
+}  // namespace tandem::base
