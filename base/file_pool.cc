@@ -226,7 +226,7 @@ void FilePool::Forget(PooledFile* file) {
   changed_.NotifyAll();
 }
 
-FilePool::Figures FilePool::figures() const {
+FilePool::Counters FilePool::counters() const {
   MutexLock lock(mutex_);
   return {.open = open_, .reopened = reopened_};
 }

@@ -33,7 +33,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
     virtual Result<std::unique_ptr<File>> Open() = 0;
   };
 
-  struct Figures {
+  struct Counters {
     uint64_t open = 0;      ///< Descriptors now, at most the pool's places.
     uint64_t reopened = 0;  ///< How often a file was opened again.
   };
@@ -48,7 +48,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   /// Closes the file that was not used for the longest, for a caller who needs its descriptor.
   /// False: none is open that nobody uses.
   bool CloseIdle() EXCLUDES(mutex_);
-  Figures figures() const EXCLUDES(mutex_);
+  Counters counters() const EXCLUDES(mutex_);
 
  private:
   class PooledFile;

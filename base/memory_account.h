@@ -32,7 +32,7 @@ enum class MemoryPart : uint8_t {
 };
 inline constexpr size_t kMemoryParts = 16;
 
-/// Threads: any. Sums are relaxed: figures that order nothing.
+/// Threads: any. Sums are relaxed: counters that order nothing.
 class MemoryAccount {
  public:
   MemoryAccount() = default;

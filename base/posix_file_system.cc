@@ -186,9 +186,9 @@ std::vector<int64_t> PosixDirectory::SharedLockHolders(const std::string& name) 
 }
 
 Result<uint64_t> PosixDirectory::FreeSpace() {
-  struct statvfs figures {};
-  if (fstatvfs(fd(), &figures) != 0) return PosixError("get the free space of", path_, errno);
-  return uint64_t{figures.f_bavail} * figures.f_frsize;
+  struct statvfs space {};
+  if (fstatvfs(fd(), &space) != 0) return PosixError("get the free space of", path_, errno);
+  return uint64_t{space.f_bavail} * space.f_frsize;
 }
 
 // Runs requests as they come; only their order of arrival is kept.

@@ -1,4 +1,4 @@
-// The database described: figures of this moment, gathered without stopping anything.
+// The database described: counts of this moment, gathered without stopping anything.
 #include <map>
 #include <utility>
 
@@ -117,11 +117,11 @@ ClockState StateOf(ClockTrust trust) {
 }  // namespace
 
 FilesInfo EngineImpl::OpenFiles() const {
-  const Storage::FileFigures figures = database_.opened.storage->file_figures();
+  const Storage::FileCounters counters = database_.opened.storage->file_counters();
   return {.limit = tuning_.open_files_max,
-          .files = figures.open,
+          .files = counters.open,
           .rings = environment_.file_system->open_rings(),
-          .reopened = figures.reopened};
+          .reopened = counters.reopened};
 }
 
 DatabaseInfo EngineImpl::Info() {
@@ -154,7 +154,7 @@ DatabaseInfo EngineImpl::Info() {
   for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
   info.memory = Describe(*database_.memory);
   info.open_files = OpenFiles();
-  Storage::ReaderFigures readers = database_.opened.storage->reader_figures();
+  Storage::ReaderCounters readers = database_.opened.storage->reader_counters();
   info.held_files = readers.held_files;
   info.readers = std::move(readers.processes);
   return info;

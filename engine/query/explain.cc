@@ -110,14 +110,14 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!row.continues()) ++explanation.rows;
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
-  const ReadCounters& figures = query.job->figures;
-  explanation.candidate_rows = figures.rows;
-  explanation.candidate_blocks = figures.blocks;
-  explanation.candidate_bytes = figures.bytes;
-  explanation.settled_by_bitmap = figures.settled_by_bitmap;
-  explanation.settled_by_filter = figures.settled_by_filter;
-  explanation.settled_by_key = figures.settled_by_key;
-  explanation.unsettled_rows = figures.unsettled;
+  const ReadCounters& counters = query.job->counters;
+  explanation.candidate_rows = counters.rows;
+  explanation.candidate_blocks = counters.blocks;
+  explanation.candidate_bytes = counters.bytes;
+  explanation.settled_by_bitmap = counters.settled_by_bitmap;
+  explanation.settled_by_filter = counters.settled_by_filter;
+  explanation.settled_by_key = counters.settled_by_key;
+  explanation.unsettled_rows = counters.unsettled;
   return explanation;
 }
 

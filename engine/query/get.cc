@@ -14,16 +14,16 @@
 namespace tandem::engine {
 namespace {
 
-Result<bool> IsSettled(const ReadShape& shape, const RowLocations& places) {
-  if (places.files.size() != 1 || !places.memstores.empty()) return false;
-  format::StoreFile* const file = places.files[0].file;
+Result<bool> IsSettled(const ReadShape& shape, const RowLocations& locations) {
+  if (locations.files.size() != 1 || !locations.memstores.empty()) return false;
+  format::StoreFile* const file = locations.files[0].file;
   if (shape.point.is_bounded() || file->statistics().max_sequence > shape.point.sequence ||
       file->MayHaveExpired(shape.table->families, shape.point.now_micros)) {
     return false;
   }
   if (file->all_clean()) return true;
   ASSIGN_OR_RETURN(const format::Bitmap* clean, file->CleanRows());
-  return clean->Test(places.files[0].ordinal);
+  return clean->Test(locations.files[0].ordinal);
 }
 
 // A row without cells is none.
@@ -32,10 +32,10 @@ std::optional<Row> RowOf(const RowView& view) {
 }
 
 // A row that need not fit in memory, as far as a view may hold it.
-Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations& places,
+Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations& locations,
                                      std::string_view row, BlockMemo* blocks) {
   RowPieces pieces(shape);
-  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, places, blocks));
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, locations, blocks));
   pieces.Begin(row, std::move(cells));
   ASSIGN_OR_RETURN(const RowView whole, pieces.Next());
   return RowOf(whole);
@@ -69,28 +69,28 @@ void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wante
 }  // namespace
 
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
-                                  std::string_view row, ReadCounters* figures) {
+                                  std::string_view row, ReadCounters* counters) {
   ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
-  ASSIGN_OR_RETURN(const RowLocations places, FindRow(view, row));
-  BlockMemo blocks(figures);
-  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, shape.returned, &blocks));
+  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view, row));
+  BlockMemo blocks(counters);
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, shape.returned, &blocks));
   if (std::any_of(parts.begin(), parts.end(),
                   [](const RowPart& part) { return part.must_stream(); })) {
-    return StreamRow(shape, places, row, &blocks);
+    return StreamRow(shape, locations, row, &blocks);
   }
-  RowBuilder assembly(shape, figures);
+  RowBuilder assembly(shape, counters);
   CellPins pins;
-  for (const MemRow* here : places.memstores) assembly.Append(here);
+  for (const MemRow* here : locations.memstores) assembly.Append(here);
   for (const RowPart& part : parts) {
     RETURN_IF_ERROR(AppendCells(part, assembly.gathered(), &pins));
   }
-  ASSIGN_OR_RETURN(const bool settled, IsSettled(shape, places));
+  ASSIGN_OR_RETURN(const bool settled, IsSettled(shape, locations));
   if (settled) {
     assembly.Settle();
   } else {
     assembly.Merge();
   }
-  if (assembly.is_large()) return StreamRow(shape, places, row, &blocks);
+  if (assembly.is_large()) return StreamRow(shape, locations, row, &blocks);
   const RowView whole = assembly.Project(row);
   if (!assembly.has_far_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
     return RowOf(whole);
@@ -104,12 +104,12 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
 Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
                                   const ColumnWanted& wanted, CellPins* pins) {
   const format::Cell& column = wanted.column;
-  ASSIGN_OR_RETURN(const RowLocations places, FindRow(view, row));
+  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view, row));
   ColumnCells read{.cells = {wanted.newer.begin(), wanted.newer.end()}, .tree_through = {}};
   std::vector<format::Cell>& cells = read.cells;
   RowTrees trees;
   uint64_t looked_at = 0;
-  for (const MemRow* here : places.memstores) {
+  for (const MemRow* here : locations.memstores) {
     const RowTreeView tree = Memstore::RecentCells(here, format::kSequenceMax, &cells, &looked_at);
     if (tree.root == nullptr) continue;
     trees.Add(tree);
@@ -122,7 +122,7 @@ Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
   ColumnSet columns;
   columns.Add(column.family, column.qualifier);
   BlockMemo blocks;
-  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, &blocks));
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, columns, &blocks));
   for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, &cells, pins));
   for (const auto& region : view.regions) pins->push_back(region);  // Memstores and names.
   if (!trees.empty()) AppendFromTrees(*view.table, wanted, &trees, &cells);

@@ -139,8 +139,9 @@ Result<bool> OrderedSource::NextRow(RowView* row) {
 Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   if (collected.row.has_value()) return collected.row->view();
   const ReadJob& job = *query_.job;
-  ASSIGN_OR_RETURN(const RowLocations places, FindRow(job.view, collected.key));
-  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(job.shape, places, &blocks_));
+  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(job.view, collected.key));
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
+                   OpenReturned(job.shape, locations, &blocks_));
   pieces_.Begin(collected.key, std::move(cells));
   return pieces_.Next();
 }

@@ -27,9 +27,9 @@ class RowSource {
   virtual bool in_child() const { return false; }
 };
 
-/// `figures`, when not null, counts blocks and cells of memstores.
+/// `counters`, when not null, counts blocks and cells of memstores.
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
-                                  std::string_view row, ReadCounters* figures = nullptr);
+                                  std::string_view row, ReadCounters* counters = nullptr);
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);
 Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,

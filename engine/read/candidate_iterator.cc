@@ -291,14 +291,14 @@ void CandidateIterator::ChooseKey() {
 Result<bool> CandidateIterator::ReadRow() {
   ChooseKey();
   row_.Begin();
-  places_.Clear();
+  locations_.Clear();
   if (candidate_ == nullptr && heap_[0]->item().settled) return ReadSettled();
   bool decided = false;
   while (!heap_.empty() && heap_[0]->key == key_) {
     decided = heap_[0]->window->decided();
     RETURN_IF_ERROR(ReadItem());
   }
-  ++job_->figures.unsettled;
+  ++job_->counters.unsettled;
   GatherMemstores();
   return Accept(/*settled=*/false, decided);
 }
@@ -306,7 +306,7 @@ Result<bool> CandidateIterator::ReadRow() {
 // No source but the file on top has the row.
 Result<bool> CandidateIterator::ReadSettled() {
   const File* file = heap_[0];
-  ++(file->asks_filters ? job_->figures.settled_by_filter : job_->figures.settled_by_bitmap);
+  ++(file->asks_filters ? job_->counters.settled_by_filter : job_->counters.settled_by_bitmap);
   RETURN_IF_ERROR(ReadItem());
   return Accept(/*settled=*/true, file->window->decided());
 }
@@ -315,7 +315,7 @@ Result<bool> CandidateIterator::ReadSettled() {
 Status CandidateIterator::ReadItem() {
   File* file = heap_[0];
   RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
-  places_.files.push_back({file->window->source().file, file->item().ordinal});
+  locations_.files.push_back({file->window->source().file, file->item().ordinal});
   ++file->at;
   return Advance();
 }
@@ -346,7 +346,7 @@ void CandidateIterator::GatherMemstores() {
 
 void CandidateIterator::Gather(const MemRow* row) {
   row_.Append(row);
-  places_.memstores.push_back(row);
+  locations_.memstores.push_back(row);
 }
 
 }  // namespace

@@ -6,27 +6,27 @@
 
 namespace tandem::engine {
 
-Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& places) {
+Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& locations) {
   for (const format::FamilyRecord& family : job_->shape.table->families) {
     if (job_->shape.DecodesFamily(family.id)) continue;
-    ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
+    ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }
   return false;
 }
 
-Result<bool> ExistenceCheck::Exists(const RowLocations& places) {
+Result<bool> ExistenceCheck::Exists(const RowLocations& locations) {
   for (const format::FamilyRecord& family : job_->shape.table->families) {
-    ASSIGN_OR_RETURN(const bool shows, ShowsCells(places, family.id));
+    ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }
   return false;
 }
 
-Result<bool> ExistenceCheck::ShowsCells(const RowLocations& places, format::FamilyId family) {
+Result<bool> ExistenceCheck::ShowsCells(const RowLocations& locations, format::FamilyId family) {
   ColumnSet columns;
   columns.AddFamily(family);
-  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, places, columns, blocks_));
+  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, locations, columns, blocks_));
   while (true) {
     ASSIGN_OR_RETURN(const bool more, row.stream->Next());
     if (!more) return false;

@@ -15,12 +15,12 @@ class ExistenceCheck {
   ExistenceCheck(ReadJob* job, BlockMemo* blocks) : job_(job), blocks_(blocks) {}
 
   /// Whether the row shows a cell in a family that is not decoded. Errors: kCorruption, kIoError.
-  Result<bool> ExistsElsewhere(const RowLocations& places);
+  Result<bool> ExistsElsewhere(const RowLocations& locations);
   /// Whether it shows any cell.
-  Result<bool> Exists(const RowLocations& places);
+  Result<bool> Exists(const RowLocations& locations);
 
  private:
-  Result<bool> ShowsCells(const RowLocations& places, format::FamilyId family);
+  Result<bool> ShowsCells(const RowLocations& locations, format::FamilyId family);
 
   ReadJob* job_;
   BlockMemo* blocks_;

@@ -16,7 +16,7 @@ class FileIterator final : public RowIterator {
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
         walk_(job, source, candidates_.decided) {
-    places_.files.push_back({source.file, 0});
+    locations_.files.push_back({source.file, 0});
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
     } else {
@@ -39,8 +39,8 @@ class FileIterator final : public RowIterator {
     row_.Begin();
     RETURN_IF_ERROR(walk_.Append(settled, &row_));
     RETURN_IF_ERROR(walk_.Key(&key_));
-    places_.files[0].ordinal = walk_.ordinal();
-    job_->figures.unsettled += !settled;
+    locations_.files[0].ordinal = walk_.ordinal();
+    job_->counters.unsettled += !settled;
     return Accept(settled, candidates_.decided);
   }
 

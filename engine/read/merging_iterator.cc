@@ -86,14 +86,14 @@ class MergingIterator final : public RowIterator {
 
   Result<bool> ReadRow() {
     row_.Begin();
-    places_.Clear();
+    locations_.Clear();
     key_.assign(heap_[0]->key());
     const bool settled = IsAlone() && heap_[0]->IsSettledHere();
-    ++(settled ? job_->figures.settled_by_key : job_->figures.unsettled);
+    ++(settled ? job_->counters.settled_by_key : job_->counters.unsettled);
     do {
       SourceScan* scan = heap_[0];
       RETURN_IF_ERROR(scan->Append(settled, &row_));
-      scan->AddPlace(&places_);
+      scan->AddLocation(&locations_);
       scan->Hold();
       RETURN_IF_ERROR(scan->Next());
       Sift();

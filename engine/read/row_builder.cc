@@ -16,9 +16,9 @@ constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
 
-RowBuilder::RowBuilder(const ReadShape& shape, ReadCounters* figures)
+RowBuilder::RowBuilder(const ReadShape& shape, ReadCounters* counters)
     : shape_(shape),
-      figures_(figures),
+      counters_(counters),
       decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
   gathered_.reserve(kUsualCells);
   returned_.reserve(kUsualCells);
@@ -30,7 +30,7 @@ void RowBuilder::Append(const MemRow* row) {
   const RowTreeView tree =
       Memstore::RecentCells(row, shape_.point.sequence, &gathered_, &looked_at);
   if (tree.root != nullptr) trees_.Add(tree);
-  if (figures_ != nullptr) figures_->memstore_cells += looked_at;
+  if (counters_ != nullptr) counters_->memstore_cells += looked_at;
   if (!decodes_all_families_) {
     const auto unwanted = std::remove_if(
         gathered_.begin() + first, gathered_.end(),
@@ -75,7 +75,7 @@ void RowBuilder::MergeTrees() {
     const ColumnSet::Family* named = shape_.named.Find(family.id);
     if (named != nullptr) GatherFromTrees(*named, SIZE_MAX);
   }
-  if (figures_ != nullptr) figures_->memstore_cells += trees_.looked_at();
+  if (counters_ != nullptr) counters_->memstore_cells += trees_.looked_at();
 }
 
 // False, and nothing is gathered: they are all columns of the family, and show too many cells.

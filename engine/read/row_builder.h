@@ -24,8 +24,8 @@ namespace tandem::engine {
 /// until the next Begin.
 class RowBuilder {
  public:
-  /// `figures`, when not null, counts what memstores cost.
-  explicit RowBuilder(const ReadShape& shape, ReadCounters* figures = nullptr);
+  /// `counters`, when not null, counts what memstores cost.
+  explicit RowBuilder(const ReadShape& shape, ReadCounters* counters = nullptr);
 
   /// Starts the next row.
   void Begin() {
@@ -84,7 +84,7 @@ class RowBuilder {
   Cell ToReturned(const format::Cell& cell);
 
   const ReadShape& shape_;
-  ReadCounters* figures_;
+  ReadCounters* counters_;
   const bool decodes_all_families_;
   std::vector<format::Cell> gathered_, sorted_, merged_;
   RowTrees trees_;

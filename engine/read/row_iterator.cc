@@ -29,9 +29,9 @@ Result<bool> RowIterator::Accept(bool settled, bool decided) {
 // Put.)
 Result<bool> RowIterator::Exists() {
   if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
-  if (row_.is_partial()) return existence_.Exists(places_);
+  if (row_.is_partial()) return existence_.Exists(locations_);
   if (!row_.visible().empty()) return true;
-  return existence_.ExistsElsewhere(places_);
+  return existence_.ExistsElsewhere(locations_);
 }
 
 Result<bool> RowIterator::ReturnsCells() {
@@ -42,7 +42,7 @@ Result<bool> RowIterator::ReturnsCells() {
 
 Status RowIterator::OpenPieces() {
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
-                   OpenReturned(job_->shape, places_, &blocks_));
+                   OpenReturned(job_->shape, locations_, &blocks_));
   pieces_.Begin(key_, std::move(cells));
   ASSIGN_OR_RETURN(first_piece_, pieces_.Next());
   return {};

@@ -44,18 +44,18 @@ class RowIterator {
  protected:
   explicit RowIterator(ReadJob* job)
       : job_(job),
-        row_(job->shape, &job->figures),
-        blocks_(&job->figures),
+        row_(job->shape, &job->counters),
+        blocks_(&job->counters),
         existence_(job, &blocks_),
         pieces_(job->shape) {}
 
-  /// Decides on the gathered cells of the row `key_`, which lies at `places_`. `decided`: if the
+  /// Decides on the gathered cells of the row `key_`, which lies at `locations_`. `decided`: if the
   /// row is settled, it satisfies the predicate.
   Result<bool> Accept(bool settled, bool decided);
 
   ReadJob* job_;
   RowBuilder row_;
-  RowLocations places_;
+  RowLocations locations_;
   std::string key_;
 
  private:

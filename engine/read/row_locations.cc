@@ -54,11 +54,11 @@ void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
 Result<RowLocations> FindRow(const TableView& view, std::string_view row) {
   const RegionVersion& region = RegionOf(view, row);
   const uint64_t hash = format::RowHash(row, view.table->hash_secret);
-  RowLocations places;
+  RowLocations locations;
   for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
     if (!memstore->MayContain(hash)) continue;
     const MemRow* found = memstore->Find(row);
-    if (found != nullptr) places.memstores.push_back(found);
+    if (found != nullptr) locations.memstores.push_back(found);
   }
   // Of a single file the key hashes tell as much as the filter, which is one more cache miss.
   const bool ask_filters = region.files.size() > 1;
@@ -66,9 +66,9 @@ Result<RowLocations> FindRow(const TableView& view, std::string_view row) {
     if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
     ASSIGN_OR_RETURN(const std::optional<RowLocations::InFile> found,
                      FindInFile(slice, row, hash, ask_filters));
-    if (found.has_value()) places.files.push_back(*found);
+    if (found.has_value()) locations.files.push_back(*found);
   }
-  return places;
+  return locations;
 }
 
 Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position,
@@ -79,7 +79,7 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
   if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
     ASSIGN_OR_RETURN(const uint32_t block, data.BlockOf(position, hint));
     ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
-    if (figures_ != nullptr) figures_->CountBlock(data, block);
+    if (counters_ != nullptr) counters_->CountBlock(data, block);
   }
   return last->rows;
 }
@@ -87,28 +87,29 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
 namespace {
 
 // The block of a family that holds the row.
-Result<format::RowBlockRef> ReadRows(const RowLocations::InFile& place,
+Result<format::RowBlockRef> ReadRows(const RowLocations::InFile& location,
                                      const format::DataSection& data, bool is_carrier,
                                      BlockMemo* blocks) {
-  const uint32_t position = data.RankOf(place.ordinal);
+  const uint32_t position = data.RankOf(location.ordinal);
   if (!is_carrier) return blocks->Read(data, position, 0);
-  if (place.carrier_rows == nullptr) return blocks->Read(data, position, place.carrier_block);
-  place.carrier_rows->CountUse();
-  return place.carrier_rows;
+  if (location.carrier_rows == nullptr) return blocks->Read(data, position, location.carrier_block);
+  location.carrier_rows->CountUse();
+  return location.carrier_rows;
 }
 
 }  // namespace
 
-Result<std::vector<RowPart>> FindParts(const RowLocations& places, const ColumnSet& columns,
+Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
-  for (const RowLocations::InFile& place : places.files) {
-    ASSIGN_OR_RETURN(const format::DataSection* carrier, place.file->Carrier());
+  for (const RowLocations::InFile& location : locations.files) {
+    ASSIGN_OR_RETURN(const format::DataSection* carrier, location.file->Carrier());
     for (const ColumnSet::Family& family : columns.families()) {
-      ASSIGN_OR_RETURN(const format::DataSection* data, place.file->Family(family.id));
-      if (data == nullptr || !data->Has(place.ordinal)) continue;
-      const uint32_t position = data->RankOf(place.ordinal);
-      ASSIGN_OR_RETURN(format::RowBlockRef rows, ReadRows(place, *data, data == carrier, blocks));
+      ASSIGN_OR_RETURN(const format::DataSection* data, location.file->Family(family.id));
+      if (data == nullptr || !data->Has(location.ordinal)) continue;
+      const uint32_t position = data->RankOf(location.ordinal);
+      ASSIGN_OR_RETURN(format::RowBlockRef rows,
+                       ReadRows(location, *data, data == carrier, blocks));
       const uint32_t slot = position - rows->first();
       parts.push_back({data, std::move(rows), slot, &family});
     }
@@ -199,11 +200,11 @@ RowColumns ColumnSources::Open() {
 
 }  // namespace
 
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& places,
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& locations,
                                const ColumnSet& columns, BlockMemo* blocks) {
   ColumnSources sources(shape, columns);
-  sources.AddMemstores(places.memstores);
-  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(places, columns, blocks));
+  sources.AddMemstores(locations.memstores);
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, columns, blocks));
   for (const RowPart& part : parts) RETURN_IF_ERROR(sources.Add(part));
   return sources.Open();
 }

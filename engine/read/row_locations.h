@@ -46,8 +46,8 @@ Result<RowLocations> FindRow(const TableView& view, std::string_view row);
 /// once, whatever the cache holds. Threads: one at a time.
 class BlockMemo {
  public:
-  /// `figures`, when not null, counts the blocks.
-  explicit BlockMemo(ReadCounters* figures = nullptr) : figures_(figures) {}
+  /// `counters`, when not null, counts the blocks.
+  explicit BlockMemo(ReadCounters* counters = nullptr) : counters_(counters) {}
 
   /// The block that holds `position`, found fast when it is `hint`. Requires: the section has a
   /// block `hint`. Errors: kCorruption, kIoError.
@@ -60,7 +60,7 @@ class BlockMemo {
     format::RowBlockRef rows;
   };
 
-  ReadCounters* figures_;
+  ReadCounters* counters_;
   std::vector<LastBlock> blocks_;
 };
 
@@ -77,7 +77,7 @@ struct RowPart {
 
 /// The parts of the row in files that may hold some of `columns`. Errors: kCorruption, kIoError.
 /// Lifetime: `columns` outlives them.
-Result<std::vector<RowPart>> FindParts(const RowLocations& places, const ColumnSet& columns,
+Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,
                                        BlockMemo* blocks);
 
 /// Keeps the bytes of cells alive.
@@ -99,7 +99,7 @@ struct RowColumns {
 /// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all
 /// sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: shape and columns outlive
 /// the result.
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& places,
+Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& locations,
                                const ColumnSet& columns, BlockMemo* blocks);
 
 /// Bytes of qualifiers and values, far ones too. Errors: kCorruption.

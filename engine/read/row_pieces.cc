@@ -57,8 +57,9 @@ std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells) 
 }
 
 Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
-                                                    const RowLocations& places, BlockMemo* blocks) {
-  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(shape, places, shape.returned, blocks));
+                                                    const RowLocations& locations,
+                                                    BlockMemo* blocks) {
+  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(shape, locations, shape.returned, blocks));
   return std::unique_ptr<ReturnedCells>(std::make_unique<ReturnedStream>(shape, std::move(row)));
 }
 

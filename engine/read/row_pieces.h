@@ -34,7 +34,8 @@ std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells);
 /// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the shape outlives the
 /// result.
 Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
-                                                    const RowLocations& places, BlockMemo* blocks);
+                                                    const RowLocations& locations,
+                                                    BlockMemo* blocks);
 
 /// Threads: one at a time. Lifetime: the shape outlives it.
 class RowPieces {

@@ -41,7 +41,7 @@ Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
       if (!more) return data->blocks().Corrupt(0, "rows end before their count");
     }
     rows = std::move(walked.rows);
-    job->figures.CountBlock(*data, walked.block);
+    job->counters.CountBlock(*data, walked.block);
   } while (!Holds(position));
   return {};
 }
@@ -113,7 +113,7 @@ Result<bool> RowWalk::NextOfMany() {
       if (!visits_every_row_) continue;
       RETURN_IF_ERROR(MoveCarrier());
     }
-    ++job_->figures.rows;
+    ++job_->counters.rows;
     return true;
   }
   return false;

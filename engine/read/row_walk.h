@@ -56,7 +56,7 @@ class RowWalk {
     if (only_ == nullptr) return NextOfMany();
     if (at_ == count_) return false;
     ordinal_ = OrdinalAt(at_++);
-    ++job_->figures.rows;
+    ++job_->counters.rows;
     RETURN_IF_ERROR(only_->MoveTo(ordinal_, reverse_));
     return true;
   }

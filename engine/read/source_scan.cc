@@ -27,8 +27,8 @@ class FileScan final : public SourceScan {
 
   bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
   Status Append(bool settled, RowBuilder* row) override { return walk_.Append(settled, row); }
-  void AddPlace(RowLocations* places) const override {
-    places->files.push_back({source_.file, walk_.ordinal()});
+  void AddLocation(RowLocations* locations) const override {
+    locations->files.push_back({source_.file, walk_.ordinal()});
   }
   void Hold() override { walk_.Hold(); }
 
@@ -63,7 +63,9 @@ class MemstoreScan final : public SourceScan {
     row->Append(row_.row());
     return {};
   }
-  void AddPlace(RowLocations* places) const override { places->memstores.push_back(row_.row()); }
+  void AddLocation(RowLocations* locations) const override {
+    locations->memstores.push_back(row_.row());
+  }
 
   void Hold() override {}  // Cells live as long as the memstore.
 

@@ -23,7 +23,7 @@ class SourceScan {
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   virtual Status Append(bool settled, RowBuilder* row) = 0;
   /// Adds where the row lies.
-  virtual void AddPlace(RowLocations* places) const = 0;
+  virtual void AddLocation(RowLocations* locations) const = 0;
   /// Keeps the cells of the last Append valid over the next call of Next.
   virtual void Hold() = 0;
 

@@ -130,7 +130,7 @@ Status WindowFile::Complete() {
     while (!lead().pinned[at].Holds(item.ordinal)) ++at;
     item.pinned = at;
   }
-  job_->figures.rows += items_.size();
+  job_->counters.rows += items_.size();
   return {};
 }
 
@@ -229,7 +229,7 @@ Status WindowFile::Append(const Item& item, RowBuilder* row) const {
 void WindowFile::Pin(const WalkedBlock& block, Section* section) {
   const uint32_t first = block.rows->first();
   section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
-  job_->figures.CountBlock(*section->data, block.block);
+  job_->counters.CountBlock(*section->data, block.block);
 }
 
 // The pinned block that holds `position`; nullptr when there is none.

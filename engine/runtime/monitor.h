@@ -52,7 +52,7 @@ class Monitor {
 
  private:
   friend class Stall;
-  using Counter = std::atomic<uint64_t>;  // Relaxed: figures that order nothing.
+  using Counter = std::atomic<uint64_t>;  // Relaxed: counters that order nothing.
 
   static void Add(Counter& counter, uint64_t count = 1) {
     counter.fetch_add(count, std::memory_order_relaxed);

@@ -32,7 +32,7 @@ struct ReadJob {
   bool may_end_early = false;               ///< There is a limit.
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
   ReadQueue queue;
-  ReadCounters figures;
+  ReadCounters counters;
 };
 
 }  // namespace tandem::engine

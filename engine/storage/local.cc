@@ -197,16 +197,16 @@ bool LocalStorage::IsHeldByReader(FileNumber number) {
   return !held.has_value() || *held;
 }
 
-Storage::FileFigures LocalStorage::file_figures() const {
-  const base::FilePool::Figures handles = handles_.figures();
+Storage::FileCounters LocalStorage::file_counters() const {
+  const base::FilePool::Counters handles = handles_.counters();
   return {.open = handles.open, .reopened = handles.reopened};
 }
 
-Storage::ReaderFigures LocalStorage::reader_figures() {
-  ReaderFigures figures{.processes = directory_->SharedLockHolders(kRootName)};
+Storage::ReaderCounters LocalStorage::reader_counters() {
+  ReaderCounters counters{.processes = directory_->SharedLockHolders(kRootName)};
   Turn turn(this);
-  figures.held_files = pending_deletes_.size();
-  return figures;
+  counters.held_files = pending_deletes_.size();
+  return counters;
 }
 
 // Makes the keeper's catalog the one that everybody sees.

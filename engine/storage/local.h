@@ -47,8 +47,8 @@ class LocalStorage : public Storage {
   format::Catalog catalog() const override;
   Status DeleteFile(format::FileNumber number) override;
   Result<PinnedStore> TakeMoment() override;
-  FileFigures file_figures() const override;
-  ReaderFigures reader_figures() override;
+  FileCounters file_counters() const override;
+  ReaderCounters reader_counters() override;
   Status CloseCleanly() override;
 
  private:
@@ -149,8 +149,8 @@ class ReadOnlyStorage : public Storage {
   Status DeleteFile(format::FileNumber number) override;
   /// As it was opened: what the log held then is part of it.
   Result<PinnedStore> TakeMoment() override;
-  FileFigures file_figures() const override {
-    const base::FilePool::Figures handles = handles_.figures();
+  FileCounters file_counters() const override {
+    const base::FilePool::Counters handles = handles_.counters();
     return {.open = handles.open, .reopened = handles.reopened};
   }
   Status CloseCleanly() override { return Status(); }

@@ -98,19 +98,19 @@ class Storage {
     return Status::Unsupported("this storage cannot be copied");
   }
 
-  struct FileFigures {
+  struct FileCounters {
     uint64_t open = 0;      ///< Store files that have a descriptor now.
     uint64_t reopened = 0;  ///< How often one was opened again.
   };
-  virtual FileFigures file_figures() const { return {}; }
+  virtual FileCounters file_counters() const { return {}; }
 
   /// The readers beside this writer. A file that nothing names is deleted when no reader may read
   /// it any more.
-  struct ReaderFigures {
+  struct ReaderCounters {
     uint64_t held_files = 0;              ///< Files that wait to be deleted.
     std::vector<int64_t> processes = {};  ///< Of the readers, where the system names them.
   };
-  virtual ReaderFigures reader_figures() { return {}; }
+  virtual ReaderCounters reader_counters() { return {}; }
 
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;

@@ -32,7 +32,7 @@ class StoreHandles {
                                            std::optional<format::FileId> id);
   /// Closes a file that nobody reads, for a caller that needs a descriptor. False: there is none.
   bool CloseIdle() { return pool_->CloseIdle(); }
-  base::FilePool::Figures figures() const { return pool_->figures(); }
+  base::FilePool::Counters counters() const { return pool_->counters(); }
 
  private:
   base::Directory* const directory_;

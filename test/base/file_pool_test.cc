@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(AnyNumberOfFilesIsReadOverAFewDescriptors) {
       for (int i = 0; i < count; ++i) BOOST_REQUIRE_EQUAL(Read(*files[i]), ContentOf(i));
     }
     BOOST_CHECK_EQUAL(world.disk.TakeOpenFiles().most, 4u);
-    BOOST_CHECK_EQUAL(world.pool->figures().open, 4u);
-    BOOST_CHECK_EQUAL(world.pool->figures().reopened, 2u * static_cast<uint64_t>(count));
+    BOOST_CHECK_EQUAL(world.pool->counters().open, 4u);
+    BOOST_CHECK_EQUAL(world.pool->counters().reopened, 2u * static_cast<uint64_t>(count));
   }
 }
 
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(AFileThatIsGoneGivesItsDescriptorBack) {
   auto files = world.OpenAll(3);
   files.clear();
   BOOST_CHECK_EQUAL(world.disk.TakeOpenFiles().now, 0u);
-  BOOST_CHECK_EQUAL(world.pool->figures().open, 0u);
+  BOOST_CHECK_EQUAL(world.pool->counters().open, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(APinHoldsItsFileAndHalfOfThePlacesAreForPins) {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(WhereTheProcessHasNoDescriptorsIdleFilesGoFirst) {
   const auto files = world.OpenAll(10);
   world.disk.LimitOpenFiles(3);  // The program has taken the others.
   for (int i = 0; i < 10; ++i) BOOST_CHECK_EQUAL(Read(*files[i]), ContentOf(i));
-  BOOST_CHECK_LE(world.pool->figures().open, 3u);
+  BOOST_CHECK_LE(world.pool->counters().open, 3u);
   world.disk.LimitOpenFiles(0);
   int refused = 0;
   for (int i = 0; i < 10; ++i) refused += Read(*files[i]).starts_with("Unavailable: ");

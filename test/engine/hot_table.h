@@ -75,10 +75,10 @@ class HotTable {
     region->memstores.assign(memstores_.begin(), memstores_.end());
     const engine::TableView view{
         .table = table_, .regions = {region}, .point = {.sequence = at}, .registration = nullptr};
-    engine::ReadCounters figures;
-    const auto row = engine::GetRow(view, options, "r", &figures);
+    engine::ReadCounters counters;
+    const auto row = engine::GetRow(view, options, "r", &counters);
     BOOST_REQUIRE_EQUAL(row.status().ToString(), "OK");
-    Answer answer{.text = {}, .cells = figures.memstore_cells};
+    Answer answer{.text = {}, .cells = counters.memstore_cells};
     if (!row->has_value()) return {"-", answer.cells};
     for (const Cell& cell : (*row)->view().cells()) {
       if (!answer.text.empty()) answer.text += ' ';
