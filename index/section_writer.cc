@@ -33,7 +33,7 @@ Status WriteBits(IndexId index, const Bitmap& present, const Bitmap& touched, Se
 
 }  // namespace
 
-struct IndexSectionWriter::Parts {
+struct IndexSectionWriter::Impl {
   struct Input {
     IndexSection* section;
     std::span<const uint32_t> map;
@@ -69,79 +69,79 @@ struct IndexSectionWriter::Parts {
 };
 
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
-    : parts_(std::make_unique<Parts>()) {
-  parts_->index = index;
-  parts_->compression = compression;
+    : impl_(std::make_unique<Impl>()) {
+  impl_->index = index;
+  impl_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
 Status IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                   std::span<const Cell> cells) {
-  const IndexColumnRecord& column = parts_->index.columns.front();
+  const IndexColumnRecord& column = impl_->index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   if (found.empty()) return {};
   if (found.is_single_put()) {
-    parts_->key.clear();
-    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &parts_->key));
-    parts_->Mark(ordinal, true, true);
-    parts_->Collect(ordinal, row_key, parts_->key, true);
+    impl_->key.clear();
+    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &impl_->key));
+    impl_->Mark(ordinal, true, true);
+    impl_->Collect(ordinal, row_key, impl_->key, true);
     return {};
   }
-  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
-  parts_->Mark(ordinal, parts_->facts.present, parts_->facts.touched);
-  for (const IndexEntry& entry : parts_->facts.entries) {
-    parts_->Collect(ordinal, row_key, entry.key, entry.current);
+  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
+  impl_->Mark(ordinal, impl_->facts.present, impl_->facts.touched);
+  for (const IndexEntry& entry : impl_->facts.entries) {
+    impl_->Collect(ordinal, row_key, entry.key, entry.current);
   }
   return {};
 }
 
 Status IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
-  const ColumnCells found = FindColumn(parts_->index.columns.front(), cells);
-  parts_->Mark(ordinal, HasPut(found), !found.empty());
+  const ColumnCells found = FindColumn(impl_->index.columns.front(), cells);
+  impl_->Mark(ordinal, HasPut(found), !found.empty());
   return {};
 }
 
 Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
-  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
-  for (const IndexEntry& entry : parts_->facts.entries) {
-    parts_->part(entry.current).digest.Subtract(entry.key, row_key);
+  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
+  for (const IndexEntry& entry : impl_->facts.entries) {
+    impl_->part(entry.current).digest.Subtract(entry.key, row_key);
   }
   return {};
 }
 
 Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  RETURN_IF_ERROR(FactsOfRow(parts_->index, cells, &parts_->facts));
-  for (const IndexEntry& entry : parts_->facts.entries) {
-    parts_->part(entry.current).digest.Add(entry.key, row_key);
+  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
+  for (const IndexEntry& entry : impl_->facts.entries) {
+    impl_->part(entry.current).digest.Add(entry.key, row_key);
   }
   return {};
 }
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
                                     CopiedDigest digest) {
-  parts_->inputs.push_back({section, map});
+  impl_->inputs.push_back({section, map});
   if (digest == CopiedDigest::kByRow) return;
-  parts_->current_part.digest.AddAll(section->summary().current_digest);
-  parts_->older_part.digest.AddAll(section->summary().older_digest);
+  impl_->current_part.digest.AddAll(section->summary().current_digest);
+  impl_->older_part.digest.AddAll(section->summary().older_digest);
 }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
   const size_t entries =
-      parts_->current_part.entries.capacity() + parts_->older_part.entries.capacity();
-  return parts_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+      impl_->current_part.entries.capacity() + impl_->older_part.entries.capacity();
+  return impl_->keys.size_bytes() + entries * sizeof(CollectedEntry);
 }
 
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
   IndexSummary summary;
-  summary.index = parts_->index.id;
-  RETURN_IF_ERROR(parts_->WritePart(IndexPart::kCurrent, row_count, out, &summary));
-  RETURN_IF_ERROR(parts_->WritePart(IndexPart::kOlder, row_count, out, &summary));
-  RETURN_IF_ERROR(WriteBits(parts_->index.id, parts_->present.ToBitmap(row_count),
-                            parts_->touched.ToBitmap(row_count), out));
+  summary.index = impl_->index.id;
+  RETURN_IF_ERROR(impl_->WritePart(IndexPart::kCurrent, row_count, out, &summary));
+  RETURN_IF_ERROR(impl_->WritePart(IndexPart::kOlder, row_count, out, &summary));
+  RETURN_IF_ERROR(WriteBits(impl_->index.id, impl_->present.ToBitmap(row_count),
+                            impl_->touched.ToBitmap(row_count), out));
   return summary;
 }
 
-Status IndexSectionWriter::Parts::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
+Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
                                             IndexSummary* summary) {
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);

@@ -58,8 +58,8 @@ class IndexSectionWriter {
   uint64_t memory_bytes() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// The digests section of a file: one IndexSummary an index. Written after all index sections.

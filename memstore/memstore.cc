@@ -63,8 +63,8 @@ void Publish(std::atomic<T>* figure, T value) {
 
 }  // namespace
 
-struct Memstore::Parts {
-  Parts(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
+struct Memstore::Impl {
+  Impl(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
       : rows(&row_arena),
         by_hash(table.hash_secret, rows_expected),
         rows_charge(account, base::MemoryPart::kMemstores),
@@ -101,21 +101,21 @@ Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::Memor
                    uint64_t rows_expected, uint32_t chain_cells_max)
     : table_(std::move(table)),
       chain_cells_max_(chain_cells_max),
-      parts_(std::make_unique<Parts>(*table_, account, rows_expected)) {}
+      impl_(std::make_unique<Impl>(*table_, account, rows_expected)) {}
 
 Memstore::~Memstore() = default;
 
-uint64_t Memstore::Parts::row_bytes() const {
+uint64_t Memstore::Impl::row_bytes() const {
   return arena.size_bytes() + row_arena.size_bytes() + by_hash.size_bytes();
 }
 
-uint64_t Memstore::Parts::buffer_bytes() const {
+uint64_t Memstore::Impl::buffer_bytes() const {
   uint64_t bytes = index_arena.size_bytes();
   for (const index::AppendBuffer& buffer : buffers) bytes += buffer.run_bytes();
   return bytes;
 }
 
-MemRow* Memstore::Parts::FindOrInsert(std::string_view key, uint64_t hash) {
+MemRow* Memstore::Impl::FindOrInsert(std::string_view key, uint64_t hash) {
   const auto [row, is_new] = rows.FindOrInsert(key, hash);
   if (!is_new) return row;
   by_hash.Add(row, hash);
@@ -123,7 +123,7 @@ MemRow* Memstore::Parts::FindOrInsert(std::string_view key, uint64_t hash) {
   return row;
 }
 
-void Memstore::Parts::CountCells(std::span<const format::Cell> cells) {
+void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   const uint64_t sequence = cells.front().sequence.value;
   DCHECK(sequence >= max_sequence.load(std::memory_order_relaxed));
   if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
@@ -135,7 +135,7 @@ void Memstore::Parts::CountCells(std::span<const format::Cell> cells) {
   Publish(&min_timestamp, oldest);
 }
 
-void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRow* row,
+void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow* row,
                                    std::span<const format::Cell> cells) {
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
@@ -152,7 +152,7 @@ void Memstore::Parts::AddToIndexes(const format::TableRecord& table, const MemRo
 }
 
 // The cell that represents a new tree: of the last one and the cells in front of it.
-const MemCell* Memstore::Parts::NewTree(const format::TableRecord& table, const MemCell* newest) {
+const MemCell* Memstore::Impl::NewTree(const format::TableRecord& table, const MemCell* newest) {
   chained.clear();
   const MemCell* previous = newest;
   for (; previous != nullptr && previous->kind != kTreeCell; previous = previous->older) {
@@ -180,43 +180,43 @@ const MemCell* Memstore::Parts::NewTree(const format::TableRecord& table, const 
 // moment, which readers settle by the row; the row's newest cell is stored last.
 void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
   if (cells.empty()) return;
-  Parts& parts = *parts_;
+  Impl& impl = *impl_;
   const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
-  parts.by_hash.Prefetch(hash);
-  const Chain chain = CopyCells(cells, &parts.arena);
-  MemRow* row = parts.FindOrInsert(row_key, hash);
-  parts.AddToIndexes(*table_, row, cells);
+  impl.by_hash.Prefetch(hash);
+  const Chain chain = CopyCells(cells, &impl.arena);
+  MemRow* row = impl.FindOrInsert(row_key, hash);
+  impl.AddToIndexes(*table_, row, cells);
   chain.oldest->older = row->newest.load(std::memory_order_relaxed);
   const MemCell* newest = chain.newest;
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
   if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
-    newest = parts.NewTree(*table_, chain.newest);
+    newest = impl.NewTree(*table_, chain.newest);
     // A reader walks a tree as well as what is in front of it, so that is half as long.
     chain_cells = chain_cells_max_ / 2;
   }
   row->chain_cells = chain_cells;
-  parts.CountCells(cells);
+  impl.CountCells(cells);
   row->newest.store(newest, std::memory_order_release);
-  parts.rows_charge.Set(parts.row_bytes());
-  parts.buffers_charge.Set(parts.buffer_bytes());
+  impl.rows_charge.Set(impl.row_bytes());
+  impl.buffers_charge.Set(impl.buffer_bytes());
 }
 
 bool Memstore::empty() const { return min_sequence().value == 0; }
 
-uint64_t Memstore::row_count() const { return parts_->row_count.load(std::memory_order_acquire); }
+uint64_t Memstore::row_count() const { return impl_->row_count.load(std::memory_order_acquire); }
 
-uint64_t Memstore::size_bytes() const { return parts_->row_bytes() + parts_->buffer_bytes(); }
+uint64_t Memstore::size_bytes() const { return impl_->row_bytes() + impl_->buffer_bytes(); }
 
 format::SequenceNumber Memstore::min_sequence() const {
-  return format::SequenceNumber(parts_->min_sequence.load(std::memory_order_acquire));
+  return format::SequenceNumber(impl_->min_sequence.load(std::memory_order_acquire));
 }
 
 format::SequenceNumber Memstore::max_sequence() const {
-  return format::SequenceNumber(parts_->max_sequence.load(std::memory_order_acquire));
+  return format::SequenceNumber(impl_->max_sequence.load(std::memory_order_acquire));
 }
 
 int64_t Memstore::min_timestamp() const {
-  return parts_->min_timestamp.load(std::memory_order_acquire);
+  return impl_->min_timestamp.load(std::memory_order_acquire);
 }
 
 const MemRow* Memstore::Find(std::string_view row) const {
@@ -224,7 +224,7 @@ const MemRow* Memstore::Find(std::string_view row) const {
 }
 
 const MemRow* Memstore::Find(std::string_view row, uint64_t row_hash) const {
-  return parts_->by_hash.Find(row, row_hash);
+  return impl_->by_hash.Find(row, row_hash);
 }
 
 bool Memstore::MayContain(uint64_t row_hash) const {
@@ -234,7 +234,7 @@ bool Memstore::MayContain(uint64_t row_hash) const {
 }
 
 void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const {
-  parts_->by_hash.FindEach(row_hashes, rows);
+  impl_->by_hash.FindEach(row_hashes, rows);
 }
 
 std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
@@ -243,24 +243,24 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
                             format::SequenceNumber max_sequence,
                             std::vector<const MemRow*>* rows) const {
   std::vector<const void*> found;
-  parts_->buffers[index].Collect(range, max_sequence, &found);
+  impl_->buffers[index].Collect(range, max_sequence, &found);
   rows->reserve(rows->size() + found.size());
   for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
 }
 
 uint64_t Memstore::CountIndex(size_t index, const format::KeyRange& range) const {
-  return parts_->buffers[index].Count(range);
+  return impl_->buffers[index].Count(range);
 }
 
-void Memstore::Iterator::SeekToFirst() { row_ = memstore_->parts_->rows.First(); }
-void Memstore::Iterator::SeekToLast() { row_ = memstore_->parts_->rows.Last(); }
+void Memstore::Iterator::SeekToFirst() { row_ = memstore_->impl_->rows.First(); }
+void Memstore::Iterator::SeekToLast() { row_ = memstore_->impl_->rows.Last(); }
 void Memstore::Iterator::Seek(std::string_view key) {
-  row_ = memstore_->parts_->rows.AtOrAfter(key);
+  row_ = memstore_->impl_->rows.AtOrAfter(key);
 }
 void Memstore::Iterator::SeekBefore(std::string_view key) {
-  row_ = memstore_->parts_->rows.Before(key);
+  row_ = memstore_->impl_->rows.Before(key);
 }
 void Memstore::Iterator::Next() { row_ = RowSkiplist::Next(row_); }
-void Memstore::Iterator::Previous() { row_ = memstore_->parts_->rows.Before(row_->key()); }
+void Memstore::Iterator::Previous() { row_ = memstore_->impl_->rows.Before(row_->key()); }
 
 }  // namespace tandem::engine

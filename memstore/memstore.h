@@ -141,10 +141,10 @@ class Memstore {
   const format::TableRecord& table() const { return *table_; }
 
  private:
-  struct Parts;
+  struct Impl;
   std::shared_ptr<const format::TableRecord> table_;
   const uint32_t chain_cells_max_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::engine

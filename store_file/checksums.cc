@@ -9,7 +9,7 @@
 #include "format/corruption.h"
 #include "format/file_header.h"
 #include "format/file_window.h"
-#include "store_file/parts.h"
+#include "store_file/store_file_impl.h"
 
 namespace tandem::format {
 namespace {
@@ -64,7 +64,7 @@ class Sweep {
 }  // namespace
 
 Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
-  Sweep sweep(parts_->blocks, section.offset, section.size_bytes);
+  Sweep sweep(impl_->blocks, section.offset, section.size_bytes);
   StreamingHash64 hash;
   RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
     hash.Add(bytes);
@@ -74,11 +74,11 @@ Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
 }
 
 Result<Hash128> StoreFile::VerifyBytes() const {
-  const BlockFile& file = parts_->blocks;
-  Sweep sweep(file, 0, parts_->size_bytes);
+  const BlockFile& file = impl_->blocks;
+  Sweep sweep(file, 0, impl_->size_bytes);
   RETURN_IF_ERROR(sweep.Any(kFileHeaderBytes));
   StreamingHash64 section_hash;
-  for (const SectionEntry& section : parts_->sections) {
+  for (const SectionEntry& section : impl_->sections) {
     RETURN_IF_ERROR(sweep.Zeros(section.offset));
     section_hash.Reset();
     RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
@@ -91,23 +91,23 @@ Result<Hash128> StoreFile::VerifyBytes() const {
     }
   }
   RETURN_IF_ERROR(VerifyEnd());
-  for (const uint64_t offset : parts_->footer.table_offsets) {
+  for (const uint64_t offset : impl_->footer.table_offsets) {
     RETURN_IF_ERROR(sweep.Zeros(offset));
-    RETURN_IF_ERROR(sweep.Any(offset + parts_->footer.table_bytes));
+    RETURN_IF_ERROR(sweep.Any(offset + impl_->footer.table_bytes));
   }
-  RETURN_IF_ERROR(sweep.Zeros(parts_->size_bytes - kFooterBytes));
-  RETURN_IF_ERROR(sweep.Any(parts_->size_bytes));
+  RETURN_IF_ERROR(sweep.Zeros(impl_->size_bytes - kFooterBytes));
+  RETURN_IF_ERROR(sweep.Any(impl_->size_bytes));
   return sweep.hash();
 }
 
 // The padding between what VerifyEnd reads.
 Status StoreFile::VerifyEndPadding() const {
-  const BlockFile& file = parts_->blocks;
+  const BlockFile& file = impl_->blocks;
   uint64_t from = kFileHeaderBytes;
-  if (!parts_->sections.empty()) {
-    from = parts_->sections.back().offset + parts_->sections.back().size_bytes;
+  if (!impl_->sections.empty()) {
+    from = impl_->sections.back().offset + impl_->sections.back().size_bytes;
   }
-  FileWindow window(&file.file(), parts_->size_bytes);
+  FileWindow window(&file.file(), impl_->size_bytes);
   const auto zeros = [&](uint64_t end) -> Status {
     for (; from < end; from += std::min(FileWindow::kReadBytes, end - from)) {
       const uint64_t piece = std::min(FileWindow::kReadBytes, end - from);
@@ -117,26 +117,26 @@ Status StoreFile::VerifyEndPadding() const {
     }
     return Status();
   };
-  for (const uint64_t offset : parts_->footer.table_offsets) {
+  for (const uint64_t offset : impl_->footer.table_offsets) {
     RETURN_IF_ERROR(zeros(offset));
-    from = offset + parts_->footer.table_bytes;
+    from = offset + impl_->footer.table_bytes;
   }
-  return zeros(parts_->size_bytes - kFooterBytes);
+  return zeros(impl_->size_bytes - kFooterBytes);
 }
 
 // Both copies of the section table and of the footer; Open is content with one.
 Status StoreFile::VerifyEnd() const {
-  const BlockFile& file = parts_->blocks;
+  const BlockFile& file = impl_->blocks;
   std::string table;
-  AppendSectionTable(parts_->sections, &table);
-  for (const uint64_t offset : parts_->footer.table_offsets) {
-    ASSIGN_OR_RETURN(const BlockRef block, file.ReadUncached({offset, parts_->footer.table_bytes},
+  AppendSectionTable(impl_->sections, &table);
+  for (const uint64_t offset : impl_->footer.table_offsets) {
+    ASSIGN_OR_RETURN(const BlockRef block, file.ReadUncached({offset, impl_->footer.table_bytes},
                                                              BlockKind::kSectionTable));
     if (block->raw() != table) return block->Corrupt("the copies of the section table differ");
   }
   std::string expected;
-  AppendFooter(parts_->footer, id(), &expected);
-  const uint64_t offset = parts_->size_bytes - kFooterBytes;
+  AppendFooter(impl_->footer, id(), &expected);
+  const uint64_t offset = impl_->size_bytes - kFooterBytes;
   char found[kFooterBytes];
   ASSIGN_OR_RETURN(const size_t count, file.file().Read(offset, found));
   if (std::string_view(found, count) != expected) {

@@ -4,7 +4,7 @@
 
 #include "base/status_macros.h"
 #include "format/hash.h"
-#include "store_file/parts.h"
+#include "store_file/store_file_impl.h"
 
 namespace tandem::format {
 namespace {
@@ -15,39 +15,39 @@ bool IsOfIndex(SectionKind kind) {
 
 }  // namespace
 
-void StoreFile::GoOnWithout(BrokenSink tell) { parts_->tell_broken = std::move(tell); }
+void StoreFile::GoOnWithout(BrokenSink tell) { impl_->tell_broken = std::move(tell); }
 
 bool StoreFile::has_broken_section() const {
-  return parts_->has_broken.load(std::memory_order_relaxed);
+  return impl_->has_broken.load(std::memory_order_relaxed);
 }
 
 // Whether `why` is damage of a section that can be done without; it is reported then.
 bool StoreFile::GoesOnWithout(SectionKind kind, std::optional<IndexId> index,
                               const Status& why) const {
-  if (parts_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;
-  parts_->has_broken.store(true, std::memory_order_relaxed);
+  if (impl_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;
+  impl_->has_broken.store(true, std::memory_order_relaxed);
   std::atomic<bool>& was_told = index.has_value()
-                                    ? parts_->broken_indexes.at(*index)
-                                    : parts_->broken_kinds.at(static_cast<size_t>(kind));
+                                    ? impl_->broken_indexes.at(*index)
+                                    : impl_->broken_kinds.at(static_cast<size_t>(kind));
   if (was_told.exchange(true, std::memory_order_relaxed)) return true;
-  parts_->tell_broken(*this, {kind, index, std::string(why.message())});
+  impl_->tell_broken(*this, {kind, index, std::string(why.message())});
   return true;
 }
 
 void StoreFile::MarkIndexBroken(IndexId index, const Status& why) {
-  if (!parts_->indexes.contains(index)) return;
+  if (!impl_->indexes.contains(index)) return;
   GoesOnWithout(SectionKind::kIndexLeaves, index, why);
 }
 
 Result<bool> StoreFile::FindBrokenIndexes() {
   bool any = false;
-  for (const SectionEntry& section : parts_->sections) {
+  for (const SectionEntry& section : impl_->sections) {
     const bool is_of_all = section.kind == SectionKind::kDigests;
     if (!IsOfIndex(section.kind) && !is_of_all) continue;
     ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(section));
     if (is_sound) continue;
-    const Status why = parts_->blocks.Corrupt(section.offset, "checksum of a section of an index");
-    for (const auto& [index, loaded] : parts_->indexes) {
+    const Status why = impl_->blocks.Corrupt(section.offset, "checksum of a section of an index");
+    for (const auto& [index, loaded] : impl_->indexes) {
       if (is_of_all || index.value == section.owner) any |= GoesOnWithout(section.kind, index, why);
     }
   }

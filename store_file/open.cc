@@ -14,7 +14,7 @@
 #include "format/block/sequential_reader.h"
 #include "format/corruption.h"
 #include "store_file/ends.h"
-#include "store_file/parts.h"
+#include "store_file/store_file_impl.h"
 #include "store_file/stored_schema.h"
 
 namespace tandem::format {
@@ -82,55 +82,55 @@ bool IsOfFamily(SectionKind kind) {
 
 }  // namespace
 
-const SectionEntry& StoreFile::Parts::Section(SectionKind kind, uint32_t owner) const {
+const SectionEntry& StoreFile::Impl::Section(SectionKind kind, uint32_t owner) const {
   return *FindSection(sections, kind, owner);
 }
 
 // Reads the start key of the region and the table's record.
-Status StoreFile::ReadSchema(Parts* parts) {
-  const SectionEntry* section = FindSection(parts->sections, SectionKind::kSchema);
-  if (section == nullptr) return parts->blocks.Corrupt(0, "the schema section is missing");
+Status StoreFile::ReadSchema(Impl* impl) {
+  const SectionEntry* section = FindSection(impl->sections, SectionKind::kSchema);
+  if (section == nullptr) return impl->blocks.Corrupt(0, "the schema section is missing");
   ASSIGN_OR_RETURN(const BlockRef block,
-                   ReadOnlyBlock(parts->blocks, *section, BlockKind::kSchema));
+                   ReadOnlyBlock(impl->blocks, *section, BlockKind::kSchema));
   ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
-  parts->region_start = std::move(schema.region_start);
-  parts->table = std::move(schema.table);
-  for (const IndexRecord& index : parts->table.indexes) {
-    parts->indexes[index.id];
-    parts->broken_indexes[index.id];
+  impl->region_start = std::move(schema.region_start);
+  impl->table = std::move(schema.table);
+  for (const IndexRecord& index : impl->table.indexes) {
+    impl->indexes[index.id];
+    impl->broken_indexes[index.id];
   }
   return {};
 }
 
 // Reads the statistics and compares what the sections say about the number of rows.
-Status StoreFile::ReadStatistics(Parts* parts) {
-  const BlockFile& file = parts->blocks;
-  RETURN_IF_ERROR(CheckSections(file, parts->sections));
+Status StoreFile::ReadStatistics(Impl* impl) {
+  const BlockFile& file = impl->blocks;
+  RETURN_IF_ERROR(CheckSections(file, impl->sections));
   ASSIGN_OR_RETURN(
       const BlockRef block,
-      ReadOnlyBlock(file, parts->Section(SectionKind::kStatistics), BlockKind::kStatistics));
-  ASSIGN_OR_RETURN(parts->statistics, DecodeStatistics(*block));
-  const uint64_t rows = parts->statistics.rows;
-  const SectionEntry& hashes = parts->Section(SectionKind::kKeyHashes);
-  const SectionEntry& clean = parts->Section(SectionKind::kCleanRows);
-  const SectionEntry& data = parts->Section(SectionKind::kData);
+      ReadOnlyBlock(file, impl->Section(SectionKind::kStatistics), BlockKind::kStatistics));
+  ASSIGN_OR_RETURN(impl->statistics, DecodeStatistics(*block));
+  const uint64_t rows = impl->statistics.rows;
+  const SectionEntry& hashes = impl->Section(SectionKind::kKeyHashes);
+  const SectionEntry& clean = impl->Section(SectionKind::kCleanRows);
+  const SectionEntry& data = impl->Section(SectionKind::kData);
   if (hashes.count != rows || hashes.size_bytes / sizeof(uint64_t) < rows) {
     return file.Corrupt(hashes.offset, Mismatch("key hashes", rows, hashes.count));
   }
   if (data.count != rows) {
     return file.Corrupt(data.offset, Mismatch("rows of the data section", rows, data.count));
   }
-  if (clean.count != parts->statistics.clean_rows) {
+  if (clean.count != impl->statistics.clean_rows) {
     return file.Corrupt(clean.offset,
-                        Mismatch("clean rows", parts->statistics.clean_rows, clean.count));
+                        Mismatch("clean rows", impl->statistics.clean_rows, clean.count));
   }
-  return parts->FindFamilies();
+  return impl->FindFamilies();
 }
 
 // Finds the families that have rows, and the key carrier among them: the lowest that every row has,
 // or the keys, which stand in the file when there is none. Every section of a family must belong to
 // one of those.
-Status StoreFile::Parts::FindFamilies() {
+Status StoreFile::Impl::FindFamilies() {
   const auto find = [this](SectionKind kind, FamilyId owner) {
     return FindSection(sections, kind, owner.value);
   };
@@ -175,22 +175,22 @@ Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> f
   ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(*file, expected, size));
   ASSIGN_OR_RETURN(const Footer footer, ReadFooter(*file, header, size));
 
-  auto parts = std::make_unique<Parts>(BlockFile(std::move(file), header.number, header.id, cache));
-  parts->size_bytes = size;
-  parts->writable = header.writable();
-  parts->footer = footer;
-  parts->alignment = uint32_t{1} << header.alignment_log2;
-  RETURN_IF_ERROR(CheckFooterPlaces(parts->blocks, footer, parts->alignment));
+  auto impl = std::make_unique<Impl>(BlockFile(std::move(file), header.number, header.id, cache));
+  impl->size_bytes = size;
+  impl->writable = header.writable();
+  impl->footer = footer;
+  impl->alignment = uint32_t{1} << header.alignment_log2;
+  RETURN_IF_ERROR(CheckFooterPlaces(impl->blocks, footer, impl->alignment));
   Result<std::vector<SectionEntry>> sections =
-      ReadTable(parts->blocks, footer, footer.table_offsets[0], parts->alignment);
+      ReadTable(impl->blocks, footer, footer.table_offsets[0], impl->alignment);
   if (!sections && sections.error().code() == StatusCode::kCorruption) {
-    sections = ReadTable(parts->blocks, footer, footer.table_offsets[1], parts->alignment);
+    sections = ReadTable(impl->blocks, footer, footer.table_offsets[1], impl->alignment);
   }
   if (!sections) return sections.error();
-  parts->sections = *std::move(sections);
-  RETURN_IF_ERROR(ReadSchema(parts.get()));
-  RETURN_IF_ERROR(ReadStatistics(parts.get()));
-  return std::make_shared<StoreFile>(Private(), std::move(parts));
+  impl->sections = *std::move(sections);
+  RETURN_IF_ERROR(ReadSchema(impl.get()));
+  RETURN_IF_ERROR(ReadStatistics(impl.get()));
+  return std::make_shared<StoreFile>(Private(), std::move(impl));
 }
 
 }  // namespace tandem::format

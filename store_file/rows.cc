@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "format/block/section_table.h"
-#include "store_file/parts.h"
+#include "store_file/store_file_impl.h"
 #include "store_file/store_file.h"
 
 namespace tandem::format {
@@ -34,7 +34,7 @@ size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
 
 }  // namespace
 
-Result<DataSection> StoreFile::Parts::LoadData(FamilyId owner, bool with_top) const {
+Result<DataSection> StoreFile::Impl::LoadData(FamilyId owner, bool with_top) const {
   DataPlaces places;
   places.data = &Section(SectionKind::kData);
   places.index = &Section(SectionKind::kBlockIndex, owner.value);
@@ -46,23 +46,23 @@ Result<DataSection> StoreFile::Parts::LoadData(FamilyId owner, bool with_top) co
 
 // Without the top of its block index when that is broken: it says nothing that its pieces do not.
 Result<DataSection> StoreFile::LoadBesideDamage(FamilyId owner) const {
-  Result<DataSection> loaded = parts_->LoadData(owner, /*with_top=*/true);
-  const SectionEntry* top = FindSection(parts_->sections, SectionKind::kBlockIndexTop, owner.value);
+  Result<DataSection> loaded = impl_->LoadData(owner, /*with_top=*/true);
+  const SectionEntry* top = FindSection(impl_->sections, SectionKind::kBlockIndexTop, owner.value);
   if (loaded || top == nullptr || loaded.error().code() != StatusCode::kCorruption) return loaded;
   ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(*top));
   if (is_sound || !GoesOnWithout(SectionKind::kBlockIndexTop, {}, loaded.error())) return loaded;
-  return parts_->LoadData(owner, /*with_top=*/false);
+  return impl_->LoadData(owner, /*with_top=*/false);
 }
 
 Result<DataSection*> StoreFile::LoadFamily(FamilyId owner) const {
-  const auto found = parts_->data.find(owner);
-  if (found == parts_->data.end()) return static_cast<DataSection*>(nullptr);
+  const auto found = impl_->data.find(owner);
+  if (found == impl_->data.end()) return static_cast<DataSection*>(nullptr);
   return found->second.Get([&] { return LoadBesideDamage(owner); });
 }
 
 Result<DataSection*> StoreFile::Family(FamilyId family) const { return LoadFamily(family); }
 
-Result<DataSection*> StoreFile::Carrier() const { return LoadFamily(parts_->carrier); }
+Result<DataSection*> StoreFile::Carrier() const { return LoadFamily(impl_->carrier); }
 
 Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());

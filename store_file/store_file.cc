@@ -9,7 +9,7 @@
 #include "format/block/sequential_reader.h"
 #include "format/byte_reader.h"
 #include "format/corruption.h"
-#include "store_file/parts.h"
+#include "store_file/store_file_impl.h"
 
 namespace tandem::format {
 namespace {
@@ -35,23 +35,23 @@ Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const Section
 
 }  // namespace
 
-StoreFile::StoreFile(Private, std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+StoreFile::StoreFile(Private, std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 StoreFile::~StoreFile() = default;
 
-FileNumber StoreFile::number() const { return parts_->blocks.number(); }
-const FileId& StoreFile::id() const { return parts_->blocks.id(); }
-uint64_t StoreFile::size_bytes() const { return parts_->size_bytes; }
-bool StoreFile::writable() const { return parts_->writable; }
-const TableRecord& StoreFile::table() const { return parts_->table; }
-const std::string& StoreFile::region_start() const { return parts_->region_start; }
-const FileStatistics& StoreFile::statistics() const { return parts_->statistics; }
-const std::vector<SectionEntry>& StoreFile::sections() const { return parts_->sections; }
-uint32_t StoreFile::row_count() const { return parts_->statistics.rows; }
+FileNumber StoreFile::number() const { return impl_->blocks.number(); }
+const FileId& StoreFile::id() const { return impl_->blocks.id(); }
+uint64_t StoreFile::size_bytes() const { return impl_->size_bytes; }
+bool StoreFile::writable() const { return impl_->writable; }
+const TableRecord& StoreFile::table() const { return impl_->table; }
+const std::string& StoreFile::region_start() const { return impl_->region_start; }
+const FileStatistics& StoreFile::statistics() const { return impl_->statistics; }
+const std::vector<SectionEntry>& StoreFile::sections() const { return impl_->sections; }
+uint32_t StoreFile::row_count() const { return impl_->statistics.rows; }
 bool StoreFile::all_clean() const {
-  return parts_->statistics.clean_rows == parts_->statistics.rows;
+  return impl_->statistics.clean_rows == impl_->statistics.rows;
 }
-const BlockFile& StoreFile::blocks() const { return parts_->blocks; }
-const std::vector<FamilyId>& StoreFile::families() const { return parts_->families; }
+const BlockFile& StoreFile::blocks() const { return impl_->blocks; }
+const std::vector<FamilyId>& StoreFile::families() const { return impl_->families; }
 
 Result<bool> StoreFile::MayContain(uint64_t hash) {
   ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());
@@ -60,9 +60,9 @@ Result<bool> StoreFile::MayContain(uint64_t hash) {
 
 Result<const BloomFilter*> StoreFile::Filter() {
   using Loaded = base::Charged<BloomFilter>;
-  const BlockFile& blocks = parts_->blocks;
-  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->filter.Get([&]() -> Result<Loaded> {
-    Result<BloomFilter> filter = BloomFilter::Read(blocks, parts_->Section(SectionKind::kFilter));
+  const BlockFile& blocks = impl_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, impl_->filter.Get([&]() -> Result<Loaded> {
+    Result<BloomFilter> filter = BloomFilter::Read(blocks, impl_->Section(SectionKind::kFilter));
     if (!filter && GoesOnWithout(SectionKind::kFilter, {}, filter.error())) filter = MakeFilter();
     if (!filter) return filter.error();
     const uint64_t bytes = filter->size_bytes();
@@ -73,10 +73,10 @@ Result<const BloomFilter*> StoreFile::Filter() {
 
 Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
   using Loaded = base::Charged<std::vector<uint64_t>>;
-  const BlockFile& blocks = parts_->blocks;
-  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->key_hashes.Get([&]() -> Result<Loaded> {
+  const BlockFile& blocks = impl_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, impl_->key_hashes.Get([&]() -> Result<Loaded> {
     Result<std::vector<uint64_t>> hashes =
-        ReadKeyHashes(blocks, parts_->Section(SectionKind::kKeyHashes));
+        ReadKeyHashes(blocks, impl_->Section(SectionKind::kKeyHashes));
     if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
       hashes = MakeKeyHashes();
     }
@@ -88,16 +88,16 @@ Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
 }
 
 std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
-  const base::Charged<std::vector<uint64_t>>* loaded = parts_->key_hashes.loaded();
+  const base::Charged<std::vector<uint64_t>>* loaded = impl_->key_hashes.loaded();
   return loaded == nullptr ? std::span<const uint64_t>() : loaded->value;
 }
 
 Result<const Bitmap*> StoreFile::CleanRows() {
   using Loaded = base::Charged<Bitmap>;
-  const BlockFile& blocks = parts_->blocks;
-  ASSIGN_OR_RETURN(const Loaded* loaded, parts_->clean_rows.Get([&]() -> Result<Loaded> {
+  const BlockFile& blocks = impl_->blocks;
+  ASSIGN_OR_RETURN(const Loaded* loaded, impl_->clean_rows.Get([&]() -> Result<Loaded> {
     Result<Bitmap> clean =
-        ReadBitmapSection(blocks, parts_->Section(SectionKind::kCleanRows), row_count());
+        ReadBitmapSection(blocks, impl_->Section(SectionKind::kCleanRows), row_count());
     if (!clean && GoesOnWithout(SectionKind::kCleanRows, {}, clean.error())) {
       clean = Bitmap(row_count());
     }
@@ -109,18 +109,18 @@ Result<const Bitmap*> StoreFile::CleanRows() {
 }
 
 Result<IndexSection*> StoreFile::Index(IndexId index) {
-  const auto found = parts_->indexes.find(index);
-  if (found == parts_->indexes.end() ||
-      parts_->broken_indexes.at(index).load(std::memory_order_relaxed)) {
+  const auto found = impl_->indexes.find(index);
+  if (found == impl_->indexes.end() ||
+      impl_->broken_indexes.at(index).load(std::memory_order_relaxed)) {
     return static_cast<IndexSection*>(nullptr);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
-                   found->second.Get([&] { return parts_->OpenIndex(index); }));
+                   found->second.Get([&] { return impl_->OpenIndex(index); }));
   return section->get();
 }
 
 // A section has at most one entry a Put, which bounds what a read of it can take.
-Result<std::unique_ptr<IndexSection>> StoreFile::Parts::OpenIndex(IndexId index) const {
+Result<std::unique_ptr<IndexSection>> StoreFile::Impl::OpenIndex(IndexId index) const {
   ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
                    IndexSection::Open(blocks, sections, index, statistics.rows));
   if (section == nullptr) return section;
@@ -137,7 +137,7 @@ bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t n
   for (const FamilyRecord& family : families) {
     const int64_t ttl = family.options.ttl_micros;
     if (ttl <= 0) continue;
-    for (const ColumnTimes& times : parts_->statistics.family_times) {
+    for (const ColumnTimes& times : impl_->statistics.family_times) {
       // Without overflow: timestamp + ttl <= now.
       const __int128 expires = static_cast<__int128>(times.min_timestamp) + ttl;
       if (times.family == family.id && expires <= now_micros) return true;

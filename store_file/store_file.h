@@ -63,10 +63,10 @@ struct HashedKey {
 /// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
 class StoreFile {
   struct Private {};
-  struct Parts;
+  struct Impl;
 
  public:
-  StoreFile(Private, std::unique_ptr<Parts> parts);
+  StoreFile(Private, std::unique_ptr<Impl> impl);
   ~StoreFile();
   /// Errors: kCorruption (anything that does not agree), kUnsupported (version, feature), kIoError.
   static Result<std::shared_ptr<StoreFile>> Open(std::unique_ptr<base::File> file,
@@ -149,8 +149,8 @@ class StoreFile {
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
 
  private:
-  static Status ReadSchema(Parts* parts);
-  static Status ReadStatistics(Parts* parts);
+  static Status ReadSchema(Impl* impl);
+  static Status ReadStatistics(Impl* impl);
   /// nullptr when there are none.
   Result<DataSection*> LoadFamily(FamilyId owner) const;
   Result<DataSection> LoadBesideDamage(FamilyId owner) const;
@@ -158,7 +158,7 @@ class StoreFile {
   bool GoesOnWithout(SectionKind kind, std::optional<IndexId> index, const Status& why) const;
   Result<std::vector<uint64_t>> MakeKeyHashes() const;
   Result<BloomFilter> MakeFilter();
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::format

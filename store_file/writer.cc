@@ -41,8 +41,8 @@ Status WriteOnlyBlock(SectionKind section, const BlockContent& content, uint64_t
 
 }  // namespace
 
-struct StoreFileWriter::Parts {
-  Parts(std::unique_ptr<base::File> new_file, StoreFileSpec new_spec)
+struct StoreFileWriter::Impl {
+  Impl(std::unique_ptr<base::File> new_file, StoreFileSpec new_spec)
       : file(std::move(new_file)),
         spec(std::move(new_spec)),
         out(file.get(), spec.id, spec.alignment),
@@ -82,67 +82,67 @@ struct StoreFileWriter::Parts {
 };
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
-    : parts_(std::make_unique<Parts>(std::move(file), std::move(spec))) {
-  const TableRecord& table = *parts_->spec.table;
+    : impl_(std::make_unique<Impl>(std::move(file), std::move(spec))) {
+  const TableRecord& table = *impl_->spec.table;
   for (const IndexRecord& index : table.indexes) {
     const FamilyRecord* family = table.FindFamily(index.columns[0].family);
-    parts_->indexes.push_back(
+    impl_->indexes.push_back(
         std::make_unique<IndexSectionWriter>(index, family->options.compression));
   }
 }
 
 StoreFileWriter::~StoreFileWriter() = default;
 
-uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(parts_->hashes.size()); }
+uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(impl_->hashes.size()); }
 uint64_t StoreFileWriter::size_bytes() const {
-  return parts_->out.offset() + parts_->data.waiting_bytes();
+  return impl_->out.offset() + impl_->data.waiting_bytes();
 }
-IndexSectionWriter& StoreFileWriter::index(size_t i) { return *parts_->indexes[i]; }
+IndexSectionWriter& StoreFileWriter::index(size_t i) { return *impl_->indexes[i]; }
 void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
-  parts_->statistics.WidenSequences(min, max);
+  impl_->statistics.WidenSequences(min, max);
 }
 
 Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Cell> cells,
                                         RowEntries entries) {
-  Parts& parts = *parts_;
+  Impl& impl = *impl_;
   DCHECK(!cells.empty());
-  RETURN_IF_ERROR(parts.CheckKey(key));
-  RETURN_IF_ERROR(parts.CheckCells(cells));
-  if (row_count() == 0) RETURN_IF_ERROR(parts.Start());
-  RETURN_IF_ERROR(parts.row.AddRow(parts.NextPlace(key), key, cells));
-  parts.statistics.AddRow(key, cells);
-  return parts.FinishRow(key, cells, entries);
+  RETURN_IF_ERROR(impl.CheckKey(key));
+  RETURN_IF_ERROR(impl.CheckCells(cells));
+  if (row_count() == 0) RETURN_IF_ERROR(impl.Start());
+  RETURN_IF_ERROR(impl.row.AddRow(impl.NextPlace(key), key, cells));
+  impl.statistics.AddRow(key, cells);
+  return impl.FinishRow(key, cells, entries);
 }
 
 Status StoreFileWriter::BeginRow(std::string_view key) {
-  RETURN_IF_ERROR(parts_->CheckKey(key));
-  if (row_count() == 0) RETURN_IF_ERROR(parts_->Start());
-  parts_->row.Begin(parts_->NextPlace(key), key);
-  parts_->statistics.BeginRow(key);
+  RETURN_IF_ERROR(impl_->CheckKey(key));
+  if (row_count() == 0) RETURN_IF_ERROR(impl_->Start());
+  impl_->row.Begin(impl_->NextPlace(key), key);
+  impl_->statistics.BeginRow(key);
   return {};
 }
 
 Status StoreFileWriter::AddCells(std::span<const Cell> cells) {
-  Parts& parts = *parts_;
-  RETURN_IF_ERROR(parts.CheckCells(cells));
-  RETURN_IF_ERROR(parts.row.Add(cells));
-  parts.statistics.AddCells(cells);
+  Impl& impl = *impl_;
+  RETURN_IF_ERROR(impl.CheckCells(cells));
+  RETURN_IF_ERROR(impl.row.Add(cells));
+  impl.statistics.AddCells(cells);
   return {};
 }
 
 Status StoreFileWriter::AddFamilyDeletes(std::span<const Cell> cells) { return AddCells(cells); }
 
 Result<Ordinal> StoreFileWriter::EndRow(RowEntries entries) {
-  Parts& parts = *parts_;
-  if (!parts.row.has_cells()) return Status::InvalidArgument("a row without cells");
-  RETURN_IF_ERROR(parts.row.End());
-  parts.statistics.EndRow();
-  return parts.FinishRow(parts.row.key(), parts.row.IndexedCells(), entries);
+  Impl& impl = *impl_;
+  if (!impl.row.has_cells()) return Status::InvalidArgument("a row without cells");
+  RETURN_IF_ERROR(impl.row.End());
+  impl.statistics.EndRow();
+  return impl.FinishRow(impl.row.key(), impl.row.IndexedCells(), entries);
 }
 
 // What follows when the families and the statistics have the row. `indexed` are its cells, at least
 // those that concern indexes.
-Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
+Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
                                                   std::span<const Cell> indexed,
                                                   RowEntries entries) {
   const Ordinal ordinal(hashes.size());
@@ -157,7 +157,7 @@ Result<Ordinal> StoreFileWriter::Parts::FinishRow(std::string_view key,
 }
 
 // Charges what the writer takes.
-void StoreFileWriter::Parts::CountMemory(uint64_t besides_bytes) {
+void StoreFileWriter::Impl::CountMemory(uint64_t besides_bytes) {
   if (spec.cache == nullptr) return;
   uint64_t bytes = besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes();
   for (const auto& index : indexes) bytes += index->memory_bytes();
@@ -166,7 +166,7 @@ void StoreFileWriter::Parts::CountMemory(uint64_t besides_bytes) {
 }
 
 // Whether a row of that key can follow.
-Status StoreFileWriter::Parts::CheckKey(std::string_view key) const {
+Status StoreFileWriter::Impl::CheckKey(std::string_view key) const {
   if (key.empty() || key.size() > kRowKeyBytesMax) {
     return Status::InvalidArgument("a row key of " + std::to_string(key.size()) +
                                    " bytes; the limit kRowKeyBytesMax is " +
@@ -182,7 +182,7 @@ Status StoreFileWriter::Parts::CheckKey(std::string_view key) const {
   return {};
 }
 
-Status StoreFileWriter::Parts::CheckCells(std::span<const Cell> cells) {
+Status StoreFileWriter::Impl::CheckCells(std::span<const Cell> cells) {
   const Cell* before = nullptr;
   for (const Cell& cell : cells) {
     if ((before == nullptr || before->family != cell.family) && data.Find(cell.family) == nullptr) {
@@ -198,7 +198,7 @@ Status StoreFileWriter::Parts::CheckCells(std::span<const Cell> cells) {
 }
 
 // The header and the beginning of the data section.
-Status StoreFileWriter::Parts::Start() {
+Status StoreFileWriter::Impl::Start() {
   FileHeader header;
   header.kind = FileKind::kStore;
   header.compatible = kCompatibleBlockIndexTops;
@@ -213,34 +213,34 @@ Status StoreFileWriter::Parts::Start() {
 }
 
 Result<StoreFileSummary> StoreFileWriter::Finish() {
-  Parts& parts = *parts_;
+  Impl& impl = *impl_;
   CHECK(row_count() > 0);
-  SectionWriter* out = &parts.out;
-  RETURN_IF_ERROR(parts.data.WriteBlocks());
+  SectionWriter* out = &impl.out;
+  RETURN_IF_ERROR(impl.data.WriteBlocks());
   RETURN_IF_ERROR(out->End(row_count()));
-  RETURN_IF_ERROR(parts.data.WriteSections(row_count()));
-  RETURN_IF_ERROR(parts.WriteKeyHashes());
-  const Bitmap clean = parts.statistics.CleanRows();
+  RETURN_IF_ERROR(impl.data.WriteSections(row_count()));
+  RETURN_IF_ERROR(impl.WriteKeyHashes());
+  const Bitmap clean = impl.statistics.CleanRows();
   RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
-  RETURN_IF_ERROR(parts.WriteFilter());
+  RETURN_IF_ERROR(impl.WriteFilter());
 
   StoreFileSummary summary;
-  summary.statistics = parts.statistics.Statistics();
-  for (const auto& index : parts.indexes) {
-    parts.CountMemory(uint64_t{row_count()} * kPostingBytes);
+  summary.statistics = impl.statistics.Statistics();
+  for (const auto& index : impl.indexes) {
+    impl.CountMemory(uint64_t{row_count()} * kPostingBytes);
     ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
     summary.indexes.push_back(std::move(section));
   }
-  RETURN_IF_ERROR(parts.WriteStatistics());
+  RETURN_IF_ERROR(impl.WriteStatistics());
   RETURN_IF_ERROR(WriteSummaries(summary.indexes, out));
-  RETURN_IF_ERROR(parts.WriteSchema());
-  RETURN_IF_ERROR(parts.WriteEnd());
+  RETURN_IF_ERROR(impl.WriteSchema());
+  RETURN_IF_ERROR(impl.WriteEnd());
   summary.size_bytes = out->offset();
   summary.hash = out->hash();
   return summary;
 }
 
-Status StoreFileWriter::Parts::WriteKeyHashes() {
+Status StoreFileWriter::Impl::WriteKeyHashes() {
   RETURN_IF_ERROR(out.Begin(SectionKind::kKeyHashes, 0));
   for (size_t i = 0; i < hashes.block_count(); ++i) {
     const std::span<const uint64_t> block = hashes.block(i);
@@ -253,7 +253,7 @@ Status StoreFileWriter::Parts::WriteKeyHashes() {
   return out.End(hashes.size());
 }
 
-Status StoreFileWriter::Parts::WriteFilter() {
+Status StoreFileWriter::Impl::WriteFilter() {
   BloomFilter filter(hashes.size());
   for (size_t i = 0; i < hashes.block_count(); ++i) {
     for (const uint64_t hash : hashes.block(i)) filter.Add(hash);
@@ -261,7 +261,7 @@ Status StoreFileWriter::Parts::WriteFilter() {
   return filter.Write(&out);
 }
 
-Status StoreFileWriter::Parts::WriteStatistics() {
+Status StoreFileWriter::Impl::WriteStatistics() {
   std::string bytes;
   AppendStatistics(statistics.Statistics(), &bytes);
   BlockContent content{.kind = BlockKind::kStatistics, .raw = bytes};
@@ -269,7 +269,7 @@ Status StoreFileWriter::Parts::WriteStatistics() {
   return WriteOnlyBlock(SectionKind::kStatistics, content, 1, &out);
 }
 
-Status StoreFileWriter::Parts::WriteSchema() {
+Status StoreFileWriter::Impl::WriteSchema() {
   std::string bytes;
   AppendLengthPrefixed(&bytes, spec.region_start);
   EncodeTable(*spec.table, &bytes);
@@ -278,7 +278,7 @@ Status StoreFileWriter::Parts::WriteSchema() {
 }
 
 // Section tables and footer, then everything to the disk.
-Status StoreFileWriter::Parts::WriteEnd() {
+Status StoreFileWriter::Impl::WriteEnd() {
   std::string table;
   AppendSectionTable(out.sections(), &table);
   BlockContent content{.kind = BlockKind::kSectionTable, .raw = table};

@@ -90,8 +90,8 @@ class StoreFileWriter {
   Result<StoreFileSummary> Finish();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::format

@@ -83,9 +83,9 @@ class SegmentWriter {
   ~SegmentWriter();
 
  private:
-  struct Parts;
-  explicit SegmentWriter(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  explicit SegmentWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 struct SegmentSpec {

@@ -11,7 +11,7 @@
 
 namespace tandem::wal {
 
-struct SegmentWriter::Parts {
+struct SegmentWriter::Impl {
   std::unique_ptr<base::File> file;
   SegmentSpec spec;
   std::string buffer;
@@ -47,71 +47,71 @@ struct SegmentWriter::Parts {
   }
 };
 
-SegmentWriter::SegmentWriter(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SegmentWriter::SegmentWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SegmentWriter::~SegmentWriter() = default;
 
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(std::unique_ptr<base::File> file,
                                                              const SegmentSpec& spec) {
-  auto parts = std::make_unique<Parts>();
-  parts->file = std::move(file);
-  parts->spec = spec;
-  RETURN_IF_ERROR(parts->file->Preallocate(spec.preallocate_bytes));
+  auto impl = std::make_unique<Impl>();
+  impl->file = std::move(file);
+  impl->spec = spec;
+  RETURN_IF_ERROR(impl->file->Preallocate(spec.preallocate_bytes));
   std::string header;
-  parts->written.last_checksum = AppendSegmentHeader(spec, &header);
-  parts->written.length_bytes = header.size();
-  parts->written.last_sequence = spec.predecessor.last_sequence;
-  parts->buffered = parts->written;
-  RETURN_IF_ERROR(parts->file->Write(0, header));
-  RETURN_IF_ERROR(parts->file->DataSync());
-  parts->synced = parts->written;
-  return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(parts)));
+  impl->written.last_checksum = AppendSegmentHeader(spec, &header);
+  impl->written.length_bytes = header.size();
+  impl->written.last_sequence = spec.predecessor.last_sequence;
+  impl->buffered = impl->written;
+  RETURN_IF_ERROR(impl->file->Write(0, header));
+  RETURN_IF_ERROR(impl->file->DataSync());
+  impl->synced = impl->written;
+  return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(impl)));
 }
 
 void SegmentWriter::Append(format::Frame frame) {
-  Parts& parts = *parts_;
-  if (parts.sealed || !parts.poison.ok()) return;
-  SegmentEnd& end = parts.buffered;
+  Impl& impl = *impl_;
+  if (impl.sealed || !impl.poison.ok()) return;
+  SegmentEnd& end = impl.buffered;
   frame.previous = end.last_checksum;
-  end.last_checksum = format::EncodeFrame(parts.spec.id, end.length_bytes, frame, &parts.buffer);
+  end.last_checksum = format::EncodeFrame(impl.spec.id, end.length_bytes, frame, &impl.buffer);
   end.length_bytes += format::FrameBytes(frame.payload.size());
   end.last_sequence = frame.first_sequence + std::max(frame.count, 1u) - 1;
 }
 
 Status SegmentWriter::Write() {
-  Parts& parts = *parts_;
-  RETURN_IF_ERROR(parts.poison);
-  if (parts.sealed) return Status::NoSpace(parts.file->name() + ": the segment is sealed");
-  if (parts.buffer.empty()) return Status();
-  const Status status = parts.file->Write(parts.written.length_bytes, parts.buffer);
-  if (status.code() == StatusCode::kNoSpace) return parts.CutBack(status);
-  if (!status.ok()) return parts.Poison(status);
-  parts.buffer.clear();
-  parts.written = parts.buffered;
+  Impl& impl = *impl_;
+  RETURN_IF_ERROR(impl.poison);
+  if (impl.sealed) return Status::NoSpace(impl.file->name() + ": the segment is sealed");
+  if (impl.buffer.empty()) return Status();
+  const Status status = impl.file->Write(impl.written.length_bytes, impl.buffer);
+  if (status.code() == StatusCode::kNoSpace) return impl.CutBack(status);
+  if (!status.ok()) return impl.Poison(status);
+  impl.buffer.clear();
+  impl.written = impl.buffered;
   return status;
 }
 
 Status SegmentWriter::Sync() {
   RETURN_IF_ERROR(Write());
-  if (parts_->synced.length_bytes == parts_->written.length_bytes) return Status();
-  return parts_->DataSync();
+  if (impl_->synced.length_bytes == impl_->written.length_bytes) return Status();
+  return impl_->DataSync();
 }
 
-SegmentEnd SegmentWriter::end() const { return parts_->written; }
-SegmentEnd SegmentWriter::synced_end() const { return parts_->synced; }
-uint64_t SegmentWriter::size_bytes() const { return parts_->buffered.length_bytes; }
-bool SegmentWriter::sealed() const { return parts_->sealed; }
-const Status& SegmentWriter::status() const { return parts_->poison; }
+SegmentEnd SegmentWriter::end() const { return impl_->written; }
+SegmentEnd SegmentWriter::synced_end() const { return impl_->synced; }
+uint64_t SegmentWriter::size_bytes() const { return impl_->buffered.length_bytes; }
+bool SegmentWriter::sealed() const { return impl_->sealed; }
+const Status& SegmentWriter::status() const { return impl_->poison; }
 
 Status SegmentWriter::Close() {
-  Parts& parts = *parts_;
-  RETURN_IF_ERROR(parts.poison);
-  if (parts.closed) return Status();
-  if (!parts.sealed) RETURN_IF_ERROR(Write());
-  parts.sealed = true;
-  const Status cut = parts.file->Truncate(parts.written.length_bytes);
-  if (!cut.ok()) return parts.Poison(cut);
-  RETURN_IF_ERROR(parts.DataSync());
-  parts.closed = true;
+  Impl& impl = *impl_;
+  RETURN_IF_ERROR(impl.poison);
+  if (impl.closed) return Status();
+  if (!impl.sealed) RETURN_IF_ERROR(Write());
+  impl.sealed = true;
+  const Status cut = impl.file->Truncate(impl.written.length_bytes);
+  if (!cut.ok()) return impl.Poison(cut);
+  RETURN_IF_ERROR(impl.DataSync());
+  impl.closed = true;
   return Status();
 }
 

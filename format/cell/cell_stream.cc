@@ -64,7 +64,7 @@ std::unique_ptr<CellStream> NewCellStream(std::vector<Cell> cells,
   return std::make_unique<CellsInMemory>(std::move(cells), std::move(pin));
 }
 
-struct ColumnStream::Parts {
+struct ColumnStream::Impl {
   Status Start();
   const Cell* Smallest() const;
   Status BeginFamily(FamilyId next);
@@ -84,39 +84,39 @@ struct ColumnStream::Parts {
 };
 
 ColumnStream::ColumnStream(std::vector<std::unique_ptr<CellStream>> sources)
-    : parts_(std::make_unique<Parts>()) {
-  for (auto& source : sources) parts_->sources.emplace_back(std::move(source));
+    : impl_(std::make_unique<Impl>()) {
+  for (auto& source : sources) impl_->sources.emplace_back(std::move(source));
 }
 
 ColumnStream::~ColumnStream() = default;
 
-FamilyId ColumnStream::family() const { return parts_->family; }
-std::span<const Cell> ColumnStream::family_deletes() const { return parts_->family_deletes; }
-std::span<const Cell> ColumnStream::cells() const { return parts_->cells; }
+FamilyId ColumnStream::family() const { return impl_->family; }
+std::span<const Cell> ColumnStream::family_deletes() const { return impl_->family_deletes; }
+std::span<const Cell> ColumnStream::cells() const { return impl_->cells; }
 
 Result<bool> ColumnStream::Next() {
-  Parts& parts = *parts_;
-  if (!std::exchange(parts.started, true)) RETURN_IF_ERROR(parts.Start());
-  parts.cells.clear();
-  parts.pins.clear();
-  const Cell* next = parts.Smallest();
+  Impl& impl = *impl_;
+  if (!std::exchange(impl.started, true)) RETURN_IF_ERROR(impl.Start());
+  impl.cells.clear();
+  impl.pins.clear();
+  const Cell* next = impl.Smallest();
   if (next == nullptr) return false;
-  if (!parts.in_family || next->family != parts.family) {
-    RETURN_IF_ERROR(parts.BeginFamily(next->family));
-    next = parts.Smallest();
-    if (next == nullptr || next->family != parts.family) return true;  // Markers alone.
+  if (!impl.in_family || next->family != impl.family) {
+    RETURN_IF_ERROR(impl.BeginFamily(next->family));
+    next = impl.Smallest();
+    if (next == nullptr || next->family != impl.family) return true;  // Markers alone.
   }
-  RETURN_IF_ERROR(parts.GatherColumn(*next));
+  RETURN_IF_ERROR(impl.GatherColumn(*next));
   return true;
 }
 
-Status ColumnStream::Parts::Start() {
+Status ColumnStream::Impl::Start() {
   for (Cursor& source : sources) RETURN_IF_ERROR(source.LoadPiece());
   return Status();
 }
 
 // nullptr when every source has ended.
-const Cell* ColumnStream::Parts::Smallest() const {
+const Cell* ColumnStream::Impl::Smallest() const {
   const Cell* smallest = nullptr;
   for (const Cursor& source : sources) {
     if (!source.valid()) continue;
@@ -125,7 +125,7 @@ const Cell* ColumnStream::Parts::Smallest() const {
   return smallest;
 }
 
-Status ColumnStream::Parts::BeginFamily(FamilyId next) {
+Status ColumnStream::Impl::BeginFamily(FamilyId next) {
   if (in_family && next < family) {
     return Status::Corruption("the families of a row are not in order");
   }
@@ -137,7 +137,7 @@ Status ColumnStream::Parts::BeginFamily(FamilyId next) {
               &family_deletes);
 }
 
-Status ColumnStream::Parts::GatherColumn(const Cell& first) {
+Status ColumnStream::Impl::GatherColumn(const Cell& first) {
   if (IsFamilyDelete(first) || (in_column && first.qualifier <= qualifier)) {
     return Status::Corruption("the cells of a row are not in order");
   }
@@ -152,7 +152,7 @@ Status ColumnStream::Parts::GatherColumn(const Cell& first) {
 
 // Moves the wanted cells that the sources stand on to `*out`, sorted.
 template <typename Wanted>
-Status ColumnStream::Parts::Take(Wanted wanted, std::vector<Cell>* out) {
+Status ColumnStream::Impl::Take(Wanted wanted, std::vector<Cell>* out) {
   size_t sources_with_any = 0;
   for (Cursor& source : sources) {
     const size_t before = out->size();

@@ -50,8 +50,8 @@ class ColumnStream {
   std::span<const Cell> cells() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::format

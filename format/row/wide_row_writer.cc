@@ -89,7 +89,7 @@ EncodedMarkers EncodeMarkers(std::span<const Cell> deletes) {
 
 }  // namespace
 
-struct WideRowWriter::Parts {
+struct WideRowWriter::Impl {
   Status EndChunk();
   std::string EncodeHead(std::span<const Cell> deletes) const;
 
@@ -106,29 +106,29 @@ struct WideRowWriter::Parts {
 
 WideRowWriter::WideRowWriter(std::string_view key, uint64_t key_hash, uint32_t position,
                              Compression compression, SectionWriter* out)
-    : parts_(
-          std::make_unique<Parts>(Parts{std::string(key), key_hash, position, compression, out})) {}
+    : impl_(
+          std::make_unique<Impl>(Impl{std::string(key), key_hash, position, compression, out})) {}
 
 WideRowWriter::~WideRowWriter() = default;
 
 Status WideRowWriter::Add(std::span<const Cell> cells) {
-  Parts& parts = *parts_;
+  Impl& impl = *impl_;
   for (const Cell& cell : cells) {
     if (cell.value.size() > kNearValueBytesMax) {
       return Status::InvalidArgument("a value of " + std::to_string(cell.value.size()) +
                                      " bytes within a chunk; the limit kNearValueBytesMax is " +
                                      std::to_string(kNearValueBytesMax));
     }
-    if (parts.chunk.IsFullFor(cell)) RETURN_IF_ERROR(parts.EndChunk());
-    parts.chunk.Add(cell);
+    if (impl.chunk.IsFullFor(cell)) RETURN_IF_ERROR(impl.EndChunk());
+    impl.chunk.Add(cell);
     ASSIGN_OR_RETURN(const uint64_t value_bytes, ValueBytes(cell));
-    ++parts.totals.cells;
-    parts.totals.bytes += cell.qualifier.size() + value_bytes;
+    ++impl.totals.cells;
+    impl.totals.bytes += cell.qualifier.size() + value_bytes;
   }
   return Status();
 }
 
-Status WideRowWriter::Parts::EndChunk() {
+Status WideRowWriter::Impl::EndChunk() {
   const Cell first = chunk.first();
   KeptFence fence{{}, std::string(first.qualifier), first.timestamp, first.sequence.value};
   BlockContent content{.kind = BlockKind::kChunk, .compression = compression};
@@ -144,22 +144,22 @@ Status WideRowWriter::Parts::EndChunk() {
 }
 
 Result<BlockHandle> WideRowWriter::Finish(std::span<const Cell> deletes) {
-  Parts& parts = *parts_;
-  if (parts.chunk.cell_count() > 0) RETURN_IF_ERROR(parts.EndChunk());
-  CHECK(parts.totals.cells > 0 || !deletes.empty());
-  parts.raw = parts.EncodeHead(deletes);
-  if (parts.raw.size() > kBlockRawBytesMax) {
+  Impl& impl = *impl_;
+  if (impl.chunk.cell_count() > 0) RETURN_IF_ERROR(impl.EndChunk());
+  CHECK(impl.totals.cells > 0 || !deletes.empty());
+  impl.raw = impl.EncodeHead(deletes);
+  if (impl.raw.size() > kBlockRawBytesMax) {
     return Status::Unsupported("a row with " + std::to_string(deletes.size()) +
                                " deletes of all of a family: more than a block holds");
   }
-  BlockContent content{.kind = BlockKind::kWideHead, .raw = parts.raw};
+  BlockContent content{.kind = BlockKind::kWideHead, .raw = impl.raw};
   content.count = 1;
-  content.first = parts.position;
-  content.compression = parts.compression;
-  return parts.out->Append(content);
+  content.first = impl.position;
+  content.compression = impl.compression;
+  return impl.out->Append(content);
 }
 
-std::string WideRowWriter::Parts::EncodeHead(std::span<const Cell> deletes) const {
+std::string WideRowWriter::Impl::EncodeHead(std::span<const Cell> deletes) const {
   const EncodedMarkers markers = EncodeMarkers(deletes);
   std::string head;
   AppendU64(&head, markers.base_timestamp);

@@ -38,8 +38,8 @@ class WideRowWriter {
   Result<BlockHandle> Finish(std::span<const Cell> deletes);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::format

@@ -19,8 +19,8 @@
 namespace tandem::format {
 
 /// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.
-struct StoreFile::Parts {
-  explicit Parts(BlockFile block_file) : blocks(std::move(block_file)) {}
+struct StoreFile::Impl {
+  explicit Impl(BlockFile block_file) : blocks(std::move(block_file)) {}
 
   BlockFile blocks;
   uint64_t size_bytes = 0;
