@@ -75,7 +75,7 @@ Status EngineImpl::Start() {
                                  .environment = environment_};
   ASSIGN_OR_RETURN(database_, Recover(recovery, &health_, &time_));
   time_.Begin(options_.accept_clock);
-  BuildParts();
+  BuildComponents();
   is_open_ = true;
   const wal::ReplayReport& replay = database_.opened.replay;
   if (replay.operations + replay.torn_bytes > 0) {
@@ -95,7 +95,7 @@ Status EngineImpl::Start() {
   return Status();
 }
 
-void EngineImpl::BuildParts() {
+void EngineImpl::BuildComponents() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
   if (!options_.read_only) SealOldSegments(database_, &segments_);
@@ -105,15 +105,15 @@ void EngineImpl::BuildParts() {
   log_->UpdateLogBytes();
   applier_ = std::make_unique<GroupApplier>(regions);
   queue_ = std::make_unique<CommitQueue>(
-      CommitParts{.log = log_.get(),
-                  .applier = applier_.get(),
-                  .snapshots = snapshots_.get(),
-                  .time = &time_,
-                  .health = &health_,
-                  .jobs = jobs_.get(),
-                  .latest_view = [this](const Table& table) { return LatestView(table); },
-                  .flush = [this](Region* region) { return maintenance_->Flush({region}); },
-                  .after_group = [this] { maintenance_->AfterGroup(); }},
+      CommitDependencies{.log = log_.get(),
+                         .applier = applier_.get(),
+                         .snapshots = snapshots_.get(),
+                         .time = &time_,
+                         .health = &health_,
+                         .jobs = jobs_.get(),
+                         .latest_view = [this](const Table& table) { return LatestView(table); },
+                         .flush = [this](Region* region) { return maintenance_->Flush({region}); },
+                         .after_group = [this] { maintenance_->AfterGroup(); }},
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
                                             [this] { return queue_->last_sequence(); });
@@ -131,37 +131,38 @@ void EngineImpl::BuildParts() {
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
   gate_ = std::make_unique<WriteThrottle>(
-      WriteThrottle::Parts{.regions = regions,
-                           .health = &health_,
-                           .monitor = &monitor_,
-                           .executor = environment_.executor,
-                           .clock = environment_.clock,
-                           .memstore_bytes = tuning_.memstore_bytes,
-                           .memstores_total_bytes = tuning_.memstores_total_bytes,
-                           .runs_max = tuning_.compaction_runs});
+      WriteThrottle::Dependencies{.regions = regions,
+                                  .health = &health_,
+                                  .monitor = &monitor_,
+                                  .executor = environment_.executor,
+                                  .clock = environment_.clock,
+                                  .memstore_bytes = tuning_.memstore_bytes,
+                                  .memstores_total_bytes = tuning_.memstores_total_bytes,
+                                  .runs_max = tuning_.compaction_runs});
   database_.files->set_broken_sink(
       [this](const format::StoreFile& file, const format::BrokenSection& broken) {
         SectionBroken(file, broken);
       });
-  maintenance_ = std::make_unique<Maintenance>(Maintenance::Parts{.regions = regions,
-                                                                  .applier = applier_.get(),
-                                                                  .log = log_.get(),
-                                                                  .segments = &segments_,
-                                                                  .editor = editor_.get(),
-                                                                  .queue = queue_.get(),
-                                                                  .flusher = flusher_.get(),
-                                                                  .compactor = compactor_.get(),
-                                                                  .overlaps = overlaps_.get(),
-                                                                  .gate = gate_.get(),
-                                                                  .health = &health_,
-                                                                  .jobs = jobs_.get(),
-                                                                  .tuning = tuning_});
+  maintenance_ =
+      std::make_unique<Maintenance>(Maintenance::Dependencies{.regions = regions,
+                                                              .applier = applier_.get(),
+                                                              .log = log_.get(),
+                                                              .segments = &segments_,
+                                                              .editor = editor_.get(),
+                                                              .queue = queue_.get(),
+                                                              .flusher = flusher_.get(),
+                                                              .compactor = compactor_.get(),
+                                                              .overlaps = overlaps_.get(),
+                                                              .gate = gate_.get(),
+                                                              .health = &health_,
+                                                              .jobs = jobs_.get(),
+                                                              .tuning = tuning_});
   scrubber_ = std::make_unique<Scrubber>(
-      Scrubber::Parts{.regions = regions,
-                      .monitor = &monitor_,
-                      .health = &health_,
-                      .jobs = jobs_.get(),
-                      .bytes_per_second = options_.scrub_bytes_per_second});
+      Scrubber::Dependencies{.regions = regions,
+                             .monitor = &monitor_,
+                             .health = &health_,
+                             .jobs = jobs_.get(),
+                             .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
 // Reads go on without the section; a writer's database rewrites the file.

@@ -1,11 +1,11 @@
-// The engine's parts, wired. Each is a class of its own file; here stands only who knows whom, the
-// order of construction and destruction, and the calls of the API.
+// The engine's components, wired. Each is a class of its own file; here stands only who knows whom,
+// the order of construction and destruction, and the calls of the API.
 //
 // Locks. Two kinds, with one rule each.
 //
 // Mutexes guard memory and are leaves: while one is held, no other is taken, no I/O is done and no
 // user's code is called. They are, from the writer's end to the reader's:
-//   1. WriteThrottle          who waits for flushes
+//   1. WriteThrottle      who waits for flushes
 //   2. CommitQueue        the line of writers
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
@@ -87,7 +87,7 @@ class EngineImpl final : public Engine {
 
  private:
   // engine_impl.cc
-  void BuildParts();
+  void BuildComponents();
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);

@@ -30,32 +30,32 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
 }
 
 void Maintenance::AfterGroup() {
-  const GroupApplier::Applied applied = parts_.applier->TakeApplied();
+  const GroupApplier::Applied applied = deps_.applier->TakeApplied();
   for (Region* region : applied.regions) {
     CountGrowth(region);
-    if (IsFull(*region->active(), parts_.tuning.memstore_bytes)) SwitchAndSchedule(region);
+    if (IsFull(*region->active(), deps_.tuning.memstore_bytes)) SwitchAndSchedule(region);
   }
   RelieveMemory();
   unchecked_bytes_ += applied.bytes;
-  if (unchecked_bytes_ >= parts_.tuning.memstore_bytes / kLookFraction) {
+  if (unchecked_bytes_ >= deps_.tuning.memstore_bytes / kLookFraction) {
     unchecked_bytes_ = 0;
     RelieveLog();
   }
-  if (ungated_bytes_ < parts_.tuning.memstores_total_bytes / kLookFraction) return;
+  if (ungated_bytes_ < deps_.tuning.memstores_total_bytes / kLookFraction) return;
   ungated_bytes_ = 0;
-  parts_.gate->Update();
+  deps_.gate->Update();
 }
 
 void Maintenance::Start() {
-  for (const auto& region : parts_.regions->regions()) CountGrowth(region.get());
+  for (const auto& region : deps_.regions->regions()) CountGrowth(region.get());
   RelieveMemory();
   ungated_bytes_ = 0;
-  parts_.gate->Update();
-  for (const auto& region : parts_.regions->regions()) {
+  deps_.gate->Update();
+  for (const auto& region : deps_.regions->regions()) {
     if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
     // Former lives may have ended before their merges. What else is due waits for a flush: a life
     // that only reads is to work no more than it must.
-    if (parts_.compactor->IsBehind(*region)) ScheduleCompaction(region.get());
+    if (deps_.compactor->IsBehind(*region)) ScheduleCompaction(region.get());
   }
 }
 
@@ -68,17 +68,17 @@ void Maintenance::CountGrowth(Region* region) {
 void Maintenance::SwitchAndSchedule(Region* region) {
   if (!region->SwitchMemstore()) return;
   CountGrowth(region);
-  ungated_bytes_ = parts_.tuning.memstores_total_bytes;  // The gate looks after this group.
+  ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The gate looks after this group.
   ScheduleFlush(region);
 }
 
 // Many small memstores can pass the common budget without one being full: the largest go.
 void Maintenance::RelieveMemory() {
-  const uint64_t total = parts_.tuning.memstores_total_bytes;
+  const uint64_t total = deps_.tuning.memstores_total_bytes;
   const uint64_t limit = total - total / 8;
   if (active_bytes_ <= limit) return;
   std::vector<std::pair<uint64_t, Region*>> by_size;
-  for (const auto& region : parts_.regions->regions()) {
+  for (const auto& region : deps_.regions->regions()) {
     by_size.emplace_back(region->active()->size_bytes(), region.get());
   }
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -90,53 +90,53 @@ void Maintenance::RelieveMemory() {
 }
 
 void Maintenance::RelieveLog() {
-  parts_.log->UpdateLogBytes();
-  if (parts_.log->segment_bytes() > parts_.tuning.log_segment_bytes) RollLog();
-  const uint64_t log_bytes = parts_.log->log_bytes();
-  if (log_bytes <= kLogMemstores * parts_.tuning.memstore_bytes) return;
+  deps_.log->UpdateLogBytes();
+  if (deps_.log->segment_bytes() > deps_.tuning.log_segment_bytes) RollLog();
+  const uint64_t log_bytes = deps_.log->log_bytes();
+  if (log_bytes <= kLogMemstores * deps_.tuning.memstore_bytes) return;
   if (relieving_log_.exchange(true, std::memory_order_relaxed)) return;
   // Only sealed segments can be dropped.
-  if (parts_.log->segment_bytes() > log_bytes / 2) RollLog();
-  const std::optional<format::SequenceNumber> oldest = parts_.segments->OldestEnd();
+  if (deps_.log->segment_bytes() > log_bytes / 2) RollLog();
+  const std::optional<format::SequenceNumber> oldest = deps_.segments->OldestEnd();
   if (oldest.has_value()) SwitchUpTo(*oldest);
   ScheduleDrop();
 }
 
 // A segment goes as a whole, so all regions that hold something of it are flushed together.
 void Maintenance::SwitchUpTo(format::SequenceNumber last) {
-  for (const auto& region : parts_.regions->regions()) {
+  for (const auto& region : deps_.regions->regions()) {
     const Memstore& active = *region->active();
     if (!active.empty() && active.min_sequence() <= last) SwitchAndSchedule(region.get());
   }
 }
 
 void Maintenance::RollLog() {
-  parts_.log->Roll().Ignore(
+  deps_.log->Roll().Ignore(
       "what may pass is tried again, anything else turned the database read-only");
 }
 
 void Maintenance::ScheduleFlush(Region* region) {
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kHigh,
-                        [this, region] { FlushInBackground(region); });
+  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh,
+                       [this, region] { FlushInBackground(region); });
 }
 
 void Maintenance::FlushInBackground(Region* region) {
   const Status status = Guarded([&] {
-    return parts_.flusher->FlushUnlessBusy(*region, [this, region] { AfterFlush(region); });
+    return deps_.flusher->FlushUnlessBusy(*region, [this, region] { AfterFlush(region); });
   });
   if (status.ok()) return;
   if (base::MayPass(status)) {
-    parts_.health->SetHindrance(status);
-    parts_.jobs->ScheduleAfter(kRetryMicros, [this, region] { FlushInBackground(region); });
+    deps_.health->SetHindrance(status);
+    deps_.jobs->ScheduleAfter(kRetryMicros, [this, region] { FlushInBackground(region); });
   } else {
-    parts_.health->TurnReadOnly("flushing " + region->Describe(), status);
+    deps_.health->TurnReadOnly("flushing " + region->Describe(), status);
   }
-  parts_.gate->Update();
+  deps_.gate->Update();
 }
 
 void Maintenance::AfterFlush(Region* region) {
-  parts_.health->SetHindrance(Status());
-  parts_.gate->Update();
+  deps_.health->SetHindrance(Status());
+  deps_.gate->Update();
   DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
   ScheduleOverlaps(region);
   ScheduleCompaction(region);
@@ -145,90 +145,89 @@ void Maintenance::AfterFlush(Region* region) {
 // To be called whenever files may have come while somebody else had the region's turn, too: what is
 // due and not scheduled would keep writers waiting.
 void Maintenance::ScheduleCompaction(Region* region) {
-  if (!parts_.compactor->IsDue(*region)) return;
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kLow,
-                        [this, region] { CompactInBackground(region); });
+  if (!deps_.compactor->IsDue(*region)) return;
+  deps_.jobs->Schedule(BackgroundJobs::Priority::kLow,
+                       [this, region] { CompactInBackground(region); });
 }
 
 void Maintenance::CompactInBackground(Region* region) {
-  const Status status = Guarded([&] {
-    return parts_.compactor->CompactIfDue(*region, [this] { parts_.gate->Update(); });
-  });
-  parts_.gate->Update();
+  const Status status = Guarded(
+      [&] { return deps_.compactor->CompactIfDue(*region, [this] { deps_.gate->Update(); }); });
+  deps_.gate->Update();
   if (status.ok()) ScheduleOverlaps(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   // Where space is short, a merge that ends for want of it would only take it from others: the next
   // flush looks again.
   const bool again = base::MayPass(status) && status.code() != StatusCode::kNoSpace;
-  if (again && parts_.compactor->ClaimRetry(*region)) {
-    parts_.jobs->ScheduleAfter(kCompactAgainMicros, [this, region] {
-      parts_.compactor->ReleaseRetry(*region);
+  if (again && deps_.compactor->ClaimRetry(*region)) {
+    deps_.jobs->ScheduleAfter(kCompactAgainMicros, [this, region] {
+      deps_.compactor->ReleaseRetry(*region);
       CompactInBackground(region);
     });
   }
-  parts_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
+  deps_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
 }
 
 void Maintenance::ScheduleRewrites() {
-  for (const auto& region : parts_.regions->regions()) {
-    parts_.jobs->Schedule(BackgroundJobs::Priority::kLow,
-                          [this, one = region.get()] { RewriteInBackground(one); });
+  for (const auto& region : deps_.regions->regions()) {
+    deps_.jobs->Schedule(BackgroundJobs::Priority::kLow,
+                         [this, one = region.get()] { RewriteInBackground(one); });
   }
 }
 
 void Maintenance::RewriteInBackground(Region* region) {
-  if (!parts_.health->CheckWritable().ok()) return;
+  if (!deps_.health->CheckWritable().ok()) return;
   const Status status = Guarded([&] {
-    const Status rewritten = parts_.compactor->RewriteBroken(*region);
+    const Status rewritten = deps_.compactor->RewriteBroken(*region);
     ScheduleCompaction(region);
     return rewritten;
   });
   if (status.ok()) return ScheduleOverlaps(region);
   if (status.code() == StatusCode::kCancelled) return;
   if (status.code() == StatusCode::kBusy || base::MayPass(status)) {
-    parts_.jobs->ScheduleAfter(kRetryMicros, [this, region] { RewriteInBackground(region); });
+    deps_.jobs->ScheduleAfter(kRetryMicros, [this, region] { RewriteInBackground(region); });
     return;
   }
-  parts_.health->Log("rewriting a damaged file of " + region->Describe() +
-                     " failed: " + status.ToString());
+  deps_.health->Log("rewriting a damaged file of " + region->Describe() +
+                    " failed: " + status.ToString());
 }
 
 void Maintenance::ScheduleOverlaps() {
-  for (const auto& region : parts_.regions->regions()) ScheduleOverlaps(region.get());
+  for (const auto& region : deps_.regions->regions()) ScheduleOverlaps(region.get());
 }
 
 void Maintenance::ScheduleOverlaps(Region* region) {
   const std::shared_ptr<const RegionVersion> version = region->version();
   if (version->files.size() < 2) return OverlapWorker::DropRecords(*version);
   // It takes a fraction of the flush before it, and queries wait for it.
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this, region] {
-    const Status status = Guarded([&] { return parts_.overlaps->BuildMissing(*region); });
+  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this, region] {
+    const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region); });
     if (status.ok() || status.code() == StatusCode::kCancelled) return;
-    parts_.health->Log("finding the rows that files of " + region->Describe() +
-                       " share failed: " + status.ToString());
+    deps_.health->Log("finding the rows that files of " + region->Describe() +
+                      " share failed: " + status.ToString());
   });
 }
 
 void Maintenance::ScheduleDrop() {
-  parts_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this] {
+  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this] {
     DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
     relieving_log_.store(false, std::memory_order_relaxed);
   });
 }
 
 Status Maintenance::DropSegments() {
-  RETURN_IF_ERROR(parts_.health->CheckWritable());
-  const format::SequenceNumber oldest = parts_.regions->oldest_unflushed();
-  if (parts_.segments->Droppable(oldest).empty()) return Status();
+  RETURN_IF_ERROR(deps_.health->CheckWritable());
+  const format::SequenceNumber oldest = deps_.regions->oldest_unflushed();
+  if (deps_.segments->Droppable(oldest).empty()) return Status();
   std::vector<format::FileNumber> dropped;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    dropped = parts_.segments->Droppable(oldest);
+    dropped = deps_.segments->Droppable(oldest);
     edit->remove_segments = dropped;
     return Status();
   };
-  change.publish = [&] { parts_.segments->Forget(dropped); };
-  return parts_.editor->Commit(change);
+  change.publish = [&] { deps_.segments->Forget(dropped); };
+  return deps_.editor->Commit(change);
 }
 
 Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
@@ -238,18 +237,18 @@ Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
 }
 
 Status Maintenance::Flush(const std::vector<Region*>& regions) {
-  RETURN_IF_ERROR(parts_.health->CheckWritable());
-  RETURN_IF_ERROR(parts_.queue->RunAlone([this, &regions] {
+  RETURN_IF_ERROR(deps_.health->CheckWritable());
+  RETURN_IF_ERROR(deps_.queue->RunAlone([this, &regions] {
     for (Region* region : regions) {
       region->SwitchMemstore();
       CountGrowth(region);
     }
     return Status();
   }));
-  parts_.gate->Update();
+  deps_.gate->Update();
   Status first_error;
   for (Region* region : regions) {
-    const Status status = parts_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
+    const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
     if (status.ok()) continue;
     if (first_error.ok()) first_error = status;
     ScheduleFlush(region);  // What waits now must not wait for ever.
@@ -259,8 +258,8 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   RETURN_IF_ERROR(Flush(std::vector<Region*>{region.get()}));
-  const Status status = parts_.compactor->Compact(*region);
-  parts_.gate->Update();
+  const Status status = deps_.compactor->Compact(*region);
+  deps_.gate->Update();
   ScheduleCompaction(region.get());
   if (status.ok()) ScheduleOverlaps(region.get());
   return status;

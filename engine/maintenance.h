@@ -39,7 +39,7 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes);
 class Maintenance {
  public:
   /// All outlive it; jobs are stopped before.
-  struct Parts {
+  struct Dependencies {
     RegionSet* regions = nullptr;
     GroupApplier* applier = nullptr;
     GroupLog* log = nullptr;
@@ -54,7 +54,7 @@ class Maintenance {
     BackgroundJobs* jobs = nullptr;
     Tuning tuning;
   };
-  explicit Maintenance(const Parts& parts) : parts_(parts) {}
+  explicit Maintenance(const Dependencies& dependencies) : deps_(dependencies) {}
 
   /// Counts what recovery left in the memstores, relieves them and schedules the flush of every one
   /// that waits. Called once, before anything is committed.
@@ -91,7 +91,7 @@ class Maintenance {
   void ScheduleOverlaps(Region* region);
   void ScheduleDrop();
 
-  const Parts parts_;
+  const Dependencies deps_;
   // The commit leader's.
   uint64_t active_bytes_ = 0;     // Of the memstores of all regions that take writes.
   uint64_t unchecked_bytes_ = 0;  // Logged since the log was looked at.

@@ -37,8 +37,8 @@ struct CommitQueue::Request {
   uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
 };
 
-CommitQueue::CommitQueue(CommitParts parts, format::SequenceNumber last)
-    : parts_(std::move(parts)), last_sequence_(last.value) {}
+CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber last)
+    : deps_(std::move(dependencies)), last_sequence_(last.value) {}
 
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   // Regions are flushed one after the other: only the log makes a batch over several of them whole
@@ -55,7 +55,7 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
     RETURN_IF_ERROR(Submit(&request));
     if (request.unlogged.empty()) return Status();
     // Twice at most: what these regions took since is logged.
-    for (Region* region : request.unlogged) RETURN_IF_ERROR(parts_.flush(region));
+    for (Region* region : request.unlogged) RETURN_IF_ERROR(deps_.flush(region));
   }
 }
 
@@ -66,15 +66,15 @@ Status CommitQueue::RunAlone(const std::function<Status()>& task) {
 }
 
 Status CommitQueue::SyncThrough(format::SequenceNumber sequence) {
-  if (parts_.log->synced_through() >= sequence) return Status();
+  if (deps_.log->synced_through() >= sequence) return Status();
   return RunAlone([this] {
-    RETURN_IF_ERROR(parts_.log->WriteBuffered());
-    return parts_.log->Sync();
+    RETURN_IF_ERROR(deps_.log->WriteBuffered());
+    return deps_.log->Sync();
   });
 }
 
 Status CommitQueue::WriteBuffered() {
-  return RunAlone([this] { return parts_.log->WriteBuffered(); });
+  return RunAlone([this] { return deps_.log->WriteBuffered(); });
 }
 
 // A writer's whole way: wait in the queue until the group is done, or until this one is first and
@@ -84,7 +84,7 @@ Status CommitQueue::Submit(Request* request) {
     const Group group = TakeGroup();
     Finish(group, Lead(group));
     Guarded([this] {
-      parts_.after_group();
+      deps_.after_group();
       return Status();
     }).Ignore("what could not be done for want of memory is done after the next group");
     HandOver();
@@ -149,14 +149,14 @@ void CommitQueue::HandOver() {
 // The protocol, front to back. A failure before the last step leaves nothing behind but unused
 // sequences, which are never assigned again.
 Status CommitQueue::CommitGroup(const Group& group) {
-  RETURN_IF_ERROR(parts_.health->CheckWritable());
+  RETURN_IF_ERROR(deps_.health->CheckWritable());
   ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
   if (frame.count == 0) return Status();
   const Durability level = LevelOf(group);
   RETURN_IF_ERROR(LogFrame(&frame, level));
   if (level == Durability::kMemory) NoteUnlogged(group, frame);
   RETURN_IF_ERROR(Apply(frame));
-  parts_.snapshots->Publish(last_sequence());
+  deps_.snapshots->Publish(last_sequence());
   return Status();
 }
 
@@ -164,7 +164,7 @@ Status CommitQueue::CommitGroup(const Group& group) {
 Result<LogGroup> CommitQueue::Encode(const Group& group) {
   LogGroup frame;
   frame.first = format::SequenceNumber(last_sequence().value + 1);
-  frame.timestamp = parts_.time->NextTimestamp();
+  frame.timestamp = deps_.time->NextTimestamp();
   frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
   for (Request* request = group.first; request != nullptr; request = request->next) {
     WritePlan* plan = request->plan;
@@ -173,7 +173,7 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
     frame.count += plan->batch.operation_count();
     wal::AppendBatch(plan->batch, &frame.payload);
   }
-  parts_.time->AssignTimestamps(frame.timestamp, group.batches);
+  deps_.time->AssignTimestamps(frame.timestamp, group.batches);
   last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
   return frame;
 }
@@ -181,8 +181,8 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
 Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
   ASSIGN_OR_RETURN(request->unlogged, ResolveDeletes({.first = frame.first,
                                                       .timestamp = frame.timestamp,
-                                                      .now_micros = parts_.time->Now(),
-                                                      .view = parts_.latest_view},
+                                                      .now_micros = deps_.time->Now(),
+                                                      .view = deps_.latest_view},
                                                      request->plan));
   for (Region* region : request->unlogged) request->hold->Add(&region->unlogged());
   return Status();
@@ -211,12 +211,12 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
       // First, because it may fail for want of memory, and what is buffered reaches the log. The
       // payload is still needed to apply it.
       ScheduleBufferedWrite();
-      return parts_.log->Buffer(*frame);
+      return deps_.log->Buffer(*frame);
     case Durability::kWritten:
-      return parts_.log->Write(*frame);
+      return deps_.log->Write(*frame);
     case Durability::kSynced:
-      RETURN_IF_ERROR(parts_.log->Write(*frame));
-      return parts_.log->Sync();
+      RETURN_IF_ERROR(deps_.log->Write(*frame));
+      return deps_.log->Sync();
   }
   return Status::InvalidArgument("unknown durability");
 }
@@ -225,18 +225,18 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
 // invisible, and the database accepts no more.
 Status CommitQueue::Apply(const LogGroup& frame) {
   const Status status =
-      Guarded([&] { return parts_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
-  if (!status.ok()) parts_.health->TurnReadOnly("applying a logged group", status);
+      Guarded([&] { return deps_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
+  if (!status.ok()) deps_.health->TurnReadOnly("applying a logged group", status);
   return status;
 }
 
 void CommitQueue::ScheduleBufferedWrite() {
   if (write_scheduled_) return;
   // The job waits for its turn behind this group, so it cannot come before the note below.
-  parts_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
+  deps_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
     RunAlone([this] {
       write_scheduled_ = false;
-      const Status status = parts_.log->WriteBuffered();
+      const Status status = deps_.log->WriteBuffered();
       if (base::MayPass(status)) ScheduleBufferedWrite();
       return status;
     }).Ignore("what may pass is tried again, anything else turned the database read-only");

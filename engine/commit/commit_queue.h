@@ -37,7 +37,7 @@
 namespace tandem::engine {
 
 /// What the queue works with; all outlive it.
-struct CommitParts {
+struct CommitDependencies {
   GroupLog* log = nullptr;
   GroupApplier* applier = nullptr;
   SnapshotRegistry* snapshots = nullptr;
@@ -56,7 +56,7 @@ struct CommitParts {
 class CommitQueue {
  public:
   /// `last`: no sequence at or below it is assigned.
-  CommitQueue(CommitParts parts, format::SequenceNumber last);
+  CommitQueue(CommitDependencies dependencies, format::SequenceNumber last);
 
   /// Commits the plan's batch and returns when it reached its level and is visible. Errors:
   /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
@@ -102,7 +102,7 @@ class CommitQueue {
   Status Apply(const LogGroup& frame);
   void ScheduleBufferedWrite();
 
-  const CommitParts parts_;
+  const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
   bool write_scheduled_ = false;         // The leader's: a timer will write the buffer.
 

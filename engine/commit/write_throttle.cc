@@ -36,25 +36,25 @@ Status Hindered(const std::string& reason, const Status& hindrance) {
 }  // namespace
 
 Status WriteThrottle::Admit(const Request& request) {
-  RETURN_IF_ERROR(parts_.health->CheckWritable());
-  Stall stall(parts_.monitor);
+  RETURN_IF_ERROR(deps_.health->CheckWritable());
+  Stall stall(deps_.monitor);
   for (bool waited = false;; waited = true) {
     const std::string reason = ReasonToWait(request.tables);
     if (reason.empty()) break;
     if (request.no_wait) return Status::Busy(reason);
-    const Status hindrance = parts_.health->hindrance();
+    const Status hindrance = deps_.health->hindrance();
     // Where jobs run inside of waiting, what hinders them may be over and tried again.
-    const bool may_be_over = parts_.executor->runs_inline() && !waited;
+    const bool may_be_over = deps_.executor->runs_inline() && !waited;
     if (!hindrance.ok() && !may_be_over) return Hindered(reason, hindrance);
-    if (waited && parts_.executor->runs_inline()) return Status::Busy(reason);
+    if (waited && deps_.executor->runs_inline()) return Status::Busy(reason);
     stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());
   }
   if (request.no_wait) return Status();
   const int64_t delay = DelayMicros(request);
   if (delay == 0) return Status();
-  parts_.monitor->CountDelayedWrite();
-  parts_.clock->SleepMicros(delay);
+  deps_.monitor->CountDelayedWrite();
+  deps_.clock->SleepMicros(delay);
   return Status();
 }
 
@@ -72,7 +72,7 @@ int64_t WriteThrottle::DelayMicros(const Request& request) {
   const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
   const uint64_t weighted = std::max<uint64_t>(request.bytes, 1) << doublings;
   const uint64_t before = unslept_bytes_.fetch_add(weighted, std::memory_order_relaxed);
-  const uint64_t quantum = std::max<uint64_t>(parts_.memstore_bytes / kSleepsPerMemstore, 1);
+  const uint64_t quantum = std::max<uint64_t>(deps_.memstore_bytes / kSleepsPerMemstore, 1);
   const uint64_t sleeps = (before + weighted) / quantum - before / quantum;
   return static_cast<int64_t>(std::min(sleeps, kSleepsMax)) * kSlowMicros;
 }
@@ -84,9 +84,9 @@ size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {
 
 std::string WriteThrottle::ReasonToWait(const Tables& tables) const {
   const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
-  if (bytes > parts_.memstores_total_bytes) {
+  if (bytes > deps_.memstores_total_bytes) {
     return "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
-           std::to_string(parts_.memstores_total_bytes);
+           std::to_string(deps_.memstores_total_bytes);
   }
   if (waiting_max_.load(std::memory_order_relaxed) < kWaitingStop &&
       runs_max_.load(std::memory_order_relaxed) < runs_stop()) {
@@ -114,14 +114,14 @@ std::string WriteThrottle::ReasonToWait(const Region& region) const {
 }
 
 Status WriteThrottle::WaitForFlush() {
-  if (parts_.executor->runs_inline()) {
-    parts_.executor->Drain();
+  if (deps_.executor->runs_inline()) {
+    deps_.executor->Drain();
   } else {
     base::MutexLock lock(mutex_);
     (void)changed_.WaitFor(mutex_, kLookAgainMicros);
   }
   Look();
-  return parts_.health->CheckWritable();
+  return deps_.health->CheckWritable();
 }
 
 void WriteThrottle::Update() {
@@ -133,7 +133,7 @@ void WriteThrottle::Update() {
 void WriteThrottle::Look() {
   uint64_t bytes = 0;
   size_t waiting_max = 0, runs_max = 0;
-  for (const auto& region : parts_.regions->regions()) {
+  for (const auto& region : deps_.regions->regions()) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     for (const auto& memstore : version->memstores) bytes += memstore->size_bytes();
     waiting_max = std::max(waiting_max, version->memstores.size() - 1);

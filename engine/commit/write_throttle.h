@@ -30,7 +30,7 @@ namespace tandem::engine {
 /// Threads: any.
 class WriteThrottle {
  public:
-  struct Parts {
+  struct Dependencies {
     const RegionSet* regions = nullptr;
     Health* health = nullptr;
     Monitor* monitor = nullptr;
@@ -46,8 +46,8 @@ class WriteThrottle {
     uint64_t bytes = 0;
     bool no_wait = false;
   };
-  /// What `parts` points to outlives this.
-  explicit WriteThrottle(const Parts& parts) : parts_(parts) {}
+  /// What `dependencies` points to outlives this.
+  explicit WriteThrottle(const Dependencies& dependencies) : deps_(dependencies) {}
 
   /// Returns when the write may go on. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
   /// nobody is left who could flush); kNoSpace when what it waits for waits for disk space.
@@ -65,13 +65,13 @@ class WriteThrottle {
   /// The region's runs and memstores that will be some, when they are `least` or more and its
   /// merges can be waited for; else 0.
   size_t RunsFrom(size_t least, const Region& region) const;
-  size_t runs_slow() const { return parts_.runs_max + std::max(parts_.runs_max / 4, 1u); }
+  size_t runs_slow() const { return deps_.runs_max + std::max(deps_.runs_max / 4, 1u); }
   /// The active memstore is one run more.
-  size_t runs_stop() const { return size_t{2} * std::max(parts_.runs_max, 2u) - 1; }
+  size_t runs_stop() const { return size_t{2} * std::max(deps_.runs_max, 2u) - 1; }
   int64_t DelayMicros(const Request& request);
   Status WaitForFlush() EXCLUDES(mutex_);
 
-  const Parts parts_;
+  const Dependencies deps_;
   // Stored by Update, loaded by writers; relaxed, since being late by a moment does no harm.
   std::atomic<uint64_t> memstore_bytes_{0};
   std::atomic<size_t> waiting_max_{0};      // Of any region.

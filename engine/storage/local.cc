@@ -14,16 +14,17 @@ using format::CatalogEdit;
 using format::FileNumber;
 using format::LogMark;
 
-ManifestStore::Parts KeeperParts(base::Directory* directory, base::RandomSource* random,
-                                 RecoveredFiles* files) {
-  ManifestStore::Parts parts;
-  parts.directory = directory;
-  parts.random = random;
-  parts.root_file = std::move(files->root_file);
-  parts.root = std::move(files->root);
-  parts.manifest_file = std::move(files->manifest_file);
-  parts.manifest = std::move(files->manifest);
-  return parts;
+ManifestStore::Dependencies DependenciesOfManifest(base::Directory* directory,
+                                                   base::RandomSource* random,
+                                                   RecoveredFiles* files) {
+  ManifestStore::Dependencies dependencies;
+  dependencies.directory = directory;
+  dependencies.random = random;
+  dependencies.root_file = std::move(files->root_file);
+  dependencies.root = std::move(files->root);
+  dependencies.manifest_file = std::move(files->manifest_file);
+  dependencies.manifest = std::move(files->manifest);
+  return dependencies;
 }
 
 }  // namespace
@@ -46,20 +47,21 @@ LocalStorage::Turn::~Turn() {
   storage_->turn_free_.NotifyOne();
 }
 
-LocalStorage::LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay)
-    : directory_(std::move(parts.directory)),
-      handles_(directory_.get(), parts.store_files_open_max),
-      random_(parts.random),
-      former_segments_max_(parts.former_segments_max),
+LocalStorage::LocalStorage(Dependencies dependencies, RecoveredFiles files,
+                           const wal::ReplayReport& replay)
+    : directory_(std::move(dependencies.directory)),
+      handles_(directory_.get(), dependencies.store_files_open_max),
+      random_(dependencies.random),
+      former_segments_max_(dependencies.former_segments_max),
       found_(new Found{.was_closed = files.root.record.closed,
                        .durable = files.manifest.log,
                        .listing = std::move(files.listing),
                        .replay = replay}),
-      keeper_(KeeperParts(directory_.get(), parts.random, &files)),
+      keeper_(DependenciesOfManifest(directory_.get(), dependencies.random, &files)),
       log_({.directory = directory_.get(),
-            .random = parts.random,
+            .random = dependencies.random,
             .database = keeper_.catalog()->database,
-            .segment_bytes = parts.segment_bytes,
+            .segment_bytes = dependencies.segment_bytes,
             .next_number = [this](LogMark mark) { return NextNumber(mark); },
             .add_segment = [this](const format::SegmentRecord& record,
                                   LogMark mark) { return AddSegment(record, mark); }},

@@ -23,7 +23,7 @@ bool HasSegment(const format::Catalog& catalog, format::FileNumber number);
 
 class LocalStorage : public Storage {
  public:
-  struct Parts {
+  struct Dependencies {
     std::unique_ptr<base::Directory> directory;  ///< Locked.
     base::RandomSource* random = nullptr;
     uint64_t segment_bytes = 0;
@@ -31,7 +31,7 @@ class LocalStorage : public Storage {
     uint32_t store_files_open_max = 0;
   };
   /// Takes over what was recovered and replayed. Writes nothing before Start.
-  LocalStorage(Parts parts, RecoveredFiles files, const wal::ReplayReport& replay);
+  LocalStorage(Dependencies dependencies, RecoveredFiles files, const wal::ReplayReport& replay);
 
   Status Start(const StorageStart& start) override;
   Result<NewFile> CreateFile() override;
@@ -121,17 +121,18 @@ class LocalStorage : public Storage {
 /// on them, which a writer beside it asks for before it removes a file.
 class ReadOnlyStorage : public Storage {
  public:
-  struct Parts {
+  struct Dependencies {
     std::unique_ptr<base::Directory> directory;
     /// Taken before the catalog was read. Null where the file system has no such locks: a file that
     /// a writer removes can be read while it is open.
     std::unique_ptr<base::SharedLock> lock;
     uint32_t store_files_open_max = 0;
   };
-  ReadOnlyStorage(Parts parts, RecoveredFiles files, std::vector<format::BoundFile> segments)
-      : directory_(std::move(parts.directory)),
-        lock_(std::move(parts.lock)),
-        handles_(directory_.get(), parts.store_files_open_max),
+  ReadOnlyStorage(Dependencies dependencies, RecoveredFiles files,
+                  std::vector<format::BoundFile> segments)
+      : directory_(std::move(dependencies.directory)),
+        lock_(std::move(dependencies.lock)),
+        handles_(directory_.get(), dependencies.store_files_open_max),
         files_(std::move(files)),
         segments_(std::move(segments)) {}
 

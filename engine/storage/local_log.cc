@@ -24,8 +24,8 @@ constexpr uint64_t kReserveBytesMin = 256 * 1024;
 
 }  // namespace
 
-LocalLog::LocalLog(Parts parts, const wal::ReplayReport& replay)
-    : parts_(std::move(parts)), last_end_(replay.end) {
+LocalLog::LocalLog(Dependencies dependencies, const wal::ReplayReport& replay)
+    : deps_(std::move(dependencies)), last_end_(replay.end) {
   for (const format::BoundFile& segment : replay.segments) ends_[segment.number] = segment;
   current_.number = replay.last_segment;
   replayed_ = {replay.last_segment, replay.end.length_bytes};
@@ -88,14 +88,14 @@ Status LocalLog::RollFor(uint64_t bytes) {
 // Step 1.
 Status LocalLog::Prepare(uint64_t bytes) {
   if (spare_.file == nullptr) {
-    ASSIGN_OR_RETURN(spare_.number, parts_.next_number(mark()));
-    ASSIGN_OR_RETURN(spare_.file, parts_.directory->Create(SegmentName(spare_.number)));
+    ASSIGN_OR_RETURN(spare_.number, deps_.next_number(mark()));
+    ASSIGN_OR_RETURN(spare_.file, deps_.directory->Create(SegmentName(spare_.number)));
   }
-  spare_.reserved_bytes = parts_.segment_bytes;
+  spare_.reserved_bytes = deps_.segment_bytes;
   const Status status = spare_.file->Preallocate(spare_.reserved_bytes);
   if (status.code() != StatusCode::kNoSpace) return status;
   const uint64_t enough = std::max(kReserveFactor * bytes, kReserveBytesMin);
-  if (enough >= parts_.segment_bytes) return status;
+  if (enough >= deps_.segment_bytes) return status;
   spare_.reserved_bytes = enough;
   return spare_.file->Preallocate(enough);
 }
@@ -107,19 +107,19 @@ Status LocalLog::Begin() {
     ends_[current_.number] = end_of(current_.number);
   }
   wal::SegmentSpec spec;
-  spec.database = parts_.database;
+  spec.database = deps_.database;
   spec.number = spare_.number;
-  spec.id = NewRandomId(parts_.random);
+  spec.id = NewRandomId(deps_.random);
   spec.predecessor = last_end_;
   spec.preallocate_bytes = spare_.reserved_bytes;
   auto writer = wal::SegmentWriter::Create(std::move(spare_.file), spec);
   if (!writer) {
-    parts_.directory->Remove(SegmentName(spec.number))
+    deps_.directory->Remove(SegmentName(spec.number))
         .Ignore("nothing names it; the next open removes it");
     return writer.error();
   }
   const format::SegmentRecord record{spec.number, spec.id};
-  const Status status = parts_.add_segment(record, mark());
+  const Status status = deps_.add_segment(record, mark());
   if (!status.ok()) {
     // A crash may still show the edit, so the file stays.
     (*writer)->Close().Ignore("this only frees the space that it reserved");
@@ -133,7 +133,7 @@ Status LocalLog::Begin() {
 Status LocalLog::Close() {
   RETURN_IF_ERROR(Check());
   if (spare_.file != nullptr) {
-    parts_.directory->Remove(SegmentName(spare_.number))
+    deps_.directory->Remove(SegmentName(spare_.number))
         .Ignore("nothing names it; the next open removes it");
     spare_.file.reset();
   }

@@ -20,7 +20,7 @@ namespace tandem::engine {
 /// Threads: one at a time.
 class LocalLog {
  public:
-  struct Parts {
+  struct Dependencies {
     base::Directory* directory = nullptr;
     base::RandomSource* random = nullptr;
     format::DatabaseId database;
@@ -31,7 +31,7 @@ class LocalLog {
     std::function<Status(const format::SegmentRecord&, format::LogMark)> add_segment;
   };
   /// Goes on behind what `replay` found; Roll begins the first segment of its own.
-  LocalLog(Parts parts, const wal::ReplayReport& replay);
+  LocalLog(Dependencies dependencies, const wal::ReplayReport& replay);
   /// Goes on behind a rewritten segment instead. Requires: no Roll yet.
   void GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end);
 
@@ -62,7 +62,7 @@ class LocalLog {
   Status Begin();
   Status Check();
 
-  const Parts parts_;
+  const Dependencies deps_;
   std::unique_ptr<wal::SegmentWriter> writer_;  // Null before the first Roll.
   format::SegmentRecord current_;
   wal::SegmentEnd last_end_;                              // Of the segment before current_.

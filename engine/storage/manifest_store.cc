@@ -52,13 +52,13 @@ Result<std::shared_ptr<const Catalog>> Changed(const Catalog& catalog, const Cat
 
 }  // namespace
 
-ManifestStore::ManifestStore(Parts parts)
-    : directory_(parts.directory),
-      random_(parts.random),
-      root_file_(std::move(parts.root_file)),
-      root_(std::move(parts.root)),
-      manifest_file_(std::move(parts.manifest_file)),
-      contents_(std::move(parts.manifest)) {
+ManifestStore::ManifestStore(Dependencies dependencies)
+    : directory_(dependencies.directory),
+      random_(dependencies.random),
+      root_file_(std::move(dependencies.root_file)),
+      root_(std::move(dependencies.root)),
+      manifest_file_(std::move(dependencies.manifest_file)),
+      contents_(std::move(dependencies.manifest)) {
   next_number_ =
       std::max(root_.record.next_file_number, contents_.catalog.counters.next_file_number);
   reserved_end_ = next_number_ + kReservedNumbers;

@@ -23,7 +23,7 @@ namespace tandem::engine {
 /// Threads: one at a time.
 class ManifestStore {
  public:
-  struct Parts {
+  struct Dependencies {
     base::Directory* directory = nullptr;
     base::RandomSource* random = nullptr;
     std::unique_ptr<base::File> root_file;
@@ -31,7 +31,7 @@ class ManifestStore {
     std::unique_ptr<base::File> manifest_file;
     format::ManifestContents manifest;
   };
-  explicit ManifestStore(Parts parts);
+  explicit ManifestStore(Dependencies dependencies);
 
   /// Makes the record that ROOT shows durable, then writes "open" to it, with numbers reserved: the
   /// first writes of an owner.

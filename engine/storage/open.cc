@@ -69,22 +69,21 @@ Result<std::unique_ptr<base::SharedLock>> LockForReading(base::Directory* direct
 // The lock comes first: what is read under it names no file that a writer removes afterwards.
 Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, const Begin& begin,
                                          const Visit& visit) {
-  ReadOnlyStorage::Parts parts;
-  parts.store_files_open_max = options.store_files_open_max;
-  ASSIGN_OR_RETURN(parts.directory, OpenDirectory(options));
-  ASSIGN_OR_RETURN(parts.lock, LockForReading(parts.directory.get()));
-  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(parts.directory.get()));
-  if (parts.lock != nullptr) {
-    RETURN_IF_ERROR(parts.lock->Lower(NumbersNamed(files.manifest.catalog)));
+  ReadOnlyStorage::Dependencies dependencies;
+  dependencies.store_files_open_max = options.store_files_open_max;
+  ASSIGN_OR_RETURN(dependencies.directory, OpenDirectory(options));
+  ASSIGN_OR_RETURN(dependencies.lock, LockForReading(dependencies.directory.get()));
+  ASSIGN_OR_RETURN(RecoveredFiles files, RecoverForReading(dependencies.directory.get()));
+  if (dependencies.lock != nullptr) {
+    RETURN_IF_ERROR(dependencies.lock->Lower(NumbersNamed(files.manifest.catalog)));
   }
   RETURN_IF_ERROR(begin(files.manifest.catalog));
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
-  ASSIGN_OR_RETURN(opened.replay,
-                   wal::Replay(files.segments, files.manifest.catalog.database,
-                               SegmentsOf(parts.directory.get()), visit));
-  opened.storage =
-      std::make_unique<ReadOnlyStorage>(std::move(parts), std::move(files), opened.replay.segments);
+  ASSIGN_OR_RETURN(opened.replay, wal::Replay(files.segments, files.manifest.catalog.database,
+                                              SegmentsOf(dependencies.directory.get()), visit));
+  opened.storage = std::make_unique<ReadOnlyStorage>(std::move(dependencies), std::move(files),
+                                                     opened.replay.segments);
   return opened;
 }
 
@@ -121,15 +120,14 @@ Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options, const 
   RETURN_IF_ERROR(begin(files.manifest.catalog));
   OpenedStorage opened;
   opened.was_closed = files.root.record.closed;
-  ASSIGN_OR_RETURN(opened.replay,
-                   wal::Replay(files.segments, files.manifest.catalog.database,
-                               SegmentsOf(directory.get()), visit));
+  ASSIGN_OR_RETURN(opened.replay, wal::Replay(files.segments, files.manifest.catalog.database,
+                                              SegmentsOf(directory.get()), visit));
   opened.storage = std::make_unique<LocalStorage>(
-      LocalStorage::Parts{.directory = std::move(directory),
-                          .random = options.random,
-                          .segment_bytes = options.segment_bytes,
-                          .former_segments_max = options.former_segments_max,
-                          .store_files_open_max = options.store_files_open_max},
+      LocalStorage::Dependencies{.directory = std::move(directory),
+                                 .random = options.random,
+                                 .segment_bytes = options.segment_bytes,
+                                 .former_segments_max = options.former_segments_max,
+                                 .store_files_open_max = options.store_files_open_max},
       std::move(files), opened.replay);
   return opened;
 }

@@ -21,15 +21,15 @@ constexpr int64_t kIdleMicros = 1'000'000;
 }  // namespace
 
 void Scrubber::Start() {
-  if (parts_.bytes_per_second == 0) return;
-  NoteFiles(LiveFiles(), parts_.monitor->NowMicros());
+  if (deps_.bytes_per_second == 0) return;
+  NoteFiles(LiveFiles(), deps_.monitor->NowMicros());
   Schedule(0);
 }
 
 // Timers come with high priority; the work itself is of low.
 void Scrubber::Schedule(int64_t delay_micros) {
-  parts_.jobs->ScheduleAfter(delay_micros, [this] {
-    parts_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] { RunSlice(); });
+  deps_.jobs->ScheduleAfter(delay_micros, [this] {
+    deps_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] { RunSlice(); });
   });
 }
 
@@ -40,19 +40,19 @@ void Scrubber::RunSlice() {
     return Status();
   });
   if (!status.ok() || passed == 0) return Schedule(kIdleMicros);
-  parts_.monitor->CountScrubbed(passed);
+  deps_.monitor->CountScrubbed(passed);
   const double micros =
-      1e6 * static_cast<double>(passed) / static_cast<double>(parts_.bytes_per_second);
+      1e6 * static_cast<double>(passed) / static_cast<double>(deps_.bytes_per_second);
   Schedule(static_cast<int64_t>(std::min(micros, 3.6e9)));
 }
 
 // Returns the bytes that passed; 0: there is nothing to do.
 uint64_t Scrubber::Slice() {
-  NoteFiles(LiveFiles(), parts_.monitor->NowMicros());
+  NoteFiles(LiveFiles(), deps_.monitor->NowMicros());
   const std::shared_ptr<LiveFile> file = Current();
   if (file == nullptr) return 0;
   const uint64_t bytes =
-      std::clamp(parts_.bytes_per_second / kSlicesPerSecond, kSliceBytesMin, kSliceBytesMax);
+      std::clamp(deps_.bytes_per_second / kSlicesPerSecond, kSliceBytesMin, kSliceBytesMax);
   const Result<uint64_t> passed = sweep_->Step(bytes);
   if (!passed.has_value()) {
     if (base::MayPass(passed.error())) return 0;
@@ -70,7 +70,7 @@ std::shared_ptr<LiveFile> Scrubber::Current() {
   }
   sweep_.reset();
   const Files files = LiveFiles();
-  began_micros_ = parts_.monitor->NowMicros();
+  began_micros_ = deps_.monitor->NowMicros();
   std::shared_ptr<LiveFile> next;
   {
     base::MutexLock lock(mutex_);
@@ -96,13 +96,13 @@ void Scrubber::Finish(LiveFile& file) {
 
 void Scrubber::Report(LiveFile& file, const Status& status) {
   const std::string& name = file.store().blocks().file().name();
-  parts_.monitor->ScrubFound({.file = name, .status = status});
-  parts_.health->Log("the scrub found damage: " + status.ToString());
+  deps_.monitor->ScrubFound({.file = name, .status = status});
+  deps_.health->Log("the scrub found damage: " + status.ToString());
 }
 
 Scrubber::Files Scrubber::LiveFiles() const {
   Files files;
-  for (const auto& region : parts_.regions->regions()) {
+  for (const auto& region : deps_.regions->regions()) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     for (const FileSlice& slice : version->files) {
       files.emplace(slice.file->store().number(), slice.file);
@@ -120,8 +120,8 @@ void Scrubber::NoteFiles(const Files& files, int64_t for_new) {
 }
 
 uint64_t Scrubber::OldestMicros() {
-  if (parts_.bytes_per_second == 0) return 0;
-  const int64_t now = parts_.monitor->NowMicros();
+  if (deps_.bytes_per_second == 0) return 0;
+  const int64_t now = deps_.monitor->NowMicros();
   base::MutexLock lock(mutex_);
   int64_t oldest = now;
   for (const auto& [number, micros] : verified_micros_) oldest = std::min(oldest, micros);

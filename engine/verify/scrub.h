@@ -26,14 +26,14 @@ namespace tandem::engine {
 class Scrubber {
  public:
   /// All outlive it; jobs are stopped before.
-  struct Parts {
+  struct Dependencies {
     RegionSet* regions = nullptr;
     Monitor* monitor = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
     uint64_t bytes_per_second = 0;  ///< 0: nothing is done.
   };
-  explicit Scrubber(const Parts& parts) : parts_(parts) {}
+  explicit Scrubber(const Dependencies& dependencies) : deps_(dependencies) {}
 
   /// Schedules the first slice. Called once.
   void Start();
@@ -52,7 +52,7 @@ class Scrubber {
   void Finish(LiveFile& file) EXCLUDES(mutex_);
   void Report(LiveFile& file, const Status& status);
 
-  const Parts parts_;
+  const Dependencies deps_;
   // Of the slices, of which one runs at a time.
   std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
   std::unique_ptr<format::IncrementalVerifier> sweep_;
