@@ -20,8 +20,8 @@ test:
 
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
-# thread-safety analysis comes with it. Tests are compiled without optimization, in half the time;
-# what they test is not.
+# thread-safety analysis comes with it. Tests are compiled without optimization and without the
+# fuzzer's coverage, in less than half the time; what they test is not.
 # The benchmark program is left out: its peers are not instrumented. So is test_interleave from
 # `make tsan`: its threads are none, and it defines the calls that the sanitizer intercepts. Beside
 # the tests `make tsan` runs threads on one database for STRESS_SECONDS; 0: it does not.
@@ -29,7 +29,7 @@ FOLDERS ?= $(filter-out bench,$(TEST_FOLDERS))
 RUNS ?= $(FOLDERS:%=test_%)
 CLANG ?= clang++-16
 ASAN = BUILD=build-asan CXX="$(CLANG)" SANITIZE=address,undefined,fuzzer-no-link OPT=-O1 TEST_OPT=-O0 \
-  CXXFLAGS=-Wthread-safety
+  TEST_SANITIZE=address,undefined CXXFLAGS=-Wthread-safety
 asan:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
 	@$(MAKE) --no-print-directory $(ASAN) sanitized
@@ -55,7 +55,8 @@ sanitized: $(SANITIZED_PROGRAMS)
 	wait $$strain || failed=1; exit $$failed
 
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
-# from SEED (another one every time); as many side by side as there are processors.
+# from SEED (another one every time); as many side by side as there are processors, the last of the
+# list first, since it takes longest.
 SUITES ?=
 MINUTES ?=
 SEED ?=
@@ -73,7 +74,7 @@ prove:
 	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
 	@export TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null); \
-	  for suite in $(or $(SUITES),$$($(BUILD)/prove --list | cut -d' ' -f1)); do echo $$suite; done | \
+	  for suite in $(or $(SUITES),$$($(BUILD)/prove --list | cut -d' ' -f1 | tac)); do echo $$suite; done | \
 	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/prove SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
 exam:
@@ -119,9 +120,11 @@ $(BUILD)/obj/test/%.o: test/%.cc $(BUILD)/obj/flags | $(BUILD)/obj/test/prelude.
 $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 TEST_OPT ?= -O1
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override OPT = $(TEST_OPT)
+$(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override SANITIZE := $(or $(TEST_SANITIZE),$(SANITIZE))
 # The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
 PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): private override OPT = -O1
+$(PLAIN_OBJECTS): private override SANITIZE := $(SANITIZE)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
 $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
 

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(WhatIsCancelledBeforeItBeginsGivesNothing) {
         Result<Cursor> cursor = Open(&world, read, options);
         if (cursor.has_value()) BOOST_CHECK(!cursor->Next());
         const Status status = cursor.has_value() ? cursor->status() : cursor.error();
-        BOOST_CHECK_EQUAL(status.ToString(), "cancelled: the caller cancelled the read");
+        BOOST_CHECK_EQUAL(status.ToString(), "Cancelled: the caller cancelled the read");
         if (read.scans) continue;
         BOOST_CHECK((*world).Count(options, "t", IsEven(), read.query).status().code() ==
                     StatusCode::kCancelled);

@@ -2,6 +2,7 @@
 // under one budget of memory and one log.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -228,18 +229,19 @@ BOOST_AUTO_TEST_CASE(ABatchOverRegionsIsAllOrNothingAfterACrash) {
 }
 
 BOOST_AUTO_TEST_CASE(EmptyMemstoresCostNextToNothing) {
-  BOOST_REQUIRE(engine().CreateTable(SplitTable(1000, 10)).ok());
+  const uint64_t regions = std::getenv("TANDEM_QUICK") == nullptr ? 1000 : 125;
+  BOOST_REQUIRE(engine().CreateTable(SplitTable(regions, 10)).ok());
   BOOST_CHECK_EQUAL(engine().Info().memstore_bytes, 0u);
   // One small row in each costs little more than itself.
   WriteBatch batch;
-  for (uint64_t region = 0; region < 1000; ++region) {
+  for (uint64_t region = 0; region < regions; ++region) {
     batch.Put("t", Key(region * 10), "d", "c", "value");
   }
   tuning.memstores_total_bytes = 16 << 20;
   BOOST_REQUIRE(Close().ok());
   BOOST_REQUIRE(Open().ok());
   BOOST_REQUIRE(Write(batch).ok());
-  BOOST_CHECK_LT(engine().Info().memstore_bytes, 1000 * 2048u);
+  BOOST_CHECK_LT(engine().Info().memstore_bytes, regions * 2048);
 }
 
 // No single memstore is ever full: only together they pass their budget.
@@ -251,7 +253,8 @@ BOOST_AUTO_TEST_CASE(AHundredRegionsStayUnderOneBudget) {
   BOOST_REQUIRE(engine().CreateTable(SplitTable(100, 1000)).ok());
   TestRandom random("regions/AHundredRegionsStayUnderOneBudget");
   std::map<std::string, std::string> expected;
-  for (int i = 0; i < 6000; ++i) {
+  const int writes = std::getenv("TANDEM_QUICK") == nullptr ? 6000 : 2500;
+  for (int i = 0; i < writes; ++i) {
     const std::string row = Key(random.Below(100'000));
     expected[row] = std::to_string(i) + std::string(500, 'v');
     // Never refused for good: whenever writers wait, a flush is under way.
