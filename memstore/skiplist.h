@@ -1,14 +1,16 @@
-// A skiplist of rows in an arena (Pugh 1990). The key's first eight bytes, its head, stand beside
-// every pointer to its node, so a node is touched only when the search moves to it or heads tie.
+// A skiplist of rows in an arena (Pugh 1990). The key's first eight bytes, its head, are stored
+// next to every pointer to its node, so a node is touched only when the search moves to it or heads
+// tie.
 //
-// A node's height comes from the keyed hash of its row, so nobody can build keys that degrade the
-// list. An insertion starts at the place of the last one when the key belongs near it: rows that
-// arrive in order cost a few comparisons.
+// A node's height comes from the keyed hash of its row, so no choice of keys can degrade the list.
+// An insertion starts at the place of the last one when the key belongs near it: rows that arrive
+// in order cost a few comparisons.
 //
 // Threads: one inserts, any number read without locks. A node is complete before the release store
 // of the pointer that links it. The pointer is stored before the head, and readers load the head
-// before the pointer: a reader with the new head has the new pointer, and one with an old head and
-// the new pointer finds a node that lies before the old one, which is as good.
+// before the pointer: a reader that sees the new head sees the new pointer, and one that sees an
+// old head and the new pointer finds a node before the old one, which is as good. At the end of a
+// level the old head is the largest there is, so such a reader stops before the new node.
 #pragma once
 
 #include <array>
@@ -23,17 +25,18 @@ namespace tandem::engine {
 
 struct MemRow;
 
-/// The way to the next node of a level.
+/// The link to the next node of a level.
 struct RowLink {
   std::atomic<MemRow*> row{nullptr};  ///< nullptr at the end. Release by the writer, acquire else.
-  std::atomic<uint64_t> head{0};      ///< KeyHead of its key. As above; see the head of the file.
+  /// KeyHead of its key; the largest at the end. As above; see the top of the file.
+  std::atomic<uint64_t> head{UINT64_MAX};
 };
 
 /// A node: this struct, the rest of its tower, the key.
 struct MemRow {
   /// The chain of cells (row_tree.h). Release by the writer, acquire by readers.
   std::atomic<const MemCell*> newest{nullptr};
-  uint32_t chain_cells = 0;  ///< In front of the first tree, or so (Memstore::Apply); the writer's.
+  uint32_t chain_cells = 0;  ///< About those before the first tree (Memstore::Apply); the writer's.
   uint16_t key_bytes = 0;
   uint8_t height = 0;
   RowLink tower[1];  ///< `height` of them.
@@ -44,7 +47,7 @@ struct MemRow {
   }
 };
 
-/// Of a node with a tower of that height, without its key.
+/// The size of a node with a tower of that height, without its key.
 constexpr size_t RowNodeBytes(int height) {
   return sizeof(MemRow) + static_cast<size_t>(height - 1) * sizeof(RowLink);
 }
@@ -81,7 +84,7 @@ class RowSkiplist {
     std::string_view bytes;
     uint64_t head;
   };
-  /// The nodes after which a key belongs, one a level.
+  /// The nodes after which a key belongs, one per level.
   using Path = std::array<MemRow*, kHeightMax>;
 
   /// The next node of the level when it is smaller than `key`, else nullptr.
@@ -93,10 +96,10 @@ class RowSkiplist {
   static MemRow* NewNodeAt(char* memory, const Key& key, int height);
 
   base::Arena* arena_;
-  // Of the start, so that a list without rows takes nothing of the arena.
+  // The memory of start_, so that a list without rows takes nothing from the arena.
   alignas(MemRow) std::array<char, RowNodeBytes(kHeightMax)> start_memory_;
   MemRow* start_;               // Before all rows; has no key.
-  std::atomic<int> height_{1};  // Relaxed: a lower one than now only costs steps.
+  std::atomic<int> height_{1};  // Relaxed: a stale, lower value only costs steps.
   Path path_;                   // Of the last insertion or search; the writer's own.
 };
 
