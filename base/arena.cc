@@ -1,6 +1,6 @@
-// The arena's blocks: small at first so that a small arena is cheap, doubling up to a limit. What
-// does not fit well into a block gets one of its own, and the current block stays in use. Large
-// blocks are mapped: they leave no holes in the heap.
+// Arena blocks start small, so that a small arena is cheap, and double up to a limit. A large
+// request gets a block of its own, and the current block stays in use. Large blocks are mapped, so
+// they leave no holes in the heap.
 #include "base/arena.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kAlignmentMax = 16;
 constexpr size_t kFirstBlockBytes = 512;
-// 256 KiB: one allocation in thousands reaches the system, and little is left unused at the end.
+// 256 KiB: one allocation in thousands reaches the system, and little of the last block is wasted.
 constexpr size_t kBlockDoublings = 9;
 constexpr size_t kMappedBytes = kFirstBlockBytes << kBlockDoublings;
 

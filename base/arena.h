@@ -1,4 +1,4 @@
-// Memory that is handed out piece by piece and freed at once.
+// Memory that is allocated piece by piece and freed all at once.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace tandem::base {
 
-/// Threads: Allocate by one at a time; size_bytes from any. Lifetime: what it returns lives as long
-/// as the arena.
+/// Threads: Allocate by one at a time; size_bytes from any. Lifetime: allocations live as long as
+/// the arena.
 class Arena {
  public:
   Arena() = default;

@@ -15,8 +15,8 @@ void Gate::Leave() {
   while ((state & kClosed) == 0) {
     if (state_.compare_exchange_weak(state, state - 1, std::memory_order_acq_rel)) return;
   }
-  // Under the mutex, so that Close cannot return (and the gate die) before the notification is
-  // done.
+  // Under the mutex, so that Close cannot return, and the gate be destroyed, before the
+  // notification is done.
   base::MutexLock lock(mutex_);
   state_.fetch_sub(1, std::memory_order_acq_rel);
   left_.NotifyAll();

@@ -1,5 +1,5 @@
-// A gate that many pass and one closes: calls and background jobs enter and leave; who closes
-// it waits until nobody is inside, and nobody enters afterwards.
+// A gate around calls and background jobs, which enter and leave it. Close waits until nobody is
+// inside; after that nobody can enter.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@ class Gate {
   void Leave();
   /// Returns when nobody is inside. Requires: the caller is not inside.
   void Close() EXCLUDES(mutex_);
-  /// Lets callers in again after a Close that came to nothing.
+  /// Lets callers in again, if the caller of Close failed to finish what it closed the gate for.
   void Reopen();
 
  private:
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
 
-  // The closed bit and the number inside. Acquire on entering, release on leaving: who closed
-  // the gate sees everything that was done inside.
+  // The closed bit and the number of callers inside. Acquire on entering, release on leaving: the
+  // thread that closes the gate sees everything that was done inside.
   std::atomic<uint64_t> state_{0};
   base::Mutex mutex_;
   base::CondVar left_;
 };
 
-/// Leaves a gate at the end of a scope, when it got in.
+/// Enters a gate, and leaves it at the end of the scope if it got in.
 class GatePass {
  public:
   explicit GatePass(Gate& gate) : gate_(gate), inside_(gate.Enter()) {}

@@ -1,4 +1,4 @@
-// Ending a call early because its caller asks for it.
+// Ends a call early at its caller's request.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace tandem::base {
 
-/// Whether the caller of a read has had enough of it. Lifetime: the flag outlives it.
+/// Whether the caller of a read has cancelled it. Lifetime: the flag outlives it.
 class Cancellation {
  public:
   Cancellation() = default;  ///< Never.

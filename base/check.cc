@@ -1,4 +1,4 @@
-// Ends the process when an assertion of ours does not hold, with the place on standard error.
+// Aborts the process when an assertion fails, and prints where on standard error.
 #include "base/check.h"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Assertions. They test our own mistakes, never input: bytes from disk and arguments of callers
-// return a Status. CHECK is always on and stands where going on would corrupt data; DCHECK is for
-// hot paths and is off in release builds.
+// Assertions. They test for bugs in this library, never input: bad bytes on disk and bad arguments
+// return a Status. CHECK is always on and is used where continuing would corrupt data; DCHECK is
+// for hot paths and is off in release builds.
 #pragma once
 
 namespace tandem::base {

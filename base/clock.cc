@@ -1,4 +1,4 @@
-// The system's clocks and sleep: the only place that asks the kernel for them.
+// The system's clocks and sleep. Nothing else asks the kernel for them.
 #include "base/clock.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Time, reached only through this interface so that a test decides what time it is.
+// Time. All code gets it through this interface, so that tests can set the clock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ class Clock {
   virtual ~Clock() = default;
   /// Microseconds since 1970-01-01 UTC. May step backwards.
   virtual int64_t WallMicros() = 0;
-  /// Microseconds from an arbitrary start, those that the machine slept included. Never steps
+  /// Microseconds from an arbitrary start, including time the machine was suspended. Never steps
   /// backwards.
   virtual int64_t MonotonicMicros() = 0;
   /// Blocks the calling thread.

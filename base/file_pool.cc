@@ -1,6 +1,7 @@
-// A file is closed, being opened, held, or idle: open and not held. Idle ones are in a list by
-// their last use, so that the first is the one to close. A file's node moves between that list and
-// one of its own: no use of a file allocates. Descriptors are opened and closed without the mutex.
+// A file is closed, being opened, held, or idle (open but not held). Idle files are in a list in
+// order of last use; the first is closed when a place is needed. A file's list node moves between
+// that list and a list of its own, so using a file never allocates. Descriptors are opened and
+// closed without the mutex.
 #include "base/file_pool.h"
 
 #include <new>
@@ -14,7 +15,7 @@ namespace {
 
 Result<File*> NoFile() { return static_cast<File*>(nullptr); }
 
-// A read has no way to fail but its status: a queue that submits many cannot stop in the middle.
+// A read may fail only by its status: a queue that submits many requests cannot stop in the middle.
 Result<std::unique_ptr<File>> OpenOnce(FilePool::Source* source) {
   try {
     return source->Open();
@@ -50,15 +51,15 @@ class FilePool::PooledFile final : public File {
 
   const std::shared_ptr<FilePool> pool_;
   const std::string name_;
-  const std::unique_ptr<Source> source_;  // By the one that opens.
-  // The pool's, under its mutex.
+  const std::unique_ptr<Source> source_;  // Used only by the thread that opens the file.
+  // Guarded by the pool's mutex.
   std::unique_ptr<File> file_;              // Null: closed, or being opened.
-  bool is_opening_ = false;                 // Somebody opens it.
-  bool was_open_ = false;                   // Once.
+  bool is_opening_ = false;                 // A thread is opening it.
+  bool was_open_ = false;                   // It has been opened before.
   uint32_t holds_ = 0;                      // Calls and pins that use it.
-  uint32_t pins_ = 0;                       // Of these.
-  std::list<PooledFile*> own_;              // Its node while it is not idle,
-  std::list<PooledFile*>::iterator place_;  // which is here in either list.
+  uint32_t pins_ = 0;                       // How many of holds_ are pins.
+  std::list<PooledFile*> own_;              // Holds its node while it is not idle.
+  std::list<PooledFile*>::iterator place_;  // Its node, in own_ or in idle_.
 };
 
 // Holds a file for a call.
@@ -83,7 +84,7 @@ class FilePool::Use {
   bool is_held_ = false;
 };
 
-// The place of a file that is being opened, given back unless it was.
+// The place of a file that is being opened. It is released unless the file was opened.
 class FilePool::Opening {
  public:
   Opening(FilePool* pool, PooledFile* file, Hold hold) : pool_(pool), pooled_(file), hold_(hold) {}
@@ -127,7 +128,8 @@ Result<uint64_t> FilePool::PooledFile::Size() {
   return file->Size();
 }
 
-// A file that cannot be opened has an empty pin: its own call has the error, or passes it.
+// If the file cannot be opened the pin is empty; the operation's own call then reports the error,
+// or succeeds.
 FilePin FilePool::PooledFile::Pin() {
   const Result<File*> file = pool_->Acquire(this, Hold::kLasting);
   if (!file.has_value() || *file == nullptr) return FilePin();
@@ -141,7 +143,7 @@ Result<std::unique_ptr<File>> FilePool::Open(std::string name, std::unique_ptr<S
   return std::unique_ptr<File>(std::move(file));
 }
 
-// Null: a pin finds no place.
+// Returns null when a pin finds no free place.
 Result<File*> FilePool::Acquire(PooledFile* file, Hold hold) {
   std::unique_ptr<File> closing;
   {
@@ -158,12 +160,12 @@ Result<File*> FilePool::Acquire(PooledFile* file, Hold hold) {
     ++open_;
   }
   Opening opening(this, file, hold);
-  closing.reset();  // Before the next is opened: there are never more than places.
+  closing.reset();  // Before opening the next: never more open than places_.
   ASSIGN_OR_RETURN(std::unique_ptr<File> opened, OpenAtLast(file));
   return opening.Finish(std::move(opened));
 }
 
-// Where the process has no descriptor left, those that nobody uses are given up for it.
+// If the process has run out of descriptors, closes idle files and tries again.
 Result<std::unique_ptr<File>> FilePool::OpenAtLast(PooledFile* file) {
   while (true) {
     Result<std::unique_ptr<File>> opened = OpenOnce(file->source_.get());

@@ -1,13 +1,13 @@
-// Files that are only read and share a bounded number of descriptors. A file of the pool is a File
-// like others, but its descriptor comes and goes: the one that was not used for the longest is
-// closed when another file needs its place, and the file is opened again when it is read.
+// Read-only files that share a bounded number of descriptors. A pooled file is a File like any
+// other, but its descriptor comes and goes: when another file needs a place, the least recently
+// used descriptor is closed; its file is opened again when it is next read.
 //
-// A file is held open while it is used, so a descriptor never serves another file than the one that
-// a read was prepared for:
+// A file is held open while it is used, so a read never goes to a descriptor that has been reused
+// for another file:
 // - Briefly, by each call of the file. A call that finds all places held waits; no caller holds two
 //   files, so the wait ends.
 // - By pins (File::Pin), for operations in flight, which may last as long as a cursor does. They
-//   hold at most half of the places and never wait: the pin is empty where there is no place.
+//   hold at most half of the places and never wait: if there is no free place the pin is empty.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   class Source {
    public:
     virtual ~Source() = default;
-    /// Opens the file: once when the pool takes it, and again whenever it was closed and is used.
-    /// The source checks that it is the same file then.
+    /// Opens the file: once when it joins the pool, and again each time it is used after being
+    /// closed. On reopening, the source checks that it is the same file.
     virtual Result<std::unique_ptr<File>> Open() = 0;
   };
 
@@ -45,8 +45,8 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
 
   /// Opens a file of `source` for reading. Errors: those of the source.
   Result<std::unique_ptr<File>> Open(std::string name, std::unique_ptr<Source> source);
-  /// Closes the file that was not used for the longest, for a caller who needs its descriptor.
-  /// False: none is open that nobody uses.
+  /// Closes the least recently used idle file, for a caller that needs its descriptor. False: no
+  /// file is idle.
   bool CloseIdle() EXCLUDES(mutex_);
   Counters counters() const EXCLUDES(mutex_);
 
@@ -70,7 +70,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   const uint32_t places_;
   const uint32_t lasting_max_;  // Of the places, for files with pins.
   mutable Mutex mutex_;
-  CondVar changed_;  // A file was opened, closed, or is held no more.
+  CondVar changed_;  // A file was opened, closed, or released.
   uint32_t open_ GUARDED_BY(mutex_) = 0;
   uint32_t lasting_ GUARDED_BY(mutex_) = 0;         // Files with pins.
   std::list<PooledFile*> idle_ GUARDED_BY(mutex_);  // Open and not held, by their last use.

@@ -1,4 +1,4 @@
-// What every FileSystem shares.
+// The parts common to all file systems.
 #include "base/file_system.h"
 
 #include "base/passing.h"
@@ -17,7 +17,7 @@ Status Directory::Link(Directory&, const std::string& name, const std::string&) 
   return Status::Unsupported("cannot link '" + name + "': there are no hard links here");
 }
 
-// Where directories have no parents, none lies in another.
+// For file systems whose directories have no parents.
 Result<bool> Directory::IsWithin(Directory&) { return false; }
 
 Result<std::unique_ptr<SharedLock>> Directory::LockShared(const std::string& name) {
@@ -62,8 +62,7 @@ void RunRequest(IoRequest& request) {
       break;
     }
     case IoRequest::Kind::kWrite:
-      request.status =
-          file->Write(request.offset, {request.buffer.data(), request.buffer.size()});
+      request.status = file->Write(request.offset, {request.buffer.data(), request.buffer.size()});
       if (request.status.ok()) request.transferred = request.buffer.size();
       break;
     case IoRequest::Kind::kDataSync:

@@ -1,5 +1,5 @@
-// The page is private and anonymous, as MADV_WIPEONFORK demands; a child's own children inherit the
-// advice with it.
+// The page is private and anonymous, as MADV_WIPEONFORK requires. A child's own children inherit
+// the advice.
 #include "base/fork_mark.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Whether this process is the one that made an object, or a child that fork() copied it into.
-// Threads, rings and mutexes do not come along, so a child must not touch what uses them.
+// Tells the process that made an object from a child that fork() copied it into. Threads, rings and
+// mutexes do not survive fork(), so a child must not touch anything that uses them.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace tandem::base {
 
-/// One page that the kernel wipes in every child (MADV_WIPEONFORK), so that asking is one load: no
-/// system call, no lock. Threads: any.
+/// One page that the kernel wipes in every child (MADV_WIPEONFORK), so that a check is one load,
+/// without a system call or lock. Threads: any.
 class ForkMark {
  public:
   /// Errors: kOutOfMemory, kUnsupported (a kernel before 4.14).
@@ -25,7 +25,7 @@ class ForkMark {
 
  private:
   ForkMark() = default;
-  // Relaxed: it changes by fork alone.
+  // Relaxed: only fork changes it.
   std::atomic<unsigned char>* made_here_ = nullptr;
   size_t size_bytes_ = 0;
 };

@@ -1,5 +1,4 @@
-// Where allocation failures stop: at the edge of the API and of background jobs they become a
-// Status.
+// Turns allocation failures into a Status, at the boundary of the API and of background jobs.
 #pragma once
 
 #include <new>
@@ -10,7 +9,8 @@
 
 namespace tandem::engine {
 
-/// What `call` returns (a Status or a Result), or kOutOfMemory when an allocation failed in it.
+/// Returns the result of `call` (a Status or a Result), or kOutOfMemory if an allocation in it
+/// failed.
 template <typename Call>
 auto Guarded(Call&& call) -> decltype(call()) {
   try {

@@ -1,4 +1,4 @@
-// glibc's malloc_trim looks at every arena since version 2.8.
+// Since version 2.8, glibc's malloc_trim trims every arena.
 #include "base/heap_return.h"
 
 #ifdef __GLIBC__

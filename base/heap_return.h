@@ -1,9 +1,9 @@
-// Free memory of the heap goes back to the system.
+// Returns free heap memory to the system.
 //
-// A heap keeps what was freed: between blocks that live on, and in the arena of each thread that
-// ever allocated. After a merge or a burst of queries most of what is resident may be such memory,
-// which no account knows. So holders that free much report it, and after a while the whole heap is
-// trimmed: pages without a block in use go, the rest is as it was.
+// A heap keeps freed memory: between live blocks, and in the arena of each thread that ever
+// allocated. After a merge or a burst of queries, most resident memory may be of this kind, and no
+// account counts it. So code that frees a lot reports it, and from time to time the whole heap is
+// trimmed: pages with no block in use are returned.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace tandem::base {
 
-/// Gives all free pages of the heap back. Takes some time for each free block. Nothing happens with
-/// an allocator that cannot.
+/// Returns all free pages of the heap to the system. Takes time for each free block. Does nothing
+/// if the allocator does not support it.
 void ReturnFreeHeap();
 
 /// Threads: any.
 class HeapReturn {
  public:
-  /// The heap is trimmed each time that `after_bytes` were freed.
+  /// Trims the heap each time `after_bytes` have been freed.
   explicit HeapReturn(uint64_t after_bytes) : after_bytes_(after_bytes) {}
 
   /// Counts memory that was freed. Requires: the caller holds no lock.
@@ -30,7 +30,7 @@ class HeapReturn {
 
  private:
   const uint64_t after_bytes_;
-  std::atomic<uint64_t> freed_{0};  // Relaxed: a figure that orders nothing.
+  std::atomic<uint64_t> freed_{0};  // Relaxed: a counter that orders nothing.
 };
 
 }  // namespace tandem::base

@@ -1,5 +1,5 @@
-// Who holds how much memory, by part. Holders say what they take and give back; the holder of a
-// budget reads the sums.
+// Memory in use, by part. Holders add what they allocate and subtract what they free; the owner of
+// a budget reads the sums.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ enum class MemoryPart : uint8_t {
   kIndexDirectories,
   kReadBuffers,
   kOverlaps,
-  kFileWindows,  ///< What merges, checks and copies read files through.
-  kFileWriters,  ///< Files in the making, and what a merge knows of its inputs.
-  kHits,         ///< Rows that queries are going to look at.
-  kLog,          ///< What waits to be appended to the log.
-  kCatalog,      ///< What is known of each file that is open.
+  kFileWindows,  ///< Windows of merges, checks and copies.
+  kFileWriters,  ///< Files being written, and a merge's state of its inputs.
+  kHits,         ///< Rows that queries are about to read.
+  kLog,          ///< Writes waiting to be appended to the log.
+  kCatalog,      ///< Metadata of each open file.
 };
 inline constexpr size_t kMemoryParts = 16;
 
@@ -48,17 +48,17 @@ class MemoryAccount {
   uint64_t bytes(MemoryPart part) const {
     return sums_[static_cast<size_t>(part)].load(std::memory_order_relaxed);
   }
-  /// Of all parts.
+  /// The sum of all parts.
   uint64_t bytes() const {
     uint64_t bytes = 0;
     for (const std::atomic<uint64_t>& sum : sums_) bytes += sum.load(std::memory_order_relaxed);
     return bytes;
   }
-  /// Hears of memory that was freed, as far as it is much.
+  /// Report large amounts of freed memory here.
   HeapReturn& heap() { return heap_; }
 
  private:
-  /// Less would cost more time; what is freed meanwhile is mostly used again.
+  /// A smaller value would cost more time; memory freed between trims is mostly reused.
   static constexpr uint64_t kFreedMax = 4 << 20;
 
   std::atomic<uint64_t>& sum(MemoryPart part) { return sums_[static_cast<size_t>(part)]; }
@@ -67,11 +67,11 @@ class MemoryAccount {
   HeapReturn heap_{kFreedMax};
 };
 
-/// What one holder takes, given back when it ends. Threads: one at a time.
+/// The memory of one holder, subtracted on destruction. Threads: one at a time.
 class MemoryCharge {
  public:
   MemoryCharge() = default;
-  /// `account` may be null: nobody counts. It outlives the charge.
+  /// `account` may be null: nothing is counted. It outlives the charge.
   MemoryCharge(MemoryAccount* account, MemoryPart part, uint64_t bytes = 0)
       : account_(account), part_(part) {
     Set(bytes);
@@ -98,7 +98,7 @@ class MemoryCharge {
   uint64_t bytes_ = 0;
 };
 
-/// A value with what it takes.
+/// A value and the charge for its memory.
 template <typename T>
 struct Charged {
   T value;

@@ -1,5 +1,5 @@
-// The condition variable over base::Mutex. The mutex is adopted for the time of the wait and handed
-// back still held, which the analysis cannot follow into the standard library.
+// The condition variable over base::Mutex. It adopts the mutex for the wait and returns with it
+// held; the thread-safety analysis cannot follow that into the standard library.
 #include "base/mutex.h"
 
 #include <chrono>

@@ -10,9 +10,9 @@
 namespace tandem::base {
 namespace {
 
-// Twice the size of a huge page: less would often have none.
+// Twice the size of a huge page: a smaller mapping often contains none.
 constexpr size_t kHugeFrom = size_t{4} << 20;
-// A smaller buffer costs less in the heap, which finds a place for the next one where it was.
+// Smaller buffers are cheaper in the heap, which reuses their space.
 constexpr size_t kMappedFrom = size_t{64} << 10;
 
 }  // namespace
@@ -24,7 +24,7 @@ PageMemory MapPages(size_t size_bytes, PagesComing coming) {
       MAP_PRIVATE | MAP_ANONYMOUS | (coming == PagesComing::kAtOnce ? MAP_POPULATE : 0);
   void* pages = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
-  // Advice: mappings of this size are read in random order.
+  // A hint: mappings of this size are read in random order.
   if (size_bytes >= kHugeFrom) (void)madvise(pages, size_bytes, MADV_HUGEPAGE);
   return PageMemory(static_cast<char*>(pages), {size_bytes});
 }

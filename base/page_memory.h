@@ -1,5 +1,5 @@
-// Memory straight from the system, for large blocks of uneven lifetimes: what is freed goes back at
-// once, where a heap keeps it between blocks that live on.
+// Memory directly from the system, for large blocks with varying lifetimes. Freed memory is
+// returned at once, whereas a heap would keep it between live blocks.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct UnmapPages {
 /// Zeroed, aligned to a page.
 using PageMemory = std::unique_ptr<char, UnmapPages>;
 
-/// When the system has to give the pages.
+/// When the system allocates the pages.
 enum class PagesComing : uint8_t {
   kWhenTouched,
-  kAtOnce,  ///< All are written soon: cheaper than one after the other, the more so where each is
-            ///< read first.
+  kAtOnce,  ///< For pages that are all written soon: cheaper than faulting them in one by one,
+            ///< even more so if each is read first.
 };
-/// `size_bytes` are rounded up to whole pages by the system. Throws std::bad_alloc, as new does.
+/// The system rounds `size_bytes` up to whole pages. Throws std::bad_alloc, as new does.
 PageMemory MapPages(size_t size_bytes, PagesComing coming = PagesComing::kWhenTouched);
 
-/// A buffer that is filled again and again: of pages, which it keeps, where it is large, so that
-/// nothing stays behind in the heap when it goes. Threads: one at a time.
+/// A reusable buffer. A large one is made of pages, so that it leaves nothing in the heap when it
+/// is freed. Threads: one at a time.
 class PageBuffer {
  public:
-  /// Makes it `size_bytes` long. What was in it is lost. Throws std::bad_alloc.
+  /// Makes it `size_bytes` long and discards its content. Throws std::bad_alloc.
   std::span<char> Resize(size_t size_bytes);
-  /// Gives up what is longer than `size_bytes`, which it is long at most.
+  /// Shortens it to `size_bytes`. Requires: it is at least that long.
   void Truncate(size_t size_bytes) { size_bytes_ = size_bytes; }
   /// Frees it.
   void Clear();
@@ -40,7 +40,7 @@ class PageBuffer {
   char* data() const { return data_; }
   size_t size() const { return size_bytes_; }
   std::string_view view() const { return {data_, size_bytes_}; }
-  /// What it takes.
+  /// Bytes allocated.
   size_t memory_bytes() const { return capacity_bytes_; }
 
  private:

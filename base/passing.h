@@ -1,23 +1,23 @@
-// Which errors may pass. Decided here and in the one place that makes a Status of an errno
-// (posix_file.cc), and nowhere else.
+// Which errors are temporary. Only this file and the conversion of errno to Status (posix_file.cc)
+// decide that.
 #pragma once
 
 #include "tandem/status.h"
 
 namespace tandem::base {
 
-/// Whether what failed with `status` may succeed when it is done again later: the disk is full
-/// (kNoSpace), memory is short (kOutOfMemory: an allocation, ENOMEM), descriptors are, or the call
-/// was interrupted again and again (kUnavailable: EMFILE, ENFILE, EINTR, EAGAIN).
+/// Whether an operation that failed with `status` may succeed if it is retried later: the disk is
+/// full (kNoSpace), memory is short (kOutOfMemory: an allocation, ENOMEM), or descriptors ran out
+/// or the call was interrupted repeatedly (kUnavailable: EMFILE, ENFILE, EINTR, EAGAIN).
 ///
-/// To do it again is right for opening, creating, reading and allocating. What was written to a
-/// file is in doubt after any failed write or sync of it, these included: the whole file is thrown
-/// away and written again under another name, and where that cannot be (a log segment with frames,
-/// ROOT) the failure is final whatever its code.
+/// Retry only opening, creating, reading and allocating. After any failed write or sync, these
+/// errors included, the content of the file is in doubt: discard the whole file and write it again
+/// under another name. Where that is impossible (a log segment with frames, ROOT) the failure is
+/// final, whatever its code.
 bool MayPass(const Status& status);
 
-/// Whether the system failed rather than the bytes that it was asked for: kIoError, or what may
-/// pass. Nothing follows from it about what a file holds.
+/// Whether the system failed, not the bytes that were read: kIoError or a temporary error. It says
+/// nothing about the content of a file.
 inline bool IsOfSystem(const Status& status) {
   return status.code() == StatusCode::kIoError || MayPass(status);
 }

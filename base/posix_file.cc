@@ -26,8 +26,8 @@ int Repeat(Call call) {
   }
 }
 
-// Repeats `call(done)`, which transfers what it can from `done` on, up to `size` bytes or a return
-// of 0. Returns 0 or the errno; `done` is what was transferred in either case.
+// Repeats `call(done)`, which transfers bytes from `done` on, until `size` bytes are done or it
+// returns 0. Returns 0 or the errno; `done` is the number of bytes transferred in either case.
 template <typename Call>
 int Transfer(size_t size, size_t& done, Call call) {
   int fruitless = 0;

@@ -1,5 +1,5 @@
-// Files over POSIX calls, and what the POSIX and the io_uring back end share: the descriptor's
-// owner, error texts, and which errors ask for a repetition.
+// Files over POSIX calls, and the code that the POSIX and io_uring back ends share: ownership of
+// descriptors, error messages, and which errors are retried.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,23 @@
 
 namespace tandem::base {
 
-/// How often an operation is repeated that was interrupted or refused for now and made no progress
-/// in between. A limit at all, because a disk that always answers so must give an error, not a
-/// hang.
+/// How often an operation that is interrupted or refused for now is retried without progress. There
+/// is a limit so that a disk that always answers this way causes an error, not a hang.
 inline constexpr int kFruitlessAttemptsMax = 1000;
 
-/// Whether `error` (an errno) asks to repeat the operation.
+/// Whether the operation should be retried after `error` (an errno).
 bool IsTransient(int error);
 
 /// The Status for an errno: kNoSpace for a full disk or quota, kNotFound and kAlreadyExists for
-/// names, kUnavailable and kOutOfMemory for what may pass (passing.h), kIoError for the rest. The
-/// message is "cannot <action> '<name>': <the system's text>".
+/// names, kUnavailable and kOutOfMemory for temporary errors (passing.h), kIoError for the rest.
+/// The message is "cannot <action> '<name>': <the system's text>".
 Status PosixError(std::string_view action, std::string_view name, int error);
 
 /// "read at offset 4096": the action of an error in the middle of a file.
 std::string ActionAt(std::string_view verb, uint64_t offset);
 
-/// openat() for this process alone, mode 0600, repeated while it is interrupted. Returns a
-/// descriptor, or -1 with errno set.
+/// openat() with O_CLOEXEC and mode 0600, retried when interrupted. Returns a descriptor, or -1
+/// with errno set.
 int OpenAt(int directory_fd, const char* name, int flags);
 
 /// Owns a file descriptor and closes it. Closing syncs nothing.

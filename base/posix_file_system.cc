@@ -77,7 +77,7 @@ Result<std::unique_ptr<File>> PosixDirectory::Open(const std::string& name, Open
   if (!S_ISREG(attributes.st_mode)) {
     return Status::IoError("cannot open '" + name + "': it is not a regular file");
   }
-  // Rings take O_NONBLOCK as a wish for EAGAIN instead of a wait.
+  // With O_NONBLOCK, rings would return EAGAIN instead of waiting.
   if (fcntl(file.fd(), F_SETFL, 0) != 0) return PosixError("open", name, errno);
   return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(file), name));
 }
@@ -87,7 +87,7 @@ Status PosixDirectory::Remove(const std::string& name) {
   return unlinkat(fd(), name.c_str(), 0) == 0 ? Status() : PosixError("remove", name, errno);
 }
 
-// Whether linkat refuses this pair of places rather than this file: a copy may do what it does not.
+// Whether linkat refused this pair of directories rather than this file; a copy may still succeed.
 bool IsNoPlaceForLinks(int error) {
   return error == EXDEV || error == EPERM || error == EACCES || error == EMLINK ||
          error == EOPNOTSUPP || error == ENOSYS || error == EROFS;
@@ -111,7 +111,7 @@ Status PosixDirectory::Link(Directory& from, const std::string& name, const std:
   return IsNoPlaceForLinks(error) ? Status::Unsupported(std::string(status.message())) : status;
 }
 
-// Goes up until it meets `other` or the root, which is its own parent.
+// Walks up until it finds `other` or reaches the root, which is its own parent.
 Result<bool> PosixDirectory::IsWithin(Directory& other) {
   const auto* above = dynamic_cast<const PosixDirectory*>(&other);
   if (above == nullptr) return false;
@@ -124,7 +124,7 @@ Result<bool> PosixDirectory::IsWithin(Directory& other) {
     if (here.st_dev == sought.st_dev && here.st_ino == sought.st_ino) return true;
     Descriptor parent(OpenAt(at.fd(), "..", O_RDONLY | O_DIRECTORY));
     struct stat next {};
-    // Whose parents may not be looked at lies outside of what this process could open.
+    // This process could not have opened a directory above one whose parent it may not read.
     if (!parent.is_open() && errno == EACCES) return false;
     if (!parent.is_open() || fstat(parent.fd(), &next) != 0) {
       return PosixError("look above", path_, errno);
@@ -142,7 +142,7 @@ bool PosixDirectory::IsRegular(const dirent& entry) const {
 }
 
 Result<std::vector<std::string>> PosixDirectory::List() {
-  // A descriptor of its own, because the position in the directory belongs to the descriptor.
+  // Its own descriptor, because the read position belongs to the descriptor.
   const int list_fd = OpenAt(fd(), ".", O_RDONLY | O_DIRECTORY);
   if (list_fd < 0) return PosixError("list", path_, errno);
   std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(list_fd), &closedir);
@@ -191,7 +191,7 @@ Result<uint64_t> PosixDirectory::FreeSpace() {
   return uint64_t{space.f_bavail} * space.f_frsize;
 }
 
-// Runs requests as they come; only their order of arrival is kept.
+// Runs requests as they are submitted and returns them in the same order.
 class PosixQueue final : public IoQueue {
  public:
   void Submit(std::span<IoRequest* const> requests) override {
@@ -212,9 +212,9 @@ class PosixQueue final : public IoQueue {
   std::deque<IoRequest*> done_;
 };
 
-// Makes the name of the directory durable. An existing directory is synced too, because an earlier
-// process may have ended between making and syncing it; there a parent that we may not read is
-// left.
+// Makes the name of the directory durable. The parent of an existing directory is synced too,
+// because an earlier process may have died between creating the directory and syncing it. In that
+// case a parent that we may not read is ignored.
 Status SyncParent(int directory_fd, const std::string& path, bool is_new) {
   Descriptor parent(OpenAt(directory_fd, "..", O_RDONLY | O_DIRECTORY));
   if (parent.is_open()) return SyncDescriptor(parent.fd(), path + "/..");
@@ -236,7 +236,7 @@ class PosixFileSystem final : public FileSystem {
     if (mkdir(path.c_str(), kDirectoryMode) != 0) {
       return PosixError("create directory", path, errno);
     }
-    // A link that somebody put in its place meanwhile is not followed.
+    // O_NOFOLLOW, in case somebody has replaced it with a link since.
     Descriptor directory(OpenAt(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     if (!directory.is_open()) return PosixError("open directory", path, errno);
     RETURN_IF_ERROR(SyncParent(directory.fd(), path, true));
@@ -253,7 +253,7 @@ class PosixFileSystem final : public FileSystem {
 
 }  // namespace
 
-// Where the system does not say, what POSIX promises at least to most is a careful answer.
+// If the system does not report a limit, assumes a conservative one.
 uint64_t OpenFilesLimit() {
   constexpr uint64_t kCareful = 256;
   struct rlimit limit {};

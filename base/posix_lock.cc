@@ -1,4 +1,4 @@
-// flock and locks of byte ranges, and the search for their holders in the kernel's table of locks.
+// flock and byte-range locks. Their holders are found in the kernel's lock table, /proc/locks.
 #include "base/posix_lock.h"
 
 #include <fcntl.h>
@@ -30,8 +30,8 @@ struct LockEntry {
   uint64_t inode;
 };
 
-// A line reads "1: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF"; one that waits for a lock has
-// "->" after the number and is not matched.
+// A line reads "1: FLOCK ADVISORY WRITE 1234 fe:01:5678 0 EOF". A waiter's line has "->" after the
+// number and is not matched.
 bool ParseLockLine(const char* line, LockEntry& entry) {
   return std::sscanf(line, "%*d: %15s %*15s %15s %d %x:%x:%" SCNu64, entry.type, entry.access,
                      &entry.pid, &entry.device_major, &entry.device_minor, &entry.inode) == 6;
@@ -41,8 +41,8 @@ struct Holders {
   std::vector<int64_t> by_device, by_inode;  // Processes.
 };
 
-// Those who have a flock of `access` ("READ", "WRITE") on the open file. Some file systems report
-// another device in the table than stat does; then the inode's number has to do.
+// The processes that have a flock of `access` ("READ", "WRITE") on the open file. Some file systems
+// report a different device in the table than in stat; then only the inode number can be compared.
 Holders FindHolders(int fd, std::string_view access) {
   Holders holders;
   struct stat attributes {};
@@ -61,7 +61,7 @@ Holders FindHolders(int fd, std::string_view access) {
   return holders;
 }
 
-// The process that holds the exclusive flock of the directory, 0 where it cannot be told.
+// The process that holds the exclusive flock of the directory; 0 if unknown.
 pid_t FindHolder(int directory_fd) {
   const Holders holders = FindHolders(directory_fd, "WRITE");
   if (!holders.by_device.empty()) return static_cast<pid_t>(holders.by_device.front());
@@ -76,7 +76,8 @@ Status Busy(int directory_fd, const std::string& path) {
   return Status::Busy("directory '" + path + "' is locked by " + who);
 }
 
-// Numbers from this on are bytes of the file that carries shared locks, to its largest offset.
+// File number N, capped at kNumbersMax, is byte kNumbersFrom + N of the file that carries shared
+// locks.
 constexpr off_t kNumbersFrom = off_t{1} << 62;
 constexpr uint64_t kNumbersMax = (uint64_t{1} << 62) - 1;
 
@@ -106,7 +107,7 @@ class PosixSharedLock final : public SharedLock {
   PosixSharedLock(Descriptor file, std::string name)
       : file_(std::move(file)), name_(std::move(name)) {}
 
-  // The lower byte is locked before the higher one is let go.
+  // Locks the lower byte before it unlocks the higher one.
   Status Lower(uint64_t bound) override {
     const uint64_t last = bound == 0 ? 0 : bound - 1;
     if (last >= last_) return Status();
@@ -135,7 +136,7 @@ Result<std::unique_ptr<SharedLock>> TakeSharedLock(Descriptor file, const std::s
   const int fd = file.fd();
   auto lock = std::make_unique<PosixSharedLock>(std::move(file), name);
   RETURN_IF_ERROR(lock->SetAll());
-  // Only for its line in the table: without it the lock holds, and its holder has no name.
+  // Only for its line in the lock table: without it the lock holds but its holder is unknown.
   static_cast<void>(flock(fd, LOCK_SH | LOCK_NB));
   return std::unique_ptr<SharedLock>(std::move(lock));
 }

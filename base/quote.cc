@@ -1,4 +1,4 @@
-// Escapes are those that the tools read back.
+// The tools parse these escapes.
 #include "base/quote.h"
 
 namespace tandem::engine {

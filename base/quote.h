@@ -1,4 +1,5 @@
-// Names and keys in messages: printable, short, lossless up to the cut.
+// Names and keys in messages: printable, short, and lossless up to the point where they are
+// truncated.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Randomness from the kernel, and the repeatable sequence xoshiro256** (Blackman and Vigna, 2018)
-// whose state is filled from the seed by splitmix64, as its authors advise.
+// with its state seeded by splitmix64, as its authors advise.
 #include "base/random.h"
 
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-// Randomness, reached only through this interface so that one seed repeats a whole run.
+// Randomness. All code gets it through this interface, so that one seed repeats a whole run.
 #pragma once
 
 #include <cstdint>

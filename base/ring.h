@@ -1,6 +1,6 @@
-// What a queue of asynchronous operations needs of the kernel: a ring that takes operations and
-// gives completions back. uring_file_system.cc has the one over liburing, the tests one that
-// completes out of order, in part and with errors.
+// The kernel interface of an asynchronous I/O queue: a ring that takes operations and returns
+// completions. uring_file_system.cc implements it over liburing; the tests have one that completes
+// out of order, partially and with errors.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ struct RingOperation {
 
 struct RingCompletion {
   uint64_t user_data = 0;
-  int result = 0;  ///< Bytes transferred, fewer than asked at the ring's pleasure, or -errno.
+  int result = 0;  ///< Bytes transferred, possibly fewer than requested, or -errno.
 };
 
 /// Threads: one at a time.
 class Ring {
  public:
   virtual ~Ring() = default;
-  /// Whether `file` is of the kind that this ring works on.
+  /// Whether this ring can operate on `file`.
   virtual bool Takes(const File& file) const = 0;
-  /// Adds an operation behind those that were pushed and not yet taken. False when there is no
-  /// room. Requires: Takes(*operation.file), a buffer below 2 GiB that lives until the completion.
+  /// Adds an operation after those that are pushed and not yet taken. False when there is no room.
+  /// Requires: Takes(*operation.file), a buffer below 2 GiB that lives until the completion.
   virtual bool Push(const RingOperation& operation) = 0;
-  /// Has the kernel take pushed operations, in their order, and waits until `wait_count`
-  /// completions are there, or less long. Returns how many were taken, or -errno when none was.
-  /// What was taken completes by and by in any case, also when later calls fail.
+  /// Submits pushed operations to the kernel, in order, and waits for `wait_count` completions; it
+  /// may return earlier. Returns how many operations the kernel took, or -errno if it took none.
+  /// Operations that were taken complete eventually, even if later calls fail.
   virtual int Enter(unsigned wait_count) = 0;
-  /// Waits for a completion without having anything taken. Returns 0 or -errno.
+  /// Waits for a completion without submitting anything. Returns 0 or -errno.
   virtual int Await() = 0;
-  /// Gives the next completion, if there is one.
+  /// Gets the next completion; false if there is none.
   virtual bool Reap(RingCompletion* completion) = 0;
 };
 
@@ -47,7 +47,7 @@ class Ring {
 inline constexpr uint32_t kRingDepthMax = 4096;
 
 /// A queue over `ring` with at most `depth` operations in it. Requires: depth in [1,
-/// kRingDepthMax], and room for as many in the ring.
+/// kRingDepthMax], and the ring has room for that many.
 std::unique_ptr<IoQueue> NewRingQueue(std::unique_ptr<Ring> ring, uint32_t depth);
 
 }  // namespace tandem::base

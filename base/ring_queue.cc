@@ -1,18 +1,18 @@
 // Queues over rings: see ring.h.
 //
-// A queue holds `depth` slots, each for one request in the kernel, so a completion ring with at
-// least as many entries cannot overflow. Life of a request:
+// A queue has `depth` slots, one for each request in the kernel, so a completion ring with at least
+// that many entries cannot overflow. Life of a request:
 // 1. Submit puts it into waiting_.
-// 2. Fill gives it a free slot, and Prepare pushes its operation: prepared_.
-// 3. Enter has the kernel take the operations in order: in_kernel_count_.
-// 4. Reap takes its completion: to done_, or, when it was short or interrupted, back to 2 in the
-//    same slot with what is left.
-// An operation is known by its slot and a generation that each Prepare counts up, so a completion
-// that is no answer to what the slot does now is dropped.
-// The file of a request is pinned from 1 to its completion, repetitions included: its descriptor is
-// the same all the time.
-// A ring that stops accepting operations is broken: requests that are not in the kernel then run
-// through their file's own calls, so every request completes in any case.
+// 2. Fill gives it a free slot, and Prepare pushes its operation: it is in prepared_.
+// 3. Enter submits the operations to the kernel in order: it is counted in in_kernel_count_.
+// 4. Reap gets its completion and moves it to done_. If it was short or interrupted, it goes back
+//    to 2 in the same slot with the remaining bytes.
+// An operation is identified by its slot and a generation that each Prepare increments, so a stale
+// completion is dropped.
+// The file of a request is pinned from step 1 to its completion, retries included, so its
+// descriptor does not change.
+// A ring that stops accepting operations is broken. Requests that are not in the kernel then run
+// through their file's own calls, so every request completes.
 #include <sched.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ IoRequest* RingQueue::Wait() {
   while (true) {
     Fill();
     if (done_.empty() && prepared_.empty() && in_kernel_count_ == 0) return nullptr;
-    // Slots that became free are put to work before the caller processes what is done.
+    // Free slots are refilled before the caller processes a completed request.
     if (done_.empty() || !prepared_.empty()) {
       Enter(done_.empty() ? 1 : 0);
       Reap();
@@ -105,7 +105,7 @@ IoRequest* RingQueue::Wait() {
   return request;
 }
 
-// Requests that need no kernel, or whose file is not one of ours (a wrapper), run here and now.
+// Requests that need no I/O, or whose file the ring does not take (a wrapper), run at once.
 void RingQueue::Start(IoRequest* request) {
   request->status = Status();
   request->transferred = 0;
@@ -147,8 +147,8 @@ void RingQueue::Prepare(uint32_t slot_index) {
   prepared_.push_back(slot_index);
 }
 
-// Has the kernel take what is prepared and waits until `wait_count` completions are there, or
-// less long: the caller reaps and comes back.
+// Submits the prepared operations and waits for `wait_count` completions. It may return earlier:
+// the caller reaps and calls it again.
 void RingQueue::Enter(unsigned wait_count) {
   if (is_broken_) return WaitOnly();
   const int result = ring_->Enter(wait_count);
@@ -158,7 +158,7 @@ void RingQueue::Enter(unsigned wait_count) {
   }
   if (result > 0 || prepared_.empty()) {
     fruitless_enters_ = 0;
-    // Nothing was left to pass on, so an error concerns the wait alone.
+    // Nothing was left to submit, so an error can only come from the wait.
     if (result < 0 && result != -EINTR) sched_yield();
     return;
   }
@@ -167,7 +167,7 @@ void RingQueue::Enter(unsigned wait_count) {
   if (!is_passing || ++fruitless_enters_ > kFruitlessAttemptsMax) Abandon();
 }
 
-// The wait of a broken ring: passes nothing on.
+// The wait of a broken ring: submits nothing.
 void RingQueue::WaitOnly() {
   if (in_kernel_count_ > 0 && ring_->Await() < 0) sched_yield();
 }
@@ -205,7 +205,7 @@ void RingQueue::Transferred(uint32_t slot_index, int result) {
   IoRequest& request = *slot.request;
   const bool is_read = request.kind == IoRequest::Kind::kRead;
   const size_t left = request.buffer.size() - request.transferred;
-  // A write that goes nowhere, or more bytes than there were: neither is an answer.
+  // A write of zero bytes, or more bytes than requested, is an invalid result.
   const bool is_nonsense =
       result >= 0 && ((result == 0 && !is_read) || static_cast<size_t>(result) > left);
   if (result < 0 || is_nonsense) {
@@ -221,7 +221,7 @@ void RingQueue::Transferred(uint32_t slot_index, int result) {
 }
 
 void RingQueue::Finish(uint32_t slot_index) {
-  slots_[slot_index].request->pin = FilePin();  // All repetitions are over.
+  slots_[slot_index].request->pin = FilePin();  // All retries are over.
   done_.push_back(slots_[slot_index].request);
   slots_[slot_index].request = nullptr;
   free_slots_.push_back(slot_index);
@@ -232,8 +232,8 @@ void RingQueue::FinishByOwnCalls(uint32_t slot_index) {
   Finish(slot_index);
 }
 
-// Gives the ring up for new operations. What the kernel has taken is still awaited. The operations
-// that it has not taken stay in the ring, which nobody enters any more.
+// Stops using the ring for new operations. Operations in the kernel are still waited for.
+// Operations that the kernel has not taken stay in the ring, which is never entered again.
 void RingQueue::Abandon() {
   is_broken_ = true;
   while (!prepared_.empty()) {

@@ -45,7 +45,7 @@ std::string_view StatusCodeName(StatusCode code) {
 }
 
 Status Status::OutOfMemory() {
-  // Short enough to stand inside the string; the pointer shares in owning nothing.
+  // Short enough to be stored inside the string; the aliasing shared_ptr owns nothing.
   static const State kState{StatusCode::kOutOfMemory, "out of memory"};
   Status status;
   status.state_ = std::shared_ptr<const State>(std::shared_ptr<const State>(), &kState);

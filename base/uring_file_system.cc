@@ -1,5 +1,5 @@
-// Rings over io_uring, and the file system whose queues are over them; directories and files
-// themselves are the POSIX ones. The only file that knows liburing.
+// Rings over io_uring, and the file system whose queues use them. Directories and files are the
+// POSIX ones. The only file that uses liburing.
 #include <liburing.h>
 
 #include <algorithm>
@@ -27,9 +27,10 @@
 namespace tandem::base {
 namespace {
 
-// liburing maps and unmaps a ring's memory by system calls of its own, which the thread sanitizer
-// does not see: pages that two rings of two threads have one after the other would pass for shared.
-// These two say what the kernel ensures: who gets a page comes after who gave it back.
+// liburing maps and unmaps a ring's memory with its own system calls, which the thread sanitizer
+// does not see. If two threads' rings get the same pages one after the other, it would report a
+// race. These two functions tell it what the kernel guarantees: a page is unmapped before it is
+// mapped again.
 #ifdef TANDEM_THREAD_SANITIZER
 template <typename Tell>
 void ForEachPage(const io_uring& ring, Tell tell) {
@@ -53,7 +54,7 @@ class Uring final : public Ring {
   Uring() = default;
   ~Uring() override;
 
-  // Returns whether there is a ring now. Nothing else may be called after a failure.
+  // False: no ring was made, and nothing else may be called.
   bool Init(uint32_t entry_count);
 
   bool Takes(const File& file) const override {
@@ -84,7 +85,7 @@ Uring::~Uring() {
 bool Uring::Push(const RingOperation& operation) {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   if (entry == nullptr) return false;
-  const int fd = static_cast<PosixFile*>(operation.file)->fd();  // Pinned till the completion.
+  const int fd = static_cast<PosixFile*>(operation.file)->fd();  // Pinned until completion.
   const auto length = static_cast<unsigned>(operation.buffer.size());
   switch (operation.kind) {
     case IoRequest::Kind::kRead:
@@ -114,17 +115,16 @@ bool Uring::Reap(RingCompletion* completion) {
   return true;
 }
 
-// Rings that exist, and those of them that no queue uses. Threads: any.
+// All rings, with a list of the idle ones. Threads: any.
 class RingPool {
  public:
   explicit RingPool(uint32_t rings_max) : rings_max_(rings_max) { idle_.reserve(rings_max); }
 
-  /// A ring with room for `entry_count` operations; null where there may be no more, or none can be
-  /// made.
+  /// A ring with room for `entry_count` operations; null at the limit, or if none can be made.
   std::unique_ptr<Uring> Take(uint32_t entry_count);
   /// Keeps the ring for the next queue. Requires: nothing is in it.
   void GiveBack(std::unique_ptr<Uring> ring, uint32_t entry_count);
-  /// One that was taken is gone.
+  /// Uncounts a ring that was taken and destroyed.
   void Drop();
   uint64_t count() const {
     MutexLock lock(mutex_);
@@ -144,7 +144,7 @@ class RingPool {
 };
 
 std::unique_ptr<Uring> RingPool::Take(uint32_t entry_count) {
-  Idle other{};  // One that is too small makes room for one that is not; unmapped without the lock.
+  Idle other{};  // A too small ring to replace; unmapped without the lock.
   {
     MutexLock lock(mutex_);
     for (Idle& idle : idle_) {
@@ -180,8 +180,8 @@ void RingPool::Drop() {
   --count_;
 }
 
-// A ring of the pool, in use by one queue. It goes back when all that went in came out: one that
-// was given up with operations in it would run these for the next queue.
+// A ring of the pool, in use by one queue. It returns to the pool only if every operation pushed
+// was reaped; otherwise the next queue would run what was left in it.
 class LentRing final : public Ring {
  public:
   LentRing(std::shared_ptr<RingPool> pool, std::unique_ptr<Uring> ring, uint32_t entry_count)
@@ -245,7 +245,7 @@ class UringFileSystem final : public FileSystem {
   const std::shared_ptr<RingPool> rings_;  // Shared with the queues.
 };
 
-// Empty when rings can be made here and know the three operations.
+// Empty if rings can be made here and support the three operations.
 std::string WhyNoRings() {
   io_uring ring{};
   const int result = io_uring_queue_init(1, &ring, 0);

@@ -1,4 +1,4 @@
-// Retention decides per column; what spans columns are the DeleteFamily markers of a family.
+// Retention works per column; only the DeleteFamily markers of a family span columns.
 #include "compaction/column_merge.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 constexpr uint64_t kColumnsPerCheck = 1024;
 
-// Passes the cells of a source on and keeps those that concern indexes.
+// Forwards the cells of a source and keeps copies of those that concern indexes.
 class TappedStream final : public format::CellStream {
  public:
-  // `kept` and `table` outlive this; `cells_seen` counts.
+  // All outlive this. `kept` may be null; `*cells_seen` counts the cells.
   TappedStream(std::unique_ptr<format::CellStream> source, const format::TableRecord& table,
                format::CellBuffer* kept, uint64_t* cells_seen)
       : source_(std::move(source)), table_(table), kept_(kept), cells_seen_(cells_seen) {}
@@ -64,11 +64,11 @@ class ColumnMerger {
   const MergeOptions& options_;
   const bool forgets_sequences_;
   const NextWriter& next_writer_;
-  format::StoreFileWriter* writer_ = nullptr;  // Once something of the row is left.
+  format::StoreFileWriter* writer_ = nullptr;  // Set once something of the row is kept.
   format::Retention retention_;
   StreamedTotals totals_;
 
-  // The present family: its DeleteFamily markers, and which of them stay.
+  // The current family: its DeleteFamily markers, and which stay.
   bool in_family_ = false;
   format::FamilyId family_;
   std::vector<format::Cell> deletes_;
@@ -173,7 +173,7 @@ Status ColumnMerger::Write(std::span<const format::Cell> cells, bool family_dele
 }
 
 Status ColumnMerger::CheckCancelled() const {
-  // Relaxed: the flag orders nothing, it only has to be seen at some time.
+  // Relaxed: the flag orders nothing; it only has to be seen eventually.
   if (options_.cancelled == nullptr || !options_.cancelled->load(std::memory_order_relaxed)) {
     return Status();
   }

@@ -1,14 +1,14 @@
-// A row that need not fit in memory, merged over its sources column by column and written piece by
-// piece. Everything that is kept of it is one column, one piece of each source, the DeleteFamily
-// markers of a family, and the cells that concern indexes.
+// Merges a row that need not fit in memory, column by column over its sources, and writes it piece
+// by piece. In memory are one column, one piece of each source, the DeleteFamily markers of a
+// family, and the cells that concern indexes.
 //
-//   1. Every source's cells pass a tap that keeps what its index entries depend on.
-//   2. Each column, with the DeleteFamily markers of its family, passes the retention rules; a
-//      column's fate depends on nothing else. What is left of it goes to the writer.
+//   1. A tap on each source keeps the cells that its index entries depend on.
+//   2. The retention rules are applied to each column with the DeleteFamily markers of its family;
+//      nothing else affects it. The cells that are kept go to the writer.
 //   3. A DeleteFamily marker stays if it stays for any column of its family, or on its own; the
 //      markers follow the family's columns.
-//   4. The writer collects the entries of the row again; what it was in each source is taken
-//      out of the digest that comes with that source's sections.
+//   4. The writer collects the entries of the row again; its entries in each source are subtracted
+//      from the digest that comes with that source's sections.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct StreamedRow {
   bool forgets_sequences = false;  ///< What is written has sequence 0 (merge.h).
 };
 
-/// The writer that the row goes to. Asked for when something of the row is left, at most once.
+/// Returns the writer for the row. Called at most once, when something of the row is kept.
 using NextWriter = std::function<Result<format::StoreFileWriter*>()>;
 
 /// Merges `row` into the writer of `next_writer`; `present` has the digests of the sources that are

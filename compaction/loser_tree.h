@@ -25,7 +25,7 @@ class LoserTree {
   /// The source that comes first.
   size_t top() const { return losers_[0]; }
 
-  /// Says that top() has moved to its next element.
+  /// To be called after top() has moved to its next element.
   void Replay() {
     size_t winner = losers_[0];
     for (size_t node = (winner + losers_.size()) / 2; node > 0; node /= 2) {

@@ -1,17 +1,17 @@
 // One row at a time:
-//   1. Gather: the sources that stand on the smallest key give its cells and move on.
-//   2. Retain: the cells of all of them, sorted, pass the retention rules.
-//   3. Write: a row of one source that kept every cell has the entries it had, because entries are
-//      a function of the cells; its postings come with the source's section, through the ordinal
-//      map. Any other row is collected from its cells, and what it was in each source is taken out
-//      of the digest that comes with that source's section.
+//   1. Gather: read the row of the smallest key from each source positioned on it, and advance
+//      them.
+//   2. Retain: apply the retention rules to all of its cells, sorted.
+//   3. Write: a row of one source that kept every cell has the same entries as before, because
+//      entries are a function of the cells; its postings come with the source's section, through
+//      the ordinal map. The entries of any other row are collected from its cells, and its entries
+//      in each source are subtracted from the digest that comes with that source's section.
 //
 // A row that is wide in some source is not gathered: it is merged column by column
 // (column_merge.h).
-// Where the output is several files, digests are counted by row instead, and a source's section is
-// added to a file with the first row that comes from it.
-// A source of which only a part is merged, or that lacks a section, gives no sections: its rows are
-// all collected.
+// If the output may be several files, digests are counted row by row instead, and a source's
+// section is added to a file with the first row copied from it. A source that is merged only in
+// part, or lacks a section, gives no sections: all its rows are collected.
 #include "compaction/merge.h"
 
 #include <algorithm>
@@ -38,9 +38,9 @@ struct Source {
   format::StoreFile* file = nullptr;
   uint32_t row_count = 0;                       ///< Of the file.
   bool gives_sections = false;                  ///< Otherwise all its rows are collected.
-  std::vector<format::IndexSection*> sections;  ///< One an index.
-  bool is_added = false;                        ///< Its sections go into the present file.
-  /// New ordinal in the present file by old one; made when the sections are added.
+  std::vector<format::IndexSection*> sections;  ///< One per index.
+  bool is_added = false;                        ///< Its sections go into the current file.
+  /// New ordinal in the current file, by old ordinal; made when the sections are added.
   std::span<uint32_t> map;
   base::PageBuffer map_bytes;
   base::MemoryCharge map_charge;
@@ -63,10 +63,10 @@ struct Part {
   Source* source = nullptr;
   uint32_t ordinal = 0;
   size_t begin = 0, end = 0;
-  std::unique_ptr<format::CellStream> stream;  ///< Instead, when it is wide.
+  std::unique_ptr<format::CellStream> stream;  ///< In place of cells_, when the row is wide.
 };
 
-// Whether the limits may make it more than one file.
+// Whether the limits may split the output into several files.
 bool MayRoll(std::span<const MergeInput> inputs, const FileLimits& limits) {
   uint64_t rows = 0, bytes = 0;
   for (const MergeInput& input : inputs) {
@@ -117,7 +117,7 @@ class Merger {
   MergeOutput* output_;
   const bool may_roll_;
   const bool forgets_sequences_;
-  format::StoreFileWriter* writer_ = nullptr;  ///< Of the present file.
+  format::StoreFileWriter* writer_ = nullptr;  ///< Of the current file.
   std::vector<std::unique_ptr<Source>> sources_;
   std::optional<LoserTree<Before>> tree_;
   uint64_t blocks_checked_ = 0;
@@ -128,13 +128,13 @@ class Merger {
   bool row_is_wide_ = false;  ///< In some source.
   std::vector<Part> parts_;
   std::vector<format::Cell> cells_;   ///< Of all parts, one after the other.
-  std::vector<format::Cell> sorted_;  ///< The same in the order of cells.
+  std::vector<format::Cell> sorted_;  ///< The same, sorted by CellLess.
   std::vector<format::Cell> retained_;
 };
 
 Result<MergeResult> Merger::Run() {
   for (const MergeInput& input : inputs_) RETURN_IF_ERROR(OpenSource(input));
-  // A single file takes the digests of its inputs as they are, before rows are taken out of them.
+  // A single file starts with the whole digests of its inputs; rows are subtracted from them later.
   if (!may_roll_) RETURN_IF_ERROR(BeginFile());
   tree_.emplace(sources_.size(), Before{this});
   while (sources_[tree_->top()]->rows.valid()) {
@@ -161,7 +161,7 @@ Status Merger::BeginFile() {
   return Status();
 }
 
-// All files of the run have the bounds of all inputs.
+// Every file of the run gets the sequence bounds of all inputs.
 Status Merger::FinishFile() {
   auto min = format::kSequenceMax;
   auto max = format::SequenceNumber(0);
@@ -219,7 +219,7 @@ Status Merger::CheckCancelled() {
   for (const auto& source : sources_) blocks += source->rows.blocks_read();
   if (blocks == blocks_checked_) return Status();
   blocks_checked_ = blocks;
-  // Relaxed: the flag orders nothing, it only has to be seen at some time.
+  // Relaxed: the flag orders nothing; it only has to be seen eventually.
   if (!options_.cancelled->load(std::memory_order_relaxed)) return Status();
   return Status::Cancelled("the merge was asked to stop");
 }
@@ -269,7 +269,7 @@ Status Merger::MergeWideRow() {
   return Status();
 }
 
-// The present file, or the next one when it has reached its limits. Counts the row.
+// The current file, or the next one when that has reached its limits. Counts the row.
 Result<format::StoreFileWriter*> Merger::WriterOfNextRow() {
   if (writer_ != nullptr && may_roll_ && options_.limits.AreReached(*writer_)) {
     RETURN_IF_ERROR(FinishFile());
@@ -327,7 +327,7 @@ Status Merger::CopyRow() {
   return Status();
 }
 
-// The row's entries do not come with the sections of its sources.
+// The entries of the row do not come with the sections of its sources: subtracts them.
 Status Merger::TakeOutOfDigests() {
   if (may_roll_) return Status();
   for (const Part& part : parts_) {
@@ -340,7 +340,7 @@ Status Merger::TakeOutOfDigests() {
   return Status();
 }
 
-// One file that the caller began.
+// A single file that the caller created.
 class SingleFileOutput final : public MergeOutput {
  public:
   explicit SingleFileOutput(format::StoreFileWriter* writer) : writer_(writer) {}
@@ -365,7 +365,7 @@ Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOp
 
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions options,
                                format::StoreFileWriter* writer) {
-  // The writer itself refuses more rows than a file takes.
+  // The writer itself refuses more rows than a file may have.
   options.limits = {.bytes = UINT64_MAX, .rows = UINT32_MAX};
   SingleFileOutput output(writer);
   return MergeFiles(inputs, options, &output);

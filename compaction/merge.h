@@ -1,20 +1,20 @@
-// Merging store files into a run of one or several: rows by key through a loser tree, cells by the
-// retention rules, postings through ordinal maps.
+// Merges store files into a run of one or more files: rows by key through a loser tree, cells by
+// the retention rules, postings through ordinal maps.
 //
-// A row that lies in one input only and keeps all its cells (a clean row that has not expired
-// always does) has the entries it had, so its postings are copied through the map old ordinal ->
-// new ordinal and its share of the digests is inherited. Every other row is merged cell by cell and
-// its entries are collected again.
+// A row that is in one input only and keeps all its cells (as a clean row that has not expired
+// always does) has the same entries as before, so its postings are copied through a map from old to
+// new ordinals, and its share of the digests is inherited. Every other row is merged cell by cell
+// and its entries are collected again.
 //
-// A merge whose inputs pass the limits of a file may write several, and then a share of an input's
-// digest cannot be told: digests are counted row by row, and each output takes postings only from
-// the inputs that have rows in it.
+// A merge whose inputs exceed the limits of a file may write several. The digest of an input cannot
+// be split, so digests are then counted row by row, and each output takes postings only from inputs
+// with rows in it.
 //
-// A merge that holds every older source, while nobody reads at an older sequence, leaves no marker
-// and one version a timestamp: the sequences of its cells decide nothing any more and become 0,
-// which makes a file of small rows a sixth to a quarter smaller. Every later cell has a greater
-// sequence, as before, and the bounds in the file's statistics stay those of the inputs. Views that
-// were pinned earlier read the inputs.
+// A merge that includes every older source, with no reader at an older sequence, leaves no marker
+// and one version per timestamp. The sequences of its cells then decide nothing and are set to 0,
+// which makes a file of small rows a sixth to a quarter smaller. Every later cell still has a
+// greater sequence, and the bounds in the file's statistics remain those of the inputs. Views
+// pinned earlier read the inputs.
 #pragma once
 
 #include <atomic>
@@ -51,8 +51,8 @@ struct MergeOptions {
   std::shared_ptr<const format::TableRecord> table;
   std::vector<format::SequenceNumber> snapshots;  ///< Registered when the merge began.
   int64_t now_micros = 0;                         ///< Of format::Retention.
-  /// Whether an older source outside the merge may hold the row; null: there is none (the merge
-  /// holds every older source).
+  /// Whether an older source outside the merge may hold the row; null: the merge includes every
+  /// older source.
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
   FileLimits limits = {};
@@ -65,7 +65,8 @@ class MergeOutput {
   virtual ~MergeOutput() = default;
   /// A writer for the next file. Lifetime: until Finished.
   virtual Result<format::StoreFileWriter*> NextFile() = 0;
-  /// The file that was begun last is complete; `summary` is what its writer's Finish returned.
+  /// The last file returned by NextFile is complete; `summary` is what its writer's Finish
+  /// returned.
   virtual Status Finished(const format::StoreFileSummary& summary) = 0;
 };
 

@@ -11,7 +11,7 @@ constexpr uint64_t kSimilarNumerator = 5, kSimilarDenominator = 2;
 // The part of the base that the runs above it may reach, in bytes and in deletes.
 constexpr uint64_t kUpperNumerator = 3, kUpperDenominator = 8;
 constexpr uint64_t kDeletesDenominator = 4;
-// A delete may be of one cell of a large row: it does not cause more rewriting than this.
+// A delete may hide only one cell of a large row: it causes no more rewriting than this.
 constexpr uint64_t kBytesPerDelete = 1024;
 
 using Runs = std::span<const RunDescription>;
@@ -37,8 +37,8 @@ bool OutweighTheBase(Runs runs) {
   for (const RunDescription& run : upper) deletes += run.deletes;
   const RunDescription& base = runs[0];
   const bool are_large = BytesOf(upper) * kUpperDenominator >= base.bytes * kUpperNumerator;
-  const bool delete_much = deletes * kDeletesDenominator >= base.rows &&
-                           deletes * kBytesPerDelete >= base.bytes;
+  const bool delete_much =
+      deletes * kDeletesDenominator >= base.rows && deletes * kBytesPerDelete >= base.bytes;
   return are_large || delete_much;
 }
 
@@ -58,7 +58,7 @@ std::optional<RunRange> PickSimilar(Runs runs, const MergePolicy& policy) {
   return std::nullopt;
 }
 
-// Rule 3. Of equal costs the newest, since the older will be merged with what comes of it.
+// Rule 3. On a tie the newest runs win: the older ones will be merged with the result.
 std::optional<RunRange> PickCheapest(Runs runs, const MergePolicy& policy) {
   std::optional<RunRange> cheapest;
   double least = 0;

@@ -1,18 +1,17 @@
 // Which runs of a region to merge: a pure function over a description of them.
 //
-// Lazy levelling. The oldest run is the *base*, and mostly the largest by far; the runs above it
-// are written by flushes and merge among themselves, those of similar size at a time. In this
-// order:
+// Lazy levelling. The oldest run is the *base*, usually by far the largest. The runs above it come
+// from flushes and are merged among themselves, similar sizes together. The rules, in order:
 //   1. Together the upper runs reach three eighths of the base's bytes, or hold deletes for a
 //      quarter of its rows: all runs become one.
-//   2. Adjacent upper runs of similar size, enough of them, become one: the newest such first.
-//   3. More runs than an idle region may have: the adjacent ones that cost the fewest bytes for
-//      each run less become one.
-// So a byte is rewritten once a tier and a few times with the base, whatever the number of flushes,
-// and a small run never makes a large one be rewritten alone. docs/decisions/0013 has the figures.
+//   2. Enough adjacent upper runs of similar size become one, the newest first.
+//   3. More runs than an idle region may have: the adjacent ones with the fewest bytes per run
+//      removed become one.
+// So a byte is rewritten once per tier and a few times with the base, whatever the number of
+// flushes, and a small run alone never causes a large one to be rewritten. docs/decisions/0013 has
+// the figures.
 //
-// Everything is a matter of adjacent runs: what a merge leaves takes their place in the order of
-// sequences.
+// Only adjacent runs are merged: the result takes their place in sequence order.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@
 
 namespace tandem::compaction {
 
-/// The runs that one merge takes at most, since each has a window in memory.
+/// The most runs in one merge: each has a window in memory.
 constexpr size_t kMergeRunsMax = 16;
 
 /// A run of a region: files of disjoint keys that one flush or merge wrote.
@@ -34,10 +33,10 @@ struct RunDescription {
 };
 
 struct MergePolicy {
-  uint32_t runs_max = 8;             ///< Of an idle region; less than 2 counts as 2.
+  uint32_t runs_max = 8;            ///< Of an idle region; less than 2 counts as 2.
   uint64_t bytes_max = UINT64_MAX;  ///< Merges of more input bytes are not considered.
 
-  /// Runs of similar size that are merged at least: four, unless `runs_max` is far from eight. A
+  /// The fewest runs of similar size that are merged: four, unless `runs_max` is far from eight. A
   /// region of fewer runs is left alone.
   size_t fan_in() const {
     return std::max<size_t>(std::clamp<size_t>(runs_max, 2, 4), runs_max / 2);
@@ -50,9 +49,8 @@ struct RunRange {
   bool operator==(const RunRange&) const = default;
 };
 
-/// The adjacent runs that should be merged now, two to kMergeRunsMax of them; nullopt: none. `runs`
-/// are the region's, oldest first. Repeated, it comes to an end with at most `runs_max` runs, as
-/// far as `bytes_max` allows.
+/// The adjacent runs to merge next, two to kMergeRunsMax; nullopt: none. `runs` are the region's,
+/// oldest first. Repeated merges end with at most `runs_max` runs, if `bytes_max` allows.
 std::optional<RunRange> PickMerge(std::span<const RunDescription> runs, const MergePolicy& policy);
 
 }  // namespace tandem::compaction

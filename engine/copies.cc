@@ -1,13 +1,13 @@
-// Copies of the database as of one moment while writers go on.
+// Copies of the database as of one point in time, while writers continue.
 //
-// How a moment is taken of a database that is written to:
-// 1. All memstores are flushed, while writers go on: nearly everything is in store files then,
-//    operations at kMemory among it.
-// 2. Nobody commits for a moment: the log is written and rolled, so that every segment but a new,
-//    empty one has its end, and segments that no memstore needs are dropped from the catalog.
-// 3. The catalog of this moment with what is left of the log is the copy. From here on writers go
-//    on, and no file of it is deleted before the copy is made.
-// Of a database that was opened to read only, the moment is that of its opening.
+// How a database that is written to is copied:
+// 1. All memstores are flushed, while writers continue: nearly everything is in store files then,
+//    including operations at kMemory.
+// 2. Commits pause: the log is written and rolled, so that every segment but a new, empty one is
+//    sealed, and segments that no memstore needs are dropped from the catalog.
+// 3. The catalog at this point and what is left of the log are the copy. Writers continue, and no
+//    file of the copy is deleted before it is made.
+// For a database that was opened read-only, the point in time is that of its opening.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -29,7 +29,8 @@ Result<PinnedStore> EngineImpl::TakeMoment() {
   return moment;
 }
 
-// Steps 2 and 3. What the catalog's counters cannot know yet is raised to what was given out.
+// Steps 2 and 3. The copy's counters are raised to the last values in use, which the catalog may
+// lack.
 Result<PinnedStore> EngineImpl::TakeMomentAlone() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());

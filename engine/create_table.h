@@ -1,4 +1,4 @@
-// From a table's declaration to its record in the catalog.
+// Makes the catalog's record of a table from its declaration.
 #pragma once
 
 #include <string>

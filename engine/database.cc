@@ -1,4 +1,4 @@
-// The public classes: each call goes to the engine, and here allocation failures stop.
+// The public classes. Each call goes to the engine; allocation failures become a Status here.
 #include "tandem/database.h"
 
 #include <utility>
@@ -20,8 +20,8 @@ Status ForkedChild() {
   return Status::Busy("this process is a forked child: the database is open in its parent");
 }
 
-// What a call of the API does, except in a forked child: there a mutex may be locked for ever by a
-// thread that the child does not have.
+// Runs a call of the API, except in a forked child, where a mutex may be locked forever by a thread
+// that the child does not have.
 template <typename Call>
 auto Entered(const engine::Engine& engine, Call&& call) -> decltype(call()) {
   if (engine.in_child()) [[unlikely]]

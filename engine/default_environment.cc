@@ -14,22 +14,22 @@ namespace {
 constexpr uint64_t kMemoryBytesMin = 8 << 20;
 // A dense bitmap over 30 million rows takes 4 MB: by default ten of them fit.
 constexpr uint64_t kOverlapPart = 16;
-// Of all merges that run side by side: eight inputs of a merge have their mebibyte by default.
+// For all concurrent merges together: by default each of eight inputs of a merge gets a mebibyte.
 constexpr uint64_t kMergeWindowPart = 16;
 constexpr uint64_t kMergeWindowBytesMin = 512 << 10;
-// By default eight cursors can keep a fast disk busy, each alone.
+// By default enough for eight cursors, each of which alone can keep a fast disk busy.
 constexpr uint64_t kReadBufferPart = 8;
 constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
 // A quarter for rings and half of the rest for operations in flight leaves six files for calls.
 constexpr uint32_t kOpenFilesMin = 16;
-// A handle costs the kernel about a kilobyte, so a process that may open millions does not do so.
+// A handle costs the kernel about a kilobyte, so a limit of millions is not used in full.
 constexpr uint64_t kOpenFilesByDefault = 64 << 10;
 constexpr uint32_t kRingPart = 4;
-// As many cursors read through rings at a time; the others read one block after the other.
+// At most this many cursors read through rings at a time; the others read one block at a time.
 constexpr uint32_t kRingsMax = 64;
 
-// The executor goes first: its jobs use the others.
+// The executor is destroyed first: its jobs use the others.
 struct OwnedParts {
   std::unique_ptr<base::Clock> clock;
   std::unique_ptr<base::RandomSource> random;

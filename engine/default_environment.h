@@ -8,12 +8,11 @@
 namespace tandem::engine {
 
 /// The system's clock and randomness, files over io_uring or POSIX, threads. Falling back from
-/// io_uring leaves a note. Errors: kInvalidArgument (an option out of range),
-/// kOutOfMemory.
+/// io_uring leaves a note. Errors: kInvalidArgument (an option out of range), kOutOfMemory.
 Result<Environment> DefaultEnvironment(const Options& options);
 
-/// The sizes that follow from the memory budget: a fifth for memstores, the rest for the block
-/// cache.
+/// The sizes that follow from the memory budget: a fifth for memstores, a sixteenth for overlaps,
+/// the rest for the block cache.
 Tuning TuningFor(const Options& options);
 
 }  // namespace tandem::engine

@@ -1,4 +1,5 @@
-// Opening, wiring, writing and closing; reads stand in reads.cc, reports in info.cc.
+// Opening, wiring, writing and closing. Reads are in reads.cc, reports in info.cc, copies in
+// copies.cc.
 #include "engine/engine_impl.h"
 
 #include <utility>
@@ -30,7 +31,7 @@ std::string_view SectionText(const format::BrokenSection& broken) {
 Status Closed() { return Status::Closed("the database is closed"); }
 
 constexpr int64_t kHourMicros = 3'600'000'000;
-// The time is written down for its own sake when what is written is older than this.
+// The time is saved by an edit of its own if the saved time is older than this.
 constexpr int64_t kMarkLagMicros = 24 * kHourMicros;
 
 // "3 days", "5 hours", "7 minutes".
@@ -165,7 +166,7 @@ void EngineImpl::BuildComponents() {
                              .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
-// Reads go on without the section; a writer's database rewrites the file.
+// Reads continue without the section; a writable database rewrites the file.
 void EngineImpl::SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken) {
   BrokenSectionEvent event{.table = file.table().name,
                            .file_number = file.number().value,
@@ -203,14 +204,14 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
   return queue_->RunAlone([&] { return CreateTableAlone(record, starts); });
 }
 
-// One edit: the table and its regions, each from its start to the next one's.
+// One edit adds the table and its regions, each from its start key to the next one's.
 Status EngineImpl::CreateTableAlone(format::TableRecord record,
                                     const std::vector<std::string>& starts) {
   if (database_.regions->Find(record.name) != nullptr) {
     return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
   }
   std::vector<format::RegionRecord> regions;
-  // Once the edit is durable the table has to appear, whatever memory there is.
+  // Prepared before the edit: once that is durable, the table must appear even without free memory.
   RegionSet::Addition addition;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
@@ -259,13 +260,13 @@ Status EngineImpl::FlushEverything() {
   return maintenance_->Flush(database_.regions->regions());
 }
 
-// Closing happens in this order; up to the gate's final closing it can be called off.
-//   1. Memstores are flushed while calls still go on, so that little is left to do.
+// Closing takes these steps. A failure in steps 1 to 3 calls it off.
+//   1. Memstores are flushed while calls continue, so that little is left to do.
 //   2. The gate is closed: calls inside end, later ones are refused.
-//   3. Nobody may hold a cursor or snapshot; what was written meanwhile is flushed.
-//   4. Background work stops, but for small merges, which are made; the log is rolled off,
-//      everything is taken apart.
-//   5. ROOT says closed, unless the database had turned read-only.
+//   3. No cursor or snapshot may be open; what was written meanwhile is flushed.
+//   4. Small merges are completed, other background work stops; the log is rolled, and the
+//      components are destroyed.
+//   5. ROOT is marked as closed, unless the database had turned read-only.
 Status EngineImpl::Close() {
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
   const Status prepared = Guarded([this] { return PrepareClose(); });
@@ -298,7 +299,7 @@ Status EngineImpl::PrepareClose() {
   return FlushEverything();
 }
 
-// Lives that end before their merges would leave a file each.
+// Otherwise sessions too short for their merges would leave a file each.
 void EngineImpl::MergeLittle() {
   if (!health_.CheckWritable().ok()) return;
   const Status status =
@@ -315,12 +316,12 @@ Status EngineImpl::SealLog() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
   RETURN_IF_ERROR(maintenance_->DropSegments());
-  // A database that is opened and never written is not one that rested.
+  // Opening a database counts as using it, even if nothing is written.
   KeepTime().Ignore("the next open judges the clock by an older time");
   return Status();
 }
 
-// An edit that carries nothing but the counters, where those of the catalog are old.
+// Commits an edit with only the counters if those of the catalog are old.
 Status EngineImpl::KeepTime() {
   const int64_t kept = database_.opened.storage->catalog().counters.clock_high_micros;
   if (time_.Now() - kept < kMarkLagMicros) return Status();

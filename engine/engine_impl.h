@@ -1,12 +1,12 @@
-// The engine's components, wired. Each is a class of its own file; here stands only who knows whom,
-// the order of construction and destruction, and the calls of the API.
+// Wires the engine's components, each a class in a file of its own: their dependencies, the order
+// of construction and destruction, and the calls of the API.
 //
 // Locks. Two kinds, with one rule each.
 //
 // Mutexes guard memory and are leaves: while one is held, no other is taken, no I/O is done and no
 // user's code is called. They are, from the writer's end to the reader's:
-//   1. WriteThrottle      who waits for flushes
-//   2. CommitQueue        the line of writers
+//   1. WriteThrottle      writers that wait for flushes
+//   2. CommitQueue        the queue of writers
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
@@ -134,7 +134,7 @@ class EngineImpl final : public Engine {
   Gate calls_;  // Every call of the API is inside; Close waits for them.
   std::unique_ptr<BackgroundJobs> jobs_;
 
-  // From here on made by Start; empty before, and after Close.
+  // Created by Start; empty before it and after Close.
   RecoveredDatabase database_;
   SegmentTracker segments_;
   std::unique_ptr<GroupLog> log_;
@@ -147,9 +147,9 @@ class EngineImpl final : public Engine {
   std::unique_ptr<WriteThrottle> gate_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
-  bool is_open_ = false;  // Changed by Start, and by Close when nobody is inside.
-  std::atomic<bool> clock_reported_{false};  // As not believed, or behind; sequentially consistent.
-  std::atomic<bool> closing_{false};  // Somebody closes; acquire and release around all of it.
+  bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.
+  std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
+  std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };
 
 }  // namespace tandem::engine

@@ -1,4 +1,4 @@
-// The database described: counts of this moment, gathered without stopping anything.
+// Describes the database: current counts, gathered without stopping anything.
 #include <map>
 #include <utility>
 
@@ -33,7 +33,7 @@ FileInfo Describe(const format::StoreFile& store) {
   return info;
 }
 
-// A file whose section cannot be read counts with its size alone; Verify tells what is wrong.
+// A file whose section cannot be read counts with its size alone; Verify reports what is wrong.
 void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
   for (const format::SectionEntry& section : store.sections()) {
     if (IsIndexSection(section.kind) && section.owner == id.value) {

@@ -17,10 +17,10 @@ namespace {
 constexpr int64_t kRetryMicros = 1'000'000;
 // A merge reads and writes more than a flush before it fails again, and nobody waits for it.
 constexpr int64_t kCompactAgainMicros = 10'000'000;
-// The log may hold this many memstores' worth before somebody has to flush for its sake.
+// The log may hold this many memstores' worth before memstores are flushed to shorten it.
 constexpr uint64_t kLogMemstores = 4;
-// The log is looked at when this part of a memstore was logged, the gate when the memstores grew by
-// this part of their budget.
+// The log is checked after every 1 / kLookFraction of a memstore that was logged, the write
+// throttle after the memstores grew by 1 / kLookFraction of their budget.
 constexpr uint64_t kLookFraction = 16;
 
 }  // namespace
@@ -53,8 +53,8 @@ void Maintenance::Start() {
   deps_.gate->Update();
   for (const auto& region : deps_.regions->regions()) {
     if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
-    // Former lives may have ended before their merges. What else is due waits for a flush: a life
-    // that only reads is to work no more than it must.
+    // Earlier sessions may have ended before their merges. Other due merges wait for a flush: a
+    // session that only reads should not work more than it must.
     if (deps_.compactor->IsBehind(*region)) ScheduleCompaction(region.get());
   }
 }
@@ -68,11 +68,11 @@ void Maintenance::CountGrowth(Region* region) {
 void Maintenance::SwitchAndSchedule(Region* region) {
   if (!region->SwitchMemstore()) return;
   CountGrowth(region);
-  ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The gate looks after this group.
+  ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The throttle is updated after this group.
   ScheduleFlush(region);
 }
 
-// Many small memstores can pass the common budget without one being full: the largest go.
+// Many small memstores can exceed the common budget though none is full: switches the largest.
 void Maintenance::RelieveMemory() {
   const uint64_t total = deps_.tuning.memstores_total_bytes;
   const uint64_t limit = total - total / 8;
@@ -102,7 +102,7 @@ void Maintenance::RelieveLog() {
   ScheduleDrop();
 }
 
-// A segment goes as a whole, so all regions that hold something of it are flushed together.
+// A segment is dropped as a whole, so all regions with operations in it are flushed together.
 void Maintenance::SwitchUpTo(format::SequenceNumber last) {
   for (const auto& region : deps_.regions->regions()) {
     const Memstore& active = *region->active();
@@ -142,8 +142,8 @@ void Maintenance::AfterFlush(Region* region) {
   ScheduleCompaction(region);
 }
 
-// To be called whenever files may have come while somebody else had the region's turn, too: what is
-// due and not scheduled would keep writers waiting.
+// Call it also when files may have been added while another thread had the region's turn: a due
+// merge that is not scheduled would keep writers waiting.
 void Maintenance::ScheduleCompaction(Region* region) {
   if (!deps_.compactor->IsDue(*region)) return;
   deps_.jobs->Schedule(BackgroundJobs::Priority::kLow,
@@ -156,8 +156,8 @@ void Maintenance::CompactInBackground(Region* region) {
   deps_.gate->Update();
   if (status.ok()) ScheduleOverlaps(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
-  // Where space is short, a merge that ends for want of it would only take it from others: the next
-  // flush looks again.
+  // When the disk is full, retrying a merge would only take space from others; the next flush
+  // checks again.
   const bool again = base::MayPass(status) && status.code() != StatusCode::kNoSpace;
   if (again && deps_.compactor->ClaimRetry(*region)) {
     deps_.jobs->ScheduleAfter(kCompactAgainMicros, [this, region] {
@@ -199,7 +199,7 @@ void Maintenance::ScheduleOverlaps() {
 void Maintenance::ScheduleOverlaps(Region* region) {
   const std::shared_ptr<const RegionVersion> version = region->version();
   if (version->files.size() < 2) return OverlapWorker::DropRecords(*version);
-  // It takes a fraction of the flush before it, and queries wait for it.
+  // It takes a fraction of the flush before it, and queries are faster after it.
   deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this, region] {
     const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region); });
     if (status.ok() || status.code() == StatusCode::kCancelled) return;
@@ -251,7 +251,7 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
     const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
     if (status.ok()) continue;
     if (first_error.ok()) first_error = status;
-    ScheduleFlush(region);  // What waits now must not wait for ever.
+    ScheduleFlush(region);  // Otherwise its memstores could wait forever.
   }
   return first_error;
 }

@@ -1,15 +1,15 @@
-// What keeps a database going behind the writers: memstores are switched and flushed, the log is
-// rolled and its old segments dropped, regions compacted, overlaps of files found. Policy stands
-// here; the work is done by Flusher, Compactor, OverlapWorker and GroupLog.
+// Maintains a database in the background: switches and flushes memstores, rolls the log and drops
+// its old segments, compacts regions, finds overlaps of files. Policy is here; the work is done by
+// Flusher, Compactor, OverlapWorker and GroupLog.
 //
-// The memstores of all regions share one budget. The leader knows the bytes of those that take
-// writes after every group and switches the largest while they pass seven eighths of the budget: so
-// when writers wait for memory, a flush that gives it back is under way.
+// The memstores of all regions share one budget. After every group the leader knows the bytes of
+// the active memstores, and switches the largest while they exceed seven eighths of the budget. So
+// when writers wait for memory, a flush that frees it is already under way.
 //
-// A flush that fails for a reason which may pass (base/passing.h: space, memory, descriptors) is
-// tried again after a second, a merge after ten. A flush that fails otherwise turns the database
-// read-only, since memstores could never become smaller again; a merge that does is logged and left
-// alone, as are overlaps.
+// A flush that fails for a transient reason (base/passing.h: space, memory, descriptors) is retried
+// after a second. A merge is retried after ten, but for lack of space only after the next flush. A
+// flush that fails otherwise turns the database read-only, since its memstores could never be
+// freed; such a merge is logged and left alone, as are overlaps.
 #pragma once
 
 #include <atomic>
@@ -56,10 +56,10 @@ class Maintenance {
   };
   explicit Maintenance(const Dependencies& dependencies) : deps_(dependencies) {}
 
-  /// Counts what recovery left in the memstores, relieves them and schedules the flush of every one
-  /// that waits. Called once, before anything is committed.
+  /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,
+  /// and schedules a flush of every waiting one. Called once, before anything is committed.
   void Start();
-  /// After each group: switches what is full, rolls the log, schedules what follows from it.
+  /// After each group: switches what is full, rolls the log, schedules the work that follows.
   /// Threads: the commit leader.
   void AfterGroup();
   /// Schedules the rewriting of every file that has a broken section. Threads: any.
@@ -93,10 +93,10 @@ class Maintenance {
 
   const Dependencies deps_;
   // The commit leader's.
-  uint64_t active_bytes_ = 0;     // Of the memstores of all regions that take writes.
-  uint64_t unchecked_bytes_ = 0;  // Logged since the log was looked at.
-  uint64_t ungated_bytes_ = 0;    // By which memstores grew since the gate looked at them.
-  // Set by the leader, cleared when the log was relieved; relaxed: a hint against doing it twice.
+  uint64_t active_bytes_ = 0;     // Of the active memstores of all regions.
+  uint64_t unchecked_bytes_ = 0;  // Logged since the log was last checked.
+  uint64_t ungated_bytes_ = 0;    // Growth of memstores since the gate was updated.
+  // Set by the leader, cleared when the log was relieved; relaxed: it only avoids doing it twice.
   std::atomic<bool> relieving_log_{false};
 };
 

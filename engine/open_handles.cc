@@ -1,5 +1,5 @@
-// A cursor's source is used inside a gate of its own, so that cutting it off needs no lock over
-// I/O.
+// Each cursor's source is used inside a gate of its own, so that no lock is held across I/O to
+// close it.
 #include "engine/open_handles.h"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ namespace tandem::engine {
 
 class OpenHandles;
 
-/// What a Snapshot stands on. Lifetime: may outlive its database.
+/// The state of a Snapshot. Lifetime: may outlive its database.
 struct SnapshotState {
   SnapshotState(std::shared_ptr<OpenHandles> open_handles,
                 std::shared_ptr<const SnapshotRegistry::Registration> registered);
@@ -28,7 +28,7 @@ struct SnapshotState {
   SnapshotState(const SnapshotState&) = delete;
   SnapshotState& operator=(const SnapshotState&) = delete;
 
-  const std::shared_ptr<OpenHandles> handles;  ///< Also tells which database it is of.
+  const std::shared_ptr<OpenHandles> handles;  ///< Also says which database it belongs to.
   const std::shared_ptr<const SnapshotRegistry::Registration> registration;
 };
 
@@ -40,8 +40,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// This process is a forked child of the one that opened the handles. Takes no lock.
   bool in_child() const { return fork_mark_->in_child(); }
-  /// A source that is counted while it lives and answers kClosed after Invalidate.
-  /// `table` is for the message of CheckNoneOpen.
+  /// A source that is counted while it lives and returns kClosed after Invalidate. `table` is for
+  /// the message of CheckNoneOpen.
   std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source, std::string_view table)
       EXCLUDES(mutex_);
   std::unique_ptr<SnapshotState> NewSnapshot(
@@ -49,8 +49,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
-  /// Lets go of what the open cursors hold and counts no snapshot any more; waits for a Next that
-  /// runs.
+  /// Releases what the open cursors hold and forgets all snapshots; waits for a Next that is
+  /// running.
   void Invalidate() EXCLUDES(mutex_);
 
  private:

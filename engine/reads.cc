@@ -1,4 +1,4 @@
-// Reads: a view is pinned in the order of rule 25, and the read side does the rest.
+// Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
 #include <algorithm>
 #include <utility>
 
@@ -15,9 +15,9 @@ Status Closed() { return Status::Closed("the database is closed"); }
 
 }  // namespace
 
-// (a) The sequence is registered, (b) the versions are pinned, (c) then the time is read. A
-// snapshot did (a) and (c) when it was taken, and merges since then spared what was alive at its
-// time.
+// (a) The sequence number is registered, (b) the versions are pinned, (c) then the time is read.
+// For a snapshot, (a) and (c) happened when it was taken; merges since then kept what was alive at
+// its time.
 Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name,
                                      std::string_view first, std::optional<std::string_view> last) {
   const std::shared_ptr<const Table> table = database_.regions->Find(name);

@@ -69,7 +69,7 @@ Result<RecoveredDatabase> Recovery::Run() {
   return std::move(database_);
 }
 
-// The first writes of the open: nothing of what was read can refuse it any more.
+// The first writes of the open, after all reads that could make it fail.
 Status Recovery::StartStorage() {
   StorageStart start;
   start.is_needed = [this](const format::Frame& frame) { return applier_->IsNeeded(frame); };

@@ -1,11 +1,11 @@
-// Opening: the catalog becomes tables and regions, the log fills their memstores again, the store
-// files are attached.
+// Opening: the catalog becomes tables and regions, the log refills their memstores, the store files
+// are attached.
 //
 // Steps: (1) the catalog's tables and regions are made, still without files; (2) each logged
 // operation that is not in its region's files is applied to the region that holds its key; (3) the
-// files that the catalog names are opened and put behind the regions; (4) unless it only reads, the
-// storage starts, which makes the first writes. So an open that is refused for what it read has
-// left every byte as it was.
+// files that the catalog names are opened and attached to the regions; (4) unless the open is
+// read-only, the storage starts and makes the first writes. So an open that fails because of what
+// it read has not changed a byte.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,8 @@ struct RecoveryOptions {
   Environment environment;
 };
 
-/// An opened database at rest. Members are destroyed in the right order: regions before files
-/// before storage, and the account of all last.
+/// A recovered database, before background work starts. Members are destroyed in the right order:
+/// regions before files before storage, and the memory account last.
 struct RecoveredDatabase {
   std::unique_ptr<base::MemoryAccount> memory = std::make_unique<base::MemoryAccount>();
   OpenedStorage opened;
@@ -47,7 +47,7 @@ struct RecoveredDatabase {
 /// OpenLocalStorage; kCorruption when a file or an operation is not what it should be.
 Result<RecoveredDatabase> Recover(const RecoveryOptions& options, Health* health, TimeSource* time);
 
-/// The segments that the log had before this process: sealed, their operations applied.
+/// Seals the segments that the log had before this process; their operations are applied.
 void SealOldSegments(const RecoveredDatabase& database, SegmentTracker* segments);
 
 }  // namespace tandem::engine

@@ -1,4 +1,4 @@
-// A bitmap over the rows of a file in memory: one bit an ordinal. Its form on disk, with a rank
+// An in-memory bitmap over the rows of a file: one bit per ordinal. Its form on disk, with a rank
 // directory, is in format/block/bitmap_section.h.
 #pragma once
 
@@ -31,7 +31,7 @@ class Bitmap {
   std::vector<uint64_t> words_;
 };
 
-/// Bits while their number is not known yet. Threads: one at a time.
+/// A bitmap whose size is not known yet. Threads: one at a time.
 class GrowingBitmap {
  public:
   void Set(uint32_t bit);

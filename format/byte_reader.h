@@ -1,6 +1,6 @@
-// Bounds-checked decoding: the only place where bytes from disk are addressed. A read past the end
-// or a malformed varint yields zero and makes the reader fail for good, so a decoder reads all its
-// fields and asks ok() once.
+// Bounds-checked decoding: bytes from disk are decoded only here. A read past the end or a
+// malformed varint returns zero and makes the reader fail permanently, so a decoder can read all
+// its fields and check ok() once.
 #pragma once
 
 #include <bit>

@@ -20,7 +20,7 @@ inline void AppendU16(std::string* out, uint16_t value) { AppendFixed(out, value
 inline void AppendU32(std::string* out, uint32_t value) { AppendFixed(out, value); }
 inline void AppendU64(std::string* out, uint64_t value) { AppendFixed(out, value); }
 
-/// Stores `value` at `offset` of bytes that are there already.
+/// Overwrites the bytes at `offset` with `value`.
 template <typename T>
 inline void StoreAt(std::string* out, size_t offset, T value) {
   std::memcpy(out->data() + offset, &value, sizeof(T));

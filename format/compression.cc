@@ -1,4 +1,4 @@
-// zstd over one context a thread; the only file that includes it.
+// zstd with one context per thread; the only file that includes zstd.h.
 #include "format/compression.h"
 
 #include <zstd.h>
@@ -15,8 +15,8 @@ struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// Contexts take 100 KiB to 1 MiB and longer to make than a block to (de)compress: each thread keeps
-// its own. nullptr when memory is short.
+// A context takes 100 KiB to 1 MiB, and longer to create than a block takes to (de)compress, so
+// each thread keeps its own. nullptr when memory is short.
 ZSTD_CCtx* CompressionContext() {
   static thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context;
   if (context == nullptr) context.reset(ZSTD_createCCtx());

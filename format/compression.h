@@ -1,4 +1,4 @@
-// zstd, wrapped once. Decompression fills exactly the size that the block header states.
+// zstd, wrapped once. Decompression produces exactly the size in the block header.
 #pragma once
 
 #include <span>

@@ -25,7 +25,7 @@ inline std::string Mismatch(std::string_view what, uint64_t expected, uint64_t f
   return text;
 }
 
-/// As HashText: 16 hexadecimal digits, for checksums and hashes of 64 bits.
+/// 16 hexadecimal digits, for 64-bit checksums and hashes. hash.h has the one for 128 bits.
 inline std::string HashText(uint64_t hash) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

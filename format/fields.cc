@@ -1,5 +1,5 @@
-// The walk over tagged fields. Lengths are checked against the bytes that remain by ByteReader, so
-// nothing here allocates before the bytes are known to exist.
+// Reading tagged fields. ByteReader checks lengths against the remaining bytes, so nothing is
+// allocated for bytes that do not exist.
 #include "format/fields.h"
 
 #include "format/coding.h"

@@ -25,7 +25,7 @@ void ReadId(ByteReader* reader, RandomId* id) {
   std::memcpy(id->bytes.data(), bytes.data(), bytes.size());
 }
 
-// What has to hold before any field is believed.
+// The checks that come before any field is used.
 Status CheckBytes(std::string_view bytes, std::string_view file_name) {
   if (bytes.size() < kFileHeaderBytes) {
     return CorruptionAt(file_name, 0, Mismatch("bytes of header", kFileHeaderBytes, bytes.size()));

@@ -1,4 +1,5 @@
-// The first 128 bytes of every file: what it is, whose it is, and what a reader has to know.
+// The first 128 bytes of every file: its type, its database, and the features that a reader must
+// know.
 //
 //   OFFSET SIZE FIELD            MEANING
 //        0    8 magic            89 54 41 4E 44 45 4D 0A (0x89 "TANDEM" newline)
@@ -14,7 +15,7 @@
 //       64   16 file id          128 random bits; seeds the checksums in the file
 //       80   40 zero
 //      120    8 checksum         XXH3-64, seed 0, of bytes 0 to 119
-// Little-endian. The checksum is verified before version and masks are believed.
+// Little-endian. The checksum is verified before the version and the masks are used.
 //
 // Example: store file 5 with sections at multiples of 64, database id 01 to 10, file id 21 to 30
 // (hex)
@@ -47,7 +48,7 @@ enum class FileKind : uint8_t {
 /// Feature of `compatible`: a store file's block indexes have tops
 /// (format/row/block_index_writer.h).
 inline constexpr uint64_t kCompatibleBlockIndexTops = 1;
-/// Features of `incompatible` and `read_compatible` that this build knows: none yet.
+/// Features of `incompatible` and `read_compatible` that this build knows: none.
 inline constexpr uint64_t kKnownIncompatible = 0;
 inline constexpr uint64_t kKnownReadCompatible = 0;
 
@@ -68,7 +69,7 @@ struct FileHeader {
 
 /// Appends kFileHeaderBytes.
 void AppendFileHeader(const FileHeader& header, std::string* out);
-/// The checksum at the end of a header's bytes. Requires: kFileHeaderBytes of them, or more.
+/// The checksum at the end of a header. Requires: at least kFileHeaderBytes bytes.
 uint64_t HeaderChecksum(std::string_view header);
 /// Appends the bytes of an id.
 void AppendId(const RandomId& id, std::string* out);

@@ -1,4 +1,4 @@
-// A window that slides over a file: one read serves many neighbouring requests.
+// A window that slides over a file: one read serves many adjacent requests.
 #include "format/file_window.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Result<std::string_view> FileWindow::Read(uint64_t offset, uint64_t size) {
     const std::span<char> bytes =
         buffer_.Resize(std::min(std::max(size, read_bytes_), limit_ - offset));
     charge_.Set(buffer_.memory_bytes());
-    buffer_.Truncate(0);  // Nothing is held when the read fails.
+    buffer_.Truncate(0);  // Empty if the read fails.
     ASSIGN_OR_RETURN(const size_t count, file_->Read(offset, bytes));
     buffer_.Truncate(count);
     if (count < size) {

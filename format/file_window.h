@@ -1,5 +1,5 @@
-// A window that slides over a file front to back: few large reads for a reader that takes small
-// pieces in order.
+// A window that slides over a file from front to back: a few large reads for a reader that takes
+// small pieces in order.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class FileWindow {
  public:
-  /// Bytes of one read where the reader has no other window beside it.
+  /// Bytes of one read, for a reader that has only one window.
   static constexpr uint64_t kReadBytes = 1 << 20;
 
-  /// Reads nothing at or behind `limit`, and `read_bytes` at once. A larger piece is read alone.
+  /// Reads nothing at or after `limit`, and `read_bytes` at a time. A larger piece takes one read
+  /// of its own size.
   FileWindow(base::File* file, uint64_t limit, uint64_t read_bytes = kReadBytes)
       : file_(file), limit_(limit), read_bytes_(read_bytes) {}
-  /// Counts its memory from here on.
+  /// Charges its memory to `charge` from here on.
   void set_charge(base::MemoryCharge charge) { charge_ = std::move(charge); }
 
-  /// Moves the end behind which nothing is read.
+  /// Changes the limit, at and after which nothing is read.
   void set_limit(uint64_t limit) { limit_ = limit; }
 
   /// The bytes [offset, offset + size). Errors: kIoError; kCorruption when the file or the limit

@@ -1,5 +1,6 @@
-// Encoding, checked decoding and the search for frames. The reader holds one window of the file,
-// never larger than the frame it reads, and allocates for a frame only when the file has its bytes.
+// Encoding, checked decoding and searching of frames. The reader holds one window of the file, of
+// kWindowBytes or of one frame if that is larger, and allocates for a frame only if the limit
+// leaves room for it.
 #include "format/frame.h"
 
 #include <algorithm>
@@ -68,8 +69,8 @@ Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   return std::optional<DecodedFrame>();
 }
 
-// What can be told without the payload: lengths fit the file, and a group of n sequences has at
-// least n bytes. It spares the search most checksums.
+// Checks what the header alone shows: lengths fit the file, and a group of n sequence numbers has
+// at least n bytes. This saves the search most checksums.
 bool FrameReader::CouldBeFrame(uint64_t offset, std::string_view header) const {
   const uint32_t length = LoadAt<uint32_t>(header, kLengthAt);
   const uint32_t count = LoadAt<uint32_t>(header, kCountAt);
@@ -130,7 +131,7 @@ std::optional<DecodedFrame> FrameReader::Verify(uint64_t offset, std::string_vie
   return decoded;
 }
 
-// `size` bytes at `offset`, or fewer where the file ends. Requires: offset + size <= limit.
+// `size` bytes at `offset`, or fewer at the end of the file. Requires: offset + size <= limit.
 Result<std::string_view> FrameReader::View(uint64_t offset, uint64_t size) {
   const bool inside = offset >= buffer_offset_ && offset - buffer_offset_ <= buffer_.size() &&
                       buffer_.size() - (offset - buffer_offset_) >= size;

@@ -1,5 +1,5 @@
 // Frames: the chained records of the log and of the manifest. Each frame's checksum covers its
-// place (file id, offset) and its predecessor's checksum, so a frame that was moved, replayed or
+// location (file id, offset) and its predecessor's checksum, so a frame that was moved, replayed or
 // left over from another file does not verify.
 //
 // Frame header, 48 bytes, little-endian, at a multiple of 8:
@@ -13,8 +13,8 @@
 //       44    4 count           log: sequences in the group; manifest: 1
 // The payload follows; zeros pad it to the next multiple of 8 and are verified.
 //
-// Example: the payload "abc", sequence 7, durable mark 6, timestamp 1,000, count 1, behind a
-// checksum 0x1122334455667788, at offset 128 of the file with id 01 to 10 (hex)
+// Example: the payload "abc", sequence 7, durable mark 6, timestamp 1,000, count 1, after a frame
+// with checksum 0x1122334455667788, at offset 128 of the file with id 01 to 10 (hex)
 //   20 B1 73 51 08 05 09 61  88 77 66 55 44 33 22 11  07 00 00 00 00 00 00 00
 //   06 00 00 00 00 00 00 00  E8 03 00 00 00 00 00 00  03 00 00 00  01 00 00 00
 //   61 62 63 00 00 00 00 00
@@ -45,13 +45,13 @@ struct Frame {
   std::string_view payload;
 };
 
-/// Bytes of a frame with its padding.
+/// Size of a frame, including its padding.
 constexpr uint64_t FrameBytes(uint64_t payload_bytes) {
   return (kFrameHeaderBytes + payload_bytes + kFrameAlignment - 1) / kFrameAlignment *
          kFrameAlignment;
 }
 
-/// Appends the frame as it stands at `offset` of the file `id`, and returns its checksum.
+/// Appends the frame, encoded for `offset` of the file `id`, and returns its checksum.
 /// Requires: payload.size() <= kFramePayloadBytesMax.
 uint64_t EncodeFrame(const FileId& id, uint64_t offset, const Frame& frame, std::string* out);
 
@@ -61,23 +61,23 @@ struct DecodedFrame {
   uint64_t offset = 0;
 };
 
-/// Reads the frames of one file front to back in bounded memory, and searches for later good frames
-/// behind a bad one. Threads: one at a time.
+/// Reads the frames of one file from front to back in bounded memory, and searches for good frames
+/// after a bad one. Threads: one at a time.
 class FrameReader {
  public:
-  /// Reads from `offset` up to `limit` (the file's size, or the length that somebody vouches for).
+  /// Reads from `offset` up to `limit` (the file's size, or a length known from elsewhere).
   FrameReader(base::File* file, FileId id, uint64_t offset, uint64_t limit);
 
-  /// The next frame; nullopt where the bytes are not a good frame or the limit is reached (ask
-  /// offset() == limit()). The chain is the caller's to check: compare frame.previous. Errors:
-  /// kIoError. Lifetime: the frame is valid until the next call.
+  /// The next frame; nullopt if the bytes are not a good frame or the limit is reached (offset() ==
+  /// limit()). The caller checks the chain: compare frame.previous. Errors: kIoError. Lifetime: the
+  /// frame is valid until the next call.
   Result<std::optional<DecodedFrame>> Next();
-  /// Tries each multiple of 8 from offset() on for a good frame, whatever its predecessor is. Bytes
-  /// made to look like frames cannot hold it up: after 4 GiB of checksums it finds none.
+  /// Searches each multiple of 8 from offset() on for a good frame, whatever its predecessor. Bytes
+  /// made to look like frames cannot stall it: after checksumming 4 GiB it gives up and finds none.
   Result<std::optional<DecodedFrame>> FindNext();
   uint64_t offset() const { return offset_; }
   uint64_t limit() const { return limit_; }
-  /// Why the bytes at offset() are no frame: expected and found, for messages.
+  /// Why the bytes at offset() are not a frame: expected and found, for messages.
   const std::string& reason() const { return reason_; }
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 

@@ -1,9 +1,9 @@
-// The walk and its rule for gaps:
+// Walking a chain, and the rule for gaps:
 // 1. A good frame must name the checksum of the one before it and sequences above it.
-// 2. The first bytes that are no frame start a gap at the last good sequence + 1.
-// 3. Each multiple of 8 behind it is tried. Frames found there are read for their durable mark
-//    only: one that reaches the gap means that synced frames are damaged.
-// 4. Without such a frame the chain ends before the gap, and what was found is discarded.
+// 2. The first bytes that are not a frame start a gap at the last good sequence + 1.
+// 3. Each multiple of 8 after it is searched for a frame. Only the durable mark of such a frame is
+//    used: if it reaches the gap, synced frames are damaged.
+// 4. Otherwise the chain ends before the gap, and the frames after it are discarded.
 #include "format/frame_chain.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void Extend(const DecodedFrame& found, FrameChain* chain) {
   ++chain->frames;
 }
 
-// Searches behind the gap at reader->offset(). The reason for the gap stays in reader->reason().
+// Searches after the gap at reader->offset(). Keeps the reason for the gap in reader->reason().
 Status CheckGap(FrameReader* reader, std::string_view file_name, const FrameChain& chain) {
   const uint64_t gap = reader->offset();
   const std::string reason = reader->reason();

@@ -1,6 +1,6 @@
-// The walk along the frames of one log segment or manifest, with the one rule that tells a torn
-// tail from damage: the chain ends at the first bytes that are no frame; a later good frame whose
-// durable mark reaches the gap there proves that what is missing had been synced.
+// Walks the frames of one log segment or manifest, and distinguishes a torn tail from damage. The
+// chain ends at the first bytes that are not a frame; if the durable mark of a later good frame
+// reaches that gap, the missing frames had been synced and the file is damaged.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tandem::format {
 
-/// Where a chain stands: before a walk at the header, after it at its last good frame.
+/// A position in a chain: the header before the walk, the last good frame after it.
 struct FrameChain {
   uint64_t last_checksum = 0;  ///< Of the last frame; of the header before the first.
   uint64_t last_sequence = 0;  ///< Of the last frame's last operation.
@@ -21,15 +21,14 @@ struct FrameChain {
   uint64_t frames = 0;
 };
 
-/// Gives each frame from reader->offset() on to `visit` until the limit or the first bytes that are
-/// no frame, and returns the offset where the chain ends; reader->reason() then tells why. Errors:
-/// kCorruption naming file and offset (a frame with another predecessor, or whose sequences do not
-/// ascend; a gap that a later durable mark reaches), kIoError, what `visit` returns.
+/// Calls `visit` with each frame from reader->offset() on, up to the limit or the first bytes that
+/// are not a frame, and returns the offset where the chain ends; reader->reason() then says why.
+/// Errors: kCorruption with file and offset (a frame with a wrong predecessor or with sequences
+/// that do not ascend; a gap that a later durable mark reaches), kIoError, errors of `visit`.
 Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
                              const std::function<Status(const Frame&)>& visit, FrameChain* chain);
 
-/// Whether any byte of [begin, end) is there and not zero, as bytes of reserved space are. Errors:
-/// kIoError.
+/// Whether the file has a nonzero byte in [begin, end). Reserved space is zero. Errors: kIoError.
 Result<bool> HasBytes(base::File* file, uint64_t begin, uint64_t end);
 
 }  // namespace tandem::format

@@ -1,8 +1,8 @@
-// The hashes over xxHash's library; the only file that includes it.
+// The hashes, by the xxHash library; the only file that includes it.
 //
-// Where the library can choose by the processor at run time, it does: the second header replaces
-// the functions by ones of the same results that use wide vectors, which makes checksums of blocks
-// four times as fast.
+// If the library supports it, the functions are chosen at run time by the processor: the second
+// header replaces them with functions that return the same results with wider vectors, which makes
+// block checksums four times as fast.
 #include "format/hash.h"
 
 #include <xxhash.h>
@@ -22,7 +22,7 @@ using StatePointer = std::unique_ptr<XXH3_state_t, FreeState>;
 
 StatePointer NewState() {
   StatePointer state(XXH3_createState());
-  // The one allocation here that is not operator new reports failure as operator new does.
+  // This allocation does not use operator new, so report its failure the same way.
   if (state == nullptr) std::__throw_bad_alloc();
   return state;
 }

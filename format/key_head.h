@@ -1,4 +1,4 @@
-// Binary search over fixed-width key heads without branches that depend on the data.
+// Branch-free binary search over fixed-width key heads.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 namespace tandem::format {
 
 /// The first position in [0, count) of the u64 array at `at` of `bytes` that is >= `head`; `count`
-/// when there is none. Requires: the array lies within `bytes` and is sorted.
+/// when there is none. Requires: the array is within `bytes` and sorted.
 inline uint32_t LowerBoundOfHeads(std::string_view bytes, size_t at, uint32_t count,
                                   uint64_t head) {
   if (count == 0) return 0;

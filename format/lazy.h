@@ -1,5 +1,5 @@
-// A value that is loaded when first asked for and kept. No lock is held while loading: of several
-// threads that load at once one wins and all get its value.
+// A value that is loaded on first use and kept. No lock is held while loading: if several threads
+// load at once, one wins and all get its value.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@ class Lazy {
 
   /// nullptr before the first successful Get.
   T* loaded() const { return value_.load(std::memory_order_acquire); }
-  /// The value, from `load()` -> Result<T> when it is not there yet. A failed load is tried again.
+  /// The value; calls `load()` -> Result<T> if it is not loaded yet. The next Get retries a failed
+  /// load.
   template <typename Load>
   Result<T*> Get(Load load) {
     if (T* const value = loaded(); value != nullptr) return value;

@@ -1,5 +1,5 @@
 // ROOT's bytes: the file header (its file id is the database id), zeros up to 4,096, two slots of
-// 4,096 bytes, and nothing behind them. A slot, little-endian:
+// 4,096 bytes, and nothing after them. A slot, little-endian:
 //
 //   OFFSET SIZE FIELD             MEANING
 //        0    8 checksum          XXH3-64 of bytes 8 to 4,095, seeded by ChecksumSeed with the
@@ -16,8 +16,8 @@
 //
 // A bound file: number u64, id 16 bytes, length u64, last checksum u64.
 //
-// A crash while a slot is written leaves the other one: a slot that is not valid is passed over.
-// When both hold one generation they are equal.
+// A crash while a slot is written leaves the other one intact; an invalid slot is ignored. Two
+// slots of the same generation are equal.
 #include "format/root.h"
 
 #include <algorithm>
@@ -84,8 +84,8 @@ std::string EncodeSlot(const RootFile& root, uint64_t offset) {
   return slot;
 }
 
-// nullopt when the checksum does not agree: a slot that a crash tore, or damage. Errors:
-// kCorruption and kUnsupported where it does, but the fields make no sense.
+// nullopt when the checksum does not match: a torn write or damage. Errors: kCorruption and
+// kUnsupported when the checksum matches but a field is invalid.
 Result<std::optional<RootRecord>> DecodeSlot(std::string_view slot, const DatabaseId& database,
                                              const std::string& name, uint64_t offset) {
   ByteReader reader(slot);
@@ -118,7 +118,7 @@ Result<std::string> ReadWhole(base::File* file) {
   std::string bytes(kRootFileBytes, '\0');
   ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
   bytes.resize(count);
-  // A file that is not ours at all is told apart first: its message says so.
+  // Check the header first, so that a file that is not ours gets its own message.
   RETURN_IF_ERROR(DecodeFileHeader(bytes, FileKind::kRoot, file->name()).status());
   if (size != kRootFileBytes || count != kRootFileBytes) {
     return CorruptionAt(file->name(), std::min<uint64_t>(size, kRootFileBytes),

@@ -1,6 +1,7 @@
-// ROOT: which manifest and log segments are the database, and whether it was closed cleanly. Two
-// 4 KiB slots behind the file header, at 4,096 and 8,192, written in turn and synced; the valid one
-// with the higher generation counts; a clean close writes both. The byte table stands in root.cc.
+// ROOT: which manifest and log segments make up the database, and whether it was closed cleanly. It
+// has two 4 KiB slots after the file header, at 4,096 and 8,192, which are written alternately and
+// synced. The valid slot with the higher generation is current; a clean close writes both. The byte
+// table is in root.cc.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace tandem::format {
 
-/// A manifest or segment as ROOT binds it. Length and checksum are binding when the state is
+/// A manifest or segment that ROOT names. Length and checksum are binding only when the state is
 /// closed.
 struct BoundFile {
   FileNumber number;
@@ -24,7 +25,8 @@ struct BoundFile {
   uint64_t last_checksum = 0;  ///< Of its last frame; of its header when there is none.
 };
 
-/// Segments that a slot has room for; each vouches for the end of the one before it.
+/// The number of segments that fit in a slot. Each segment's header states the end of the one
+/// before it.
 inline constexpr size_t kRootSegmentsMax = 100;
 inline constexpr size_t kRootFileBytes = 3 * 4096;
 
@@ -37,7 +39,7 @@ struct RootRecord {
   std::vector<BoundFile> segments;  ///< Only when closed: the newest, at most kRootSegmentsMax.
 };
 
-/// What ROOT holds, with its header. Its file id is the database id.
+/// The content of ROOT, with its header. Its file id is the database id.
 struct RootFile {
   DatabaseId database;
   RootRecord record;
@@ -46,21 +48,22 @@ struct RootFile {
 };
 /// Errors: kCorruption (no valid slot, another length, ...), kUnsupported, kIoError.
 Result<RootFile> ReadRoot(base::File* file);
-/// Both slots as they stand, for tools that look at files; nullopt: its checksum does not agree, as
-/// a crash while it was written leaves it. Errors: as ReadRoot, but not that no slot is valid.
+/// Both slots as they are on disk, for tools that inspect files. nullopt: the checksum does not
+/// match, for instance after a crash during its write. Errors: as ReadRoot, except that no slot
+/// need be valid.
 Result<std::array<std::optional<RootRecord>, 2>> ReadRootSlots(base::File* file);
-/// Writes a new ROOT with both slots, synced. Its space is reserved and synced before, so that a
-/// crash leaves zeros where its bytes are missing and not what stood on the disk. Requires: the
-/// file is empty.
+/// Writes a new ROOT with both slots, synced. Its space is reserved and synced first, so that after
+/// a crash missing bytes are zeros, not old disk content. Requires: the file is empty.
 Status CreateRoot(base::File* file, const RootFile& root);
 /// Writes root->record into the slot that is not current, syncs and makes it current; with `both`,
-/// then the other one too. Requires: a generation above all before. Errors: kNoSpace (the record
-/// may be read back or not; a later call may succeed), kIoError (a failed sync among them: nothing
-/// may be written to the file again).
+/// then writes the other slot too. Requires: a higher generation than any before. Errors: kNoSpace
+/// (the record may or may not be read back; a later call may succeed), kIoError (also for a failed
+/// sync: nothing may be written to the file again).
 Status WriteRoot(base::File* file, RootFile* root, bool both);
-/// Writes the current slot again as it is and syncs. A reader that becomes the writer does so
-/// first: a sync that failed in a process before may have left a slot that is seen but not durable,
-/// and the other slot must stay until this one is. Errors: as WriteRoot.
+/// Writes the current slot again unchanged and syncs. A reader that becomes the writer does this
+/// first: a failed sync in an earlier process may have left a slot that is readable but not
+/// durable, and the other slot must not be overwritten until this one is durable. Errors: as
+/// WriteRoot.
 Status RewriteRoot(base::File* file, const RootFile& root);
 
 }  // namespace tandem::format

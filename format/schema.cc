@@ -1,6 +1,6 @@
 // The codec of table records. A record is a list of fields (format/fields.h); a family, an index
-// and an index column are records of their own, nested as a field's bytes. Every field below
-// occurs; those marked * once per element of the list, in the list's order.
+// and an index column are records nested in a field's bytes. Every field below is required; one
+// marked * occurs once per element of the list, in the list's order.
 //
 //   RECORD        TAG  FIELD        BYTES
 //   table           1  id           varint u32

@@ -1,5 +1,5 @@
-// A table as the catalog stores it, and its codec. The record stands in the manifest and, so that a
-// file can be read alone, in the schema section of every store file.
+// A table as the catalog stores it, and its codec. The record is in the manifest and also in the
+// schema section of every store file, so that a file can be read on its own.
 #pragma once
 
 #include <array>
@@ -54,11 +54,11 @@ struct TableRecord {
   const IndexRecord* FindIndex(IndexId index) const;
 };
 
-/// Whether tables, families and indexes may be called so: 1 to kNameBytesMax bytes, no control
+/// Whether `name` is valid for a table, family or index: 1 to kNameBytesMax bytes, no control
 /// characters.
 bool IsValidName(std::string_view name);
 
-/// Appends the record's bytes; see schema.cc for the table of fields.
+/// Appends the encoded record; schema.cc has the table of fields.
 void EncodeTable(const TableRecord& table, std::string* out);
 /// Errors: kCorruption (bounds, counts, names, ids that repeat), kUnsupported (an unknown critical
 /// field or type).

@@ -1,4 +1,4 @@
-// The identifiers that occur on disk, each a type of its own so that one cannot stand for another.
+// The identifiers that occur on disk, each with its own type so that they cannot be mixed up.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace tandem::format {
 
-/// A number that knows what it counts. `Tag` makes the type; `Rep` is its width on disk.
+/// A strongly typed number. `Tag` makes the type distinct; `Rep` is its width on disk.
 template <typename Tag, typename Rep>
 struct Id {
   using rep = Rep;

@@ -1,4 +1,4 @@
-// Parsing by std::from_chars, which knows no locale, and by hand where it has no form for the text.
+// Parses with std::from_chars, which ignores the locale, and by hand what it does not support.
 #include "format/value_text.h"
 
 #include <array>
@@ -19,12 +19,13 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// Takes decimal digits and separators off the front of a text and remembers whether all fitted.
+// Reads decimal digits and separators from the front of a text and remembers whether all of them
+// matched.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view text) : left_(text) {}
 
-  // Exactly `digits` digits that make a number of at most `max`.
+  // Exactly `digits` digits, with a value of at most `max`.
   int Number(size_t digits, int max) {
     if (left_.size() < digits) return Fail();
     int number = 0;
@@ -108,7 +109,7 @@ std::optional<int64_t> ParseRfc3339(std::string_view text) {
   return (minutes * 60 + second) * 1'000'000 + micros;
 }
 
-// The length of the UTF-8 sequence at the start of `text`, which is not empty; 0 when it is none.
+// The length of the UTF-8 sequence at the start of `text`; 0 if it is invalid. Requires: not empty.
 size_t SequenceLength(std::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -118,7 +119,7 @@ size_t SequenceLength(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // The second byte excludes longer forms than needed, surrogates and what is above U+10FFFF.
+  // The second byte rules out overlong forms, surrogates and code points above U+10FFFF.
   const uint8_t second = byte(1);
   const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
                        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);

@@ -76,7 +76,7 @@ class PartCursor final : public IndexValueCursor {
   Status MoveTo(LoadedLeaf leaf, uint32_t position) {
     leaf_ = std::move(leaf);
     position_ = position;
-    if (position_ == leaf_->leaf.value_count()) return {};  // Behind the last value: not valid.
+    if (position_ == leaf_->leaf.value_count()) return {};  // Past the last value: not valid.
     return TakeValue();
   }
 
@@ -86,7 +86,7 @@ class PartCursor final : public IndexValueCursor {
     return MoveTo(std::move(leaf), last);
   }
 
-  // Moves to the value before the position, which may be one behind the last.
+  // Moves to the value before the position, which may be one past the last.
   Status StepBack() {
     if (position_ > 0) {
       --position_;

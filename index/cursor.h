@@ -1,4 +1,4 @@
-// Walking the distinct values of one part of an index section, both ways.
+// Iterates over the distinct values of one part of an index section, in both directions.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The directory is kept as its bytes; decoding proves once that every array is within bounds and
-// rises, so look-ups need no checks.
+// The directory is kept as its bytes; Decode checks once that every array is within bounds and
+// ascending, so look-ups need no checks.
 #include "index/directory.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::optional<IndexDirectory> IndexDirectory::Decode(std::string bytes) {
   return directory;
 }
 
-// Offsets, counts and separators rise, and the separators fill the keys.
+// Offsets, counts and separators ascend, and the separators fill the keys exactly.
 bool IndexDirectory::IsSound() const {
   size_t key_start = 0;
   const auto key_end = [this](uint32_t leaf) -> size_t {

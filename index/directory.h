@@ -1,5 +1,5 @@
-// The directory of one part of an index section: which leaf holds a key, and how many entries stand
-// before each leaf. It is loaded whole; a leaf of 8 KiB takes about 40 bytes of it.
+// The directory of one part of an index section: which leaf holds a key, and how many entries
+// precede each leaf. It is loaded whole and takes about 40 bytes per leaf of 8 KiB.
 //
 // A stream section (format/block/stream_section.h) of kind kIndexDirectory, for L leaves, at least
 // 1:
@@ -36,7 +36,7 @@ namespace tandem::format {
 /// Threads: const methods from any.
 class IndexDirectory {
  public:
-  /// nullopt: the bytes break the table.
+  /// nullopt: the bytes do not follow the table.
   static std::optional<IndexDirectory> Decode(std::string bytes);
 
   uint64_t values() const { return LoadAt<uint64_t>(bytes_, 0); }
@@ -67,7 +67,7 @@ class IndexDirectory {
   size_t before_at_ = 0, sizes_at_ = 0, key_ends_at_ = 0, keys_at_ = 0;
 };
 
-/// What the directory keeps of a finished leaf.
+/// What the directory records about a finished leaf.
 struct LeafSummary {
   std::string first_key, last_key;
   uint32_t values = 0, entries = 0;

@@ -11,8 +11,8 @@
 namespace tandem::format {
 namespace {
 
-// The markers met so far that hide most: of those that reach back in time the one of the greatest
-// sequence, and likewise of those that hide one timestamp only.
+// The strongest markers seen so far: the one with the greatest sequence among those that reach back
+// in time, and likewise among those that hide one timestamp only.
 class StrongestMarkers {
  public:
   void Add(const Cell& marker) {
@@ -38,7 +38,7 @@ class StrongestMarkers {
 };
 
 // The newest Put that no marker hides, or nullptr. Puts and markers of equal timestamp come with
-// the greatest sequence first, so whatever hides a Put was met before it.
+// the greatest sequence first, so whatever hides a Put comes before it.
 const Cell* CurrentPut(const ColumnCells& column) {
   StrongestMarkers markers;
   auto family_delete = column.family_deletes.begin();
@@ -64,7 +64,7 @@ Status AppendEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFac
   return {};
 }
 
-// Leaves each key once; the first entry stays first.
+// Keeps each key once; the first entry stays first.
 void DropRepeatedKeys(bool first_is_current, std::vector<IndexEntry>* entries) {
   const auto rest = entries->begin() + (first_is_current ? 1 : 0);
   std::sort(rest, entries->end(),

@@ -1,5 +1,5 @@
-// What the rows of a file mean for its indexes: the pure function from the cells of one row to its
-// index entries (rules 6 to 8). Flush, compaction, verification and tests all ask here.
+// The index entries of a row: a pure function of its cells (rules 6 to 8). Flush, compaction,
+// verification and tests all use it.
 #pragma once
 
 #include <span>

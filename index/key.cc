@@ -1,5 +1,5 @@
-// Encoding and decoding by type. A value passes through its number (a uint64 that orders like it)
-// or through the escape of bytes; the direction is applied last, over the bytes that were appended.
+// Encoding and decoding by type. A value is encoded as a uint64 that sorts like it, or as escaped
+// bytes; the direction is applied last, to the appended bytes.
 #include "index/key.h"
 
 #include <bit>
@@ -51,7 +51,7 @@ std::string_view TypeName(ColumnType type) {
   return "unknown";
 }
 
-// The value between quotes, cut and with \xNN for what is not printable.
+// The value in quotes, truncated, with \xNN for unprintable bytes.
 std::string Quoted(std::string_view value) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "'";
@@ -90,7 +90,8 @@ uint64_t LoadBigEndian(std::string_view bytes) {
   return __builtin_bswap64(number);
 }
 
-// The number that orders like the value of a `_be` type; nullopt: the width is wrong, or a NaN.
+// The number that sorts like the value of a `_be` type; nullopt: the width is wrong, or it is a
+// NaN.
 std::optional<uint64_t> OrderedBinary(ColumnType type, std::string_view value) {
   if (type == ColumnType::kBoolBe) {
     if (value.size() != 1 || static_cast<uint8_t>(value[0]) > 1) return std::nullopt;
@@ -103,7 +104,7 @@ std::optional<uint64_t> OrderedBinary(ColumnType type, std::string_view value) {
   return OrderedInt64(static_cast<int64_t>(bits));
 }
 
-// The number that orders like the value; nullopt: the value does not fit the type.
+// The number that sorts like the value; nullopt: the value does not fit the type.
 std::optional<uint64_t> OrderedNumber(ColumnType type, std::string_view value) {
   switch (type) {
     case ColumnType::kInt64: {
@@ -175,7 +176,7 @@ Status AppendPresent(const IndexColumnRecord& column, std::string_view value, st
   return {};
 }
 
-// Bytes of an encoded key, read front to back in the ascending form.
+// Reads the bytes of an encoded key front to back, in their ascending form.
 class PartReader {
  public:
   PartReader(std::string_view key, bool descending)

@@ -1,6 +1,6 @@
 // Index keys: the order-preserving, self-delimiting encoding of an indexed value.
 //
-// Each column has one part; the parts stand one after the other. All numbers are big-endian:
+// Each column has one part; the parts follow one another. All numbers are big-endian:
 //   OFFSET SIZE FIELD  MEANING
 //        0    1 tag    1 absent (the part ends here), 2 present
 //        1    - value  bytes, text: the bytes, 0x00 as 0x00 0xFF, ended by 0x00 0x01
@@ -28,7 +28,7 @@ namespace tandem::format {
 
 /// Appends the encoding of a stored value (nullopt: absent). Errors: kInvalidArgument when the
 /// value does not fit the type or encodes to more than kIndexKeyBytesMax; the message names type
-/// and value, and `*out` is as it was.
+/// and value, and `*out` is unchanged.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out);
 /// Decodes one column's part and advances `*key` past it; nullopt: absent. Yields the value in its
@@ -52,10 +52,10 @@ KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix);
 KeyRange EqualRange(std::string key);
 /// All present values.
 KeyRange PresentRange(const IndexColumnRecord& column);
-/// The key that `value` of bytes or text would have, of any length and any bytes, as the end of a
-/// range. Requires: the column is bytes or text.
+/// The key that `value` would have, whatever its length and bytes, for use as the end of a range.
+/// Requires: the column is bytes or text.
 std::string BoundKey(const IndexColumnRecord& column, std::string_view value);
-/// Turns a key of an ascending column into the one that a descending column has, and back.
+/// Converts a key of an ascending column to that of a descending one, and back.
 void InvertIndexKey(std::string* key);
 /// The smallest key greater than every key that starts with `key`; nullopt when there is none.
 std::optional<std::string> Successor(std::string_view key);

@@ -1,5 +1,5 @@
-// Leaves: parsing checks that the arrays fit, so a look-up costs nothing per value; building
-// derives everything that depends on the common prefix at the end.
+// Leaves. Parse only checks that the arrays fit, so a look-up does no work per value. The builder
+// computes everything that depends on the common prefix in Finish.
 #include "index/leaf.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kHeadBytes = 8;
 constexpr size_t kTailBytesMax = std::numeric_limits<uint16_t>::max();
 constexpr size_t kFixedBytes = 16;
-constexpr size_t kValueBytes = 8 + 4 + 4 + 2 + 1;  // Of all arrays, per value.
+constexpr size_t kValueBytes = 8 + 4 + 4 + 2 + 1;  // Per value, all arrays together.
 
 size_t CommonPrefix(std::string_view a, std::string_view b) {
   const size_t size = std::min(a.size(), b.size());
@@ -69,7 +69,7 @@ std::optional<std::string_view> IndexLeaf::Tail(uint32_t position) const {
   return raw_.substr(tails_at_ + start, end - start);
 }
 
-// Whether the key at `position` is less than the prefix and `suffix`, whose head is `head`.
+// Whether the key at `position` is less than the prefix followed by `suffix`, whose head is `head`.
 bool IndexLeaf::SuffixLess(uint32_t position, uint64_t head, std::string_view suffix) const {
   const uint64_t own = Head(position);
   if (own != head) return own < head;
@@ -124,8 +124,8 @@ std::string_view IndexLeafBuilder::Key(size_t i) const {
 bool IndexLeafBuilder::IsFullFor(const LeafValue& value) const {
   if (values_.empty()) return false;
   if (value.count > std::numeric_limits<uint32_t>::max() - entries_) return true;
-  // Keys shorter than prefix and head make it a few bytes too small, arrays that are left out too
-  // large by up to half: leaves need no exact size.
+  // An estimate: a few bytes too small for keys shorter than prefix and head, up to half too large
+  // where arrays are left out. Leaves need no exact size.
   const size_t count = values_.size() + 1;
   const size_t stripped = count * (CommonPrefix(first_key(), value.key) + kHeadBytes);
   const size_t key_bytes = keys_.size() + value.key.size();
@@ -186,7 +186,7 @@ void IndexLeafBuilder::AppendNumbers(size_t prefix_bytes) {
   for (const Value& value : values_) AppendU32(&raw_, value.entries);
 }
 
-// The length of all keys after the prefix, when it is one that a head holds; else 0.
+// The length of every key after the prefix, if all have the same one and it fits a head; else 0.
 size_t IndexLeafBuilder::CommonSuffixBytes(size_t prefix_bytes) const {
   const size_t key_bytes = first_key().size();
   if (key_bytes > prefix_bytes + kHeadBytes) return 0;

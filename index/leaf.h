@@ -1,5 +1,5 @@
-// Leaves of an index section: some hundred distinct values in order, each with the count of its
-// rows and where their ordinals are.
+// Leaves of an index section: a few hundred distinct values in order, each with its number of rows
+// and the place of their ordinals.
 //
 // Block of kind kIndexLeaf; count = values n, at least 1; first = 0. Flag bit 0: every value has
 // one row, and the counts are left out. Little-endian:
@@ -18,8 +18,7 @@
 //        +    n head lengths    u8[]: bytes of the key in its head, 0 to 8; 8 when it has a tail
 //        +    P prefix          what all keys of the leaf start with
 //        +    T tails           the keys' bytes beyond prefix and head
-//        +    - lists           for 2 to 64 rows a small list, for more the place of a list
-//        (postings.h)
+//        +    - lists           postings.h: a small list for 2 to 64 rows, else a list's place
 //
 // Example, the texts "a" (ordinal 7) and "b" (ordinals 1 and 3), after 5 earlier entries. The keys
 // are 02 61 00 01 and 02 62 00 01, so the prefix is 02 and the suffix length 3:
@@ -43,11 +42,11 @@ namespace tandem::format {
 inline constexpr uint16_t kLeafFlagAllSingle = 1;
 inline constexpr size_t kLeafBytes = 8 * 1024;  ///< Raw size at which a leaf is closed.
 
-/// A leaf whose arrays are within bounds; what stands in them is checked as it is used.
-/// Threads: const methods from any. Lifetime: pins its block.
+/// A leaf whose arrays are within bounds; their contents are checked on use. Threads: const methods
+/// from any. Lifetime: pins its block.
 class IndexLeaf {
  public:
-  /// nullopt: the block breaks the table.
+  /// nullopt: the block does not follow the table.
   static std::optional<IndexLeaf> Parse(BlockRef block);
 
   uint32_t value_count() const { return count_; }
@@ -67,7 +66,7 @@ class IndexLeaf {
   uint32_t Reference(uint32_t position) const {
     return LoadAt<uint32_t>(raw_, references_at_ + position * size_t{4});
   }
-  /// A reader of the lists from `reference` on; failed when it lies outside.
+  /// A reader of the lists from `reference` on; it has failed when `reference` is out of range.
   ByteReader ListAt(uint32_t reference) const;
 
  private:
@@ -89,12 +88,12 @@ class IndexLeaf {
   std::string_view raw_;
   uint32_t count_ = 0;
   bool all_single_ = false;
-  uint32_t suffix_bytes_ = 0;  // Of every key; 0: they differ.
+  uint32_t suffix_bytes_ = 0;  // Of every key; 0: the lengths differ.
   size_t references_at_ = 0, counts_at_ = 0, tail_ends_at_ = 0, head_lengths_at_ = 0;
   size_t prefix_at_ = 0, tails_at_ = 0, lists_at_ = 0;
 };
 
-/// A value on its way into a leaf.
+/// A value to add to a leaf.
 struct LeafValue {
   std::string_view key;
   uint32_t count = 0;     ///< Rows, at least 1.
@@ -102,7 +101,7 @@ struct LeafValue {
   std::string_view list;  ///< Small list or list place, for more than one row.
 };
 
-/// Collects values in order and makes leaves of them.
+/// Builds leaves from values in order.
 class IndexLeafBuilder {
  public:
   bool empty() const { return values_.empty(); }
@@ -113,7 +112,7 @@ class IndexLeafBuilder {
   std::string_view first_key() const { return Key(0); }
   std::string_view last_key() const { return Key(values_.size() - 1); }
   uint32_t entries() const { return entries_; }
-  /// The leaf of what was added; the builder is empty afterwards. Requires: !empty(). Lifetime: the
+  /// The leaf with the values added; the builder is then empty. Requires: !empty(). Lifetime: the
   /// content's bytes are valid until the next call.
   BlockContent Finish(uint64_t entries_before);
 

@@ -11,7 +11,7 @@
 namespace tandem::format {
 namespace {
 
-// How many values in advance memory is asked for.
+// Prefetch distance, in values.
 constexpr uint32_t kAhead = 16;
 
 class CollectedSource final : public ValueSource {
@@ -35,9 +35,9 @@ class CollectedSource final : public ValueSource {
   }
 
  private:
-  // Counts the entries of the first value that is left. The keys lie in the arena in no order that
-  // the processor could foresee, so those that come soon are asked for now; and equal keys have
-  // equal heads after SortByKey, which spares most comparisons.
+  // Counts the entries of the first remaining value. The hardware cannot predict where the next
+  // keys are in the arena, so they are prefetched. Equal keys have equal heads after SortByKey,
+  // which saves most comparisons.
   void TakeValue() {
     count_ = 0;
     while (count_ < left_.size() && left_[count_].head == left_.front().head &&
@@ -60,7 +60,7 @@ class MappedSource final : public ValueSource {
   Status Next() override {
     RETURN_IF_ERROR(cursor_->Next());
     if (!cursor_->valid()) return {};
-    // The ordinals of different values are anywhere in the map, which the caches do not hold.
+    // Ordinals of successive values are scattered over the map, which does not fit the CPU caches.
     const std::optional<uint32_t> ahead = cursor_->OrdinalAhead(kAhead);
     if (ahead.has_value() && *ahead < map_.size()) __builtin_prefetch(&map_[*ahead]);
     return {};
@@ -115,9 +115,9 @@ class Merge {
     return {};
   }
 
-  // Advances the sources that have the smallest key, which ends its lifetime.
+  // Advances the sources at the smallest key; its bytes are then invalid.
   Status Advance() {
-    // The key that the others are compared with belongs to the source that is advanced last.
+    // The bytes of smallest_.key belong to this source, so it is advanced last.
     ValueSource* last = smallest_.source;
     for (Input& input : inputs_) {
       if (input.source != last && Equal(input, smallest_)) RETURN_IF_ERROR(Step(&input));

@@ -1,5 +1,5 @@
-// Merging the values of one part from several sources: entries that were collected and sorted, and
-// sections of input files seen through ordinal maps.
+// Merges the values of one part from several sources: collected and sorted entries, and sections of
+// input files through ordinal maps.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ std::unique_ptr<ValueSource> NewCollectedSource(std::span<const CollectedEntry> 
 std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> cursor,
                                              std::span<const uint32_t> map);
 
-/// Adds all values of all sources to `*out`, the ordinals of one value united.
+/// Adds the values of all sources to `*out`, with the ordinals of equal values merged.
 Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out);
 
 }  // namespace tandem::format

@@ -1,6 +1,5 @@
-// Reading one part. Whatever two places on disk say twice (totals, entries before a leaf) must
-// agree; the counts within a leaf are bounded by the leaf's total, and each list has exactly its
-// count.
+// Reads one part. Figures stored in two places (totals, entries before a leaf) must agree; the
+// counts within a leaf are bounded by the leaf's total, and each list has exactly its count.
 #include "index/part_reader.h"
 
 #include "base/check.h"
@@ -26,7 +25,7 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
     return Status::Corruption(file.file().name() + ": the sections of index " +
                               std::to_string(owner) + " do not agree with its digests");
   }
-  // A current part has at most one entry a row.
+  // A current part has at most one entry per row.
   if (!older && reader->totals_.entries > spec.row_count) {
     return file.Corrupt(leaves->offset, Mismatch("current entries, at most", spec.row_count,
                                                  reader->totals_.entries));

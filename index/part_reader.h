@@ -1,5 +1,5 @@
 // One part (current or older) of an index section in a file: its directory, its leaves, and the
-// ordinals behind a value. Look-ups, ranges and cursors are built on it.
+// ordinals of a value. Look-ups, ranges and cursors are built on it.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class IndexPartReader {
  public:
   using Through = StreamReader::Through;
 
-  /// What the digests section says of the part.
+  /// What the digests section says about the part.
   struct Totals {
     uint64_t entries = 0;
     uint64_t values = 0;
@@ -59,7 +59,7 @@ class IndexPartReader {
     OrdinalRange rows = {};
   };
 
-  /// Errors: kCorruption when the sections of the part are not all there, or there without entries.
+  /// Errors: kCorruption when a section of the part is missing, or present without entries.
   static Result<std::unique_ptr<IndexPartReader>> Open(const BlockFile& file,
                                                        const std::vector<SectionEntry>& sections,
                                                        const Spec& spec);

@@ -27,7 +27,7 @@ Status IndexPartWriter::Add(std::string_view key, std::span<const uint32_t> ordi
   return {};
 }
 
-// Leaves in list_ what the leaf keeps of the ordinals: the list, or its place in the postings.
+// Sets list_ to what the leaf stores: the list itself, or its place in the postings.
 void IndexPartWriter::EncodeList(std::span<const uint32_t> ordinals) {
   if (ordinals.size() <= kSmallListMax) {
     AppendSmallList(ordinals, &list_);

@@ -1,5 +1,5 @@
-// Writing one part of an index section from its values in order: leaves go out as they fill, the
-// postings stream and the directory are kept until the end.
+// Writes one part of an index section from its values in order. Leaves are written as they fill;
+// the postings stream and the directory are kept in memory until the end.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Small lists, blocked lists and the places of lists. The decoders check the last ordinal of every
-// block against its maximum, which by ascent bounds all others.
+// block against its maximum; the ordinals ascend, so this bounds them all.
 #include "index/postings.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ uint32_t BlockCount(uint32_t count) {
   return count / kPostingsBlockRows + (count % kPostingsBlockRows != 0 ? 1 : 0);
 }
 
-// Calls visit(gap - 1) for each ordinal; `*next` is the smallest ordinal that the first may be.
+// Calls visit(gap - 1) for each ordinal; `*next` is the smallest value that the first ordinal can
+// have.
 template <typename Visit>
 void ForEachGap(std::span<const uint32_t> ordinals, uint32_t* next, Visit visit) {
   for (const uint32_t ordinal : ordinals) {
@@ -59,7 +60,7 @@ uint64_t Unpack(std::string_view bytes, uint32_t width, std::span<uint32_t> out,
   return next;
 }
 
-// The bits behind the last gap of a block are zero.
+// Whether the bits after the last gap of a block are zero.
 bool TailIsZero(std::string_view bytes, size_t bits) {
   return bits % 8 == 0 || static_cast<uint8_t>(bytes.back()) >> (bits % 8) == 0;
 }

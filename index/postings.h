@@ -1,7 +1,7 @@
 // Postings: the ordinals of the rows that have one value, ascending and distinct. Four forms, by
 // the count c and the rows of the file n:
 //
-//   c = 1                    the ordinal itself stands in the leaf as the value's reference
+//   c = 1                    the ordinal itself, as the value's reference in the leaf
 //   2 to 64                  small list, in the leaf
 //   above 64 and above n/32  Roaring list, in the postings stream
 //   else                     blocked list, in the postings stream
@@ -9,7 +9,7 @@
 // Small list: c varints, the first ordinal and then each gap - 1.
 //   Example, ordinals 5 6 300: 05 00 a5 02
 //
-// Blocked list, for b = (c + 127) / 128 blocks of 128 ordinals, the last of what is left:
+// Blocked list, for b = (c + 127) / 128 blocks of 128 ordinals, the last one with the remainder:
 //   OFFSET SIZE FIELD    MEANING
 //        0   4b maxima   u32[]: the last ordinal of each block
 //       4b    b widths   u8[]: bits of each gap - 1 of the block, 0 to 32
@@ -21,10 +21,10 @@
 //   are 3, 0, 3, in two bits each)
 //
 // Roaring list: the portable serialized form of a Roaring bitmap, public at
-// github.com/RoaringBitmap/RoaringFormatSpec, containers of arrays, bitsets and runs; without gaps
-// between containers. Written by CRoaring, read only by the checked reader here.
+// github.com/RoaringBitmap/RoaringFormatSpec, with array, bitset and run containers and no gaps
+// between them. Written by CRoaring, read only by the checked reader here.
 //
-// Where a list stands in the postings stream is said by its place, in the leaf:
+// The leaf stores a list's place in the postings stream:
 //   form u8 (2 blocked, 3 Roaring), position in the stream varint, size in bytes varint
 #pragma once
 
@@ -59,11 +59,11 @@ struct OrdinalRange {
   bool Contains(uint32_t ordinal) const { return ordinal >= low && ordinal < high; }
 };
 
-/// What a list must be to be believed.
+/// What a list must satisfy to be accepted.
 struct ListBounds {
   uint32_t count = 0;        ///< Ordinals in it.
-  uint32_t row_count = 0;    ///< Each is below.
-  OrdinalRange wanted = {};  ///< Of them, those that are read; what lies apart is not looked at.
+  uint32_t row_count = 0;    ///< Every ordinal is below it.
+  OrdinalRange wanted = {};  ///< Those to return; blocks without any are not decoded.
 };
 
 /// The form of a list with more than kSmallListMax ordinals.
@@ -77,16 +77,16 @@ void AppendBlockedList(std::span<const uint32_t> ordinals, std::string* out);
 void AppendRoaringList(std::span<const uint32_t> ordinals, std::string* out);
 void AppendListPlace(const ListPlace& place, std::string* out);
 
-/// The decoders append the wanted ones of exactly bounds.count ordinals, ascending and below
-/// bounds.row_count, to `*out`; false when the bytes that were looked at are anything else (`*out`
-/// then holds what it held, or more).
-/// A small list ends where its last varint ends; the other two fill their bytes.
+/// The decoders append the wanted ordinals of a list to `*out`. The list must have exactly
+/// bounds.count ordinals, ascending and below bounds.row_count; false when the bytes examined are
+/// anything else (`*out` may then have extra ordinals at its end). A small list ends where its last
+/// varint ends; the other two fill their bytes.
 [[nodiscard]] bool ReadSmallList(ListBounds bounds, ByteReader* reader, std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadBlockedList(ListBounds bounds, std::string_view bytes,
                                    std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadRoaringList(ListBounds bounds, std::string_view bytes,
                                    std::vector<uint32_t>* out);
-/// Leaves of `ordinals`, ascending from `from` on, the wanted ones there.
+/// Removes the unwanted ones of the ordinals from index `from` on. Requires: these ascend.
 void KeepWanted(OrdinalRange wanted, size_t from, std::vector<uint32_t>* ordinals);
 /// False also when the size is more than any list within `bounds` can have.
 [[nodiscard]] bool ReadListPlace(ListBounds bounds, ByteReader* reader, ListPlace* place);

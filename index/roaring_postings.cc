@@ -1,5 +1,5 @@
-// Writing Roaring lists with CRoaring; the only file that includes it. Its own reader trusts its
-// input and is never used: roaring_reader.cc reads what stands on disk.
+// Writes Roaring lists with CRoaring; the only file that includes it. CRoaring's reader trusts its
+// input and is never used: roaring_reader.cc reads what is on disk.
 #include <roaring/roaring.h>
 
 #include <memory>

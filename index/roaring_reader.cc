@@ -1,8 +1,8 @@
-// Reading the portable form of a Roaring bitmap, every byte checked:
+// Reads the portable form of a Roaring bitmap and checks every byte:
 //
-// 1. Cookie u32: 12346 and then the container count u32 (no container is of runs), or 12347 in the
-//    low half and the container count - 1 in the high half, then a bit per container: it is of
-//    runs.
+// 1. Cookie u32: 12346 and then the container count u32 (no run containers), or 12347 in the low
+//    half and the container count - 1 in the high half, then one bit per container: set for a run
+//    container.
 // 2. Per container its key u16 (the high half of its ordinals) and cardinality - 1 u16.
 // 3. With cookie 12346, or from four containers on, the offset u32 of each container.
 // 4. The containers: runs as u16 count and pairs of first u16, length - 1 u16; else an array of u16
@@ -18,10 +18,10 @@ constexpr uint32_t kCookieWithoutRuns = 12346;
 constexpr uint32_t kCookieWithRuns = 12347;
 constexpr uint32_t kContainerRows = 65'536;
 constexpr uint32_t kArrayRowsMax = 4'096;
-constexpr uint32_t kOffsetsFrom = 4;  // Containers, with the cookie of runs.
+constexpr uint32_t kOffsetsFrom = 4;  // Containers, with kCookieWithRuns.
 constexpr size_t kBitsetWords = kContainerRows / 64;
 
-// Ordinals appended to room that was made for exactly as many as there must be.
+// Appends ordinals to a buffer sized for exactly the expected number.
 class OrdinalSink {
  public:
   explicit OrdinalSink(std::span<uint32_t> room) : room_(room) {}
@@ -99,7 +99,7 @@ bool ReadContainer(const Container& container, ByteReader* reader, OrdinalSink* 
   return ReadBitset(container, reader, sink);
 }
 
-// Steps over a container without looking at its ordinals.
+// Skips a container without decoding its ordinals.
 void SkipContainer(const Container& container, ByteReader* reader) {
   if (container.of_runs) {
     reader->Skip(size_t{reader->U16()} * 4);
@@ -131,7 +131,7 @@ bool ReadWanted(const Container& container, ListBounds bounds, ByteReader* reade
 // The headers of all containers. `offsets` is empty when there are none.
 struct Headers {
   uint32_t count = 0;
-  std::string_view run_bits;  // Empty: no container is of runs.
+  std::string_view run_bits;  // Empty: no run containers.
   std::string_view descriptions;
   std::string_view offsets;
 

@@ -1,11 +1,12 @@
 // The section of one index in one store file: a current and an older part, each with value leaves,
 // a directory with cumulative counts and postings of ordinals; bitmaps of the rows present and
-// touched; a digest. Byte tables stand in leaf.h, directory.h, postings.h and, for the
-// digests, in summary.cc.
+// touched; a digest. The byte tables are in leaf.h, directory.h, postings.h and, for the digests,
+// summary.cc.
 //
 // Sections of an index, each owned by its id: for every part with entries its leaves, its postings
 // (unless no value has more than kSmallListMax rows) and its directory; then present and touched.
-// Touched has no bytes and the flag kSectionFlagEqual where it equals present.
+// Touched has no bytes and the flag kSectionFlagEqual where it equals present and is neither all
+// zeros nor all ones.
 #pragma once
 
 #include <cstdint>
@@ -63,15 +64,15 @@ class IndexValueCursor {
   virtual uint64_t entries_before() const = 0;  ///< Cumulative count up to this value, exclusive.
   /// Appends the ordinals of this value, ascending.
   virtual Status AppendOrdinals(std::vector<uint32_t>* out) = 0;
-  /// A hint for prefetching: the first ordinal of the value `steps` further, where that is in
-  /// memory anyway; it may be out of range.
+  /// A prefetch hint: the first ordinal of the value `steps` ahead, if it is in memory already; it
+  /// may be out of range.
   virtual std::optional<uint32_t> OrdinalAhead(uint32_t steps) const = 0;
 };
 
 /// Threads: any; cursors by one at a time. Everything is loaded on first use through the cache.
 class IndexSection {
  public:
-  /// `file` outlives the section. nullptr when the table has no section of that index. Errors:
+  /// `file` outlives the section. nullptr when the file has no section of that index. Errors:
   /// kCorruption.
   static Result<std::unique_ptr<IndexSection>> Open(const BlockFile& file,
                                                     const std::vector<SectionEntry>& sections,
@@ -79,7 +80,7 @@ class IndexSection {
   virtual ~IndexSection() = default;
 
   virtual const IndexSummary& summary() const = 0;
-  /// Entries of `part` whose key lies in the range: two look-ups in cumulative counts.
+  /// Entries of `part` whose key is in the range: two look-ups in cumulative counts.
   virtual Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) = 0;
   /// Appends the ordinals among `rows` of every entry in the range, value by value (ascending
   /// within a value).
@@ -89,7 +90,7 @@ class IndexSection {
     return AppendOrdinals(part, range, {}, out);
   }
   virtual std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) = 0;
-  /// As NewCursor, but reading past the cache: for merges, which read all of a section once.
+  /// As NewCursor, but bypasses the cache: for merges, which read all of a section once.
   virtual std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) = 0;
   /// Rows that have a Put of the column; rows that any cell or marker of the column concerns.
   virtual Result<const Bitmap*> Present() = 0;

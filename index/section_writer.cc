@@ -1,4 +1,4 @@
-// Collecting entries row by row, and putting the section together at the end.
+// Collects entries row by row and assembles the section at the end.
 #include "index/section_writer.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct IndexSectionWriter::Impl {
 
   Part& part(bool current) { return current ? current_part : older_part; }
 
-  // Notes what the row's bits are.
+  // Sets the row's bits.
   void Mark(Ordinal ordinal, bool has_put, bool has_any) {
     if (has_put) present.Set(ordinal.value);
     if (has_any) touched.Set(ordinal.value);
@@ -142,7 +142,7 @@ Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_
 }
 
 Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
-                                            IndexSummary* summary) {
+                                           IndexSummary* summary) {
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);
   SortByKey(&from.entries);

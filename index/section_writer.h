@@ -1,5 +1,5 @@
-// Writing the section of one index: entries are collected while rows are written, or merged from
-// the sections of input files through ordinal maps, or both, and come out sorted by (key, ordinal).
+// Writes the section of one index. Entries are collected while rows are written, or merged from the
+// sections of input files through ordinal maps, or both; they are written sorted by (key, ordinal).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class CopiedDigest : uint8_t {
 /// Threads: one at a time.
 class IndexSectionWriter {
  public:
-  /// `compression`: of the leaves; an index is stored as the family of its column is.
+  /// `compression` applies to the leaves; an index uses that of its column's family.
   explicit IndexSectionWriter(const IndexRecord& index,
                               Compression compression = Compression::kZstd);
   ~IndexSectionWriter();
@@ -37,24 +37,24 @@ class IndexSectionWriter {
   /// Collects the entries of row `ordinal` (ascending over calls; a row may be skipped when CopyRow
   /// was called for it). Errors: kCorruption from FactsOfRow.
   Status AddRow(Ordinal ordinal, std::string_view row_key, std::span<const Cell> cells);
-  /// Says that row `ordinal` arrives through a copied section: only its bits (present, touched) are
-  /// taken from `cells`; its entries and digest come with the section.
+  /// Declares that the entries of row `ordinal` come with a copied section: only its bits (present,
+  /// touched) are taken from `cells`.
   Status CopyRow(Ordinal ordinal, std::span<const Cell> cells);
-  /// The row `cells` of an input file whose entries are NOT copied: takes them out of the digest of
-  /// that input, which AddSection adds as a whole.
+  /// Takes the entries of a row that are NOT copied out of the digest of its input, which
+  /// AddSection adds as a whole. `cells` is the row in that input.
   Status SubtractRow(std::string_view row_key, std::span<const Cell> cells);
-  /// The copied row `cells` of an input whose digest comes by row.
+  /// Adds the entries of the copied row `cells` to the digest, for an input with kByRow.
   Status CountRow(std::string_view row_key, std::span<const Cell> cells);
-  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added now
-  /// unless it comes by row. Lifetime: `section` and `map` must live until Write returned. Maps of
-  /// different inputs have disjoint images and each keeps the order.
+  /// Adds an input section: its postings are mapped through `map` at Write, its digest is added at
+  /// once unless it is kByRow. Requires: the maps of different inputs have disjoint images, and
+  /// each preserves order. Lifetime: `section` and `map` live until Write returns.
   void AddSection(IndexSection* section, std::span<const uint32_t> map,
                   CopiedDigest digest = CopiedDigest::kWhole);
 
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.
   Result<IndexSummary> Write(SectionWriter* out, uint32_t row_count);
-  /// What was collected takes.
+  /// The memory that the collected entries take.
   uint64_t memory_bytes() const;
 
  private:
@@ -62,7 +62,7 @@ class IndexSectionWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The digests section of a file: one IndexSummary an index. Written after all index sections.
+/// The digests section of a file: one IndexSummary per index. Written after all index sections.
 Status WriteSummaries(std::span<const IndexSummary> summaries, SectionWriter* out);
 /// Errors: kCorruption.
 Result<std::vector<IndexSummary>> ReadSummaries(const BlockFile& file,

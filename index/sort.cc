@@ -2,9 +2,10 @@
 //
 // 1. Skip the prefix that all keys of the run share; when that is a whole key, all are equal: done.
 // 2. Load the next eight bytes of every key into its head, zero-padded.
-// 3. Sort by head: distribute by the highest digits that differ, the lowest of them first, and then
-//    sort each run that is still equal likewise by what is below them; short runs by comparison.
-// 4. Every run of equal heads is sorted likewise from the byte after them.
+// 3. Sort by head: distribute by the highest kDigits digits that differ, least significant first;
+//    then sort each run that is still equal by the bits below them in the same way. Sort short runs
+//    by comparison.
+// 4. Sort every run of equal heads in the same way, from the byte after the heads.
 #include "index/sort.h"
 
 #include <algorithm>
@@ -18,12 +19,12 @@
 namespace tandem::format {
 namespace {
 
-// Three digits tell most of a few million entries apart. A bucket for each value of a digit is as
-// many as the processor can write to side by side: two digits of 11 bits take half as long again.
+// Three digits distinguish most of a few million entries. 256 buckets are as many as the processor
+// can write to concurrently: two digits of 11 bits take half as long again.
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 3;
 constexpr uint64_t kDigitMask = (1u << kDigitBits) - 1;
-// Up to this many entries comparing is cheaper than counting buckets.
+// Up to this many entries, sorting by comparison is cheaper than counting buckets.
 constexpr size_t kComparedMax = 256;
 constexpr size_t kHeadBytes = 8;
 

@@ -12,12 +12,12 @@ struct CollectedEntry {
   const char* key = nullptr;
   uint32_t key_bytes = 0;
   uint32_t ordinal = 0;
-  uint64_t head = 0;  ///< Of the sort; afterwards equal in entries of equal keys.
+  uint64_t head = 0;  ///< Set by SortByKey; equal keys have equal heads afterwards.
 
   std::string_view key_view() const { return {key, key_bytes}; }
 };
 
-/// Sorts by key, and by ordinal where keys are equal. Requires: ordinals rise, and no key is a
+/// Sorts by key, and by ordinal where keys are equal. Requires: ordinals ascend, and no key is a
 /// proper prefix of another (index keys are self-delimiting).
 void SortByKey(std::vector<CollectedEntry>* entries);
 

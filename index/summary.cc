@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kSummaryBytes = 72;
 
 Hash128 EntryHash(std::string_view key, std::string_view row_key) {
-  // The usual entry is hashed from the stack.
+  // Most entries fit on the stack.
   char small[256];
   const size_t size = sizeof(uint32_t) + key.size() + row_key.size();
   std::string large;

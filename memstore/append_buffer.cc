@@ -36,7 +36,7 @@ class AppendBuffer::Probe {
   bool Holds(const Entry& entry) const {
     return !IsBelow(entry.head, entry) && !IsAbove(entry.head, entry);
   }
-  // The part of a sorted run that lies in the range.
+  // The part of a sorted run that is in the range.
   std::span<const SortedEntry> PartOf(const Run& run) const {
     const std::span<const SortedEntry> entries = run.entries;
     const auto first = std::partition_point(
@@ -109,7 +109,7 @@ uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
   return count;
 }
 
-// The entries of the chunk, unless another reader has found it sealed and sorted it meanwhile.
+// The entries of the active chunk; none if another reader has since found it sealed and sorted it.
 std::span<const AppendBuffer::Entry> AppendBuffer::Unsorted(const Chunk& active, const Runs& runs) {
   if (runs.chunks > active.number) return {};
   return {active.entries, active.count.load(std::memory_order_acquire)};
@@ -152,7 +152,7 @@ std::shared_ptr<const AppendBuffer::Run> AppendBuffer::Sort(const Chunk& chunk) 
   return run;
 }
 
-// Merges the last runs as long as kRunsPerLevel of them are of one level.
+// Merges the last kRunsPerLevel runs as long as they have the same level.
 void AppendBuffer::MergeLevels(std::vector<std::shared_ptr<const Run>>* runs) {
   while (runs->size() >= kRunsPerLevel) {
     const auto first = runs->end() - kRunsPerLevel;

@@ -1,13 +1,12 @@
-// The index of one column over the rows of one memstore. Appending costs a few nanoseconds; the
-// work of sorting is left to the first reader that comes.
+// The index of one column over the rows of one memstore. Appending costs a few nanoseconds; sorting
+// is left to the first reader.
 //
 // 1. The writer appends entries to the active chunk. When a chunk is full it is sealed: it never
 //    changes again.
-// 2. A reader looks at the entries of the active chunk one by one, up to the count that the writer
-//    has published.
-// 3. For the sealed chunks it takes the sorted runs. A chunk that no run covers yet is sorted
-//    first, and whenever four runs of one level stand side by side they become one run of the next
-//    level, so a look-up touches few runs.
+// 2. A reader scans the active chunk up to the count that the writer has published.
+// 3. In place of the sealed chunks it searches sorted runs. A chunk that no run covers yet is
+//    sorted first. Four adjacent runs of one level become one run of the next level, so a look-up
+//    touches few runs.
 #pragma once
 
 #include <atomic>
@@ -24,7 +23,8 @@
 
 namespace tandem::index {
 
-/// Threads: Append by one at a time (the arena's), the rest from any, also beside Append.
+/// Threads: Append by one at a time (the arena's user), the rest from any, concurrently with
+/// Append.
 class AppendBuffer {
  public:
   /// `arena` outlives the buffer; entries and keys live in it.
@@ -39,11 +39,11 @@ class AppendBuffer {
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
 
-  /// How many entries Collect looks at: all in `range`, of any sequence. Takes the logarithm of
-  /// each sorted run, and a look at the entries of the active chunk.
+  /// How many entries Collect looks at: all in `range`, of any sequence. Cost: a binary search in
+  /// each sorted run and a scan of the active chunk.
   uint64_t Count(const format::KeyRange& range) const;
 
-  /// Of the sorted runs, which live outside the arena. Threads: any.
+  /// The memory of the sorted runs, which are outside the arena. Threads: any.
   uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -72,7 +72,7 @@ class AppendBuffer {
     std::vector<SortedEntry> entries;
   };
   struct Runs {
-    uint32_t chunks = 0;  // Chunks 0 to this are in them.
+    uint32_t chunks = 0;  // Chunks [0, chunks) are in them.
     std::vector<std::shared_ptr<const Run>> list;
   };
   class Probe;

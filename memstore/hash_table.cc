@@ -1,4 +1,5 @@
-// The lower half of a hash chooses the slot to begin at, its highest bits stand in the slot.
+// The low bits of a hash choose the first slot to probe; its highest 16 bits are stored in the
+// slot.
 #include "memstore/hash_table.h"
 
 #include <algorithm>
@@ -13,12 +14,12 @@ namespace tandem::engine {
 namespace {
 
 constexpr size_t kSlotsFirst = 8;
-// As many are mapped: the system gives pages when they are touched, and large ones to large tables,
-// whose slots are met in random order.
+// Tables of this many slots or more are mapped: the system provides pages on first touch, and huge
+// pages for large tables, whose slots are accessed in random order.
 constexpr size_t kSlotsMapped = 32 * 1024;
 constexpr int kAddressBits = 48;
 constexpr uint64_t kAddressMask = (uint64_t{1} << kAddressBits) - 1;
-// Look-ups whose memory is waited for together.
+// Look-ups that wait for memory together.
 constexpr size_t kTogether = 16;
 
 }  // namespace
@@ -96,7 +97,7 @@ const MemRow* RowTable::Find(std::string_view key, uint64_t hash) const {
   return Search(*table, hash, [key](const MemRow* row) { return row->key() == key; });
 }
 
-// Slots are asked for first, then the rows that they lead to, which are compared at last.
+// Prefetches the slots first, then the rows that they point to, and compares last.
 void RowTable::FindEach(std::span<const uint64_t> hashes, std::span<const MemRow*> rows) const {
   const Slots* table = last_.load(std::memory_order_acquire);
   if (table == nullptr) return std::fill(rows.begin(), rows.end(), nullptr);

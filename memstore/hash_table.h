@@ -1,14 +1,14 @@
 // The rows of a memstore by the keyed hashes of their keys, with open addressing: a look-up touches
-// one line of the table and, where something is found, its row. Many look-ups at once wait for
-// memory once, not each for itself.
+// one cache line of the table and, if it finds a row, that row. A batch of look-ups waits for
+// memory once, not once each.
 //
-// A slot is a row's address with sixteen bits of its hash above it, so that hardly any other row is
-// touched in vain. A table that is three quarters full is copied into one twice as large; those
-// before stay for readers that have them.
+// A slot is a row's address with sixteen bits of its hash above it, so that other rows are rarely
+// touched. A table that is three quarters full is copied into one twice as large; earlier tables
+// stay for readers that still use them.
 //
-// Threads: one adds, any number ask. A slot is stored with release, when the row's key is complete,
-// and loaded with acquire. A reader that may see a row learned its sequence through a release store
-// made after the row was added, so it has the table with the row or a later one.
+// Threads: one adds, any number look up. A slot is stored with release, when the row's key is
+// complete, and loaded with acquire. A reader that may see a row learned its sequence through a
+// release store made after the row was added, so it has the table with the row or a later one.
 #pragma once
 
 #include <atomic>
@@ -27,11 +27,11 @@ struct MemRow;
 
 class RowTable {
  public:
-  /// `secret` is that of the hashes and outlives the table, which takes `rows_expected` rows
-  /// without having to grow.
+  /// `secret` is that of the hashes and outlives the table. `rows_expected` rows fit without
+  /// growing.
   RowTable(std::span<const char> secret, size_t rows_expected);
 
-  /// Has the processor fetch what Add of the hash will write to.
+  /// Prefetches the slot that Add will write for `hash`.
   void Prefetch(uint64_t hash) const;
   /// Requires: the row is not in the table.
   void Add(const MemRow* row, uint64_t hash);
@@ -57,7 +57,7 @@ class RowTable {
   void Grow();
   static void Put(const MemRow* row, uint64_t hash, Slots* table);
   uint64_t HashOf(const MemRow* row) const;
-  /// The first row that `is_wanted` among those that may have the hash.
+  /// The first row that may have the hash and `is_wanted`.
   template <typename IsWanted>
   static const MemRow* Search(const Slots& table, uint64_t hash, IsWanted&& is_wanted);
 

@@ -9,7 +9,7 @@
 
 namespace tandem::engine {
 
-/// In the place of a CellKind: no cell, but the RowTree of the cells before it (row_tree.h).
+/// Used in place of a CellKind: not a cell, but the RowTree of the cells before it (row_tree.h).
 inline constexpr uint8_t kTreeCell = 0xff;
 
 /// A cell under its row; qualifier and value follow it in memory. Lifetime: the arena's.

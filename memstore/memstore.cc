@@ -1,5 +1,5 @@
-// The memstore's parts put together: an operation goes to the skiplist, the table and the append
-// buffers; what readers see at once is the row's newest cell, stored last.
+// Combines the memstore's parts. An operation goes to the skiplist, the hash table and the append
+// buffers; it becomes visible atomically when the row's newest cell is stored, last.
 #include "memstore/memstore.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Chain CopyCells(std::span<const format::Cell> cells, base::Arena* arena) {
   return chain;
 }
 
-// The one writer's way to raise or lower a figure that readers look at. Release: who sees the
+// Stores a figure that readers load; only the writer calls it. Release: a reader that sees the
 // figure sees what it counts.
 template <typename T>
 void Publish(std::atomic<T>* figure, T value) {
@@ -84,13 +84,13 @@ struct Memstore::Impl {
   base::Arena index_arena;  // Index entries.
   RowSkiplist rows;
   RowTable by_hash;
-  std::deque<index::AppendBuffer> buffers;  // One an index, in the table's order.
+  std::deque<index::AppendBuffer> buffers;  // One per index, in the table's order.
   std::string index_key;                    // The writer's own, reused,
   std::vector<const MemCell*> chained;      // as this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
-  // Stored with release by the writer, loaded with acquire by anybody.
+  // Stored with release by the writer, loaded with acquire by readers.
   std::atomic<uint64_t> row_count{0};
   std::atomic<uint64_t> min_sequence{0};  // 0: empty.
   std::atomic<uint64_t> max_sequence{0};
@@ -136,7 +136,7 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
 }
 
 void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow* row,
-                                   std::span<const format::Cell> cells) {
+                                  std::span<const format::Cell> cells) {
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
     for (const format::Cell& cell : cells) {
@@ -151,7 +151,7 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
   }
 }
 
-// The cell that represents a new tree: of the last one and the cells in front of it.
+// Returns the tree cell of a new tree, built from the last tree and the cells in front of it.
 const MemCell* Memstore::Impl::NewTree(const format::TableRecord& table, const MemCell* newest) {
   chained.clear();
   const MemCell* previous = newest;
@@ -176,8 +176,8 @@ const MemCell* Memstore::Impl::NewTree(const format::TableRecord& table, const M
   return cell;
 }
 
-// The order makes the operation visible at once: table, buffers and figures say too much for a
-// moment, which readers settle by the row; the row's newest cell is stored last.
+// The row's newest cell is stored last, which makes the operation visible atomically. Until then
+// table, buffers and figures may include too much; readers check them against the row.
 void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
   if (cells.empty()) return;
   Impl& impl = *impl_;
@@ -191,7 +191,7 @@ void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cel
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
   if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
     newest = impl.NewTree(*table_, chain.newest);
-    // A reader walks a tree as well as what is in front of it, so that is half as long.
+    // A reader walks a tree and the chain in front of it, so that chain is half as long.
     chain_cells = chain_cells_max_ / 2;
   }
   row->chain_cells = chain_cells;

@@ -24,7 +24,8 @@
 
 namespace tandem::engine {
 
-/// Cells of a row before they go into a tree (row_tree.h), unless one operation wrote them all.
+/// The most cells of a row before they go into a tree (row_tree.h), unless one operation wrote them
+/// all.
 inline constexpr uint32_t kChainCellsMax = 16;
 
 /// A row of a memstore. Lifetime: the memstore's.
@@ -54,18 +55,18 @@ struct LivePut {
 /// Threads: Apply by one at a time; everything else from any thread at any time.
 class Memstore {
  public:
-  /// `table` names the indexes whose buffers are kept and the row secret. A memstore without rows
-  /// takes next to no memory, and everything in it grows with them. `account` (may be null) counts
-  /// it and outlives it. `rows_expected`: more make the table of its rows grow. A row with more
-  /// cells than `chain_cells_max` becomes a tree.
+  /// `table` has the indexes to keep buffers for and the hash secret. A memstore without rows takes
+  /// almost no memory, and everything in it grows with them. `account` (may be null) counts its
+  /// memory and outlives it. `rows_expected` rows fit without growing the hash table. A row with
+  /// more cells than `chain_cells_max` becomes a tree.
   explicit Memstore(std::shared_ptr<const format::TableRecord> table,
                     base::MemoryAccount* account = nullptr, uint64_t rows_expected = 0,
                     uint32_t chain_cells_max = kChainCellsMax);
   ~Memstore();
 
   /// Adds the cells of one operation (bytes are copied). Each indexed Put goes to its index's
-  /// buffer. Requires: values fit their indexes (checked at Write); sequences never fall from call
-  /// to call.
+  /// buffer. Requires: values fit their indexes (checked at Write); sequences never decrease from
+  /// call to call.
   void Apply(std::string_view row, std::span<const format::Cell> cells);
 
   bool empty() const;
@@ -77,7 +78,7 @@ class Memstore {
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
 
-  /// nullptr when the row is not here. The second spares hashing the key.
+  /// nullptr when the row is not here. The second form saves hashing the key.
   const MemRow* Find(std::string_view row) const;
   const MemRow* Find(std::string_view row, uint64_t row_hash) const;
   /// False: the row is certainly not here.
@@ -86,28 +87,27 @@ class Memstore {
   void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
   static std::string_view Key(const MemRow* row);
   /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
-  /// DeleteColumn or DeleteFamily of the column at or above all of them. (Of a Put that a
-  /// DeleteCell took back the answer may be either; both are right.) Requires: the puts lie in a
-  /// source that is older than the memstore. Cost: the logarithm of the row's cells.
+  /// DeleteColumn or DeleteFamily of the column at or above all of them. (For a Put that a
+  /// DeleteCell took back, either answer is correct.) Requires: the puts are in a source that is
+  /// older than the memstore. Cost: the logarithm of the row's cells.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
-  /// The newest Put of the column that the row's cells here show at `max_sequence`, expiry aside:
-  /// of all postings of the row here it alone may lead to a match. nullopt: there is none. Cost:
-  /// the logarithm of the row's cells. Lifetime: the memstore's.
+  /// The newest Put of the column that is visible among the row's cells here at `max_sequence`,
+  /// expiry aside: of the row's postings here, only this one may lead to a match. nullopt: none.
+  /// Cost: the logarithm of the row's cells. Lifetime: the memstore's.
   static std::optional<LivePut> NewestPut(const MemRow* row,
                                           const format::IndexColumnRecord& column,
                                           format::SequenceNumber max_sequence);
-  /// Has the processor fetch what Supersedes, NewestPut and RecentCells look at first. Requires:
-  /// the row is cached.
+  /// Prefetches what Supersedes, NewestPut and RecentCells read first. Requires: the row is in the
+  /// CPU cache.
   static void PrefetchCells(const MemRow* row);
-  /// Appends the cells with sequence <= `max_sequence` that were written last, newest first, and
-  /// returns the others as a tree: a row of few cells has none. Those appended are some
-  /// chain_cells_max, or what one or two operations wrote. `*looked_at` counts cells. Views point
-  /// into the arena.
+  /// Appends the most recent cells with sequence <= `max_sequence`, newest first, and returns the
+  /// others as a tree; a row of few cells has none. About chain_cells_max cells are appended, or
+  /// those that one or two operations wrote. `*looked_at` counts cells. Views point into the arena.
   static RowTreeView RecentCells(const MemRow* row, format::SequenceNumber max_sequence,
                                  std::vector<format::Cell>* out, uint64_t* looked_at);
-  /// Appends what decides about the row at `max_sequence`, sorted by CellLess: every recent cell
-  /// and every cell of the tree. Views point into the arena.
+  /// Appends the cells that determine the row at `max_sequence`, sorted by CellLess: every recent
+  /// cell and every cell of the tree. Views point into the arena.
   static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
                     std::vector<format::Cell>* out);
 

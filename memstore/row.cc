@@ -1,7 +1,7 @@
-// Reading one row of a memstore: the chain of its recent cells, and the tree behind it. Sequences
-// do not rise along the chain, so a reader skips what came after its own and takes all that follows
-// up to the first tree. Where that tree is too new it jumps along the trees to the oldest that is,
-// and takes the cells between that one and the next.
+// Reads one row of a memstore: the chain of its recent cells, then the tree. Sequences do not
+// increase along the chain, so a reader skips the cells newer than its own sequence and takes the
+// rest up to the first tree. If that tree is too new, it jumps along the trees to the oldest one
+// that is too new, and takes the cells between that tree and the one before it.
 #include <algorithm>
 
 #include "memstore/memstore.h"
@@ -43,7 +43,7 @@ bool IsOfColumn(const MemCell& cell, const format::IndexColumnRecord& column) {
   return cell.family == column.family.value && cell.qualifier() == column.qualifier;
 }
 
-// What the cells from `first` up to `end` say of `put`, a cell of `column` that is older.
+// How the cells from `first` up to `end` shadow `put`, an older cell of `column`.
 Shadow ShadowOfRecent(const MemCell* first, const MemCell* end, const MemCell& put,
                       const format::IndexColumnRecord& column) {
   Shadow shadow = Shadow::kNone;
@@ -55,14 +55,14 @@ Shadow ShadowOfRecent(const MemCell* first, const MemCell* end, const MemCell& p
     } else if (IsOfColumn(*cell, column)) {
       if (cell->is_column_delete() && covers) return Shadow::kRest;
       if (!cell->is_column_delete() && cell->timestamp == put.timestamp) {
-        shadow = Shadow::kDeleted;  // Or replaced, by one that is looked at itself.
+        shadow = Shadow::kDeleted;  // Or replaced, by a Put that is examined itself.
       }
     }
   }
   return shadow;
 }
 
-// The newest Put of the tree that the recent cells leave.
+// The newest Put of the tree that the recent cells do not shadow.
 const MemCell* NewestInTree(const MemCell* first, const RowTreeNode* root,
                             const format::IndexColumnRecord& column) {
   RowTreeCursor puts = RowTreeCursor::OverPuts(root);
@@ -114,7 +114,7 @@ std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
   return LivePut{newest->value(), newest->sequence, newest->timestamp};
 }
 
-// The cells of one operation stand side by side, the newest last.
+// The cells of one operation are adjacent in memory, the newest last.
 void Memstore::PrefetchCells(const MemRow* row) {
   constexpr size_t kLineBytes = 64;
   const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));

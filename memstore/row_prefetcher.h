@@ -1,5 +1,5 @@
-// Rows of a memstore lie anywhere in memory, and their cells elsewhere: who walks them all has them
-// fetched some rows ahead.
+// Rows of a memstore and their cells are scattered in memory: a full walk prefetches them a few
+// rows ahead.
 #pragma once
 
 #include "memstore/memstore.h"
@@ -11,12 +11,12 @@ class RowPrefetcher {
  public:
   explicit RowPrefetcher(const Memstore* memstore) : ahead_(memstore) {}
 
-  /// Goes ahead of a walk that begins at `row`.
+  /// Starts ahead of a walk that begins at `row`.
   void Start(const Memstore::Iterator& row) {
     ahead_ = row;
     for (int i = 0; i < kRowsAhead; ++i) Step();
   }
-  /// The walk went to its next row.
+  /// To be called when the walk moves to its next row.
   void Step() {
     if (!ahead_.valid()) return;
     Memstore::PrefetchCells(ahead_.row());

@@ -12,14 +12,14 @@
 namespace tandem::engine {
 namespace {
 
-// Columns in order, the markers of a family being one before its columns.
+// Orders columns; the DeleteFamily markers of a family count as one column before the others.
 bool ColumnLess(const format::Cell& a, const format::Cell& b) {
   if (a.family != b.family) return a.family < b.family;
   if (format::IsFamilyDelete(a) != format::IsFamilyDelete(b)) return format::IsFamilyDelete(a);
   return a.qualifier < b.qualifier;
 }
 
-// Sorts the cells from `first` on and leaves each once.
+// Sorts the cells from `first` on and removes duplicates.
 void SortUnique(size_t first, std::vector<format::Cell>* cells) {
   const auto begin = cells->begin() + static_cast<ptrdiff_t>(first);
   std::sort(begin, cells->end(), format::CellLess);
@@ -48,7 +48,7 @@ class StatesStream final : public format::CellStream {
   }
 
  private:
-  // A cell of it; nullopt at the end.
+  // A cell of the first column that is left; nullopt at the end.
   std::optional<format::Cell> FirstColumn() const {
     std::optional<format::Cell> first;
     if (!recent_.empty()) first = recent_.front();
@@ -107,7 +107,7 @@ std::unique_ptr<format::CellStream> RowStates::Open() const {
 
 void RowStates::Append(std::vector<format::Cell>* cells) const {
   StatesStream stream(roots_, recent_);
-  while (stream.Next().value()) {  // It reads memory alone.
+  while (stream.Next().value()) {  // It reads memory only: it cannot fail.
     cells->insert(cells->end(), stream.cells().begin(), stream.cells().end());
   }
 }

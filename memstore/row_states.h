@@ -14,13 +14,13 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: the memstore outlives it and it.
+/// Threads: one at a time. Lifetime: the memstore outlives it and its streams.
 class RowStates {
  public:
   /// The states of a row at the latest sequence and at `snapshots`.
   RowStates(const MemRow* row, std::span<const format::SequenceNumber> snapshots);
 
-  /// At least the number of its cells.
+  /// An upper bound on the number of its cells.
   uint64_t size() const;
   /// Every cell of any state, once, in the order of CellLess, in pieces of whole columns.
   /// Lifetime: this outlives the result.

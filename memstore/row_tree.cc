@@ -1,4 +1,4 @@
-// Looking things up in a tree.
+// Look-ups in a tree.
 #include "memstore/row_tree.h"
 
 #include <algorithm>
@@ -18,8 +18,9 @@ bool IsOfColumn(const MemCell* cell, format::FamilyId family, std::string_view q
 
 }  // namespace
 
-// Where the last two jumps are of one length, one over both; else to the tree before. So jumps of
-// every length are met on the way back, and any tree is a logarithm of steps away.
+// If the last two jumps have the same length, the new one spans both; otherwise it leads to the
+// tree before. So jumps of every length are found on the way back, and any tree is a logarithmic
+// number of steps away.
 const MemCell* JumpAfter(const MemCell* tree) {
   const auto back = [](const MemCell* from) {
     const MemCell* jump = RowTree::Of(from).jump;
@@ -122,7 +123,7 @@ bool RowTreeCursor::IsAskedFor(const RowTreeNode* node) const {
   return node->cell->is_put() && (floor_ == kNoTimestamp || node->cell->timestamp > floor_);
 }
 
-// Whether the node or one below it may be asked for.
+// Whether the node or one below it may hold a cell that is asked for.
 bool RowTreeCursor::Has(const RowTreeNode* node) const {
   if (node == nullptr) return false;
   if (!only_puts_) return true;

@@ -1,25 +1,25 @@
-// The cells of a hot row that still decide something, in order: a persistent tree, balanced by
-// weight (Adams 1993; joins after Blelloch, Ferizovic, Sun 2016).
+// The cells of a hot row that still matter, in order: a persistent tree, balanced by weight (Adams
+// 1993; joins after Blelloch, Ferizovic, Sun 2016).
 //
 // A row of few cells is a chain, newest first. When the chain passes a length (kChainCellsMax), its
 // cells go into a tree, and a cell of kind kTreeCell takes their place in front of the chain. The
-// next tree copies the nodes on the way to what changes and shares the others, so each tree stays
-// as it is: the tree at sequence S is the state of the row at S, and a reader at S never meets a
+// next tree copies the nodes on the path to each change and shares the others, so a tree never
+// changes: the tree at sequence S is the state of the row at S, and a reader at S never finds a
 // later cell.
 //
-// A cell leaves the next tree when a later one says all that it said:
-//   1. DeleteFamily at t takes the place of all cells of its family at or below t.
-//   2. DeleteColumn at t takes the place of all cells of its column at or below t.
-//   3. Put and DeleteCell at t take the place of a Put or DeleteCell of their column at t.
-//   4. Behind the Puts of a column that its family keeps (max_versions) nothing counts: what hides
-//      one of them hides all that lies behind it too, DeleteCell by the cut that it writes (rule 3
-//      of docs/index-rules.md).
+// The next tree omits a cell when a later one makes it redundant:
+//   1. DeleteFamily at t replaces all cells of its family at or below t.
+//   2. DeleteColumn at t replaces all cells of its column at or below t.
+//   3. Put and DeleteCell at t replace a Put or DeleteCell of their column at t.
+//   4. Nothing older than the Puts of a column that its family keeps (max_versions) matters: what
+//      hides one of these Puts also hides everything older, DeleteCell by the cut that it writes
+//      (rule 3 of docs/index-rules.md).
 // So every Put of a tree is visible at its sequence, up to expiry, and a marker in it matters to
 // older sources and to Puts that only an earlier tree has.
 //
-// The order is that of CellLess but for DeleteColumn markers, which come before the versions of
-// their column: family; DeleteFamily markers; qualifier; DeleteColumn markers; Puts and
-// DeleteCells; within each the timestamp, descending. No two cells of a tree have the same place.
+// The order is that of CellLess, except that DeleteColumn markers come before the versions of their
+// column: family; DeleteFamily markers; qualifier; DeleteColumn markers; Puts and DeleteCells;
+// within each the timestamp, descending. No two cells of a tree have the same place.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ struct RowTreeNode {
 struct RowTree {
   const RowTreeNode* root = nullptr;
   const MemCell* previous = nullptr;  ///< The tree cell before; nullptr: the first.
-  const MemCell* jump = nullptr;      ///< One farther back; of the first nullptr.
+  const MemCell* jump = nullptr;      ///< One farther back; nullptr in the first.
   uint32_t number = 0;                ///< 1, 2, ... in a row.
 
   static const RowTree& Of(const MemCell* cell) {
@@ -64,7 +64,7 @@ struct RowTree {
 /// The jump of the tree that follows `tree`.
 const MemCell* JumpAfter(const MemCell* tree);
 
-/// A place between cells of a tree: before every cell that does not come before it.
+/// A position between cells of a tree: before the first cell that does not precede it.
 struct RowTreePlace {
   enum class Section : uint8_t { kFamilyDeletes, kColumns, kEnd };
   enum class Group : uint8_t { kColumnDeletes, kVersions, kEnd };
@@ -110,14 +110,14 @@ int Compare(const RowTreePlace& place, const MemCell& cell);
 /// The first cell at or after a place; nullptr when there is none. `*looked_at` counts nodes.
 const MemCell* FindCell(const RowTreeNode* root, const RowTreePlace& place, uint64_t* looked_at);
 
-/// What newer cells say of a Put in an older source.
+/// How newer cells shadow a Put in an older source.
 enum class Shadow : uint8_t {
   kNone,
   kReplaced,  ///< A Put of the same timestamp is visible in its place.
   kDeleted,   ///< It is not visible.
   kRest,      ///< Nor is any older version of its column.
 };
-/// What a tree says of all Puts of a column in older sources.
+/// How a tree shadows all Puts of a column in older sources.
 struct ColumnShadow {
   bool has_cells = false;                  ///< Of the column itself.
   std::optional<int64_t> deleted_through;  ///< None at or below it is visible.
@@ -137,12 +137,13 @@ uint64_t PutsBefore(const RowTreeNode* root, const RowTreePlace& place);
 /// Puts of the column.
 uint64_t CountPuts(const RowTreeNode* root, format::FamilyId family, std::string_view qualifier);
 
-/// Walks a tree, past what is not asked for in logarithmic time. Threads: one at a time.
+/// Walks a tree and skips what is not asked for in logarithmic time. Threads: one at a time.
 class RowTreeCursor {
  public:
   /// Every cell.
   explicit RowTreeCursor(const RowTreeNode* root) : root_(root) {}
-  /// Puts alone, those above a timestamp (INT64_MIN: all; one at INT64_MIN is always given).
+  /// Puts only, those above the floor (SetFloor). With a floor of INT64_MIN, the default, all Puts,
+  /// even one at INT64_MIN.
   static RowTreeCursor OverPuts(const RowTreeNode* root) {
     RowTreeCursor cursor(root);
     cursor.only_puts_ = true;
@@ -156,7 +157,7 @@ class RowTreeCursor {
   void Next();
   /// nullptr at the end.
   const MemCell* cell() const { return depth_ == 0 ? nullptr : path_[depth_ - 1]->cell; }
-  /// Nodes so far.
+  /// Nodes visited so far.
   uint64_t looked_at() const { return looked_at_; }
 
  private:

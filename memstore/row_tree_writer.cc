@@ -1,5 +1,5 @@
-// Balance: of two subtrees side by side neither has more than 0.71 of the weight, which is the size
-// plus one; a join restores it with at most two rotations a level.
+// Balance: neither of two sibling subtrees has more than 0.71 of their weight, where the weight of
+// a tree is its size plus one. A join restores it with at most two rotations per level.
 #include "memstore/row_tree_writer.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool IsBalanced(const RowTreeNode* a, const RowTreeNode* b) {
   return IsBalanced(Weight(a), Weight(b));
 }
 
-// Makes `node` the parent of both, and sums up.
+// Makes `node` the parent of both and updates its sums.
 RowTreeNode* Link(RowTreeNode* node, const RowTreeNode* left, const RowTreeNode* right) {
   const MemCell& cell = *node->cell;
   node->left = left;
@@ -68,7 +68,7 @@ uint32_t VersionsOf(const format::TableRecord& table, uint8_t family) {
 
 }  // namespace
 
-// What an operation deletes are older cells: its markers go first.
+// The markers of an operation apply to older cells, so they go before its Puts.
 void RowTreeWriter::Add(std::span<const MemCell* const> cells) {
   for (size_t begin = 0; begin < cells.size();) {
     size_t end = begin;
@@ -150,7 +150,7 @@ RowTreeNode* RowTreeWriter::NewNode() {
   return new (node) Node;
 }
 
-// The node itself when it is of this tree, else a copy that is.
+// The node itself if it was made for this tree, else a copy made for it.
 RowTreeNode* RowTreeWriter::Own(const Node* node) {
   if (node->batch == number_) return const_cast<Node*>(node);
   Node* copy = NewNode();
@@ -159,7 +159,8 @@ RowTreeNode* RowTreeWriter::Own(const Node* node) {
   return copy;
 }
 
-// Nodes of this tree lie only under nodes of this tree.
+// Frees `node` and the nodes below it that are of this tree; those are only below nodes of this
+// tree.
 void RowTreeWriter::Drop(const Node* node) {
   if (node == nullptr || node->batch != number_) return;
   Drop(node->left);
@@ -203,7 +204,7 @@ const RowTreeNode* RowTreeWriter::Join(const Node* left, Node* middle, const Nod
   return JoinLeft(left, middle, right);
 }
 
-// Goes down the right side of `left`, which is heavier, to where `right` fits.
+// Descends the right side of `left`, which is heavier, to where `right` fits.
 const RowTreeNode* RowTreeWriter::JoinRight(const Node* left, Node* middle, const Node* right) {
   if (IsBalanced(left, right)) return Link(middle, left, right);
   Node* top = Own(left);

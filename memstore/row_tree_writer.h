@@ -1,8 +1,7 @@
-// Making the next tree of a row from the one before and the cells applied since (row_tree.h).
+// Builds the next tree of a row from the previous one and the cells applied since (row_tree.h).
 //
-// A node that was made for an earlier tree is copied before it changes, one of this tree changes in
-// place. Everything is taken from the arena before the tree is linked: when there is no memory, the
-// row stays as it was.
+// A node of an earlier tree is copied before it changes; one of this tree changes in place. All
+// memory is allocated before the tree is linked: if an allocation fails, the row is unchanged.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +16,14 @@ namespace tandem::engine {
 /// Threads: one at a time.
 class RowTreeWriter {
  public:
-  /// Both outlive it. `root` (null: an empty tree) is that of the tree before, `number` the new
-  /// tree's.
+  /// `table` and `arena` outlive it. `root` (null: an empty tree) is that of the previous tree,
+  /// `number` is the new tree's.
   RowTreeWriter(const format::TableRecord& table, base::Arena* arena, const RowTreeNode* root,
                 uint32_t number)
       : table_(table), arena_(arena), root_(root), number_(number) {}
 
-  /// Adds whole operations. Requires: sequences do not fall, within `cells` and from the tree on.
+  /// Adds whole operations. Requires: sequences do not decrease, from the tree to `cells` and
+  /// within `cells`.
   void Add(std::span<const MemCell* const> cells);
   const RowTreeNode* root() const { return root_; }
 
@@ -55,7 +55,7 @@ class RowTreeWriter {
   base::Arena* arena_;
   const Node* root_;
   const uint32_t number_;
-  Node* free_ = nullptr;  // Nodes of this tree that it lost again, chained by `left`.
+  Node* free_ = nullptr;  // Dropped nodes of this tree, chained by `left`.
 };
 
 }  // namespace tandem::engine

@@ -60,7 +60,7 @@ MemRow* RowSkiplist::LastLess(const Key& key) const {
   return row;
 }
 
-// The lowest level on which the key falls into the gap behind the last path's node.
+// The lowest level on which the key falls into the gap after the last path's node.
 int RowSkiplist::StartLevel(const Key& key) const {
   const int height = height_.load(std::memory_order_relaxed);
   for (int level = 0; level < height; ++level) {

@@ -1,5 +1,5 @@
-// Reading a whole store file against its checksums. What no checksum of a section covers, padding
-// aside (header, section tables, footer), Open verified.
+// Verifies a whole store file against its checksums. Apart from padding, the bytes that no section
+// checksum covers (header, section tables, footer) were verified by Open.
 #include <algorithm>
 #include <memory>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kReadBytes = 1024 * 1024;
 
-// Hands out the bytes of a file front to back and hashes them as they pass.
+// Reads the bytes of a file front to back and hashes them.
 class Sweep {
  public:
   // Of `size_bytes` from `begin` on.
@@ -124,7 +124,7 @@ Status StoreFile::VerifyEndPadding() const {
   return zeros(impl_->size_bytes - kFooterBytes);
 }
 
-// Both copies of the section table and of the footer; Open is content with one.
+// Both copies of the section table and of the footer; Open needs only one.
 Status StoreFile::VerifyEnd() const {
   const BlockFile& file = impl_->blocks;
   std::string table;

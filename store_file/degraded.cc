@@ -1,5 +1,5 @@
-// Going on without derived sections that are broken. What is made in their place comes from the
-// rows, so the answers stay those that the sections would have given, or are more careful.
+// Continues without broken derived sections. Their replacements are computed from the rows, so the
+// answers are those that the sections would have given, or more conservative.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -21,7 +21,7 @@ bool StoreFile::has_broken_section() const {
   return impl_->has_broken.load(std::memory_order_relaxed);
 }
 
-// Whether `why` is damage of a section that can be done without; it is reported then.
+// Whether `why` is damage to a section that is not needed; if so, reports it.
 bool StoreFile::GoesOnWithout(SectionKind kind, std::optional<IndexId> index,
                               const Status& why) const {
   if (impl_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;
@@ -54,7 +54,7 @@ Result<bool> StoreFile::FindBrokenIndexes() {
   return any;
 }
 
-// The hashes of the keys that the carrier has.
+// Computes the key hashes from the key carrier.
 Result<std::vector<uint64_t>> StoreFile::MakeKeyHashes() const {
   std::vector<uint64_t> hashes;
   hashes.reserve(row_count());

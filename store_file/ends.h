@@ -1,4 +1,4 @@
-// What the first and the last bytes of a store file must say, for every reader.
+// The checks of a store file's header and footer, for every reader.
 #pragma once
 
 #include <cstdint>

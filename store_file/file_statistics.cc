@@ -24,7 +24,7 @@ std::string ReadBytes(ByteReader* reader, size_t max) {
   return std::string(reader->Bytes(reader->VarintUpTo(max)));
 }
 
-// The list grows with the bytes that are read, so a false count allocates nothing.
+// The list grows as bytes are read, so a false count allocates nothing.
 std::vector<ColumnTimes> ReadTimes(ByteReader* reader) {
   std::vector<ColumnTimes> times;
   const uint64_t count = reader->Varint();

@@ -1,4 +1,4 @@
-// What a store file says about its rows, and how it says it.
+// The statistics of a store file's rows, and their encoding.
 //
 // Statistics block (kind kStatistics; count = rows; not compressed), alone in its section:
 //   OFFSET SIZE FIELD
@@ -15,8 +15,8 @@
 //        +      columns: a varint count, then for each family u8, qualifier as varint length and
 //               bytes, smallest and largest timestamp of its Puts i64
 //        +      families: the same with an empty qualifier
-// Columns are those that an index covers, families all; without a Put in the file they are left
-// out. Both lists rise by (family, qualifier).
+// The columns are those that an index covers, the families are all; one without a Put in the file
+// is left out. Both lists ascend by (family, qualifier).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct ColumnTimes {
   bool operator==(const ColumnTimes&) const = default;
 };
 
-/// The same as far as the manifest repeats it in the file's record.
+/// The manifest repeats some of these in the file's record.
 struct FileStatistics {
   uint32_t rows = 0;
   uint32_t clean_rows = 0;

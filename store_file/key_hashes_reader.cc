@@ -1,4 +1,4 @@
-// Blocks of key hashes are not compressed and all but the last are full, so the place of each
+// Blocks of key hashes are not compressed and all but the last are full, so the offset of each
 // follows from its number.
 #include "store_file/key_hashes_reader.h"
 
@@ -49,13 +49,13 @@ Result<std::span<const uint64_t>> KeyHashesReader::Read(uint32_t first, uint32_t
   return joined_.hashes;
 }
 
-// A block that was read is in the processor's caches.
-// The file may make its hashes again; otherwise this meets the same corruption.
+// The file may compute its hashes from the rows; otherwise this finds the same corruption.
 Result<std::span<const uint64_t>> KeyHashesReader::ReadAll(uint32_t first, uint32_t count) {
   ASSIGN_OR_RETURN(all_, file_->KeyHashes());
   return all_.subspan(first, count);
 }
 
+// A block that was read is in the processor's caches already.
 void KeyHashesReader::Prefetch(uint32_t first, uint32_t count) const {
   constexpr size_t kLineHashes = 64 / sizeof(uint64_t);
   if (all_.empty()) return;

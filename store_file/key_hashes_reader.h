@@ -1,6 +1,5 @@
-// The key hashes of a file's rows, a block at a time, for walks that need them once: hashes that
-// are in memory are used as they are, others are read past the cache, used where they were read to
-// and not kept.
+// Reads the key hashes of a file's rows, a block at a time, for walks that need them once. Hashes
+// that are in memory already are used; others are read past the cache into a buffer and not kept.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ class KeyHashesReader {
   /// The hashes of the rows [first, first + count). Requires: they are rows of the file. Errors:
   /// kCorruption, kIoError. Lifetime: until the next call.
   Result<std::span<const uint64_t>> Read(uint32_t first, uint32_t count);
-  /// Has the processor fetch what Read of these rows will return, if it is in memory already.
+  /// Prefetches what Read of these rows will return, if it is in memory already.
   void Prefetch(uint32_t first, uint32_t count) const;
 
  private:
@@ -38,11 +37,11 @@ class KeyHashesReader {
   Result<std::span<const uint64_t>> ReadAll(uint32_t first, uint32_t count);
 
   StoreFile* file_;
-  std::span<const uint64_t> all_;  // Not empty: of every row.
+  std::span<const uint64_t> all_;  // Unless empty, of every row.
   const SectionEntry* section_ = nullptr;
   std::unique_ptr<uint64_t[]> stored_;  // The block read last, with its header.
   Run block_;                           // Its hashes.
-  Run joined_;                          // What was asked for last across the end of a block.
+  Run joined_;                          // The last request that crossed the end of a block.
   std::vector<uint64_t> joined_hashes_;
 };
 

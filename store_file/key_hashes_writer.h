@@ -1,5 +1,5 @@
-// The key hashes of the rows of a file that is being written, in the blocks that the file gets. A
-// list of ten million grows without being copied, and goes back to the system as it came.
+// The key hashes of a file that is being written, in the blocks that the file will have. A list of
+// ten million grows without being copied, and its memory goes back to the system.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,9 @@ class KeyHashList {
     ++size_;
   }
   uint32_t size() const { return size_; }
-  uint64_t memory_bytes() const {
-    return blocks_.size() * kKeyHashesPerBlock * sizeof(uint64_t);
-  }
+  uint64_t memory_bytes() const { return blocks_.size() * kKeyHashesPerBlock * sizeof(uint64_t); }
   size_t block_count() const { return blocks_.size(); }
-  /// kKeyHashesPerBlock, of the last block fewer.
+  /// The hashes of a block: kKeyHashesPerBlock, fewer in the last.
   std::span<const uint64_t> block(size_t i) const {
     const size_t first = i * kKeyHashesPerBlock;
     return {reinterpret_cast<const uint64_t*>(blocks_[i].get()),

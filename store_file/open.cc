@@ -1,4 +1,4 @@
-// Opening a store file. Nothing is believed before what it depends on was verified:
+// Opens a store file. Nothing is trusted before what it depends on is verified:
 //
 // 1. The header names the file; it must be the one that the caller expects.
 // 2. The footer, at the end of a file of exactly the size that it states, places the section
@@ -90,8 +90,7 @@ const SectionEntry& StoreFile::Impl::Section(SectionKind kind, uint32_t owner) c
 Status StoreFile::ReadSchema(Impl* impl) {
   const SectionEntry* section = FindSection(impl->sections, SectionKind::kSchema);
   if (section == nullptr) return impl->blocks.Corrupt(0, "the schema section is missing");
-  ASSIGN_OR_RETURN(const BlockRef block,
-                   ReadOnlyBlock(impl->blocks, *section, BlockKind::kSchema));
+  ASSIGN_OR_RETURN(const BlockRef block, ReadOnlyBlock(impl->blocks, *section, BlockKind::kSchema));
   ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
   impl->region_start = std::move(schema.region_start);
   impl->table = std::move(schema.table);
@@ -127,9 +126,9 @@ Status StoreFile::ReadStatistics(Impl* impl) {
   return impl->FindFamilies();
 }
 
-// Finds the families that have rows, and the key carrier among them: the lowest that every row has,
-// or the keys, which stand in the file when there is none. Every section of a family must belong to
-// one of those.
+// Finds the families that have rows, and the key carrier: the lowest family that every row has, or
+// the separate keys, which the file has when there is no such family. Every section of a family
+// must belong to one of those.
 Status StoreFile::Impl::FindFamilies() {
   const auto find = [this](SectionKind kind, FamilyId owner) {
     return FindSection(sections, kind, owner.value);

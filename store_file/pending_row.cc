@@ -43,7 +43,7 @@ Status RowPieces::Add(std::span<const Cell> cells) {
       cells_.Add(cell);
     }
   }
-  if (last_.has_value()) {  // Its bytes end with this call.
+  if (last_.has_value()) {  // Its bytes are valid only during this call.
     last_qualifier_ = last_->qualifier;
     last_->qualifier = last_qualifier_;
   }

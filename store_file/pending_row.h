@@ -1,5 +1,5 @@
-// What a store file's writer keeps of a row that comes in pieces: the cells of the family that is
-// coming in, and the cells that the indexes will be asked about when the row ends.
+// What a store file's writer keeps of a row that comes in pieces: the cells of the current family,
+// and the cells that concern indexes, for the end of the row.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ class RowPieces {
 
   void Begin(std::string_view key);
   const std::string& key() const { return key_; }
-  /// The family whose cells come in; nullopt before the first cell of the row.
+  /// The current family; nullopt before the first cell of the row.
   std::optional<FamilyId> family() const { return family_; }
-  /// Begins a family; the cells of the one before are kept no longer. Errors: kCorruption when it
-  /// does not come behind that one.
+  /// Begins a family and drops the cells of the previous one. Errors: kCorruption when it does not
+  /// come after that one.
   Status BeginFamily(FamilyId family);
 
-  /// Keeps cells of the present family. Errors: kCorruption when they do not rise (DeleteFamily
+  /// Keeps cells of the current family. Errors: kCorruption when they do not ascend (DeleteFamily
   /// markers may come in any order).
   Status Add(std::span<const Cell> cells);
-  /// Of the cells of the present family that are kept (WidthOf).
+  /// The width (WidthOf) of the kept cells of the current family.
   size_t width() const { return width_; }
-  /// Those of them that are no DeleteFamily markers, sorted. Lifetime: as FamilyCells.
+  /// The kept cells that are not DeleteFamily markers, sorted. Lifetime: as FamilyCells.
   std::span<const Cell> Columns();
-  /// Keeps those no longer; cells to come have to follow them all the same.
+  /// Drops those cells; later cells must still come after them.
   void DropColumns();
-  /// The DeleteFamily markers of the present family so far, sorted. Lifetime: as FamilyCells.
+  /// The DeleteFamily markers of the current family so far, sorted. Lifetime: as FamilyCells.
   std::span<const Cell> FamilyDeletes();
-  /// The cells of the present family so far, sorted. Lifetime: until the next call of anything.
+  /// The cells of the current family so far, sorted. Lifetime: until the next call of any method.
   std::span<const Cell> FamilyCells();
   /// The cells of the row that concern indexes, sorted. Lifetime: as FamilyCells.
   std::span<const Cell> IndexedCells();
@@ -52,12 +52,12 @@ class RowPieces {
   const TableRecord* table_;
   std::string key_;
   std::optional<FamilyId> family_;
-  CellBuffer deletes_, cells_;  // Of the present family: its DeleteFamily markers, all others.
+  CellBuffer deletes_, cells_;  // Of the current family: its DeleteFamily markers, all others.
   size_t width_ = 0;            // Of both.
   CellBuffer indexed_;          // Of the row.
   std::vector<Cell> sorted_;
 
-  // The last cell of the family that is no DeleteFamily marker; its column by value.
+  // The last cell of the family that is not a DeleteFamily marker; its qualifier is a copy.
   std::optional<Cell> last_;
   std::string last_qualifier_;
 };

@@ -1,5 +1,5 @@
-// A row in pieces waits in memory family by family until it is known to be wide; from then on it
-// passes in portions of about kWideRowBytes.
+// Each family of a row in pieces is held in memory until it is known to be wide; from then on it is
+// written in portions of about kWideRowBytes.
 #include "store_file/row_writer.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ Status RowWriter::AddPiece(std::span<const Cell> cells) {
   return {};
 }
 
-// Gives the row's present family, if there is one, what is left of it.
+// Writes what is left of the row's current family, if there is one.
 Status RowWriter::EndFamily() {
   if (!pieces_.family().has_value()) return {};
   FamilyWriter* const family = data_->Find(*pieces_.family());

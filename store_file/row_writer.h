@@ -1,6 +1,6 @@
-// Bringing the cells of one row after the other to the families of a store file, whatever their
-// width: far values go out at once, a family with more than kWideRowBytes of the row gets it as a
-// wide row, any other as a row of a block.
+// Writes rows of any width to the families of a store file. Far values are written at once; a
+// family with more than kWideRowBytes of a row stores it as a wide row, any other as a row of a
+// block.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 
 namespace tandem::format {
 
-/// Where a row stands in the file that is written.
+/// The place of a row in the file being written.
 struct RowLocation {
   uint32_t ordinal = 0;
   uint64_t key_hash = 0;  ///< RowHash.
 };
 
-/// Threads: one at a time. After an error it is of no more use. Errors (all methods):
+/// Threads: one at a time. After an error it must not be used. Errors (all methods):
 /// kInvalidArgument (a value above kFarValueBytesMax), kCorruption (of far values of other files;
 /// cells out of order), kIoError, kNoSpace, kUnsupported (more DeleteFamily markers than a block
 /// holds).
@@ -59,7 +59,7 @@ class RowWriter {
   // The row that comes in pieces.
   RowLocation place_;
   RowPieces pieces_;
-  WideRowWriter* wide_ = nullptr;  // Of the present family, once it is wide.
+  WideRowWriter* wide_ = nullptr;  // Of the current family, once it is wide.
 };
 
 }  // namespace tandem::format

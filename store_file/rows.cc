@@ -6,13 +6,13 @@
 
 #include "base/status_macros.h"
 #include "format/block/section_table.h"
-#include "store_file/store_file_impl.h"
 #include "store_file/store_file.h"
+#include "store_file/store_file_impl.h"
 
 namespace tandem::format {
 namespace {
 
-// Has the processor fetch the first of them.
+// Prefetches the first hashes.
 void Prefetch(std::span<const uint64_t> hashes) {
   constexpr size_t kHashesOfLine = 8, kHashesMax = 64;
   for (size_t i = 0; i < std::min(hashes.size(), kHashesMax); i += kHashesOfLine) {
@@ -44,7 +44,8 @@ Result<DataSection> StoreFile::Impl::LoadData(FamilyId owner, bool with_top) con
   return DataSection::Load(blocks, places, owner, statistics.rows);
 }
 
-// Without the top of its block index when that is broken: it says nothing that its pieces do not.
+// Loads a family without the top of its block index when that is broken: the top adds nothing to
+// the pieces.
 Result<DataSection> StoreFile::LoadBesideDamage(FamilyId owner) const {
   Result<DataSection> loaded = impl_->LoadData(owner, /*with_top=*/true);
   const SectionEntry* top = FindSection(impl_->sections, SectionKind::kBlockIndexTop, owner.value);
@@ -79,7 +80,7 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   const DataBlock block = carrier->BlockAt(place);
   const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
   Prefetch(here);
-  // A row that is found is mostly read: the misses of both overlap.
+  // A row that is found is usually read next: prefetching lets the cache misses of both overlap.
   RowBlockRef rows = carrier->RememberedRows(place);
   if (rows != nullptr) rows->PrefetchPlaces();
   const size_t at = FindHash(here, hash);
@@ -89,7 +90,7 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
 }
 
-// The blocks are found first, and what they hold is asked for, a batch at a time.
+// In batches: finds the blocks and prefetches their hashes, then searches them.
 Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals) {
   constexpr size_t kTogether = 16;
   if (keys.empty()) return {};

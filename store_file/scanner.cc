@@ -1,4 +1,4 @@
-// Rows of a file one after the other, past the cache, with large reads.
+// Reads the rows of a file in order, past the cache, with large reads.
 #include "store_file/scanner.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tandem::format {
 namespace {
 
-// Less would cost more in calls than it saves, whatever the budget.
+// A smaller window would cost more in calls than it saves, whatever the budget.
 constexpr uint64_t kWindowBytesMin = 32 * 1024;
 
 // One stream after the other.
@@ -110,7 +110,7 @@ class RowStream::Cursor {
     return data_->index().LoadBlocks(number_, end_block_);
   }
 
-  // Lets the window reach over the blocks that stand together from the present one on.
+  // Extends the window over the adjacent blocks from the current one on.
   void FindRun() {
     const uint64_t begin = data_->BlockAt(number_).handle.offset;
     run_end_ = begin;
@@ -126,14 +126,14 @@ class RowStream::Cursor {
 
   const DataSection* data_;
   uint32_t next_;       // Position of the next row.
-  const uint32_t end_;  // Behind the last one.
+  const uint32_t end_;  // After the last one.
   const uint64_t read_bytes_;
   FileWindow window_;
   uint64_t run_end_ = 0;
   uint32_t number_ = 0;
-  uint32_t end_block_ = 0;  // Behind the last one.
+  uint32_t end_block_ = 0;  // After the last one.
   RowBlockRef block_;
-  RowBlockRef previous_block_;  // Keeps the cells of the row before alive.
+  RowBlockRef previous_block_;  // Keeps the cells of the previous row alive.
   uint32_t slot_ = 0;
   bool is_on_row_ = false;
   uint64_t blocks_read_ = 0;
@@ -209,7 +209,7 @@ Status RowStream::Start() {
   return Status();
 }
 
-// Moves the families beside the carrier to the row that the carrier stands on.
+// Moves the other families to the row of the carrier.
 Status RowStream::MoveFamilies() {
   for (const auto& cursor : cursors_) {
     if (cursor.get() == carrier_) continue;

@@ -1,10 +1,10 @@
 // The rows of a store file in key order, for merges and checks that read a file from end to end:
 // large sequential reads, past the block cache, so that such a reader neither waits for each block
-// nor drives out what queries need.
+// nor evicts what queries need.
 //
 // The key carrier gives keys and ordinals. Every other family has a cursor of its own, which moves
-// when the row has cells of it; the key that its block holds must be the row's. A family reads its
-// blocks run by run: no read goes beyond blocks that stand together.
+// when the row has cells of it; the key that its block holds must be the row's. A family reads
+// adjacent blocks together: no read crosses a gap between its blocks.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class RowStream {
  public:
-  /// What all families of a stream that is read alone may read at once.
+  /// The window of all families together, for a stream that is read alone.
   static constexpr uint64_t kWindowBytes = 4 << 20;
 
   /// The rows [low, high) of `file`. Requires: low <= high <= file->row_count(). `window_bytes`:
@@ -31,24 +31,24 @@ class RowStream {
   RowStream(RowStream&&) noexcept;
   ~RowStream();
 
-  /// Moves to the next row (at first to the first); afterwards valid() is false behind the last
-  /// one. Errors: kCorruption (also when keys do not rise or families do not agree), kIoError.
+  /// Moves to the next row (the first call: to the first row); valid() is false after the last one.
+  /// Errors: kCorruption (also when keys do not rise or families do not agree), kIoError.
   Status Next();
   bool valid() const { return valid_; }
 
-  /// Of the row it stands on. Requires: valid().
+  /// Of the current row. Requires: valid().
   const std::string& key() const { return key_; }
   uint32_t ordinal() const { return next_ - 1; }
-  /// Whether its cells of some family need not fit in memory (format/row/wide_row.h).
+  /// Whether its cells of some family may not fit in memory (format/row/wide_row.h).
   bool is_wide() const;
   /// Appends its cells of all families. Requires: !is_wide(). Errors: kCorruption. Lifetime: views
-  /// stay good across the next call of Next.
+  /// stay valid across the next call of Next.
   Status Cells(std::vector<Cell>* out) const;
   /// The same for a row of any width, in pieces, families one after the other. Errors: kCorruption.
   /// Lifetime: the stream outlives calls of Next, not the file.
   Result<std::unique_ptr<CellStream>> Stream() const;
 
-  /// The key hashes that the heads of a wide row state, family by family.
+  /// The key hashes in the heads of a wide row, family by family.
   std::vector<uint64_t> WideKeyHashes() const;
 
   /// Data blocks decoded so far.

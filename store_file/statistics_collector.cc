@@ -78,19 +78,20 @@ void StatisticsCollector::EndRow() {
 void StatisticsCollector::CountCells(std::span<const Cell> cells) {
   statistics_.cells += cells.size();
   for (const Cell& cell : cells) {
-    // A malformed reference is found by who copies the value.
+    // A malformed reference is reported when the value is copied.
     const Result<uint64_t> value_bytes = ValueBytes(cell);
     statistics_.raw_bytes += cell.qualifier.size() + (value_bytes.has_value() ? *value_bytes : 0);
     if (cell.kind != CellKind::kPut) ++statistics_.deletes;
     statistics_.min_timestamp = std::min(statistics_.min_timestamp, cell.timestamp);
     statistics_.max_timestamp = std::max(statistics_.max_timestamp, cell.timestamp);
-    // 0 is no place in the order of commits: a merge forgot it, and says what bounds hold.
+    // 0 is not the sequence of a commit: a merge set it, and passes the bounds to WidenSequences.
     if (cell.sequence.value != 0) WidenSequences(cell.sequence, cell.sequence);
   }
   AddColumnTimes(cells);
 }
 
-// Columns and the cells of a row rise alike, so one walk over both finds the cells of the columns.
+// Columns and the cells of a row have the same order, so one pass over both finds each column's
+// cells.
 void StatisticsCollector::AddColumnTimes(std::span<const Cell> cells) {
   for (const Cell& cell : cells) {
     if (cell.kind != CellKind::kPut) continue;

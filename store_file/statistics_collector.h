@@ -32,7 +32,7 @@ class StatisticsCollector {
 
   uint32_t row_count() const { return statistics_.rows; }
   std::string_view last_key() const { return statistics_.max_key; }
-  /// Makes the bounds of sequences reach at least from `min` to `max`.
+  /// Widens the bounds of sequences to include [min, max].
   void WidenSequences(SequenceNumber min, SequenceNumber max);
 
   /// The figures over all rows. Requires: row_count() > 0.
@@ -41,7 +41,7 @@ class StatisticsCollector {
   Bitmap CleanRows() const;
 
  private:
-  // Bounds over the Puts of a column or family, as far as there were any.
+  // The bounds over the Puts of a column or family, if there were any.
   struct Times {
     ColumnTimes bounds;
     bool any = false;
@@ -57,12 +57,12 @@ class StatisticsCollector {
   std::vector<bool> clean_;
 
   // The row being counted.
-  bool row_is_clean_ = false;   // As far as its cells came.
+  bool row_is_clean_ = false;   // Judged by its cells so far.
   uint64_t cells_before_ = 0;   // Of the rows before it.
   FamilyId last_family_;        // Of its last Put that came in a piece,
   std::string last_qualifier_;  // and that Put's column;
   bool has_last_ = false;       // there was one.
-  size_t column_ = 0;           // Places in columns_ and families_ up to which its cells came.
+  size_t column_ = 0;           // Positions that it has reached in columns_ and families_.
   size_t family_ = 0;
 };
 

@@ -47,9 +47,7 @@ const std::string& StoreFile::region_start() const { return impl_->region_start;
 const FileStatistics& StoreFile::statistics() const { return impl_->statistics; }
 const std::vector<SectionEntry>& StoreFile::sections() const { return impl_->sections; }
 uint32_t StoreFile::row_count() const { return impl_->statistics.rows; }
-bool StoreFile::all_clean() const {
-  return impl_->statistics.clean_rows == impl_->statistics.rows;
-}
+bool StoreFile::all_clean() const { return impl_->statistics.clean_rows == impl_->statistics.rows; }
 const BlockFile& StoreFile::blocks() const { return impl_->blocks; }
 const std::vector<FamilyId>& StoreFile::families() const { return impl_->families; }
 
@@ -119,7 +117,7 @@ Result<IndexSection*> StoreFile::Index(IndexId index) {
   return section->get();
 }
 
-// A section has at most one entry a Put, which bounds what a read of it can take.
+// A section has at most one entry per Put, which bounds the memory that reading it can take.
 Result<std::unique_ptr<IndexSection>> StoreFile::Impl::OpenIndex(IndexId index) const {
   ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
                    IndexSection::Open(blocks, sections, index, statistics.rows));

@@ -46,8 +46,9 @@ struct ExpectedFile {
   std::optional<DatabaseId> database = {};
 };
 
-/// A section of an open file that a reader found broken. What is derived from the rows can be done
-/// without, or made again: all sections but data, block index, presence and dictionary.
+/// A section of an open file that a reader found broken. Only sections that are derived from the
+/// rows are reported: key hashes, filter, clean rows, the top of a block index, and those of
+/// indexes. A broken section of any other kind is an error.
 struct BrokenSection {
   SectionKind kind{};
   std::optional<IndexId> index;  ///< Of the sections of an index: all of them count as broken.
@@ -85,7 +86,7 @@ class StoreFile {
   bool all_clean() const;  ///< Every row is clean (rule 7).
   const BlockFile& blocks() const;
 
-  /// The families of which some row has cells, rising.
+  /// The families of which some row has cells, ascending.
   const std::vector<FamilyId>& families() const;
   /// The cells of a family; nullptr when no row has any. Loaded on first use.
   Result<DataSection*> Family(FamilyId family) const;
@@ -119,33 +120,35 @@ class StoreFile {
   /// nullptr when the file has no section for that index. Opened on first use.
   Result<IndexSection*> Index(IndexId index);
 
-  /// From now on the file is used without what is broken of its derived sections, and `tell` hears
-  /// of each once, on the thread that met it. Key hashes and filter are then made from the rows, no
-  /// row counts as clean, a block index is read without its top. Requires: nobody uses it yet.
+  /// Makes the file usable without derived sections that are broken; `tell` is called once for
+  /// each, on the thread that found it. Key hashes and filter are then computed from the rows, no
+  /// row counts as clean, a block index is read without its top. Requires: no thread uses the file
+  /// yet.
   using BrokenSink = std::function<void(const StoreFile&, const BrokenSection&)>;
   void GoOnWithout(BrokenSink tell);
-  /// The file has no section of the index any more: Index answers nullptr. For who met corruption
-  /// in it. Requires: GoOnWithout was called; otherwise nothing happens.
+  /// Makes Index return nullptr for the index, for a reader that found corruption in its sections.
+  /// Does nothing unless GoOnWithout was called.
   void MarkIndexBroken(IndexId index, const Status& why);
   /// Some section was found broken: the file should be rewritten.
   bool has_broken_section() const;
-  /// Reads the sections of every index against their checksums and marks what is broken; whether
-  /// any is. Errors: kIoError.
+  /// Verifies the checksums of the sections of all indexes and marks broken indexes. Returns
+  /// whether there is one. Errors: kIoError.
   Result<bool> FindBrokenIndexes();
 
-  /// Reads the whole file past the cache: every section against its checksum, the bytes between
-  /// them against zero. Returns the XXH3-128 of the file. Errors: kCorruption, kIoError.
+  /// Reads the whole file past the cache and checks every section against its checksum, and that
+  /// the bytes between sections are zero. Returns the XXH3-128 of the file. Errors: kCorruption,
+  /// kIoError.
   Result<Hash128> VerifyBytes() const;
 
-  /// Reads both copies of the section table and of the footer, of which Open is content with one.
-  /// Errors: kCorruption, kIoError.
+  /// Verifies both copies of the section table and of the footer; Open needs only one. Errors:
+  /// kCorruption, kIoError.
   Status VerifyEnd() const;
-  /// Reads the bytes between the last section, those and the end against zero. Errors: as
+  /// Checks that the padding between the last section, these copies and the end is zero. Errors: as
   /// VerifyEnd.
   Status VerifyEndPadding() const;
 
-  /// Rows that decide at `now_micros` may hold an expired cell: some family with a TTL has a Put
-  /// whose timestamp + ttl <= now (rule 16). `families` are the table's current ones.
+  /// Whether some cell may have expired at `now_micros`: some family with a TTL has a Put whose
+  /// timestamp + ttl <= now (rule 16). `families` are the table's current ones.
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a StoreFile consists of. Only the store_file*.cc files include this.
+// What a StoreFile consists of. Only the sources of StoreFile include this: checksums.cc,
+// degraded.cc, open.cc, rows.cc and store_file.cc.
 #pragma once
 
 #include <array>
@@ -43,7 +44,7 @@ struct StoreFile::Impl {
   /// One for each index of the table; the map itself never changes after Open.
   std::map<IndexId, Lazy<std::unique_ptr<IndexSection>>> indexes;
 
-  /// Null: what is broken is an error.
+  /// Null: a broken section is an error.
   BrokenSink tell_broken;
   /// Set once each, before tell_broken is called; relaxed, they guard nothing.
   std::map<IndexId, std::atomic<bool>> broken_indexes;

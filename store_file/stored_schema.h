@@ -14,7 +14,7 @@ struct StoredSchema {
   TableRecord table;         ///< As it was when the file was written.
 };
 
-/// What the block of the section says. Errors: kCorruption, kUnsupported, naming file and offset.
+/// Decodes the block of the section. Errors: kCorruption, kUnsupported, naming file and offset.
 Result<StoredSchema> DecodeStoredSchema(const Block& block);
 
 }  // namespace tandem::format

@@ -1,5 +1,5 @@
-// Writing a store file. Row blocks go out as they fill; what describes them (hashes, statistics,
-// index entries) is collected beside them and follows at Finish.
+// Writes a store file. Row blocks are written as they fill; what describes them (hashes,
+// statistics, index entries) is collected meanwhile and written at Finish.
 #include "store_file/writer.h"
 
 #include <algorithm>
@@ -26,9 +26,9 @@
 namespace tandem::format {
 namespace {
 
-// Rows between two looks at the memory that the writer takes.
+// Rows between two updates of the writer's memory charge.
 constexpr uint32_t kRowsCounted = 4096;
-// About what a row takes in the lists of an index that wait for its leaves.
+// About the bytes per row of an index's postings, which are kept until its leaves are written.
 constexpr uint64_t kPostingBytes = 3;
 
 // A section that is one uncompressed block.
@@ -75,7 +75,7 @@ struct StoreFileWriter::Impl {
   DataWriter data;
   RowWriter row;
   StatisticsCollector statistics;
-  RowLocation place;  // Of the present row.
+  RowLocation place;  // Of the current row.
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;
@@ -140,11 +140,11 @@ Result<Ordinal> StoreFileWriter::EndRow(RowEntries entries) {
   return impl.FinishRow(impl.row.key(), impl.row.IndexedCells(), entries);
 }
 
-// What follows when the families and the statistics have the row. `indexed` are its cells, at least
-// those that concern indexes.
+// Finishes a row that the families and the statistics have. `indexed` are its cells, at least those
+// that concern indexes.
 Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
-                                                  std::span<const Cell> indexed,
-                                                  RowEntries entries) {
+                                                 std::span<const Cell> indexed,
+                                                 RowEntries entries) {
   const Ordinal ordinal(hashes.size());
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
   hashes.Add(place.key_hash);
@@ -156,7 +156,7 @@ Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
   return ordinal;
 }
 
-// Charges what the writer takes.
+// Updates the writer's memory charge.
 void StoreFileWriter::Impl::CountMemory(uint64_t besides_bytes) {
   if (spec.cache == nullptr) return;
   uint64_t bytes = besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes();
@@ -277,7 +277,7 @@ Status StoreFileWriter::Impl::WriteSchema() {
   return WriteOnlyBlock(SectionKind::kSchema, content, 1, &out);
 }
 
-// Section tables and footer, then everything to the disk.
+// Writes section tables and footer, and syncs.
 Status StoreFileWriter::Impl::WriteEnd() {
   std::string table;
   AppendSectionTable(out.sections(), &table);

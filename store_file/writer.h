@@ -1,4 +1,4 @@
-// Writing a store file front to back: header, rows, then at Finish dictionary, presence and block
+// Writes a store file front to back: header, rows, then at Finish dictionary, presence and block
 // index of each family, key hashes, clean bits, filter, index sections, statistics, digests,
 // schema, section table, footer. Blocks of several families go out in extents
 // (format/row/data_section.h).
@@ -60,8 +60,8 @@ class StoreFileWriter {
   ~StoreFileWriter();
 
   /// Appends a row and returns its ordinal. Requires: keys rise, cells are sorted by CellLess, at
-  /// least one. Far values are copied from where they lie; a row of any size is taken. Errors:
-  /// kUnsupported when the file passes kRowsPerFileMax (names the limit); kInvalidArgument;
+  /// least one. Far values are copied from the files that hold them; a row may have any size.
+  /// Errors: kUnsupported when the file passes kRowsPerFileMax (names the limit); kInvalidArgument;
   /// kCorruption of what is copied; kIoError, kNoSpace.
   Result<Ordinal> AddRow(std::string_view key, std::span<const Cell> cells,
                          RowEntries entries = RowEntries::kCollect);
@@ -70,7 +70,7 @@ class StoreFileWriter {
   /// AddFamilyDeletes, EndRow. Cells rise by CellLess over all calls, except that the DeleteFamily
   /// markers of a family may come at any time before a cell of a later family. Of the cells only
   /// those of indexed columns are kept until the row ends. Bytes need not outlive a call. After an
-  /// error the writer is of no more use. Errors: as AddRow; kCorruption for cells out of order.
+  /// error the writer must not be used. Errors: as AddRow; kCorruption for cells out of order.
   Status BeginRow(std::string_view key);
   Status AddCells(std::span<const Cell> cells);
   /// Requires: `cells` are DeleteFamily markers of one family, in any order.
@@ -79,11 +79,11 @@ class StoreFileWriter {
   Result<Ordinal> EndRow(RowEntries entries = RowEntries::kCollect);
 
   uint32_t row_count() const;
-  /// About the bytes of the file so far; blocks that wait for their extent count uncompressed.
+  /// The approximate size of the file so far; blocks that wait for their extent count uncompressed.
   uint64_t size_bytes() const;
   /// The collector of the i-th index of the table.
   IndexSectionWriter& index(size_t i);
-  /// Bounds of the sequences of the merge's inputs, where they are wider than those of the cells.
+  /// Widens the bounds of sequences to those of a merge's inputs.
   void WidenSequences(SequenceNumber min, SequenceNumber max);
 
   /// Writes everything else and syncs the file. Requires: at least one row.

@@ -1,6 +1,6 @@
 // The write-ahead log: a chain of preallocated segments that are never overwritten or reused. The
-// writer appends frames to the last segment; the reader replays all segments and tells a torn tail
-// (the log ends there) from damage (kCorruption).
+// writer appends frames to the last segment. The reader replays all segments and distinguishes a
+// torn tail (the log ends there) from damage (kCorruption).
 //
 // A segment opens with the file header (format/file_header.h) and, little-endian:
 //
@@ -11,22 +11,22 @@
 //      152    8 checksum        XXH3-64, seed 0, of bytes 0 to 151; the first frame's predecessor
 //      160    + frames          format/frame.h, to the end of the file
 //
-// A segment is synced, with its exact length, before its successor's header is written; so whatever
-// does not agree with a successor's header is damage. Example (hex), behind the first 128 bytes: a
-// predecessor of 256 bytes, checksum 0x1122334455667788, last sequence 9
+// A segment is synced, with its exact length, before its successor's header is written; so anything
+// that does not agree with a successor's header is damage. Example (hex), after the first 128
+// bytes: a predecessor of 256 bytes, checksum 0x1122334455667788, last sequence 9
 //   00 01 00 00 00 00 00 00  88 77 66 55 44 33 22 11  09 00 00 00 00 00 00 00  checksum
 //
-// A *rewritten* segment takes the place of all older ones, with those of their frames that are
-// still needed: it has no predecessor (length 0, last sequence 0), and as last checksum that of the
-// log that it replaces (1 should that be 0).
+// A *rewritten* segment replaces all older ones and holds those of their frames that are still
+// needed. It has no predecessor (length 0, last sequence 0); its last checksum field holds that of
+// the log that it replaces (1 if that is 0).
 //
-// A crash at this moment leaves            and replay
+// A crash at this point leaves             and replay
 //   a frame half written                     ends the log before it
 //   frames written, an earlier one lost      ends the log before the lost one
-//   a frame damaged that had been synced     says corruption, if a later frame survived
+//   a frame damaged that had been synced     reports corruption, if a later frame survived
 //   a new segment without its catalog entry  never sees it; the file is removed
-//   a rewritten one without its entry        the same, whatever it holds
-// Any other segment that holds frames without a catalog entry is left by no crash: the manifest
+//   a rewritten one without its entry        the same, whatever it contains
+// No crash leaves any other segment with frames but without a catalog entry: there the manifest has
 // lost its end.
 #pragma once
 
@@ -47,7 +47,7 @@ namespace tandem::wal {
 
 inline constexpr size_t kSegmentHeaderBytes = 160;
 
-/// The end of a segment that a successor's header vouches for.
+/// The end of a segment, as its successor's header states it.
 struct SegmentEnd {
   uint64_t length_bytes = 0;
   uint64_t last_checksum = 0;  ///< Of its last frame; of its header when there is none.
@@ -63,22 +63,22 @@ class SegmentWriter {
                                                        const struct SegmentSpec& spec);
   /// Appends one frame to the buffer; `frame.previous` is filled in here.
   void Append(format::Frame frame);
-  /// Gives the buffer to the operating system. Errors: kNoSpace (the segment is cut back to its
-  /// last good frame, the frames since the last Write are gone and the segment takes no more),
+  /// Writes the buffer to the file, without syncing it. Errors: kNoSpace (the segment is truncated
+  /// to its last good frame, the frames since the last Write are lost and the segment is sealed),
   /// kIoError (nothing more is accepted, here or by any other call).
   Status Write();
   /// Write, then makes it durable. Errors: as Write; after any failed sync nothing more is
   /// accepted.
   Status Sync();
-  /// Where the last frame that was written (not only buffered) ends.
+  /// The end of the last frame that was written, not only buffered.
   SegmentEnd end() const;
-  /// Where the last frame that is durable ends.
+  /// The end of the last durable frame.
   SegmentEnd synced_end() const;
-  uint64_t size_bytes() const;  ///< With what is buffered.
+  uint64_t size_bytes() const;  ///< Including the buffer.
   bool sealed() const;          ///< After kNoSpace and after Close.
-  /// The error that ended the segment for good; OK while there was none, kNoSpace apart.
+  /// The first error that ended the segment for good, which kNoSpace is not; OK if there is none.
   const Status& status() const;
-  /// Cuts the preallocated rest off, so that the file has its exact length, and syncs.
+  /// Truncates the preallocated space, so that the file has its exact length, and syncs.
   Status Close();
   ~SegmentWriter();
 
@@ -96,29 +96,29 @@ struct SegmentSpec {
   uint64_t preallocate_bytes = 0;
 };
 
-/// Whether the segment takes the place of all older ones.
+/// Whether the segment replaces all older ones.
 inline bool IsRewritten(const SegmentSpec& spec) {
   return spec.predecessor.length_bytes == 0 && spec.predecessor.last_checksum != 0;
 }
 
 /// Appends the header of a segment and returns its checksum.
 uint64_t AppendSegmentHeader(const SegmentSpec& spec, std::string* out);
-/// What a segment's header says (the reserve excepted), and its checksum. Errors: kCorruption,
-/// kUnsupported, kIoError.
+/// The fields of a segment's header (without preallocate_bytes), and its checksum. Errors:
+/// kCorruption, kUnsupported, kIoError.
 struct SegmentHeader {
   SegmentSpec spec;
   uint64_t checksum = 0;
 };
 Result<SegmentHeader> ReadSegmentHeader(base::File* file);
 
-/// What replay found.
+/// The result of a replay.
 struct ReplayReport {
   uint64_t frames = 0;
   uint64_t operations = 0;
   uint64_t last_sequence = 0;  ///< Of the last good frame's last operation; 0 when none.
   int64_t last_timestamp = 0;
   uint64_t durable_mark = 0;        ///< Highest seen in any frame.
-  uint64_t torn_bytes = 0;          ///< Behind the end of the log in its last segment, not zeros.
+  uint64_t torn_bytes = 0;          ///< From the log's end to the last byte that is not zero.
   format::FileNumber last_segment;  ///< Where the log ends ...
   SegmentEnd end;                   ///< ... and at which byte.
   std::vector<format::BoundFile> segments;  ///< Every segment with its end, in order.
@@ -133,11 +133,11 @@ struct ReplaySegment {
                                ///< them is damaged.
 };
 
-/// Opens a segment to read it. Replay holds one at a time, however many there are.
+/// Opens a segment for reading. Replay keeps only one open at a time.
 using SegmentOpener = std::function<Result<std::shared_ptr<base::File>>(format::FileNumber)>;
 using FrameVisitor = std::function<Status(const format::Frame&)>;
 
-/// Gives each frame of the segments, in order, to `visit` and reports where the log ends. A bad
+/// Calls `visit` with each frame of the segments, in order, and reports where the log ends. A bad
 /// frame that no later good frame's durable mark reaches is a torn tail; otherwise, and wherever a
 /// header, a chain link or a bound length does not agree, kCorruption with segment, offset,
 /// expected, found.
@@ -145,12 +145,12 @@ Result<ReplayReport> Replay(const std::vector<ReplaySegment>& segments,
                             const format::DatabaseId& database, const SegmentOpener& open,
                             const FrameVisitor& visit);
 
-/// The header of a segment that takes the place of all of `log`, which was replayed.
+/// The predecessor fields of a segment that replaces all of `log`, which was replayed.
 SegmentEnd RewrittenPredecessor(const ReplayReport& log);
-/// Copies those frames of a log that was replayed which `is_needed` keeps into a new segment, and
-/// closes it. They keep their sequences; their durable marks say that all before them is durable.
-/// Requires: all of the log is; `to` was created with RewrittenPredecessor. Errors: kNoSpace,
-/// kIoError; kCorruption (the log has changed).
+/// Copies the frames of a replayed log for which `is_needed` is true into a new segment, and closes
+/// it. They keep their sequence numbers; their durable marks say that everything before them is
+/// durable. Requires: all of the log is durable; `to` was created with RewrittenPredecessor.
+/// Errors: kNoSpace, kIoError; kCorruption (the log has changed).
 Status RewriteLog(const ReplayReport& log, const SegmentOpener& open,
                   const std::function<bool(const format::Frame&)>& is_needed, SegmentWriter* to);
 

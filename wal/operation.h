@@ -1,5 +1,5 @@
-// Operations as the log carries them: data only, no index entry. A batch is a list of operations on
-// rows; each operation takes one place in the order of sequences.
+// Operations as the log stores them: data only, no index entries. A batch is a list of operations
+// on rows; each operation takes one sequence number.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace tandem::wal {
 
-/// Encodes one batch. Cells without a timestamp take the batch's, which is known at commit.
+/// Encodes one batch. Cells without a timestamp get the batch's, which is known at commit.
 class BatchEncoder {
  public:
   void BeginOperation(format::TableId table, std::string_view row);
-  /// Adds a cell to the operation begun last. `cell.sequence` is ignored; `timestamp` nullopt: the
-  /// batch's.
+  /// Adds a cell to the operation begun last. `cell.sequence` is ignored; if `timestamp` is nullopt
+  /// the cell gets the batch's.
   void AddCell(const format::Cell& cell, std::optional<int64_t> timestamp);
   uint32_t operation_count() const { return operations_; }
-  /// The batch's bytes: complete after every operation.
+  /// The batch's bytes; complete after each operation.
   const std::string& bytes() const { return bytes_; }
   void Clear();
 
  private:
   std::string bytes_;
   uint32_t operations_ = 0;
-  // The cell count of the operation begun last is patched in place; see operation.cc.
+  // The cell count of the current operation is patched in place; see operation.cc.
   size_t count_at_ = 0;
   uint32_t cells_ = 0;
 };
@@ -46,12 +46,12 @@ struct Operation {
 /// Appends one batch to the payload of a group (its operation count, length and bytes).
 void AppendBatch(const BatchEncoder& batch, std::string* payload);
 
-/// Walks the operations of a group's payload in order: batch i has the timestamp of the group + i,
-/// operations count up from the group's first sequence.
+/// Walks the operations of a group's payload in order: batch i has the group's timestamp + i, and
+/// operations take consecutive sequence numbers from the group's first.
 class GroupReader {
  public:
   GroupReader(std::string_view payload, format::SequenceNumber first_sequence, int64_t timestamp);
-  /// False at the end or when malformed; then status() tells which.
+  /// False at the end or when malformed; status() says which.
   bool Next(Operation* operation);
   /// kCorruption when the bytes are malformed. `sequences()` is the number of operations read.
   const Status& status() const { return status_; }

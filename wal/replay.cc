@@ -1,10 +1,12 @@
 // Replay:
-// 1. Every header is read and must be the named segment's of this database.
-// 2. Each segment but the last ends where its successor's header says. While the log is not closed
-//    bytes behind that are ignored: a crash left them, and its recovery discarded them.
-// 3. The frames of each are walked along the chain (format/frame_chain.h).
-// 4. The last segment alone may end early, at a torn tail, and not before what is known durable.
-// Steps 1 and 3 open one segment after the other: there may be more of them than descriptors.
+// 1. Every header is read. It must belong to this database and to the segment that the catalog
+//    names.
+// 2. Each segment but the last ends where its successor's header says. If the log is not closed,
+//    later bytes are ignored: a crash left them, and the recovery after it discarded them.
+// 3. The frames of each segment are read along the chain (format/frame_chain.h).
+// 4. Only the last segment may end early, at a torn tail, and not before the bytes known to be
+//    durable.
+// Steps 1 and 3 open one segment at a time: there may be more segments than descriptors.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -15,14 +17,14 @@
 namespace tandem::wal {
 namespace {
 
-// A segment with what is known before its frames are read.
+// A segment, with the facts known before its frames are read.
 struct Opened {
   const ReplaySegment* segment = nullptr;
   std::shared_ptr<base::File> file;  // While its header or its frames are read.
   std::string name;
   SegmentHeader header;
   uint64_t size_bytes = 0;
-  const SegmentEnd* vouched = nullptr;  // By the successor.
+  const SegmentEnd* vouched = nullptr;  // The end that the successor states.
 };
 
 Result<Opened> OpenSegment(const ReplaySegment& segment, const format::DatabaseId& database,
@@ -72,7 +74,7 @@ Result<std::vector<Opened>> OpenAll(const std::vector<ReplaySegment>& segments,
   return opened;
 }
 
-// Whether a segment's end is where everybody who knows says it is.
+// Checks a segment's end against ROOT, its successor's header and the bytes known to be durable.
 Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& reason) {
   const format::BoundFile* bound = opened.segment->bound;
   const SegmentEnd* vouched = opened.vouched;
@@ -126,7 +128,7 @@ Status ReplayOne(const Opened& opened, const FrameVisitor& visit, ReplayReport* 
     report->operations += frame.count;
     const Status status = visit(frame);
     if (status.code() != StatusCode::kCorruption) return status;
-    // Who visits knows what is wrong, and only the reader knows where.
+    // The visitor knows what is wrong; only the reader knows where.
     return format::CorruptionAt(
         opened.name, reader.offset() - format::FrameBytes(frame.payload.size()), status.message());
   };

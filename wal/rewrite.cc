@@ -1,5 +1,5 @@
-// One segment in place of many. Frames are copied whole, one after the other, so that a batch stays
-// in one piece and memory does not grow with the log.
+// Rewrites many segments into one. Frames are copied whole, one at a time, so that batches are not
+// split and memory does not grow with the log.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -16,7 +16,7 @@ class Rewriting {
   Rewriting(const std::function<bool(const format::Frame&)>& is_needed, SegmentWriter* to)
       : is_needed_(is_needed), to_(*to) {}
 
-  // The frames of a segment that ends where replay found it.
+  // Copies the needed frames of `segment`, up to the end that replay found.
   Status Copy(base::File* file, const format::BoundFile& segment) {
     format::FrameReader reader(file, segment.id, kSegmentHeaderBytes, segment.length_bytes);
     while (reader.offset() < reader.limit()) {

@@ -1,4 +1,4 @@
-// The header of a segment: the common one, and what it vouches for of its predecessor.
+// The header of a segment: the common file header, and the end of its predecessor.
 #include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"

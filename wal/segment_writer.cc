@@ -1,9 +1,10 @@
-// The writer of one segment. Frames gather in a buffer; Write puts them at the end of the file,
-// Sync makes them durable. States:
-//   open      takes frames.
-//   sealed    after kNoSpace (cut back to the last good frame) or Close: takes none; Close may
+// The writer of one segment. Frames collect in a buffer; Write appends them to the file, Sync makes
+// them durable. States:
+//   open      accepts frames.
+//   sealed    after kNoSpace (truncated to the last good frame) or Close: accepts none; Close may
 //             follow.
-//   poisoned  after any other failed write, cut or sync: every call returns that first error.
+//   poisoned  after any other failed write, truncation or sync: every call returns that first
+//             error.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -15,7 +16,7 @@ struct SegmentWriter::Impl {
   std::unique_ptr<base::File> file;
   SegmentSpec spec;
   std::string buffer;
-  SegmentEnd buffered;  // With what is in `buffer`.
+  SegmentEnd buffered;  // Including `buffer`.
   SegmentEnd written;
   SegmentEnd synced;
   bool sealed = false;
@@ -30,7 +31,7 @@ struct SegmentWriter::Impl {
     return poison;
   }
 
-  // Drops the buffer and what the failed write left in the file.
+  // Drops the buffer and truncates what the failed write left in the file.
   Status CutBack(const Status& no_space) {
     buffer.clear();
     buffered = written;

@@ -1,10 +1,10 @@
 // How a backup is made:
-// 1. What a crash left of an earlier one is settled, and unfinished-N stands durably.
-// 2. Files that no record names yet are copied, hashed and synced, and their names are.
-// 3. The record backup-N is written and synced, and its name is: the backup exists.
-// 4. unfinished-N goes, and files that no record names.
-// A file that stands there though no record names it is what a crash left in 2: it is used if its
-// hash is right, otherwise copied again. A failure in 2 or 3 removes what this run made.
+// 1. What a crash left of an earlier backup is cleaned up, and unfinished-N is made durable.
+// 2. Files that no record names yet are copied, hashed and synced, then their names are synced.
+// 3. The record backup-N is written and synced, then its name: the backup exists.
+// 4. unfinished-N is removed, and so are files that no record names.
+// A file that exists though no record names it was left by a crash in 2: it is used if its hash is
+// right, otherwise copied again. A failure in 2 or 3 removes what this run made.
 #include "engine/backup/backup.h"
 
 #include <algorithm>
@@ -130,8 +130,8 @@ Status BackupWriter::CopyOne(const BackupFile& file, bool is_trusted, BackupInfo
   return CheckHash(source_name, file.hash, found);
 }
 
-// Whether the directory has the file. One that a record names is believed if its size is right;
-// another, or one whose size is wrong, is removed unless its hash is right.
+// Whether the directory has the file. One that a record names is trusted if its size is right; any
+// other is removed unless its hash is right.
 Result<bool> BackupWriter::IsThere(const BackupFile& file, bool is_trusted) {
   const std::string name = file.name();
   if (!backups_.HasFile(name)) return false;
@@ -141,7 +141,7 @@ Result<bool> BackupWriter::IsThere(const BackupFile& file, bool is_trusted) {
     if (size == file.size_bytes) {
       if (is_trusted) return true;
       ASSIGN_OR_RETURN(const format::Hash128 found, format::HashFile(there.get(), size));
-      // What was written in a process that died is seen before it is durable.
+      // What a process wrote before it died is visible before it is durable.
       if (found == file.hash) {
         RETURN_IF_ERROR(there->DataSync());
         return true;
@@ -161,7 +161,7 @@ Status BackupWriter::WriteRecord() {
   return directory().Sync();
 }
 
-// The record goes first, for good, and the mark last, so that a crash in between finds either a
+// Removes the record first, durably, and the mark last, so that a crash in between leaves either a
 // whole backup or the mark of an unfinished one.
 void BackupWriter::Withdraw() {
   const std::string mark = UnfinishedName(record_.number);
@@ -179,7 +179,7 @@ Status BackupWriter::RemoveDurably(const std::vector<std::string>& names) {
   return directory().Sync();
 }
 
-// The directory, locked; made where it does not exist.
+// Opens and locks the directory; creates it if it does not exist.
 Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& moment,
                                                        base::FileSystem* file_system,
                                                        const std::string& path) {

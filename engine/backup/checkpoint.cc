@@ -16,7 +16,7 @@ bool HasToBeCopied(const Status& status) {
   return status.code() == StatusCode::kUnsupported || status.code() == StatusCode::kNotFound;
 }
 
-// A name may lead elsewhere than where the source's handles do only if somebody else was at work.
+// A name refers to another file than the source's handle only if another program interfered.
 Status CheckLinked(StagedDatabase* draft, const std::string& name, uint64_t size_bytes) {
   ASSIGN_OR_RETURN(const auto file, draft->directory()->Open(name, base::OpenMode::kReadOnly));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());

@@ -1,5 +1,5 @@
-// Checkpoints: a directory that is the database as of one moment and shares its store files with
-// it.
+// Checkpoints: a directory that is the database as of one point in time and shares its store files
+// with it.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct CopyTools {
 
 /// Makes `path` a database that holds `moment`: store files by hard links where the file system
 /// allows them, otherwise copied and compared with the catalog's hash; log segments, which recovery
-/// may cut, always copied. Whatever fails, what was made is removed. Errors: kAlreadyExists,
+/// may cut, always copied. After a failure, what was made is removed. Errors: kAlreadyExists,
 /// kInvalidArgument (inside the database), kNotFound (no parent), kCorruption, kIoError, kNoSpace.
 Status WriteCheckpoint(const PinnedStore& moment, const CopyTools& tools, const std::string& path);
 

@@ -1,13 +1,13 @@
-// A directory of backups: what stands in it, by names that are made up here and read nowhere.
+// A directory of backups: the files in it. Their names are made here and used nowhere else.
 //
 //   store-NUMBER-ID-HASH  a store file        NUMBER in decimal, ID and HASH 32 hex digits
 //   log-NUMBER-ID-HASH    a log segment, up to where a backup needs it
 //   backup-N              the record of backup N (engine/backup/record.h)
 //   unfinished-N          empty: backup N is being made, or a crash ended that
 //
-// A record that cannot be read is what a crash left where its unfinished-N stands, and damage
-// otherwise: unfinished-N is durable before the first file of backup N is written, and goes when
-// the record is durable.
+// A record that cannot be read was left by a crash if its unfinished-N exists, and is damaged
+// otherwise: unfinished-N is durable before the first file of backup N is written, and is removed
+// when the record is durable.
 #pragma once
 
 #include <cstdint>
@@ -57,14 +57,14 @@ class BackupDirectory {
   /// Names of files of some backup that can be read.
   std::set<std::string> ReferencedFiles() const;
 
-  /// Ends what a crash left of a backup: its record goes unless it is whole, then its mark.
+  /// Cleans up what a crash left of a backup: removes its record unless it is whole, then its mark.
   /// Requires: the lock. Errors: kIoError.
   Status SettleUnfinished();
-  /// Takes `record` in after it was written.
+  /// Adds `record`, which was written.
   void Add(format::BackupRecord record);
   /// Removes the record of a backup, durably. Requires: the lock.
   Status RemoveRecord(uint64_t number);
-  /// Removes the files that no record names; none while a record is damaged, since nobody knows
+  /// Removes the files that no record names; none while a record is damaged, since it is unknown
   /// what it names. Requires: the lock.
   Status Sweep();
 

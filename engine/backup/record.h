@@ -10,8 +10,8 @@
 //                          its last frame u64, XXH3-128 of its bytes, low half first
 //        +    + edit       the whole catalog as one catalog edit
 //
-// No names stand in it: those of the files follow from number, id and hash. Example: the payload of
-// a store of epoch 1 without segments begins (hex)
+// It has no file names: they follow from number, id and hash. Example: the payload of a store of
+// epoch 1 without segments begins (hex)
 //   01 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 #pragma once
 

@@ -1,5 +1,5 @@
-// Reading backups: every file is compared with its record, and where a hash says that something is
-// wrong, the file's own checksums tell where.
+// Reading backups: every file is compared with its record; if its hash is wrong, the file's own
+// checksums show where.
 #include <set>
 #include <utility>
 
@@ -20,7 +20,7 @@
 namespace tandem::engine {
 namespace {
 
-// The file as its record says. A file that is not there is damage of the backup.
+// Opens a file that the record names. A missing file is damage of the backup.
 Result<std::unique_ptr<base::File>> OpenBackupFile(base::Directory* directory,
                                                    const BackupFile& file) {
   const std::string name = file.name();
@@ -63,7 +63,7 @@ Status LocateInSegment(base::File* opened, const BackupFile& file) {
   return format::CorruptionAt(opened->name(), end, reader.reason());
 }
 
-// A file whose hash is wrong, described.
+// Describes a file whose hash is wrong.
 Status Damage(base::Directory* directory, const BackupFile& file, const Status& mismatch) {
   auto opened = directory->Open(file.name(), base::OpenMode::kReadOnly);
   if (!opened) return mismatch;
@@ -81,8 +81,8 @@ Status VerifyOne(base::Directory* directory, const BackupFile& file) {
   return status.ok() ? status : Damage(directory, file, status);
 }
 
-// The record of backup `number`, 0: the newest. A newest one that is damaged is not passed over in
-// silence.
+// The record of backup `number`; 0: of the newest. If the newest is damaged, that is an error; it
+// is not skipped.
 Result<format::BackupRecord> Chosen(const BackupDirectory& backups, const std::string& path,
                                     uint64_t number) {
   const auto& records = backups.records();

@@ -12,7 +12,7 @@
 namespace tandem::engine {
 namespace {
 
-// Why there can be no draft where something stands already.
+// Why no database can be made at a path that exists.
 Status Occupied(base::FileSystem* file_system, const std::string& path) {
   const std::string exists = "'" + path + "' exists already";
   const auto directory = file_system->OpenDirectory(path, /*create=*/false);
@@ -54,7 +54,7 @@ Result<std::unique_ptr<StagedDatabase>> StagedDatabase::Begin(base::FileSystem* 
 
 StagedDatabase::~StagedDatabase() {
   if (finished_) return;
-  // ROOT comes last of the names and goes first: what is left never opens.
+  // ROOT is the last name made and the first removed, so that what is left never opens.
   std::reverse(names_.begin(), names_.end());
   for (const std::string& name : names_) {
     directory_->Remove(name).Ignore("the next attempt says that something is left");
@@ -99,7 +99,7 @@ Status StagedDatabase::Finish(const format::Catalog& catalog,
   root.record.epoch = catalog.epoch;
   root.record.next_file_number = numbered.counters.next_file_number;
   ASSIGN_OR_RETURN(root.record.manifest, WriteManifest(numbered, number, segments, random));
-  // Each segment vouches for the one before it, so the newest ones stand for all.
+  // Each segment vouches for the one before it, so the newest ones vouch for all.
   const size_t bound = std::min(segments.size(), format::kRootSegmentsMax);
   root.record.segments.assign(segments.end() - static_cast<ptrdiff_t>(bound), segments.end());
   RETURN_IF_ERROR(directory_->Sync());

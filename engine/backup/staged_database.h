@@ -1,7 +1,7 @@
-// A database directory in the making, from files of another: a checkpoint or a restored backup. Its
-// order makes it a database at one moment, the last:
+// A database directory being built from files of another: a checkpoint or a restored backup. It
+// is a database only after the last step:
 // 1. The directory is made; it must not exist before.
-// 2. Store files and log segments come in, by link or as copies that are synced.
+// 2. Store files and log segments are added, by link or as copies that are synced.
 // 3. A new manifest with the whole catalog is written and synced, and all names are synced.
 // 4. ROOT is written, closed and binding manifest and segments, and synced; then its name.
 // A crash before the end of 4 leaves a directory without a valid ROOT, which does not open.
@@ -40,7 +40,7 @@ class StagedDatabase {
   StagedDatabase& operator=(const StagedDatabase&) = delete;
 
   base::Directory* directory() { return directory_.get(); }
-  /// `name` is about to come into the directory by the caller's doing; it goes if the draft does.
+  /// The caller is about to create `name` in the directory; it is removed if the draft is.
   void Expect(const std::string& name) { names_.push_back(name); }
   /// Step 2, a copy of the first `size_bytes` of `from`; returns its hash. Errors: as CopyFile.
   Result<format::Hash128> AddCopy(const std::string& name, base::File* from, uint64_t size_bytes);

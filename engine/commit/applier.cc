@@ -1,5 +1,5 @@
-// Operations are routed by key at their own sequence; a table is kept while operations name
-// it.
+// Each operation is applied to the region that holds its key, at its own sequence number. The last
+// table found is kept for the operations that follow.
 #include "engine/commit/applier.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Status CheckIndexedValue(const format::TableRecord& table, const wal::Operation&
   return Status();
 }
 
-// What PlanWrite checked before the operation was logged.
+// Repeats the checks that PlanWrite made before the operation was logged.
 Status CheckOperation(const format::TableRecord& table, const wal::Operation& operation) {
   if (operation.row.empty() || operation.row.size() > kRowKeyBytesMax) {
     return Malformed(operation, "a row key out of its limits");
@@ -71,7 +71,7 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
     region.active()->Apply(operation.row, operation.cells);
-    // A region may come several times; TakeApplied sorts that out.
+    // A region may be listed several times; TakeApplied removes duplicates.
     if (applied_.regions.empty() || applied_.regions.back() != &region) {
       applied_.regions.push_back(&region);
     }
@@ -84,7 +84,7 @@ bool GroupApplier::IsNeeded(const format::Frame& frame) {
                           frame.timestamp);
   wal::Operation operation;
   while (reader.Next(&operation)) {
-    // What is not understood is kept for the next open to judge.
+    // Keep what cannot be understood; the next open decides.
     if (!FindTable(operation.table).ok()) return true;
     if (operation.sequence > table_->RegionOf(operation.row).flushed_through()) return true;
   }

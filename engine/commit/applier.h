@@ -1,4 +1,4 @@
-// From the bytes of a logged group into the memstores: the same way at commit and at recovery.
+// Applies the operations of a logged group to the memstores, at commit and at recovery.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ class GroupApplier {
 
   /// Applies the operations of a group that this process encoded.
   Status Apply(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
-  /// Applies what a log holds: everything is checked as a write would be, and operations that are
-  /// in files are skipped. Errors: kCorruption.
+  /// Applies a frame of the log: checks each operation as a write would, and skips operations that
+  /// are already in store files. Errors: kCorruption.
   Status Replay(const format::Frame& frame);
-  /// Whether a frame that was replayed holds an operation that is in no file.
+  /// Whether a replayed frame holds an operation that is in no store file.
   bool IsNeeded(const format::Frame& frame);
 
   /// What was done since the last call.
   struct Applied {
-    std::vector<Region*> regions;  ///< That took operations, each once, by id.
+    std::vector<Region*> regions;  ///< Those that took operations, each once, by id.
     uint64_t bytes = 0;            ///< Of payload.
     int64_t last_timestamp = 0;    ///< Of the last batch that was replayed.
   };

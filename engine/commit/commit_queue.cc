@@ -1,5 +1,5 @@
-// The queue is a list through the requests, which live on the stacks of their writers: joining it
-// allocates nothing and cannot fail.
+// The queue is an intrusive list of requests, which live on the stacks of their writers, so joining
+// it allocates nothing and cannot fail.
 #include "engine/commit/commit_queue.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 namespace tandem::engine {
 namespace {
 
-// A group takes no further batch beyond this: the first in it should not wait for a large frame.
+// A group grows no further than this, so that its first writer does not wait for a large frame.
 constexpr uint64_t kGroupBytesMax = 1 << 20;
-// kBuffered promises the operating system within 100 ms.
+// kBuffered promises to reach the operating system within 100 ms.
 constexpr int64_t kBufferedDelayMicros = 90'000;
 
 }  // namespace
@@ -25,13 +25,13 @@ struct CommitQueue::Request {
   WritePlan* plan = nullptr;                       // A batch, or
   const std::function<Status()>* alone = nullptr;  // a task.
   Durability durability = Durability::kMemory;
-  LoggingHold* hold = nullptr;    // Of a batch that reads, and
-  std::vector<Region*> unlogged;  // where it read what has to be flushed first.
+  LoggingHold* hold = nullptr;    // For a batch that reads.
+  std::vector<Region*> unlogged;  // Regions to flush before the batch is tried again.
   Request* next = nullptr;
   // Written by the leader and read by the owner, both under the queue's mutex.
   Status status;
   bool done = false;
-  base::CondVar turn;  // The owner is done or may lead.
+  base::CondVar turn;  // Signalled when the request is done or may lead.
 
   bool needs_own_group() const { return alone != nullptr || plan->reads(); }
   uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
@@ -41,8 +41,8 @@ CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber
     : deps_(std::move(dependencies)), last_sequence_(last.value) {}
 
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
-  // Regions are flushed one after the other: only the log makes a batch over several of them whole
-  // when a crash comes in between. A flush syncs it first.
+  // Regions are flushed one at a time, so only the log keeps a batch over several of them atomic if
+  // a crash comes in between. A flush syncs the log first.
   if (plan->spans_regions || plan->reads()) {
     durability = std::max(durability, Durability::kBuffered);
   }
@@ -54,7 +54,7 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
     request.hold = &hold;
     RETURN_IF_ERROR(Submit(&request));
     if (request.unlogged.empty()) return Status();
-    // Twice at most: what these regions took since is logged.
+    // Two attempts at most: after the first, these regions log everything.
     for (Region* region : request.unlogged) RETURN_IF_ERROR(deps_.flush(region));
   }
 }
@@ -77,8 +77,8 @@ Status CommitQueue::WriteBuffered() {
   return RunAlone([this] { return deps_.log->WriteBuffered(); });
 }
 
-// A writer's whole way: wait in the queue until the group is done, or until this one is first and
-// nobody leads; then lead one group, which this one is the first of.
+// Waits until the request is done, or until it is first in the queue and there is no leader. In the
+// second case, leads one group, which begins with this request.
 Status CommitQueue::Submit(Request* request) {
   if (Enqueue(request)) {
     const Group group = TakeGroup();
@@ -146,8 +146,8 @@ void CommitQueue::HandOver() {
   if (queue_first_ != nullptr) queue_first_->turn.NotifyOne();
 }
 
-// The protocol, front to back. A failure before the last step leaves nothing behind but unused
-// sequences, which are never assigned again.
+// The commit protocol. A failure before the group is in the log leaves nothing behind but unused
+// sequence numbers, which are never assigned again; a later one turns the database read-only.
 Status CommitQueue::CommitGroup(const Group& group) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
   ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
@@ -160,7 +160,7 @@ Status CommitQueue::CommitGroup(const Group& group) {
   return Status();
 }
 
-// Numbers the operations, gives the batches their timestamps and puts the payload together.
+// Assigns sequence numbers and timestamps, and builds the payload.
 Result<LogGroup> CommitQueue::Encode(const Group& group) {
   LogGroup frame;
   frame.first = format::SequenceNumber(last_sequence().value + 1);
@@ -188,7 +188,8 @@ Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
   return Status();
 }
 
-// Of a group without a log each batch has one region, which may want one nevertheless.
+// The level of the group. Each batch of a kMemory group is in a single region; if that region logs
+// everything, the group is logged too.
 Durability CommitQueue::LevelOf(const Group& group) {
   if (group.durability > Durability::kMemory) return group.durability;
   for (const Request* request = group.first; request != nullptr; request = request->next) {
@@ -208,8 +209,8 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
     case Durability::kMemory:
       return Status();
     case Durability::kBuffered:
-      // First, because it may fail for want of memory, and what is buffered reaches the log. The
-      // payload is still needed to apply it.
+      // Scheduled first: it may run out of memory, and a group that is buffered reaches the log.
+      // Buffer gets a copy, since the payload is still needed to apply the group.
       ScheduleBufferedWrite();
       return deps_.log->Buffer(*frame);
     case Durability::kWritten:
@@ -221,8 +222,8 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
   return Status::InvalidArgument("unknown durability");
 }
 
-// The group is in the log: what cannot be applied now cannot be taken back either. It stays
-// invisible, and the database accepts no more.
+// A group that was logged, or applied in part, cannot be taken back. It stays invisible, and the
+// database turns read-only.
 Status CommitQueue::Apply(const LogGroup& frame) {
   const Status status =
       Guarded([&] { return deps_.applier->Apply(frame.payload, frame.first, frame.timestamp); });
@@ -232,7 +233,7 @@ Status CommitQueue::Apply(const LogGroup& frame) {
 
 void CommitQueue::ScheduleBufferedWrite() {
   if (write_scheduled_) return;
-  // The job waits for its turn behind this group, so it cannot come before the note below.
+  // The job queues after this group, so it cannot run before the flag below is set.
   deps_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
     RunAlone([this] {
       write_scheduled_ = false;

@@ -6,13 +6,13 @@
 // touches the log and the active memstores; leadership is a flag, not a mutex, so no lock is held
 // across its I/O.
 //
-// How far a group is logged before it is applied is decided by the highest level in it: kMemory not
-// at all, kBuffered into the buffer (a timer writes it), kWritten into the operating system,
-// kSynced onto the disk; the latter two take with them what was buffered before.
+// The highest level in a group decides how far it is logged before it is applied: kMemory not at
+// all, kBuffered into the buffer (a timer writes it), kWritten to the operating system, kSynced to
+// disk. The latter two also write what was buffered before.
 //
 // A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
-// be in the log or in files before it is: where its leader finds that something is not, the batch
-// is not committed, its region logs everything from then on, and the writer has it flushed and
+// be in the log or in store files first. If the leader finds that something is not, the batch is
+// not committed: its region logs everything from then on, and the writer flushes the region and
 // queues again (engine/region/unlogged.h;
 // docs/decisions/0009-reading-writes-flush-what-they-read.md).
 #pragma once
@@ -36,7 +36,7 @@
 
 namespace tandem::engine {
 
-/// What the queue works with; all outlive it.
+/// The components that the queue uses; all outlive it.
 struct CommitDependencies {
   GroupLog* log = nullptr;
   GroupApplier* applier = nullptr;
@@ -44,9 +44,9 @@ struct CommitDependencies {
   TimeSource* time = nullptr;
   Health* health = nullptr;
   BackgroundJobs* jobs = nullptr;
-  /// The table as everything committed so far left it; for DeleteCell.
+  /// A view of the table after all commits so far; for DeleteCell.
   std::function<TableView(const Table&)> latest_view;
-  /// Switches and flushes the memstores of the region. Called outside of the queue.
+  /// Switches and flushes the memstores of the region. Called outside the queue.
   std::function<Status(Region*)> flush;
   /// Called by the leader after each group: switches memstores, rolls the log.
   std::function<void()> after_group;
@@ -58,16 +58,16 @@ class CommitQueue {
   /// `last`: no sequence at or below it is assigned.
   CommitQueue(CommitDependencies dependencies, format::SequenceNumber last);
 
-  /// Commits the plan's batch and returns when it reached its level and is visible. Errors:
+  /// Commits the plan's batch and returns when it has reached its level and is visible. Errors:
   /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
   /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);
-  /// Runs `task` as a group of its own: nothing is committed meanwhile, everything before is
-  /// applied.
+  /// Runs `task` as a group of its own: everything before it is applied, and nothing commits while
+  /// it runs.
   Status RunAlone(const std::function<Status()>& task);
   /// Makes every logged operation up to `sequence` durable.
   Status SyncThrough(format::SequenceNumber sequence);
-  /// Gives what is buffered to the operating system.
+  /// Writes what is buffered to the operating system.
   Status WriteBuffered();
 
   /// The last sequence that was assigned.
@@ -104,12 +104,12 @@ class CommitQueue {
 
   const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
-  bool write_scheduled_ = false;         // The leader's: a timer will write the buffer.
+  bool write_scheduled_ = false;         // Used by the leader: a timer will write the buffer.
 
   base::Mutex mutex_;
   Request* queue_first_ GUARDED_BY(mutex_) = nullptr;
   Request* queue_last_ GUARDED_BY(mutex_) = nullptr;
-  bool leading_ GUARDED_BY(mutex_) = false;  // Somebody leads.
+  bool leading_ GUARDED_BY(mutex_) = false;  // There is a leader.
 };
 
 }  // namespace tandem::engine

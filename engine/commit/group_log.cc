@@ -1,5 +1,5 @@
-// Order is everything here: what was buffered first is appended first, and a frame is appended only
-// when the write that carries it follows at once.
+// Frames are appended in the order in which they were buffered, and only right before the write
+// that carries them.
 #include "engine/commit/group_log.h"
 
 #include <utility>
@@ -57,7 +57,7 @@ Status GroupLog::WriteFrames(const LogGroup* group) {
     if (group != nullptr) Append(*group);
     return Status();
   });
-  // The storage's buffer may hold some of the frames, and nobody can take them back.
+  // Some frames may be in the storage's buffer already and cannot be removed.
   if (!appended.ok()) return Fail("appending to the log", appended);
   const Status status = storage_->WriteLog();
   if (base::MayPass(status)) {

@@ -6,8 +6,8 @@
 // before anything later does (prefix property D2).
 //
 // A full disk (kNoSpace) fails the group; the segment is then sealed at its last good frame and the
-// next group begins a new one. A failure to begin a segment that may pass (base/passing.h) fails
-// the group too, and the next one tries again. Any other failure, and any failed sync, turns the
+// next group begins a new one. A transient failure to begin a segment (base/passing.h) fails the
+// group too, and the next group tries again. Any other failure, and any failed sync, turns the
 // database read-only.
 #pragma once
 
@@ -38,24 +38,24 @@ struct LogGroup {
 /// Threads: the commit leader, except the accessors marked otherwise.
 class GroupLog {
  public:
-  /// All outlive this. `last`: of the operations that are in the log already.
-  /// `account` (may be null) counts what waits to be written.
+  /// All outlive this. `last`: the last sequence number in the log. `account` (may be null) counts
+  /// the bytes that wait to be written.
   GroupLog(Storage* storage, SegmentTracker* segments, Health* health, format::SequenceNumber last,
            base::MemoryAccount* account = nullptr);
 
-  /// Keeps the group for the next write. Errors: as WriteBuffered, when so much waits that it has
-  /// to be written first; the group is then not kept.
+  /// Buffers the group for the next write. If the buffer is full, it is written first. Errors:
+  /// those of WriteBuffered; the group is then not buffered.
   Status Buffer(LogGroup group);
-  /// Gives everything buffered and then `group` to the operating system. Errors: those that
-  /// may pass (`group` is not in the log, what was buffered still waits), kIoError and others
-  /// (read-only from now on).
+  /// Writes everything buffered and then `group` to the operating system. Errors: transient ones
+  /// (`group` is not in the log, what was buffered stays buffered); kIoError and others (read-only
+  /// from now on).
   Status Write(const LogGroup& group);
-  /// Write of nothing but what was buffered.
+  /// As Write, for the buffered groups alone.
   Status WriteBuffered();
   /// Makes everything written durable. Errors: any (read-only from now on).
   Status Sync();
-  /// Seals the segment and begins a new one. Errors: those that may pass (tried again before the
-  /// next write), any other (read-only).
+  /// Seals the segment and begins a new one. Errors: transient ones (tried again before the next
+  /// write); any other (read-only).
   Status Roll();
   uint64_t segment_bytes() const { return storage_->segment_bytes(); }
 
@@ -83,7 +83,7 @@ class GroupLog {
   bool needs_roll_ = false;    // The segment was sealed by a full disk.
   format::SequenceNumber written_;
   std::atomic<uint64_t> synced_through_;  // Release by the leader, acquire by flushes.
-  std::atomic<uint64_t> log_bytes_{0};    // Relaxed: a figure.
+  std::atomic<uint64_t> log_bytes_{0};    // Relaxed: guards no other data.
 };
 
 }  // namespace tandem::engine

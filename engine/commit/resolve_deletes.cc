@@ -1,7 +1,7 @@
 // How one batch is resolved:
-//   1. Operations are taken in order; each that is written takes the next sequence.
+//   1. Operations are taken in order; each that is written takes the next sequence number.
 //   2. A DeleteCell sees the stored cells of its row and those of the operations of its own batch.
-//   3. What it becomes is one operation more of the batch, which later ones see in turn.
+//   3. Its cells form one more operation of the batch, which later operations see.
 #include "engine/commit/resolve_deletes.h"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ class Resolver {
   format::SequenceNumber next_;
   /// The cells of the batch's own operations so far, complete with sequence and timestamp.
   std::map<std::pair<format::TableId, std::string_view>, std::vector<format::Cell>> written_;
-  std::vector<std::shared_ptr<const void>> pins_;  ///< Of cells that were read.
-  std::vector<Region*> unlogged_;                  ///< Where something read is in no log.
+  std::vector<std::shared_ptr<const void>> pins_;  ///< Keep the cells that were read alive.
+  std::vector<Region*> unlogged_;                  ///< Where it read operations that are in no log.
 };
 
 Result<std::vector<Region*>> Resolver::Resolve() {
@@ -82,8 +82,8 @@ void Resolver::Emit(const PlannedOperation& operation) {
   ++next_.value;
 }
 
-// Newest first, of the one column: all, or some when they are fewer than the family keeps
-// (CellsOfColumn).
+// The visible versions of the column, newest first. Of a hot row, all only if they may be as many
+// as the family keeps (CellsOfColumn).
 Result<std::vector<format::Cell>> Resolver::VisibleVersions(const PlannedOperation& operation) {
   const Table& table = TableOf(operation.table);
   const ColumnWanted wanted{.column = operation.cells.front(),
@@ -112,7 +112,7 @@ Status Resolver::ResolveDelete(const PlannedOperation& operation) {
   return hit < versions.size() ? EmitDelete(operation, versions, hit) : Status();
 }
 
-// What hides a cell counts as what shows one: the answer follows from both.
+// Cells that hide others count too, since the result depends on both.
 void Resolver::NoteUnlogged(Region* region, const ColumnCells& read) {
   const format::SequenceNumber flushed = region->flushed_through();
   const bool any = region->unlogged().MayHoldUpTo(read.tree_through, flushed) ||
@@ -123,7 +123,7 @@ void Resolver::NoteUnlogged(Region* region, const ColumnCells& read) {
   unlogged_.push_back(region);
 }
 
-// Has the cell hold its value itself.
+// Replaces a far value by the value itself.
 Status Resolver::BringNear(format::Cell* cell) {
   if (!cell->is_far()) return Status();
   auto value = std::make_shared<std::string>();

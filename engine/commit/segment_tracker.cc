@@ -1,4 +1,4 @@
-// A list of a few segments; the plain thing.
+// A list is enough: there are few segments.
 #include "engine/commit/segment_tracker.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which sealed log segments hold operations up to which sequence: a segment goes when every
+// The last sequence number of each sealed log segment. A segment can be dropped when every
 // operation in it is in a store file.
 #pragma once
 
@@ -13,15 +13,16 @@ namespace tandem::engine {
 /// Threads: any.
 class SegmentTracker {
  public:
-  /// The segment takes no more; its operations, all in memstores by now, end at `last`.
+  /// Adds a segment that takes no more writes. Its operations are all in memstores and end at
+  /// `last`.
   void Seal(format::FileNumber segment, format::SequenceNumber last) EXCLUDES(mutex_);
   /// The segments whose operations are all older than `oldest_needed`, oldest first.
   std::vector<format::FileNumber> Droppable(format::SequenceNumber oldest_needed) const
       EXCLUDES(mutex_);
-  /// The last operation of the oldest segment that takes no more: it can go when all up to that one
-  /// are in files. nullopt: there is none.
+  /// The last operation of the oldest sealed segment, which can be dropped when all operations up
+  /// to it are in store files. nullopt: no segment is sealed.
   std::optional<format::SequenceNumber> OldestEnd() const EXCLUDES(mutex_);
-  /// They are gone.
+  /// Removes them from the list.
   void Forget(const std::vector<format::FileNumber>& segments) EXCLUDES(mutex_);
   size_t size() const EXCLUDES(mutex_);
 
@@ -31,7 +32,7 @@ class SegmentTracker {
     format::SequenceNumber last;
   };
   mutable base::Mutex mutex_;
-  std::vector<Sealed> sealed_ GUARDED_BY(mutex_);  // Oldest first; `last` never falls.
+  std::vector<Sealed> sealed_ GUARDED_BY(mutex_);  // Oldest first; `last` never decreases.
 };
 
 }  // namespace tandem::engine

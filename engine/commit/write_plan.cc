@@ -1,5 +1,5 @@
-// Planning walks the batch once. When it meets a DeleteCell it starts again and keeps the
-// operations instead of encoding them.
+// Planning walks the batch once. If it finds a DeleteCell, it starts again and keeps the operations
+// instead of encoding them.
 #include "engine/commit/write_plan.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string LimitText(std::string_view what, size_t found, size_t limit) {
   return text;
 }
 
-// Sequence and timestamp come at commit.
+// Sequence number and timestamp are assigned at commit.
 format::Cell NewCell(format::CellKind kind, format::FamilyId family, const ColumnValue& column) {
   format::Cell cell;
   cell.kind = kind;
@@ -56,8 +56,8 @@ class Planner {
   const bool keep_operations_;
   bool met_delete_cell_ = false;
   WritePlan plan_;
-  const Table* table_ = nullptr;    ///< Of the present operation; `plan_` holds it.
-  BatchOperation operation_;        ///< At hand.
+  const Table* table_ = nullptr;  ///< Of the current operation; `plan_` holds it.
+  BatchOperation operation_;      ///< The current one.
   std::vector<std::string_view> qualifiers_;
   std::string index_key_;
 };

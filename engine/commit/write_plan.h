@@ -1,5 +1,5 @@
-// What a WriteBatch means: names resolved, limits and types checked, operations encoded for the
-// log. Everything that needs neither a lock nor a sequence happens here.
+// Plans a WriteBatch: resolves names, checks limits and types, encodes operations for the log.
+// Everything that needs neither a lock nor a sequence number happens here.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ struct WritePlan {
   bool spans_regions = false;                        ///< It touches more than one.
   Region* region = nullptr;                          ///< Of its first operation.
   wal::BatchEncoder batch;  ///< Complete unless `unresolved` has something.
-  /// All operations of a batch that contains a DeleteCell: what they are is known only when
-  /// everything before them was applied (rule 3).
+  /// All operations of a batch that contains a DeleteCell, whose cells are known only when
+  /// everything before the batch is applied (rule 3).
   std::vector<PlannedOperation> unresolved;
 
-  /// What it writes depends on what is there.
+  /// Whether what it writes depends on stored data.
   bool reads() const { return !unresolved.empty(); }
 };
 

@@ -12,15 +12,15 @@ namespace {
 constexpr size_t kWaitingSlow = 2;
 constexpr size_t kWaitingStop = 4;
 constexpr int64_t kSlowMicros = 1000;
-// Where runs are many, a memstore's worth of writes sleeps this often for kSlowMicros, twice as
-// often with each run more; a single write at most kSleepsMax times.
+// With too many runs, writing a memstore's worth of bytes sleeps kSlowMicros this many times, and
+// twice as often for each further run; a single write sleeps at most kSleepsMax times.
 constexpr uint64_t kSleepsPerMemstore = 1000;
 constexpr uint64_t kSleepsMax = 16;
 constexpr size_t kDoublingsMax = 10;
-// Waits end by themselves after this, to look again: nobody depends on a lost wake-up.
+// A wait times out after this and checks again, so a lost wake-up does no harm.
 constexpr int64_t kLookAgainMicros = 100'000;
 
-// The memstores that wait count as the runs that they will be.
+// Counts waiting memstores as the runs that they will become.
 size_t RunsToBe(const RegionVersion& version) {
   return RunCount(version) + version.memstores.size() - 1;
 }
@@ -43,7 +43,7 @@ Status WriteThrottle::Admit(const Request& request) {
     if (reason.empty()) break;
     if (request.no_wait) return Status::Busy(reason);
     const Status hindrance = deps_.health->hindrance();
-    // Where jobs run inside of waiting, what hinders them may be over and tried again.
+    // An inline executor runs jobs inside the wait, so the hindrance may be gone after it.
     const bool may_be_over = deps_.executor->runs_inline() && !waited;
     if (!hindrance.ok() && !may_be_over) return Hindered(reason, hindrance);
     if (waited && deps_.executor->runs_inline()) return Status::Busy(reason);
@@ -58,7 +58,7 @@ Status WriteThrottle::Admit(const Request& request) {
   return Status();
 }
 
-// What this write pays for those before it, too, when it is the one that completes a sleep's worth.
+// The write that completes a sleep's worth of bytes also pays for the writes before it.
 int64_t WriteThrottle::DelayMicros(const Request& request) {
   if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) return kSlowMicros;
   if (runs_max_.load(std::memory_order_relaxed) < runs_slow()) return 0;

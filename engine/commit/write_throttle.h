@@ -2,10 +2,11 @@
 // together pass their budget. They wait before they join the commit queue, so the leader is never
 // held up.
 //
-// Merges: what counts is the runs of a region and the memstores that will be runs. Twice as many as
-// an idle region may have are never passed; from a quarter more on, writers slow down by the bytes
-// that they write: in such a way that a memstore takes a second to fill, and twice as long with
-// each run more. Regions whose merges fail let writers go on, since waiting would help nobody.
+// Merges: the throttle counts a region's runs and the memstores that will become runs. They never
+// exceed twice the runs of an idle region. From a quarter above an idle region on, writers are
+// slowed by the bytes that they write, so that a memstore takes a second to fill, and twice as long
+// for each further run. A region whose merges fail does not hold writers up, since waiting would
+// not help.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class WriteThrottle {
     uint64_t memstores_total_bytes = 0;  ///< Writers wait above it.
     uint32_t runs_max = 8;               ///< Of an idle region.
   };
-  /// A write that asks to go on.
+  /// A write that asks to be admitted.
   struct Request {
     const std::vector<std::shared_ptr<const Table>>& tables;
     uint64_t bytes = 0;
@@ -49,34 +50,35 @@ class WriteThrottle {
   /// What `dependencies` points to outlives this.
   explicit WriteThrottle(const Dependencies& dependencies) : deps_(dependencies) {}
 
-  /// Returns when the write may go on. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
-  /// nobody is left who could flush); kNoSpace when what it waits for waits for disk space.
+  /// Returns when the write may proceed. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
+  /// nothing is left that could flush); what hinders the flush it waits for: kNoSpace,
+  /// kOutOfMemory, kUnavailable.
   Status Admit(const Request& request);
-  /// Looks at the regions again and wakes those that wait: to be called whenever a memstore was
-  /// switched or flushed, runs were merged or that failed, or the database's health changed.
+  /// Looks at the regions again and wakes waiting writers. Call it whenever a memstore was switched
+  /// or flushed, a merge ended or failed, or the database's health changed.
   void Update() EXCLUDES(mutex_);
 
  private:
   void Look();
   using Tables = std::vector<std::shared_ptr<const Table>>;
-  /// Why a write has to wait; empty: it need not.
+  /// Why a write has to wait; empty if it need not.
   std::string ReasonToWait(const Tables& tables) const;
   std::string ReasonToWait(const Region& region) const;
-  /// The region's runs and memstores that will be some, when they are `least` or more and its
-  /// merges can be waited for; else 0.
+  /// The region's runs, with the memstores that will become runs; 0 if they are fewer than `least`
+  /// or the region's merges fail.
   size_t RunsFrom(size_t least, const Region& region) const;
   size_t runs_slow() const { return deps_.runs_max + std::max(deps_.runs_max / 4, 1u); }
-  /// The active memstore is one run more.
+  /// One less, since the active memstore will be a run too.
   size_t runs_stop() const { return size_t{2} * std::max(deps_.runs_max, 2u) - 1; }
   int64_t DelayMicros(const Request& request);
   Status WaitForFlush() EXCLUDES(mutex_);
 
   const Dependencies deps_;
-  // Stored by Update, loaded by writers; relaxed, since being late by a moment does no harm.
+  // Stored by Update, loaded by writers; relaxed, since a slightly old value does no harm.
   std::atomic<uint64_t> memstore_bytes_{0};
   std::atomic<size_t> waiting_max_{0};      // Of any region.
   std::atomic<size_t> runs_max_{0};         // Likewise.
-  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted: of slowed writes since the last sleep.
+  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted bytes of all slowed writes.
   base::Mutex mutex_;
   base::CondVar changed_;
 };

@@ -1,4 +1,4 @@
-// The merge itself is compaction/merge; here is what comes before and after it.
+// The merge itself is in compaction/merge; this file does what comes before and after it.
 #include "engine/jobs/compactor.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tandem::engine {
 namespace {
 
-// The merge did not fail: somebody ended it.
+// The merge did not fail: it was cancelled, or the database turned read-only.
 bool WasEnded(const Status& status) {
   return status.code() == StatusCode::kCancelled || status.code() == StatusCode::kReadOnly;
 }
@@ -85,7 +85,7 @@ Status Compactor::CompactDueLocked(Region& region) {
   return CompactInputs(region, *inputs, CancelFlagOf(region, *inputs));
 }
 
-// What came of a merge decides whether it is of use to wait for the next one.
+// Records whether the region's merges fail: if they do, writers do not wait for them.
 void Compactor::Settle(Region& region, const Status& status) {
   if (!WasEnded(status)) region.SetMergesFail(!status.ok());
 }
@@ -111,7 +111,7 @@ Status Compactor::FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& 
   return first_error;
 }
 
-// Merges of the region within the budget, which they use up.
+// Runs due merges of the region whose inputs fit in `*budget`, and deducts them from it.
 Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
   compaction::MergePolicy policy = policy_;
   policy.bytes_max = *budget;
@@ -167,7 +167,7 @@ Status Compactor::CompactLocked(Region& region) {
 Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return Status();
-  // What flushes left free would stand beside what the merge takes.
+  // Otherwise the heap that flushes freed would add to what the merge takes.
   base::ReturnFreeHeap();
   CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
   uint64_t broken = 0;
@@ -218,7 +218,7 @@ Status Compactor::RewriteLocked(Region& region) {
   return Status();
 }
 
-// The oldest run with a broken section that was not tried in vain.
+// The oldest run with a broken section whose rewriting has not failed for good.
 std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
   Inputs inputs{.version = WithoutMemstores(*region.version())};
   std::optional<uint32_t> run;
@@ -240,7 +240,7 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
   return inputs;
 }
 
-// A section of an index that the merge finds broken is made again from the rows.
+// An index section that the merge finds broken is rebuilt from the rows.
 Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
                                                            const Inputs& inputs,
                                                            const CancelFlag& cancelled) {
@@ -254,7 +254,7 @@ Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
   return any ? Merge(region, inputs, cancelled) : files;
 }
 
-// The files before the inputs that may hold rows of theirs.
+// The files older than the inputs whose key ranges overlap theirs.
 std::vector<format::StoreFile*> Compactor::OlderSharingKeys(const Inputs& inputs) {
   std::vector<format::StoreFile*> found;
   for (size_t i = 0; i < inputs.first; ++i) {
@@ -302,8 +302,8 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   return run.Take();
 }
 
-// The outputs of a merge that could not be shown go; where a crash may still show them, they go
-// when it cannot any more (Storage::DeleteFile).
+// Deletes the outputs of a merge that could not be installed. If a crash could still bring them in,
+// they are deleted once it no longer can (Storage::DeleteFile).
 Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files) {
   const Status installed = Install(region, inputs, files);
   if (installed.ok()) return installed;

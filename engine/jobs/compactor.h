@@ -1,12 +1,13 @@
 // Compaction of a region: adjacent runs become one run, of one file or of several with disjoint
-// keys. Which runs, compaction/pick decides; by hand it is all of them.
+// keys. compaction/pick decides which runs; a manual compaction takes all of them.
 //
-// Steps: the files of these runs are merged into new ones, which are synced; one catalog edit puts
-// these in their place; one swap of the region's version shows them; the old files are deleted when
-// the last reader lets go of them. Files that are flushed meanwhile stay after the new ones.
+// Steps: the files of these runs are merged into new ones, which are synced; one catalog edit
+// replaces the old files; one swap of the region's version publishes the new ones; the old files
+// are deleted when their last reader releases them. Files flushed meanwhile stay after the new
+// ones.
 //
-// A close ends large merges, so that it is prompt, and makes small ones, so that many short lives
-// do not leave many files.
+// A close cancels large merges, so that it is prompt, and completes small ones, so that many short
+// sessions do not leave many files.
 #pragma once
 
 #include <atomic>
@@ -43,38 +44,37 @@ class Compactor {
   bool IsBehind(const Region& region) const {
     return RunCount(*region.version()) > policy_.runs_max;
   }
-  /// Merges all files of the region into one run, in several steps where there are more runs than
-  /// one merge takes. A due merge that runs is ended: this one does its work and more. Errors:
-  /// kCancelled, kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs of the step
-  /// stay then.
+  /// Merges all files of the region into one run, in several steps if there are more runs than one
+  /// merge takes. Cancels a due merge of the region that is running, since this one includes it.
+  /// Errors: kCancelled, kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs of
+  /// the failed step then stay.
   Status Compact(Region& region) EXCLUDES(mutex_);
-  /// Merges what is due, as long as something is, and calls `merged` after each; unless somebody
-  /// merges in the region already: no thread waits that a flush may need. Errors: as Compact. A
-  /// region where it fails for a reason that does not pass (base/passing.h) is left alone from then
-  /// on.
+  /// Runs due merges until none is left and calls `merged` after each. Returns at once if another
+  /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. A
+  /// region where a merge fails permanently (base/passing.h) is left alone from then on.
   Status CompactIfDue(Region& region, const std::function<void()>& merged) EXCLUDES(mutex_);
-  /// For a close, instead of Cancel: ends merges that run, and those that begin later, unless they
-  /// are due and small; then merges what is due in `regions`, at most kCloseBytes of inputs
-  /// together. Returns the first error; the other regions are merged all the same.
+  /// For a close, before Cancel: cancels running and later merges unless they are due and small;
+  /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
+  /// first error; the other regions are merged all the same.
   Status FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) EXCLUDES(mutex_);
-  /// Whether the caller is to try CompactIfDue again later, since nobody else is: until
-  /// ReleaseRetry.
+  /// Whether the caller should try CompactIfDue again later, since no other caller will; holds
+  /// until ReleaseRetry.
   bool ClaimRetry(const Region& region) EXCLUDES(mutex_);
   void ReleaseRetry(const Region& region) EXCLUDES(mutex_);
-  /// Rewrites every run that has a file with a broken section, each alone, from its rows.
-  /// Errors: kBusy when the region is being compacted, which may do it; as Compact. A file with
-  /// which it fails for good is left alone from then on.
+  /// Rewrites every run that has a file with a broken section, one run at a time, from its rows.
+  /// Errors: kBusy when the region is being compacted, which may do it; those of Compact. A file
+  /// that cannot be rewritten is left alone from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);
-  /// Ends merges that run, and those that begin later, with kCancelled.
+  /// Running and later merges end with kCancelled.
   void Cancel() EXCLUDES(mutex_) { EndMergesAbove(0); }
 
-  /// What merges of a close read together: a moment's work on any disk.
+  /// Total inputs of the merges of a close, in bytes: a short read on any disk.
   static constexpr uint64_t kCloseBytes = 4 << 20;
 
  private:
   using CancelFlag = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
 
-  // A region's due merge gives way to those who wait to merge all of it, and to a close.
+  // A region's due merge gives way to callers that wait to compact all of it, and to a close.
   struct DueMerge {
     uint32_t callers_waiting = 0;
     uint64_t input_bytes = 0;
@@ -88,7 +88,7 @@ class Compactor {
   Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
   void Wait(const Region& region, int change) EXCLUDES(mutex_);
   Status CompactDueLocked(Region& region) EXCLUDES(mutex_);
-  // The files [first, end) of a version: whole runs that follow one another.
+  // The files [first, end) of a version: whole, adjacent runs.
   struct Inputs {
     RegionVersion version;
     size_t first = 0, end = 0;
@@ -113,12 +113,12 @@ class Compactor {
 
   const FileWork work_;
   const compaction::MergePolicy policy_;
-  CancelFlag cancelled_{false};  // Merges that are not due ones.
+  CancelFlag cancelled_{false};  // For merges other than due ones.
   mutable base::Mutex mutex_;
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;       // Larger due merges end.
-  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Entries stay.
+  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Never erased.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
-  std::set<format::RegionId> tried_again_ GUARDED_BY(mutex_);  // Soon: somebody has claimed it.
+  std::set<format::RegionId> tried_again_ GUARDED_BY(mutex_);  // Their retry is claimed.
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };
 

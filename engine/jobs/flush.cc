@@ -1,7 +1,6 @@
-// The memstore is walked once; rows of which nothing survives are left out, and a file is begun
-// with the first row that stays in it. Of a hot row only the states that somebody sees are walked
-// (memstore/row_states.h), and one that is large even so is written column by column, as compaction
-// does.
+// The memstore is walked once. Rows of which nothing survives are left out, and a file is created
+// only when there is a row to write. Of a hot row only the states that some reader sees are walked
+// (memstore/row_states.h); if it is still large, it is written column by column, as in compaction.
 #include "engine/jobs/flush.h"
 
 #include <algorithm>
@@ -55,8 +54,8 @@ class MemstoreWriter {
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
   std::vector<format::Cell> cells_, kept_;
-  format::StoreFileWriter* writer_ = nullptr;        // Of the file that was begun and not finished.
-  std::unique_ptr<FlushedRows::Recorder> recorder_;  // Of its rows; null: there is no use for it.
+  format::StoreFileWriter* writer_ = nullptr;        // Of the unfinished file.
+  std::unique_ptr<FlushedRows::Recorder> recorder_;  // Of its rows; null: not needed.
 };
 
 Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key, uint64_t hash) {
@@ -88,7 +87,7 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
   return Status();
 }
 
-// The present file, or the next one when it has reached its limits.
+// The writer of the current file, or of the next one if the current one has reached its limits.
 Result<format::StoreFileWriter*> MemstoreWriter::WriterOfNextRow(const Memstore& memstore) {
   if (writer_ != nullptr && work_.limits.AreReached(*writer_)) {
     RETURN_IF_ERROR(FinishFile(memstore));
@@ -108,7 +107,7 @@ Status MemstoreWriter::WriteHotRow(const Memstore::Iterator& row, const Memstore
   return WriteRow(row.key(), memstore);
 }
 
-// The record of the file's rows has such a row as one that kills nothing, which is safe.
+// The file's record lists a streamed row as one that kills nothing, which is safe.
 Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
                                  const Memstore& memstore) {
   compaction::MergeOptions options;
@@ -165,7 +164,7 @@ Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
 }
 
 Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
-  // A memstore that came to wait after the last look of the flushing thread is seen by the loop.
+  // The loop finds a memstore that began to wait after the flushing thread looked last.
   while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
     const Status status = Guarded([&] { return FlushWaiting(region, flushed); });
     region.End(Region::Work::kFlush);
@@ -209,7 +208,7 @@ Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion
   ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version));
   const Status installed = Install(region, memstore, files);
   if (installed.ok()) return files;
-  for (const FinishedFile& file : files) file.file->DropRecord();  // The next try may be far away.
+  for (const FinishedFile& file : files) file.file->DropRecord();  // The retry may be much later.
   return installed;
 }
 

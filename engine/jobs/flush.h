@@ -1,4 +1,4 @@
-// Flush: the oldest waiting memstore of a region becomes a run of store files, mostly of one.
+// Flush: the oldest waiting memstore of a region becomes a run of store files, usually of one.
 //
 // Steps, each of which a crash may follow:
 //   1. The log is synced up to the memstore's last operation, so that no file makes a later write
@@ -28,9 +28,9 @@ class Flusher {
   Flusher(FileWork work, CommitQueue* queue, OverlapWorker* overlaps)
       : work_(work), queue_(queue), overlaps_(overlaps) {}
 
-  /// Flushes every waiting memstore of the region, oldest first, after those that somebody else is
-  /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; what was not
-  /// flushed still waits.
+  /// Flushes every waiting memstore of the region, oldest first, after those that another thread is
+  /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; memstores
+  /// that were not flushed still wait.
   Status Flush(Region& region, const std::function<void()>& flushed);
   /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);

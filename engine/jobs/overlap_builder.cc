@@ -1,4 +1,4 @@
-// The worker: one region at a time has its turn, one newer file at a time is walked.
+// One thread at a time works on a region, and it walks one newer file at a time.
 #include "engine/jobs/overlap_builder.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Overlaps::Key KeyOf(const LiveFile& older, const LiveFile& newer) {
   return {older.store().number(), newer.store().number()};
 }
 
-// Lets go of what is recorded of a version's files when a search ends, however it does.
+// Drops the records of a version's files when a search ends, whether or not it succeeded.
 struct RecordRelease {
   RecordRelease() = default;
   RecordRelease(const RecordRelease&) = delete;
@@ -62,7 +62,7 @@ std::unique_ptr<FlushedRows::Recorder> OverlapWorker::NewRecorder(const RegionVe
 }
 
 Status OverlapWorker::BuildMissing(Region& region) {
-  std::vector<format::FileNumber> seen;  // The files before the last look.
+  std::vector<format::FileNumber> seen;  // The files when the last search began.
   while (seen != FileNumbers(*region.version()) && region.TryBegin(Region::Work::kOverlaps)) {
     seen = FileNumbers(*region.version());
     const Status status = Guarded([&] { return BuildInTurn(region); });
@@ -74,7 +74,7 @@ Status OverlapWorker::BuildMissing(Region& region) {
 
 Status OverlapWorker::BuildInTurn(Region& region) {
   std::set<format::FileNumber> walked;
-  RecordRelease at_end;  // A file that is flushed later comes with a job of its own.
+  RecordRelease at_end;  // A file flushed later has a job of its own.
   bool found = true;
   while (found) {
     at_end.version =
@@ -88,7 +88,7 @@ void OverlapWorker::DropRecords(const RegionVersion& version) {
   for (const FileSlice& slice : version.files) slice.file->DropRecord();
 }
 
-// The pairs of the first newer file that was not walked yet; false: there is none.
+// Builds and publishes the pairs of the first newer file not yet walked; false: none is left.
 Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& version,
                                       std::set<format::FileNumber>* walked) {
   const std::vector<Missing> all = FindMissing(version);
@@ -131,7 +131,7 @@ std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersi
   return all;
 }
 
-// Pairs that another region has are shared; others are built if the worst case fits the memory.
+// Pairs that another region has are shared; others are built if their worst case fits in memory.
 Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
                                              const Missing& missing) {
   Overlaps::Pairs pairs;
@@ -167,7 +167,7 @@ Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
   return pairs;
 }
 
-// Bitmaps come before the record that they are faster to make from.
+// Bitmaps take precedence over the record, which only makes building them faster.
 bool OverlapWorker::ReserveFor(const Missing& missing, uint64_t bytes) {
   if (memory_->Reserve(bytes)) return true;
   missing.newer->DropRecord();

@@ -1,6 +1,6 @@
-// Building the overlaps of a region's files behind readers and writers: after a flush and after a
-// compaction the pairs that are missing are found, one newer file after the other, and published
-// with a new version of the region. What cannot be built is left to the filter path.
+// Builds the overlaps of a region's files in the background: after a flush or a compaction it finds
+// the missing pairs, one newer file at a time, and publishes them with a new version of the region.
+// What cannot be built is left to the filter path.
 #pragma once
 
 #include <atomic>
@@ -35,19 +35,20 @@ class OverlapWorker {
   /// `version` may hold any of the memstore's rows.
   std::unique_ptr<FlushedRows::Recorder> NewRecorder(const RegionVersion& version,
                                                      const Memstore& memstore) const;
-  /// Builds the pairs that are missing, as far as memory allows, unless somebody does it already,
-  /// who then sees the files that came meanwhile: no thread waits that a flush may need. The
-  /// records of the region's files are let go of, whatever came of it. Errors: kCancelled,
-  /// kCorruption, kIoError; what was published before stays.
+  /// Builds the missing pairs that fit in memory. If another thread is doing so, returns at once,
+  /// since a flush may need this thread; the other one then also sees the files added meanwhile.
+  /// Drops the records of the region's files, whatever the result. Errors: kCancelled, kCorruption,
+  /// kIoError; what was published before stays.
   Status BuildMissing(Region& region) EXCLUDES(mutex_);
-  /// Lets go of what flushes recorded of the version's files: nothing will be built from it.
+  /// Drops the records of the version's files: nothing will be built from them.
   static void DropRecords(const RegionVersion& version);
-  /// Ends walks that go on, and those that begin later, with kCancelled.
+  /// Running and later walks end with kCancelled.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   uint64_t memory_bytes() const { return memory_->used_bytes(); }
 
  private:
-  // Records, which live from a flush to the walk behind it, get this part of the memory at most.
+  // Records, which live from a flush to the walk after it, take at most 1 / kRecordPart of the
+  // memory.
   static constexpr uint64_t kRecordPart = 4;
 
   // A newer file and the older ones whose pairs with it are missing.
@@ -70,7 +71,7 @@ class OverlapWorker {
 
   const std::shared_ptr<OverlapMemory> memory_, record_memory_;
   Monitor* const monitor_;
-  std::atomic<bool> cancelled_{false};  // Relaxed: a wish that is polled.
+  std::atomic<bool> cancelled_{false};  // Relaxed: it is polled.
   base::Mutex mutex_;
   /// Pairs that regions share are built once.
   std::map<Overlaps::Key, std::weak_ptr<const PairOverlap>> built_ GUARDED_BY(mutex_);

@@ -1,6 +1,5 @@
 // The rows of the newer file of an overlap walk, block by block: their keys, and whether they make
-// an older file's postings dead (rule 13). They come from what the flush recorded of them, or from
-// the file itself.
+// an older file's postings dead (rule 13). They come from the record of the flush or from the file.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ class NewerRows {
     uint32_t first = 0;  ///< Ordinal of its first row.
     uint32_t count = 0;
   };
-  /// How many of some rows kill.
+  /// How many rows of a set kill.
   enum class Share : uint8_t { kNone, kSome, kAll };
 
   virtual ~NewerRows() = default;
@@ -40,16 +39,16 @@ class NewerRows {
   virtual Block BlockAt(uint32_t block) const = 0;
   /// Moves to a block. Errors: kCorruption, kIoError.
   virtual Status Enter(uint32_t block) = 0;
-  /// Of the row at `slot` of the block. Requires: slots rise within a block. Errors: kCorruption.
-  /// Lifetime: until the next call.
+  /// The key of the row at `slot` of the block. Requires: slots ascend within a block. Errors:
+  /// kCorruption. Lifetime: until the next call.
   virtual Result<std::string_view> Key(uint32_t slot) = 0;
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
-  /// timestamp at or above `timestamp`; true is certain, false of a wide row is not. Errors:
+  /// timestamp at or above `timestamp`. True is certain; false is not for a wide row. Errors:
   /// kCorruption, kIoError.
   virtual Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) = 0;
-  /// Of how many rows of the file that is so; kSome where it is not known without looking.
+  /// For how many rows of the file Kills is true; kSome if unknown without reading them.
   virtual Share ShareOfFile(size_t which, int64_t timestamp) const = 0;
-  /// The same of the block.
+  /// The same for the block.
   virtual Share ShareOfBlock(size_t which, int64_t timestamp) const = 0;
 
  protected:
@@ -59,12 +58,12 @@ class NewerRows {
   std::vector<const format::IndexRecord*> indexes_;
 };
 
-/// The rows of `file`, which is read past the cache. What the clean bits, the presence bits and the
-/// statistics decide needs no cell; for other rows the cells are looked at. Errors: kCorruption,
-/// kIoError. Lifetime: both outlive it.
+/// The rows of `file`, read past the cache. Cells are read only for rows that the clean bits, the
+/// presence bits and the statistics leave undecided. Errors: kCorruption, kIoError. Lifetime: both
+/// outlive it.
 Result<std::unique_ptr<NewerRows>> NewFileRows(const format::TableRecord& table,
                                                format::StoreFile* file);
-/// The rows of a record. nullptr when it lacks a column of an index. Lifetime: both outlive it.
+/// The rows of a record; nullptr if it lacks a column of an index. Lifetime: both outlive it.
 std::unique_ptr<NewerRows> NewRecordedRows(const format::TableRecord& table,
                                            const FlushedRows& record);
 

@@ -1,5 +1,4 @@
-// The rows of the newer file as they stand in it. Deciding from bitmaps and statistics first, from
-// cells at last.
+// The rows of the newer file, read from the file. Bitmaps and statistics decide first, cells last.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -39,17 +38,17 @@ class FileRows final : public NewerRows {
     const format::Bitmap* present = nullptr;  // nullptr: the file has no section of the index.
     bool is_everywhere = false;               // Every row is present,
     bool is_nowhere = false;                  // or none.
-    // Of the column's Puts in the file; as wide as can be where that is unknown.
+    // Timestamps of the column's Puts in the file; the widest range if unknown.
     int64_t min_timestamp = std::numeric_limits<int64_t>::min();
     int64_t max_timestamp = std::numeric_limits<int64_t>::max();
   };
 
-  // A family of indexed columns.
+  // A family with indexed columns.
   struct Family {
     const format::DataSection* data = nullptr;
     std::vector<std::string> qualifiers;  // Sorted.
     std::optional<format::Projection> columns;
-    uint32_t block = 0;  // That was looked at last.
+    uint32_t block = 0;  // The block read last.
     format::RowBlockRef rows;
   };
 
@@ -62,7 +61,7 @@ class FileRows final : public NewerRows {
   format::StoreFile* file_;
   std::vector<Column> columns_;            // By index.
   const format::Bitmap* clean_ = nullptr;  // nullptr: every row is clean.
-  std::vector<Family> families_;           // Does not change once its projections stand.
+  std::vector<Family> families_;           // Fixed once projections refer to it.
   const format::DataSection* carrier_ = nullptr;
   std::optional<format::FileWindow> window_;
   format::RowBlockRef rows_;
@@ -186,7 +185,7 @@ Status FileRows::LookAtCells(uint32_t slot) {
   return {};
 }
 
-// Cells of the carrier are in the present block, those of other families in blocks of their own.
+// The carrier's cells are in the current block, those of other families in blocks of their own.
 Status FileRows::AppendCells(uint32_t slot, Family* family) {
   if (family->data == carrier_) return AppendCells(*rows_, slot, *family);
   const uint32_t ordinal = rows_->first() + slot;
@@ -203,8 +202,8 @@ Status FileRows::AppendCells(uint32_t slot, Family* family) {
   return AppendCells(*family->rows, position - family->rows->first(), *family);
 }
 
-// Of a wide row its head says which families it deletes; its columns are too far away, and what
-// they might kill is left alive.
+// Of a wide row only the head is read, which says what families it deletes. Its columns are not
+// read, so postings that they might kill stay alive.
 Status FileRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family) {
   if (rows.is_wide()) return rows.AppendFamilyDeletes(&cells_);
   return rows.Cells(slot, *family.columns, &cells_);

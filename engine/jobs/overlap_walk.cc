@@ -30,7 +30,7 @@ std::optional<int64_t> NewestPut(const format::StoreFile& file,
   return std::nullopt;
 }
 
-// One older file: which rows it may hold, where, and the sets that grow.
+// One older file: which rows it may hold, in which blocks, and the row sets built so far.
 class OlderFile {
  public:
   OlderFile(format::StoreFile* file, NewerRows* newer, uint32_t newer_row_count)
@@ -41,14 +41,14 @@ class OlderFile {
         newer_meets_(newer_row_count) {}
 
   Status Open();
-  /// Puts the hashes of the newer file's next rows, from ordinal `first` on, to the filter.
+  /// Checks the hashes of the newer file's next rows, from ordinal `first` on, against the filter.
   void Filter(uint32_t first, std::span<const uint64_t> hashes);
   bool MayHold(uint32_t slot) const { return may_hold_[slot]; }
-  /// Looks for a row of the newer file that MayHold. Requires: keys rise.
+  /// Looks for a row of the newer file for which MayHold is true. Requires: keys ascend.
   Status Look(uint32_t slot, std::string_view key);
-  /// Begins what goes on in the newer file's block, which it has entered.
+  /// Begins a block of the newer file, which NewerRows has entered.
   void BeginBlock();
-  /// Ends it.
+  /// Ends the block.
   Status EndBlock() { return MatchGroup(); }
   PairOverlap Finish();
 
@@ -61,7 +61,7 @@ class OlderFile {
   struct Dying {
     size_t index = 0;  // Of NewerRows.
     int64_t timestamp = 0;
-    bool all = false;                                  // Every row that meets dies.
+    bool all = false;                                  // Every matching row dies.
     NewerRows::Share share = NewerRows::Share::kSome;  // Of the newer file's block.
     RowSet::Builder rows;
   };
@@ -79,11 +79,11 @@ class OlderFile {
   const format::BloomFilter* filter_ = nullptr;
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_size_ = 0;
-  uint32_t newer_first_ = 0;  // Ordinal of the present block's first row.
+  uint32_t newer_first_ = 0;  // Ordinal of the current block's first row.
   std::span<const uint64_t> newer_hashes_;
 
   bool is_placed_ = false;
-  uint32_t block_ = 0;  // That the group leads to, once it is placed.
+  uint32_t block_ = 0;  // Where the group's keys lead, once it is placed.
   bool has_end_ = false;
   std::string block_end_;  // Smaller keys lead there too; without one, all greater ones.
   std::vector<Member> group_;
@@ -91,7 +91,7 @@ class OlderFile {
   RowSet::Builder older_meets_, newer_meets_;
   std::vector<Dying> dying_;
   bool is_aligned_ = true;
-  int64_t last_older_ = -1, last_newer_ = -1;  // Ordinals that met last.
+  int64_t last_older_ = -1, last_newer_ = -1;  // Ordinals that matched last.
 };
 
 Status OlderFile::Open() {
@@ -129,7 +129,7 @@ Status OlderFile::Look(uint32_t slot, std::string_view key) {
   if (!is_placed_ || (has_end_ && key >= block_end_)) {
     ASSIGN_OR_RETURN(const uint32_t block, rows_->BlockOfKey(key, block_));
     const format::DataBlock place = rows_->BlockAt(block);
-    hashes_.Prefetch(place.first, place.count);  // Fetched while the group before is matched.
+    hashes_.Prefetch(place.first, place.count);  // Fetched while the last group is matched.
     RETURN_IF_ERROR(MatchGroup());
     block_ = block;
     has_end_ = block_ + 1 < rows_->block_count();
@@ -155,7 +155,7 @@ Status OlderFile::MatchGroup() {
   return {};
 }
 
-// Eight hashes at a time, so that the processor has a single branch for them.
+// Compares eight hashes at a time, with a single branch.
 Status OlderFile::MatchOne(uint32_t first, std::span<const uint64_t> hashes) {
   constexpr size_t kAtOnce = 8;
   const uint64_t wanted = group_.front().hash;
@@ -174,7 +174,7 @@ Status OlderFile::MatchOne(uint32_t first, std::span<const uint64_t> hashes) {
   return {};
 }
 
-// Both sides rise, so the member after the last that met is mostly the next that does.
+// Both sides ascend, so the member after the last match is usually the next match.
 Status OlderFile::MatchMany(uint32_t first, std::span<const uint64_t> hashes) {
   // A bit for each member, by its hash; enough that few hashes share one.
   constexpr size_t kMarkWords = 64;
@@ -219,7 +219,7 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   return {};
 }
 
-// Members that have the hash of one that met could be the row that meets as well.
+// A member with the same hash as one that matched could be the matching row too.
 void OlderFile::OverlapTwins() {
   const auto is_shared = [](const Member& member) { return member.is_shared; };
   if (std::all_of(group_.begin(), group_.end(), is_shared)) return;

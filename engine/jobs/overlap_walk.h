@@ -1,15 +1,15 @@
 // Finding out which rows a file shares with older ones, and which postings of theirs it makes dead
 // (rules 12 and 13), in one walk over its rows. No data block of an older file is read.
 //
-// 1. The key hashes of each block of the newer file's rows are put to the older files' filters; a
-//    block of rows that no older file can hold is not looked at any further.
-// 2. The keys of the others, which come from the record of the flush or from the newer file, lead
-//    to the one block of an older file that may hold each, by galloping through its block index.
-//    Rows that lead to one block form a group.
-// 3. The key hashes of that block are gone through once and compared with those of the group. So no
-//    row that both files hold is ever missed; two rows of one hash can only be one bit too many.
-// 4. Rows that meet are asked what they kill: a column's postings in the older file die where the
-//    newer row is not older than the column's largest timestamp in the older file.
+// 1. The key hashes of each block of the newer file are checked against the older files' filters; a
+//    block of which no older file can hold a row is skipped.
+// 2. The keys of the others, from the record of the flush or from the newer file, lead to the one
+//    block of an older file that may hold each, by galloping through its block index. Rows that
+//    lead to one block form a group.
+// 3. The key hashes of that block are scanned once and compared with those of the group. So no row
+//    that both files hold is missed; two rows with the same hash can only set one bit too many.
+// 4. For each match, what the newer row kills is looked up: a column's postings in the older file
+//    die where the newer row is not older than the column's largest timestamp in the older file.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ struct OverlapRequest {
 /// sequence for each row that both hold. Errors: kCorruption, kIoError, kCancelled.
 Result<std::vector<PairOverlap>> FindOverlaps(const OverlapRequest& request);
 
-/// What the pair's bitmaps take at most.
+/// An upper bound for the size of the pair's bitmaps, in bytes.
 uint64_t OverlapBytesMax(const format::TableRecord& table, const format::StoreFile& older,
                          const format::StoreFile& newer);
 

@@ -1,6 +1,6 @@
-// Writing a run: files of disjoint keys, one after the other, that count as one source. Flush and
-// compaction decide when a file ends; here it is created, opened when it is finished, and deleted
-// when the run does not come about.
+// Writes a run: files of disjoint keys, one after the other, that count as one source. Flush and
+// compaction decide when a file ends; this class creates it, opens it when it is finished, and
+// deletes it if the run is abandoned.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace tandem::engine {
 
-/// What flush and compaction write files with; all outlive them.
+/// What flush and compaction need to write files; all outlive them.
 struct FileWork {
   StoreFiles* files = nullptr;
   CatalogEditor* editor = nullptr;
@@ -61,14 +61,14 @@ class RunWriter final : public compaction::MergeOutput {
   /// Deletes the files that Take did not hand out.
   ~RunWriter() override;
 
-  /// The run's files take about so much together: sections of small ones stand close, since the
-  /// space between them would be most of the file.
+  /// The expected size of the run's files together. Sections of a small run are packed closely,
+  /// since the gaps between them would take a large part of the file.
   void ExpectBytes(uint64_t bytes) { expected_bytes_ = bytes; }
   Result<format::StoreFileWriter*> NextFile() override;
   Status Finished(const format::StoreFileSummary& summary) override;
   /// The file that was finished last. Requires: there is one.
   const FinishedFile& last() const { return finished_.back(); }
-  /// The files that were finished. One that was begun only is deleted.
+  /// The files that were finished. An unfinished one is deleted.
   FinishedRun Take();
 
  private:

@@ -2,9 +2,10 @@
 //
 // 1. A column is looked up: its family must exist, its type is that of the first index over it.
 // 2. A leaf becomes a set of values; literals become keys that compare as the column's values do.
-// 3. NOT moves down: AND and OR change places, a leaf becomes the complement of itself.
-// 4. A group within a group of its kind becomes part of it. Its leaves over one column become one
-//    leaf, all at once: a thousand conditions cost what one IN of a thousand values costs.
+// 3. NOT is pushed down: AND and OR are swapped, a leaf is complemented.
+// 4. A group nested in a group of the same kind is merged into it. Its leaves over one column are
+//    combined into one leaf in a single step: a thousand conditions cost as much as one IN with a
+//    thousand values.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -36,7 +37,7 @@ BoundNode::Kind GroupKind(Kind kind, bool negated) {
   return (kind == Kind::kAnd) != negated ? BoundNode::Kind::kAnd : BoundNode::Kind::kOr;
 }
 
-// The leaves over one column of an AND or OR, as one. Requires: there is one.
+// Combines the leaves over one column of an AND or OR. Requires: `leaves` is not empty.
 BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
   std::vector<const ValueSet*> sets;
   const bool is_and = kind == BoundNode::Kind::kAnd;
@@ -49,7 +50,7 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
   return {leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values), accepts_null};
 }
 
-// Leaves one leaf for each column, where its first one was.
+// Combines the leaves over each column into one, at the position of the first.
 void CombineLeaves(BoundNode* group) {
   using Column = std::tuple<bool, uint32_t, std::string>;
   std::map<Column, std::vector<BoundLeaf*>> columns;
@@ -107,7 +108,7 @@ class Binder {
     return only;
   }
 
-  // Adds a predicate to a group, or its children where it is a group of that kind.
+  // Adds a predicate to a group; if it is a group of the same kind, adds its children instead.
   Status AddTo(const Predicate& predicate, bool negated, BoundNode* group) {
     if (predicate.kind() == Kind::kNot) {
       return AddTo(predicate.children()[0], !negated, group);
@@ -120,7 +121,7 @@ class Binder {
       return {};
     }
     ASSIGN_OR_RETURN(BoundNode node, Bind(predicate, negated));
-    if (node.kind == group->kind) {  // What is left of a group of the other kind.
+    if (node.kind == group->kind) {  // The child bound to a group of this kind.
       std::move(node.children.begin(), node.children.end(), std::back_inserter(group->children));
     } else {
       group->children.push_back(std::move(node));
@@ -176,13 +177,13 @@ class Binder {
     return kind == Kind::kNotEqual ? values.Complement() : values;
   }
 
-  // A key that is no value is the first one after the literal.
+  // If the literal is not a value of the type, its key is the first one after it.
   static ValueBound AtLeast(const Literal& literal) { return {literal.key, true}; }
   static ValueBound Above(const Literal& literal) { return {literal.key, !literal.is_value}; }
   static ValueBound AtMost(const Literal& literal) { return {literal.key, literal.is_value}; }
   static ValueBound Below(const Literal& literal) { return {literal.key, false}; }
 
-  // kNotEqual adds the values that are left out.
+  // For kNotEqual, adds the values to exclude.
   static void AddComparison(Kind kind, const Literal& literal,
                             std::vector<ValueInterval>* intervals) {
     switch (kind) {

@@ -1,4 +1,4 @@
-// Deciding a bound predicate on a row, and what it says about index keys.
+// Evaluating a bound predicate on a row, and translating it to index key ranges.
 #include "engine/predicate/bound.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void AddNodeColumns(const BoundNode& node, ColumnSet* columns) {
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
 }
 
-// The key of a bound in an index; no value need have it.
+// The index key of a bound. No stored value need have it.
 std::string Encode(const ValueBound& bound, const format::IndexColumnRecord& column) {
   if (ComparesAsBytes(column.type)) return format::BoundKey(column, bound.key);
   std::string key = bound.key;
@@ -44,8 +44,8 @@ format::KeyRange Between(const std::optional<ValueBound>& low,
   format::KeyRange range = format::PresentRange(column);
   if (low.has_value()) {
     std::string key = Encode(*low, column);
-    // Every encoded key has a larger one after it: the one of an absent value in a descending
-    // column is the largest.
+    // Every encoded key has a successor: the largest is that of an absent value in a descending
+    // column.
     range.low = low->inclusive ? std::move(key) : *format::EqualRange(std::move(key)).high;
   }
   if (high.has_value()) {
@@ -97,7 +97,7 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
   for (const ValueInterval& interval : leaf.values.intervals()) {
     format::KeyRange range = column.descending ? Between(interval.high, interval.low, column)
                                                : Between(interval.low, interval.high, column);
-    // Beside bounds that are no values there may be none.
+    // A range next to a bound that is not a value may be empty.
     if (!IsEmpty(range)) ranges.push_back(std::move(range));
   }
   if (column.descending) std::reverse(ranges.begin(), ranges.end());

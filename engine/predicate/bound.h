@@ -1,7 +1,8 @@
-// A predicate bound to a table: columns are resolved, literals converted, negations pushed down to
-// the leaves, the conditions of a group on one column taken together. Logic has two values, so
-// every leaf is a set of values and a word about absence, and NOT is the complement of both.
-// Matches is the reference that every way of answering agrees with.
+// A predicate bound to a table: columns are resolved, literals are converted, negations are pushed
+// down to the leaves, and the conditions of a group on one column are combined. Logic is
+// two-valued: a leaf is a set of values plus a flag that says whether an absent column matches, and
+// NOT complements both. Matches is the reference that every other way to answer a query must agree
+// with.
 #pragma once
 
 #include <optional>
@@ -30,31 +31,32 @@ struct BoundLeaf {
 };
 
 struct BoundNode {
-  enum class Kind : uint8_t { kLeaf, kAnd, kOr };  ///< kAnd and kOr of no child: true and false.
+  enum class Kind : uint8_t { kLeaf, kAnd, kOr };  ///< Without children, kAnd is true, kOr false.
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
-  /// Not one alone, none of the node's own kind, and at most one leaf over a column.
+  /// Never exactly one child, none of the node's own kind, and at most one leaf per column.
   std::vector<BoundNode> children;
 };
 
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
-  /// Errors: kNotFound (family), kInvalidArgument (a literal that does not read as its column's
-  /// type: both are named; a prefix of a column that is neither bytes nor text; a predicate that is
-  /// none).
+  /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
+  /// message names both; a prefix of a column that is neither bytes nor text; an invalid
+  /// predicate).
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
-  /// the predicate's columns at least, newest first within a column. Far values are read where a
-  /// condition asks for them. Errors: kCorruption (also when a stored value does not fit its
-  /// index's type), kIoError.
+  /// the predicate's columns at least, newest first within a column. Far values are read if a
+  /// condition needs them. Errors: kCorruption (also when a stored value does not fit its index's
+  /// type), kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
 
   const BoundNode& root() const { return root_; }
   /// The columns that it reads.
   ColumnSet Columns() const;
-  /// Whether a row without any of its columns may match: then existence has to be asked for.
+  /// Whether a row without any of its columns may match. The caller must then check that the row
+  /// exists.
   bool MayAcceptAbsent() const;
 
  private:
@@ -78,7 +80,7 @@ inline bool ComparesAsBytes(ColumnType type) {
   return type == ColumnType::kBytes || type == ColumnType::kText;
 }
 
-/// The twin of a type that reads the value as text.
+/// The variant of a type that parses the value from text.
 ColumnType TextType(ColumnType type);
 
 /// The encoded keys of the leaf's present values in an index over its column, ascending, disjoint.

@@ -1,4 +1,4 @@
-// Sets of columns as sorted lists: a read has few families and few columns by name.
+// Sets of columns as sorted lists: a read names few families and columns.
 #include "engine/predicate/column_set.h"
 
 #include <algorithm>

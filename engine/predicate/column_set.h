@@ -1,4 +1,4 @@
-// The columns that a read concerns: of each family all of them, some, or none.
+// The columns that a read uses: all, some or none of each family.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace tandem::engine {
 
 class ColumnSet {
  public:
-  /// What the set has of one family.
+  /// The columns of one family.
   struct Family {
     format::FamilyId id;
     bool all = false;
@@ -28,13 +28,13 @@ class ColumnSet {
   void Add(format::FamilyId family, std::string_view qualifier);
   void AddFamily(format::FamilyId family);
   void Add(const ColumnSet& other);
-  /// Makes every family that it has something of whole.
+  /// Adds all columns of every family that is in the set.
   void Widen();
 
   bool empty() const { return families_.empty(); }
   /// By id.
   std::span<const Family> families() const { return families_; }
-  /// nullptr when the set has nothing of the family.
+  /// nullptr if the set has no column of the family.
   const Family* Find(format::FamilyId family) const;
 
  private:

@@ -17,7 +17,7 @@ KeyRanges Intersect(const KeyRanges& a, const KeyRanges& b) {
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     format::KeyRange range = Intersect(a[i], b[j]);
     if (!IsEmpty(range)) both.push_back(std::move(range));
-    // The range that ends first meets nothing more.
+    // The range that ends first overlaps no later one.
     const bool a_ends_first =
         a[i].high.has_value() && (!b[j].high.has_value() || *a[i].high < *b[j].high);
     ++(a_ends_first ? i : j);

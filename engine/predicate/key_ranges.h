@@ -12,7 +12,7 @@ using KeyRanges = std::vector<format::KeyRange>;
 /// The keys that are in both.
 format::KeyRange Intersect(const format::KeyRange& a, const format::KeyRange& b);
 KeyRanges Intersect(const KeyRanges& a, const KeyRanges& b);
-/// The keys that are in any of `ranges`, which are in no order and may overlap.
+/// The keys that are in any of `ranges`, which may be unsorted and overlap.
 KeyRanges Unite(KeyRanges ranges);
 
 inline bool IsEmpty(const format::KeyRange& range) {

@@ -75,7 +75,7 @@ class Lexer {
     return ReadSymbol(token);
   }
 
-  // A doubled quote is one.
+  // Two quotes in a row are one quote character.
   Status ReadQuoted(Token::Kind kind, Token* token) {
     const char quote = text_[at_++];
     token->kind = kind;
@@ -140,7 +140,7 @@ class Lexer {
     return Fail("a name, a value or an operator", Rest());
   }
 
-  // What stands at the current place, for a message.
+  // Describes the byte at the current position, for a message.
   std::string Rest() const {
     if (at_ >= text_.size()) return "the end of the text";
     const uint8_t c = static_cast<uint8_t>(text_[at_]);

@@ -1,4 +1,4 @@
-// The words of a predicate's text, with their places for error messages.
+// The tokens of a predicate's text, with their positions for error messages.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ bool IsKeyword(const Token& token, std::string_view word);
 /// Whether `word` is a keyword, in any case.
 bool IsReserved(std::string_view word);
 
-/// Whether `name` may stand in a predicate without quotes and reads as a column.
+/// Whether `name` can be written in a predicate without quotes and is read as a column name.
 bool IsPlainName(std::string_view name);
 
 /// "at position N: expected `expected`, found ...".

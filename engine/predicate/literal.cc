@@ -1,6 +1,6 @@
-// A text that the type takes is encoded as an index encodes it. A number that the type has no room
-// for lies before the first key, after the last one, or next to an infinity, whose key is then the
-// first one after it.
+// Text that the type accepts is encoded as an index encodes it. A number out of the type's range
+// sorts before the first key, after the last one, or next to an infinity; its key is the first one
+// after it.
 #include "engine/predicate/literal.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Literal Value(const format::IndexColumnRecord& column, std::string_view text) {
 
 Literal NoValue(std::string key) { return {std::move(key), false}; }
 
-// An integer without room in the type.
+// An integer out of the type's range.
 Literal FarInteger(format::IndexColumnRecord column, std::string_view text) {
   if (!text.starts_with('-')) return NoValue(std::string(kAfterAllKeys));
   const bool is_zero = text.find_first_not_of('0', 1) == std::string_view::npos;

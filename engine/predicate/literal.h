@@ -1,4 +1,4 @@
-// What a value that a user wrote in a predicate means among the values of a column.
+// Converts a literal of a predicate to a position in the order of a column's values.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tandem::engine {
 
-/// A place in the order of a column's values, as ValueBound keys it.
+/// A position in the order of a column's values, keyed as in ValueBound.
 struct Literal {
   /// Of the value itself, or, when the type has no such value, the first key after it.
   std::string key;
@@ -17,8 +17,8 @@ struct Literal {
 };
 
 /// Reads `text` as the column's type. Numbers out of the type's range, values too long for an index
-/// and text that is no UTF-8 have their place in the order, and are no value that a row can have.
-/// Errors: kInvalidArgument (no number, time or truth value); the message names column and type.
+/// and text that is not UTF-8 have a position in the order, but no row can have such a value.
+/// Errors: kInvalidArgument (not a number, time or boolean); the message names column and type.
 Result<Literal> ReadLiteral(const format::IndexColumnRecord& column, std::string_view text);
 
 }  // namespace tandem::engine

@@ -1,4 +1,4 @@
-// Predicate::Parse: recursive descent over the tokens, one function a level of the grammar:
+// Predicate::Parse: recursive descent over the tokens, one function per level of the grammar:
 //
 //   or          and { OR and }
 //   and         not { AND not }
@@ -9,7 +9,7 @@
 //                         | LIKE 'text%' )
 //   column      name | name : name, each perhaps "quoted"; _row
 //
-// Nesting is limited so that no text can exhaust the stack; parentheses that group nothing count.
+// Nesting is limited so that no text can exhaust the stack; redundant parentheses count too.
 #include <utility>
 
 #include "base/guarded.h"
@@ -178,7 +178,7 @@ class PredicateParser {
     return SyntaxError(Peek(), expected);
   }
 
-  // The only pattern is a prefix: no wildcard but one % at the end.
+  // The only pattern is a prefix: one % at the end and no other wildcard.
   Status ParseLike(Predicate* leaf) {
     const Token pattern = Peek();
     RETURN_IF_ERROR(ParseValue(leaf));

@@ -1,6 +1,6 @@
-// Building predicates and writing them as text. The text is what the parser reads back to an equal
-// tree: names that are not plain, or that would read as keywords, are quoted; values are quoted
-// text where that is lossless to the eye, hexadecimal otherwise.
+// Building predicates and printing them. Parsing the printed text yields an equal tree: names that
+// are not plain, or that are keywords, are quoted; values are quoted text if they are printable
+// ASCII, hexadecimal otherwise.
 //
 // No tree is deeper than kPredicateDepthMax, because the builders check it: so copying, destroying,
 // printing and binding one may recurse.
@@ -95,7 +95,7 @@ std::string LeafText(const Predicate& leaf) {
   }
 }
 
-// The values that a comparison of the kind asks for; nullopt: any number.
+// How many values a comparison of this kind takes; nullopt: any number.
 std::optional<size_t> ValuesNeeded(Kind kind) {
   switch (kind) {
     case Kind::kIn:
@@ -221,7 +221,7 @@ Predicate Predicate::Group(Kind kind, std::vector<Predicate> children) {
     if (child.kind_ == Kind::kInvalid) return std::move(child);
     if (child.kind_ == kind && kind != Kind::kNot) {
       group.depth_ = std::max(group.depth_, child.depth_);
-      // The first one's children stay where they are: appending to a long chain costs one move.
+      // Reuses the first child's list, so that appending to a long chain costs one move.
       if (group.children_.empty()) group.children_ = std::exchange(child.children_, {});
       std::move(child.children_.begin(), child.children_.end(),
                 std::back_inserter(group.children_));

@@ -63,8 +63,8 @@ ValueSet::ValueSet(std::vector<ValueInterval> intervals) {
 }
 
 bool ValueSet::Contains(std::string_view key) const {
-  // The last interval that starts at or before the key is the only one that can hold it: of two
-  // that meet at a key, neither holds it, else they would be one.
+  // Only the last interval that starts at or before the key can contain it: if two intervals meet
+  // at a key, neither contains it, or they would have been merged.
   const auto after = std::partition_point(
       intervals_.begin(), intervals_.end(), [&](const ValueInterval& interval) {
         return !interval.low.has_value() || std::string_view(interval.low->key) <= key;
@@ -95,7 +95,7 @@ ValueSet ValueSet::UnionOf(std::span<const ValueSet* const> sets) {
   return ValueSet(std::move(intervals));
 }
 
-// What is in all is what is outside none.
+// By De Morgan: the complement of the union of the complements.
 ValueSet ValueSet::IntersectionOf(std::span<const ValueSet* const> sets) {
   std::vector<ValueInterval> outside;
   for (const ValueSet* set : sets) {

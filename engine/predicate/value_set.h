@@ -1,4 +1,5 @@
-// A set of values of one column as disjoint intervals: what any condition on a present value is.
+// A set of values of one column, as disjoint intervals. Every condition on a present value is such
+// a set.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,8 @@ namespace tandem::engine {
 
 /// One end of an interval.
 struct ValueBound {
-  /// Compares as the column's values do: bytes and text are themselves, other values are index keys
-  /// of an ascending column.
+  /// Compares as the column's values do: bytes and text as they are, other values as index keys of
+  /// an ascending column.
   std::string key;
   bool inclusive = true;
 };
@@ -31,8 +32,8 @@ class ValueSet {
   /// Intervals in any order, overlapping or empty ones included.
   explicit ValueSet(std::vector<ValueInterval> intervals);
   static ValueSet All() { return ValueSet({ValueInterval{}}); }
-  /// Both sort the intervals of all sets once, so that many sets cost n log n together. The union
-  /// of none is no value, the intersection of none every value.
+  /// Both sort the intervals of all sets once: O(n log n) for any number of sets. The union of no
+  /// sets is empty, the intersection of no sets contains every value.
   static ValueSet UnionOf(std::span<const ValueSet* const> sets);
   static ValueSet IntersectionOf(std::span<const ValueSet* const> sets);
 

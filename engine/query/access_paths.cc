@@ -1,6 +1,6 @@
-// A leaf is served by an index over its column. An OR needs an access to each of its parts and
-// takes them all; an AND needs one of its parts and takes the cheapest. Binding has taken the
-// conditions of a group on one column together.
+// A leaf is served by an index over its column. An OR needs an access to each of its children and
+// uses all of them; an AND needs an access to one child and uses the cheapest. Binding has combined
+// the conditions of a group on one column.
 #include "engine/query/access_paths.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
-// Adds the ranges of the path, in no order, to those of the same index.
+// Adds the path. Its ranges join those of the same index, unsorted.
 void AddPath(IndexPath path, AccessPath* access) {
   for (IndexPath& other : access->paths) {
     if (other.index != path.index) continue;
@@ -113,7 +113,7 @@ AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
 }
 
 AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
-  // What is decided on is the children that an access has to cover to be exact.
+  // The children that an access has to cover to be exact.
   const auto conditions =
       std::count_if(node.children.begin(), node.children.end(), [=](const BoundNode& child) {
         return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
@@ -133,7 +133,7 @@ AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool ro
   return Cheapest(std::move(ways));
 }
 
-// The first of those with the fewest entries.
+// The access with the fewest entries, the first one if several have as few.
 AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AccessPath> ways) const {
   if (ways.empty()) return std::optional<AccessPath>();
   size_t best = 0;

@@ -1,4 +1,4 @@
-// Finding the ways to the rows of a predicate: which indexes can be asked what, and what it costs.
+// Finding access paths for a predicate: which indexes can serve it, and at what cost.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tandem::engine {
 
-/// The index entries that a way touches.
+/// The index entries that an access touches.
 struct EntryCount {
   uint64_t in_files = 0;
   uint64_t in_memstores = 0;
@@ -25,12 +25,13 @@ struct CostedAccessPath {
   EntryCount entries;
 };
 
-/// The entries of the paths in all sources, exact. Costs a look-up for each range in each file and
-/// in each sorted run of a memstore. Errors: kCorruption, kIoError, kCancelled.
+/// The entries of the paths in all sources: of whole files, whatever part of them is read, and of
+/// memstores including later writes. Costs a look-up for each range in each file and in each sorted
+/// run of a memstore. Errors: kCorruption, kIoError, kCancelled.
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
                                 const base::Cancellation& cancellation);
 
-/// Lifetime: what it is given outlives it.
+/// Lifetime: table, clusters and index outlive it.
 class AccessPathFinder {
  public:
   /// `only` (when not null) is the one index that may be used.
@@ -39,11 +40,11 @@ class AccessPathFinder {
       : table_(table), clusters_(clusters), only_(only), cancellation_(cancellation) {}
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
-  /// them. `rows_decided`: conditions on the row key are taken care of. Each range of keys is
+  /// them. `rows_decided`: conditions on the row key are already satisfied. Each range of keys is
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
   Result<std::optional<CostedAccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
-  /// Whether the index may be asked about conditions on the leaf's column.
+  /// Whether the index can serve conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
   /// The condition on the index's column that every match of `node` satisfies; nullptr: there is
   /// none.

@@ -1,6 +1,6 @@
-// Counting the rows of a query (rule 21). Where the access alone decides, a settled candidate
-// counts without being read: cumulative counts for a whole file of settled rows, else one bit or
-// one filter look-up a candidate. The rest is read and decided on the merged row.
+// Counting the rows of a query (rule 21). If the access alone decides, a settled candidate counts
+// without being read: by cumulative counts for a whole file of settled rows, else by one bit or one
+// filter look-up per candidate. The other candidates are read and decided on the merged row.
 #include "engine/query/count.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
-// Takes the candidates that are certainly settled out of `*candidates`; returns how many they were.
+// Removes the candidates that are certainly settled from `*candidates`; returns their number.
 Result<uint64_t> TakeSettled(const ReadJob& job, const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_settle) return uint64_t{0};
@@ -51,8 +51,8 @@ Result<uint64_t> TakeSettled(const ReadJob& job, const Cluster& cluster, const F
   return taken;
 }
 
-// The rows of a whole file that are all settled and of which no posting is dead, by cumulative
-// counts. nullopt: these do not tell.
+// Counts the candidates of a whole file by cumulative counts, if all its rows are settled and no
+// posting of it is dead. nullopt: cumulative counts are not enough.
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
   if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
@@ -62,9 +62,10 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
   return ExactEntries(source, access.paths[0]);
 }
 
-// The candidates of the memstores come first: rows without a column are all that a memstore holds,
-// and one that a writer adds after a file was settled would bring a row of that file a second time.
-// One that is added in between keeps its row from being settled.
+// The candidates of the memstores come first. If the path includes rows without the column, every
+// row of a memstore is a candidate: a row that a writer adds after the same row of a file was
+// counted as settled would be counted twice. A row that is added in between keeps the file's row
+// from being settled.
 Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
   std::vector<const MemRow*> memstore_rows;
   if (!cluster.has_one_file()) {

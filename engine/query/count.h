@@ -1,4 +1,4 @@
-// Counting the rows of a query without reading more of them than has to be.
+// Counting the rows of a query without reading more of them than necessary.
 #pragma once
 
 #include "engine/query/query.h"

@@ -1,4 +1,4 @@
-// The figures of an explanation: what the run has counted, beside what a scan would read.
+// The figures of an explanation: what the run has counted, and what a scan would read.
 #include "engine/query/explain.h"
 
 #include <set>
@@ -34,7 +34,7 @@ Status AddSources(const QueryPlan& plan, Explanation* explanation) {
   return {};
 }
 
-// Counts the data blocks of a table, those that two regions share once.
+// Counts the data blocks of a table. A block that two regions share counts once.
 class Totals {
  public:
   explicit Totals(Explanation* explanation) : explanation_(explanation) {}
@@ -70,7 +70,7 @@ class Totals {
     return {};
   }
 
-  // Counts the blocks [first, end), or takes them away again.
+  // Counts the blocks [first, end), or subtracts them again.
   Status Count(const format::DataSection& data, uint32_t first, uint32_t end, int64_t sign = 1) {
     ASSIGN_OR_RETURN(const uint64_t bytes, data.BytesOfBlocks(first, end));
     explanation_->total_blocks += sign * (end - first);

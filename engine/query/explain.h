@@ -5,7 +5,7 @@
 
 namespace tandem::engine {
 
-/// Runs the query and tells what it looked at. Errors: kCorruption, kIoError.
+/// Runs the query and reports what it looked at. Errors: kCorruption, kIoError, kCancelled.
 Result<Explanation> ExplainMatches(const Query& query);
 
 }  // namespace tandem::engine

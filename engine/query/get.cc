@@ -1,6 +1,6 @@
-// Reading one row: each memstore and file that may hold it is asked, by filter, then by key. A row
-// that one file alone holds, settled, is returned as it stands there. Of a file only the families
-// that are asked for are read.
+// Reading one row: each memstore and file that may hold it is searched, by filter, then by key. A
+// row that is settled in its only file is returned without merging. Of a file only the requested
+// families are read.
 #include <algorithm>
 #include <utility>
 
@@ -26,12 +26,12 @@ Result<bool> IsSettled(const ReadShape& shape, const RowLocations& locations) {
   return clean->Test(locations.files[0].ordinal);
 }
 
-// A row without cells is none.
+// A row without cells is not returned.
 std::optional<Row> RowOf(const RowView& view) {
   return view.cells().empty() ? std::nullopt : std::optional<Row>(Row(view));
 }
 
-// A row that need not fit in memory, as far as a view may hold it.
+// Reads a row that need not fit in memory, up to the size limit of a view.
 Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations& locations,
                                      std::string_view row, BlockMemo* blocks) {
   RowPieces pieces(shape);
@@ -46,8 +46,8 @@ uint32_t VersionsKept(const format::TableRecord& table, format::FamilyId id) {
   return family == nullptr ? UINT32_MAX : family->options.max_versions;
 }
 
-// What a DeleteCell needs of the trees: every version that is kept when there may be as many, since
-// it cuts below them; else the two newest and the one that it names.
+// Appends what a DeleteCell needs from the trees: every version that is kept if there may be as
+// many, since it cuts below them; else the two newest and the one that it names.
 void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wanted, RowTrees* trees,
                      std::vector<format::Cell>* cells) {
   constexpr uint32_t kNewest = 2;

@@ -1,13 +1,13 @@
 // The rows of a query by the values of an index, then by key.
 //
-// 1. The next range of values with some hundred entries is taken, twice as many each time: a small
-//    limit costs little, a long result few walks.
-// 2. The rows that the range leads to are read in one walk; of these stay the ones whose merged
-//    row has its current entry in the range (rule 20). They are sorted by entry and key.
-// 3. One value with very many rows is walked alone and streams: its rows come in key order anyway.
-// 4. Of rows that are large, or of which more are at hand than memory is given to, only the keys
-//    are sorted; they are read again when their turn comes.
-// Where the index is not walked, all matches are read in key order and sorted at once.
+// 1. The next range of values is taken, with about kEntriesFirst entries, then twice as many each
+//    time up to kEntriesMax: a small limit costs little, a long result takes few walks.
+// 2. The rows of the range are read in one walk. Those whose merged row has its current entry in
+//    the range (rule 20) are kept and sorted by entry and key.
+// 3. One value with very many rows is walked alone and streamed: its rows come in key order anyway.
+// 4. Of large rows, and of rows beyond kBatchBytesMax, only the keys are sorted; the rows are read
+//    again when their turn comes.
+// If the index is not walked, all matches are read in key order and sorted at once.
 #include <algorithm>
 #include <utility>
 
@@ -22,10 +22,10 @@ namespace {
 
 constexpr uint64_t kEntriesFirst = 64;
 constexpr uint64_t kEntriesMax = 4096;
-// Of the rows that are kept until they are sorted; of those beyond it only keys are.
+// Bytes of the rows that are kept until they are sorted; beyond it only keys are kept.
 constexpr uint64_t kBatchBytesMax = 16 << 20;
 
-// About the memory that a copy of the row takes.
+// Approximate memory of a copy of the row.
 uint64_t MemoryOf(const RowView& row) {
   uint64_t bytes = row.key().size();
   for (const Cell& cell : row.cells()) {
@@ -43,7 +43,7 @@ class OrderedSource final : public RowSource {
 
   Result<bool> Next(RowView* row) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
-    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Rows of a batch are at hand.
+    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Batch rows are not checked elsewhere.
     if (continues_) {
       ASSIGN_OR_RETURN(*row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
     } else {
@@ -189,7 +189,7 @@ Status OrderedSource::Collect(ConcatenatingIterator chain) {
   return {};
 }
 
-// Moves to the next row with its entry in `range`, which is left in entry_.
+// Moves to the next row with its entry in `range`, which is in entry_ afterwards.
 Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::KeyRange& range) {
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());

@@ -3,8 +3,8 @@
 // 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
 //    sources.
 // 2. The cheapest access through indexes is found.
-// 3. It is dropped for a scan when it leads to so large a part of the rows that reading all in
-//    order costs less than picking (kScanFactor...).
+// 3. A scan is chosen instead if the access leads to so many rows that reading all in order costs
+//    less than picking (kPickedAlone, kPickedAmongSources).
 #include "engine/query/plan.h"
 
 #include <algorithm>
@@ -19,12 +19,13 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
-// A picked row costs this many scanned ones: in a file that nothing overlaps, and where every
-// candidate has to be looked for in other sources.
+// A picked row costs as much as this many scanned ones: in a file that nothing overlaps, and where
+// every candidate has to be looked up in other sources.
 constexpr uint64_t kPickedAlone = 2;
 constexpr uint64_t kPickedAmongSources = 4;
 
-// The smallest range that holds the leaf's row keys; whether it holds no other.
+// Cuts `*rows` to the smallest range that holds the leaf's row keys. Returns whether that range
+// holds no other key.
 bool CutRows(const BoundLeaf& leaf, format::KeyRange* rows) {
   const std::vector<ValueInterval>& intervals = leaf.values.intervals();
   if (intervals.empty()) {
@@ -44,8 +45,8 @@ bool CutRows(const BoundLeaf& leaf, format::KeyRange* rows) {
   return intervals.size() == 1;
 }
 
-// Cuts `*rows` by the conditions that every match satisfies; whether these need not be looked at
-// again.
+// Cuts `*rows` by the conditions that every match satisfies. Returns whether these need not be
+// checked again.
 bool CutRows(const BoundNode& root, format::KeyRange* rows) {
   if (root.kind == Kind::kLeaf) return !root.leaf.is_row_key || CutRows(root.leaf, rows);
   bool decided = true;
@@ -57,7 +58,7 @@ bool CutRows(const BoundNode& root, format::KeyRange* rows) {
   return decided;
 }
 
-// Whether nothing but conditions on the row key, of those that cut, is asked for.
+// Whether the predicate has only conditions on the row key, all of which cut the range.
 bool AsksRowsOnly(const BoundNode& root) {
   if (root.kind == Kind::kLeaf) return root.leaf.is_row_key;
   return root.kind == Kind::kAnd &&
@@ -81,7 +82,7 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
                      [&](const BoundNode& child) { return HasLeafOfColumn(child, column); });
 }
 
-// Why the index leads to no superset of the matches.
+// Why the index does not lead to a superset of the matches.
 std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
   const format::IndexColumnRecord& column = index.columns[0];
   if (HasLeafOf(predicate.root(), index)) {
@@ -162,7 +163,8 @@ class Planner {
   void Choose(std::optional<CostedAccessPath> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
-    // A count takes settled candidates of an exact access for rows; those of memstores are none.
+    // A count does not read the settled candidates of an exact access; those of memstores are never
+    // settled.
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_settle &&
                             found.has_value() && found->access.exact;
     const EntryCount entries = found.has_value() ? found->entries : EntryCount();

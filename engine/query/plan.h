@@ -1,6 +1,6 @@
 // How a query is answered: which row keys, through which indexes, or by a scan. The planner counts:
-// the cumulative counts of the index sections, and the sorted runs of append buffers, say exactly
-// how many entries each way would touch.
+// the cumulative counts of the index sections, and the sorted runs of append buffers, say how many
+// entries each access would touch.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +39,11 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation);
 
-/// The names of the access's indexes, with commas; empty for a scan.
+/// The names of the access's indexes, separated by commas; empty for a scan.
 std::string IndexNames(const QueryPlan& plan);
 
-/// The entries that a path through an index may need for the predicate's sake: its ranges under the
-/// conditions on its column alone, of present values.
+/// The key ranges of an index that can hold matches: the present values that satisfy the
+/// predicate's conditions on its column.
 std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
                                           const format::IndexRecord& index);
 

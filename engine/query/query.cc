@@ -1,4 +1,4 @@
-// Making a query ready, and its rows in key order.
+// Preparing a query, and its rows in key order.
 #include "engine/query/query.h"
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace tandem::engine {
 namespace {
 
-// The most matches that are sorted where the index of the order could be walked instead.
+// The most matches that are sorted if the index of the order could be walked instead.
 constexpr uint64_t kSortedMax = 1 << 17;
 
 // The rows of a chain up to a limit.

@@ -1,4 +1,4 @@
-// A query made ready: bound, planned, with the shape of its rows; and the cursors over it.
+// A prepared query: bound, planned, with the shape of its rows; and the row sources over it.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct Query {
   uint64_t limit = 0;  ///< 0: none.
 };
 
-/// What a query is asked with.
+/// The arguments of a query.
 struct QueryRequest {
   const ReadContext& context;
   const ReadOptions& options;

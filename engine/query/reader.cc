@@ -1,4 +1,4 @@
-// The calls of the read side: each makes a job of its own and hands out a source over it.
+// The entry points of the read side. Each makes a job and returns a source or a result of it.
 #include "engine/query/reader.h"
 
 #include <utility>
@@ -13,7 +13,7 @@
 namespace tandem::engine {
 namespace {
 
-// A scan that would read more than this part of the cache does not fill it.
+// A scan that would read more than 1/kCachePartMax of the cache does not fill it.
 constexpr uint64_t kCachePartMax = 4;
 
 class ScanSource final : public RowSource {
@@ -49,11 +49,12 @@ format::KeyRange RowsOf(const ScanOptions& scan) {
   return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
 }
 
-// The bytes of the family's blocks that hold rows of the source; above `most` it need not be exact.
+// The bytes of the family's blocks that hold rows of the source; a result above `most` need not be
+// exact.
 Result<uint64_t> BytesOf(const format::DataSection& data, const FileSource& source, uint64_t most) {
   const uint32_t low = data.RankOf(source.low), end = data.RankOf(source.high);
   if (low == end) return uint64_t{0};
-  // What lies between is known without reading more of the block index.
+  // The bytes between the two pieces are known without reading more of the block index.
   const format::BlockIndex& index = data.index();
   const uint32_t first = index.PieceOf(low, 0), last = index.PieceOf(end - 1, first);
   if (last > first + 1) {

@@ -16,14 +16,16 @@
 
 namespace tandem::engine {
 
-/// What a Cursor stands on. Threads: one at a time.
+/// The source of a Cursor's rows. Threads: one at a time.
 class RowSource {
  public:
   virtual ~RowSource() = default;
   /// The next row, or the next piece of one; false at the end. Errors: kOverBudget (a row that is
-  /// too large to be read whole), kCorruption, kIoError. Lifetime of `*row`: until the next call.
+  /// too large to be read whole), kCorruption, kIoError, kCancelled. Lifetime of `*row`: until the
+  /// next call.
   virtual Result<bool> Next(RowView* row) = 0;
-  /// This process is a forked child of the one that made it: it must not be used nor destroyed.
+  /// Whether this process is a forked child of the one that made it: then it must be neither used
+  /// nor destroyed.
   virtual bool in_child() const { return false; }
 };
 
@@ -41,7 +43,7 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query);
 
-/// What a DeleteCell asks about.
+/// The column that a DeleteCell reads.
 struct ColumnWanted {
   format::Cell column;               ///< Its family and qualifier.
   std::optional<int64_t> timestamp;  ///< The version that it names.
@@ -51,13 +53,13 @@ struct ColumnWanted {
 
 struct ColumnCells {
   std::vector<format::Cell> cells;  ///< Sorted by CellLess.
-  /// Not 0: cells of memstores up to this sequence may have hidden others without being here.
+  /// If not 0, cells of memstores up to this sequence may have hidden others without being here.
   format::SequenceNumber tree_through;
 };
 
 /// The cells that decide what a DeleteCell becomes (rule 3): those of the column and the
 /// DeleteFamily markers of its family, over all sources of the view at the latest sequence. Of a
-/// hot row not all: every visible version when they may be as many as are kept, else the two newest
+/// hot row not all: every visible version if there may be as many as are kept, else the two newest
 /// and the one at `timestamp`. Lifetime: what is added to `*pins`.
 Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
                                   const ColumnWanted& wanted,

@@ -1,5 +1,5 @@
-// The cursors move together from value to value; a range is closed in front of the value that would
-// make it too large.
+// The cursors move together from value to value; a range ends before the value that would make it
+// too large.
 #include "engine/query/value_range_iterator.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Status ValueRangeIterator::OpenRange() {
   });
 }
 
-// Applies `move` to every cursor; one that fails goes where that is no error.
+// Applies `move` to every cursor. A cursor that fails is dropped if its can_go accepts the error.
 template <typename Move>
 Status ValueRangeIterator::MoveEach(const Move& move) {
   for (size_t i = 0; i < parts_.size();) {
@@ -72,7 +72,7 @@ Status ValueRangeIterator::MoveEach(const Move& move) {
   return {};
 }
 
-// The value that any cursor stands on which comes first, within the open range.
+// The first value, in the direction of the walk, of any cursor within the open range.
 std::optional<std::string> ValueRangeIterator::NextValue() const {
   std::optional<std::string> next;
   for (const auto& [cursor, can_go] : parts_) {
@@ -91,7 +91,7 @@ uint64_t ValueRangeIterator::CountOf(const std::string& value) const {
   return count;
 }
 
-// Moves every cursor that stands on `value`.
+// Advances every cursor that is at `value`.
 Status ValueRangeIterator::Pass(const std::string& value) {
   return MoveEach([&](format::IndexValueCursor& cursor) {
     if (!cursor.valid() || cursor.key() != value) return Status();
@@ -104,7 +104,7 @@ bool ValueRangeIterator::IsAtEdge(const std::string& value) const {
   return backward_ ? open_->high.has_value() && *open_->high == After(value) : open_->low == value;
 }
 
-// Takes what comes before `value` out of the open range.
+// Cuts the part before `value` off the open range and returns it.
 format::KeyRange ValueRangeIterator::CutBefore(const std::string& value) {
   format::KeyRange cut = *open_;
   if (backward_) {
@@ -117,7 +117,7 @@ format::KeyRange ValueRangeIterator::CutBefore(const std::string& value) {
   return cut;
 }
 
-// Takes `value`, which is at the edge, out of the open range.
+// Cuts `value`, which is at the edge, off the open range and returns its range.
 format::KeyRange ValueRangeIterator::Invalidate(const std::string& value) {
   if (backward_) {
     open_->high = value;

@@ -1,5 +1,5 @@
-// Cutting the values of an index into contiguous ranges of a wanted number of entries, over all
-// files of a view, forward or backward.
+// Cutting the values of an index into contiguous ranges of about a given number of entries, over
+// all files of a view, forward or backward.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ class ValueRangeIterator {
   /// A value with more entries than this is a range of its own.
   static constexpr uint64_t kLargeMin = 4096;
 
-  /// A cursor, and whether the ranges may be cut without it after that error.
+  /// A cursor, and whether it may be dropped after that error.
   struct Part {
     std::unique_ptr<format::IndexValueCursor> cursor;
     std::function<bool(const Status&)> can_go;
   };
-  /// `parts` stand over every part of every section that counts; `ranges` are ascending. Values
-  /// that no cursor has may exist between them: the ranges leave no gap, also when a cursor goes.
+  /// `parts` has a cursor for each part of each section that is read; `ranges` ascend. Values that
+  /// no cursor has may exist between the others: the resulting ranges leave no gap, even if a
+  /// cursor is dropped.
   ValueRangeIterator(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
@@ -52,7 +53,7 @@ class ValueRangeIterator {
   std::vector<Part> parts_;
   std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
   bool backward_;
-  std::optional<format::KeyRange> open_;  // What is left of the present one.
+  std::optional<format::KeyRange> open_;  // What is left of the current one.
 };
 
 }  // namespace tandem::engine

@@ -1,18 +1,19 @@
-// The rows of a cluster of several sources, each block read at most once. Which rows lie in several
-// sources shows only when keys are known, so the candidates are read in windows, in key order:
+// The candidates of a cluster of several sources, each block read at most once. Whether a row is in
+// several sources is known only when its key is, so the candidates are read in windows, in key
+// order:
 //
-// 1. Load: of each file that the walk has come to the next blocks that hold candidates are pinned.
-//    The smallest last key among the files that have more is the window's bound: every candidate up
-//    to it is at hand.
-// 2. Open: the candidates up to the bound become the window's items, settled as far as their own
-//    file and the memstores tell (rule 16).
-// 3. Meet: each item is looked for in the other files: by the overlaps of the two, where they are
-//    not built by filter, then by key and hash; no data block is read for that. Where it is found
-//    it becomes an extra item of that file, and none of the row's items is settled. (Candidates of
-//    memstores were looked for in all files before, see engine/source/candidate_stream.h.)
-// 4. Complete: the blocks of the extra items are pinned. They lie within the window, so a block
-//    that the file's walk has yet to hand out is never among them.
-// 5. Rows are handed out by merging the items by key.
+// 1. Load: of each file that has begun, the next blocks that hold candidates are pinned. The
+//    smallest last key among the files that have more is the window's bound: every candidate up to
+//    it is loaded.
+// 2. Open: the candidates up to the bound become the window's items. Their own file and the
+//    memstores say whether they are settled (rule 16).
+// 3. Overlap: each item is looked up in the other files: by the overlaps of the two files or, if
+//    these are not built, by filter, then by key and hash. No data block is read for that. If it is
+//    found, it becomes an extra item of that file, and no item of the row is settled. (Candidates
+//    of memstores were already looked up in all files, see engine/source/candidate_stream.h.)
+// 4. Complete: the blocks of the extra items are pinned. They are within the window, so they are
+//    never blocks that the file's walk has yet to hand out.
+// 5. Merge: the items are merged by key and handed out as rows.
 //
 // A row's absence from a source is certain; its presence is certain up to a collision of keyed
 // hashes.
@@ -29,7 +30,7 @@ namespace tandem::engine {
 namespace {
 
 constexpr size_t kBlocksMax = 64, kBlocksMin = 2;  // Of each file in one window.
-constexpr uint64_t kPinnedPart = 8;                // Of what cursors read ahead, for one window.
+constexpr uint64_t kPinnedPart = 8;                // A window may pin 1/8 of the read buffers.
 constexpr size_t kMemstoreRowsMax = 256;           // In one window.
 
 // How many blocks of each file a window may pin: the cache does not hold all of them.
@@ -53,9 +54,9 @@ class CandidateIterator final : public RowIterator {
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
-    std::vector<uint32_t> ranks;       // By file_overlap, where its search goes on.
-    bool asks_filters = false;         // What overlaps do not say, filters have to.
-    std::span<const uint64_t> hashes;  // Of its rows, where it asks filters.
+    std::vector<uint32_t> ranks;       // By FileOverlap: where its search continues.
+    bool asks_filters = false;         // Some overlaps are not built.
+    std::span<const uint64_t> hashes;  // Of its rows, if it asks filters.
     size_t at = 0;                     // The next item.
     std::string key;                   // Its key.
 
@@ -84,16 +85,16 @@ class CandidateIterator final : public RowIterator {
   const Cluster& cluster_;
   std::span<const char> secret_;
   std::vector<File> files_;  // By their first key.
-  size_t begun_ = 0;         // Of files_: the others lie behind all windows so far.
-  std::vector<File*> heap_;  // Those with items left, the one with the smallest key on top.
+  size_t begun_ = 0;         // Of files_: the others are after all windows so far.
+  std::vector<File*> heap_;  // Those with items left, the smallest key on top.
   std::vector<const MemRow*> memstore_rows_;
   std::vector<format::HashedKey> memstore_keys_;  // Of them.
-  const MemRow* candidate_ = nullptr;             // Of them, the present row; nullptr: it is none.
+  const MemRow* candidate_ = nullptr;             // Of them, the current row; nullptr: it is none.
   size_t memstore_at_ = 0;                        // The next of memstore_rows_.
-  size_t memstore_end_ = 0;                       // Of the present window.
+  size_t memstore_end_ = 0;                       // Of the current window.
   size_t blocks_ = 1;                             // Of each file in the next window,
   const size_t blocks_max_;                       // and in a later one.
-  std::vector<uint64_t> hashes_;                  // Of the items of the file that is being met.
+  std::vector<uint64_t> hashes_;                  // Of the items that OverlapFiles looks up.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
 };
@@ -159,8 +160,8 @@ Status CandidateIterator::OpenWindow() {
   return {};
 }
 
-// Step 1: loads and finds the bound; nullopt when everything that is left is read. A file whose
-// keys lie behind what is loaded waits for a later window.
+// Step 1: loads blocks and finds the bound; nullopt if everything that is left is loaded. A file
+// whose keys are all after the loaded ones waits for a later window.
 Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
   std::optional<std::string> bound, reach;  // The last key that was read; of any file.
   std::string key;
@@ -198,7 +199,7 @@ Status CandidateIterator::OverlapFiles(File* file) {
   }
   const std::vector<FileOverlap>& file_overlaps = file->window->source().file_overlaps;
   for (size_t i = 0; i < file_overlaps.size(); ++i) {
-    if (file_overlaps[i].other >= begun_) continue;  // It lies behind the window.
+    if (file_overlaps[i].other >= begun_) continue;  // It is after the window.
     if (file_overlaps[i].is_known()) {
       RETURN_IF_ERROR(ShareByBitmap(file, i));
     } else {
@@ -208,7 +209,7 @@ Status CandidateIterator::OverlapFiles(File* file) {
   return {};
 }
 
-// The row with some rank among those that meet is, in the other file, the one with that rank.
+// Shared rows have the same rank in both files.
 Status CandidateIterator::ShareByBitmap(File* file, size_t which) {
   const FileOverlap& file_overlap = file->window->source().file_overlaps[which];
   if (file_overlap.here == nullptr) return {};
@@ -251,7 +252,7 @@ Status CandidateIterator::ShareByFilter(File* file, File* other) {
   return {};
 }
 
-// Makes the candidates of memstores up to the bound those of the window.
+// Adds the candidates of memstores up to the bound to the window.
 void CandidateIterator::OpenMemstoreRows(const std::optional<std::string>& bound) {
   for (memstore_end_ = memstore_at_; memstore_end_ < memstore_rows_.size(); ++memstore_end_) {
     if (bound.has_value() && memstore_keys_[memstore_end_].bytes > *bound) break;
@@ -259,7 +260,7 @@ void CandidateIterator::OpenMemstoreRows(const std::optional<std::string>& bound
   }
 }
 
-// Whether the file holds the row; then the row becomes an extra one of it.
+// Whether the file holds the row. If so, adds it to the file as an extra row.
 Result<bool> CandidateIterator::Find(File* file, std::string_view key, uint64_t hash) {
   const FileSource& source = file->window->source();
   ASSIGN_OR_RETURN(const auto found, source.file->FindByHash(key, hash));
@@ -274,7 +275,7 @@ Status CandidateIterator::ReadKey(File* file) {
   return file->window->Key(file->item(), &file->key);
 }
 
-// Makes the smallest key that is next in any source the present one.
+// Moves to the smallest next key of all sources.
 void CandidateIterator::ChooseKey() {
   candidate_ = nullptr;
   if (memstore_at_ < memstore_end_) {
@@ -311,7 +312,7 @@ Result<bool> CandidateIterator::ReadSettled() {
   return Accept(/*settled=*/true, file->window->decided());
 }
 
-// Takes the present row from the file on top.
+// Reads the current row from the file on top.
 Status CandidateIterator::ReadItem() {
   File* file = heap_[0];
   RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
@@ -320,7 +321,7 @@ Status CandidateIterator::ReadItem() {
   return Advance();
 }
 
-// Puts the file on top of the heap, whose item was read, in its place.
+// Restores the heap after the item of the file on top was read.
 Status CandidateIterator::Advance() {
   File* file = heap_[0];
   std::pop_heap(heap_.begin(), heap_.end(), ComesAfter);

@@ -10,8 +10,8 @@
 namespace tandem::engine {
 namespace {
 
-// A read that may end early takes the hits of this many rows first, then of four times as many each
-// time: a value of a million rows is not decoded whole for the ten that are wanted.
+// A read that may end early collects the hits among this many rows first, then among four times as
+// many each time: a value with a million rows is not decoded whole to return ten.
 constexpr uint32_t kFirstPartRows = 1 << 14;
 constexpr uint32_t kPartGrowth = 4;
 

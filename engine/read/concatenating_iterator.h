@@ -14,14 +14,14 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: job, clusters and access outlive it.
 class ConcatenatingIterator {
  public:
-  /// All rows of the clusters, or those that `access` (when not null) leads to. `reverse` is for
-  /// all rows only.
+  /// All rows of the clusters, or those that `access` (if not null) leads to. `reverse` requires
+  /// that `access` is null.
   ConcatenatingIterator(ReadJob* job, std::span<const Cluster> clusters, const AccessPath* access,
                         bool reverse = false)
       : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
 
   /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
-  /// kCorruption, kIoError, kCancelled.
+  /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
   /// Lifetime: until Next.
   std::string_view key() const { return iterator_->key(); }
@@ -40,8 +40,8 @@ class ConcatenatingIterator {
   const AccessPath* access_;
   bool reverse_;
   size_t next_ = 0;  // Of the cluster to open.
-  /// Of a single file whose hits are taken part by part: the present part, how many rows the next
-  /// one has, and where the last one ends.
+  /// For a single file whose hits are collected in parts: the current part, the rows of the next
+  /// one, and where the last one ends.
   std::unique_ptr<FileSource> part_;
   uint32_t part_rows_ = 0, parts_end_ = 0;
   std::unique_ptr<RowIterator> iterator_;

@@ -1,4 +1,4 @@
-// Looking at a row family by family, column by column, until a cell shows.
+// Looking at a row family by family, column by column, until a visible cell is found.
 #include "engine/read/existence_check.h"
 
 #include "base/status_macros.h"

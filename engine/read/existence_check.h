@@ -1,5 +1,5 @@
-// Whether a row exists that shows no cell in what a read decodes of it: a row exists when any of
-// its cells is visible, so the others have to say.
+// Checks whether a row exists of which no decoded cell is visible. A row exists if any of its cells
+// is visible, so its other families are read.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,10 @@ class ExistenceCheck {
  public:
   ExistenceCheck(ReadJob* job, BlockMemo* blocks) : job_(job), blocks_(blocks) {}
 
-  /// Whether the row shows a cell in a family that is not decoded. Errors: kCorruption, kIoError.
+  /// Whether the row has a visible cell in a family that is not decoded. Errors: kCorruption,
+  /// kIoError.
   Result<bool> ExistsElsewhere(const RowLocations& locations);
-  /// Whether it shows any cell.
+  /// Whether it has any visible cell.
   Result<bool> Exists(const RowLocations& locations);
 
  private:

@@ -1,5 +1,5 @@
 // The rows of a cluster of one file: nothing is merged and no key is compared. A settled row is
-// returned as it stands in its blocks.
+// returned as it is in its blocks.
 #include <utility>
 
 #include "base/status_macros.h"

@@ -1,7 +1,7 @@
-// All rows of a cluster by merging its sources by key, forward or backward. The sources stand in a
-// heap, the one with the next key on top; a row that is in one source only and settled there is
-// returned as it stands. A file is read from when the merge comes to its keys, not before, so that
-// a read that ends early pays for few files of a long run.
+// All rows of a cluster, by merging its sources by key, forward or backward. The sources form a
+// heap with the next key on top. A row that is in one source only, and settled there, is returned
+// without merging. A file is not read before the merge reaches its keys, so that a read that ends
+// early pays for few files of a long run.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +41,7 @@ class MergingIterator final : public RowIterator {
   }
 
  private:
-  // A file that was not read from yet; no row of it comes before `bound`.
+  // A file that has not been read; in the order of the merge no row of it comes before `bound`.
   struct Waiting {
     SourceScan* scan;
     std::string_view bound;
@@ -101,7 +101,7 @@ class MergingIterator final : public RowIterator {
     return Accept(settled, /*decided=*/false);
   }
 
-  // Puts the source on top, which has moved, in its place.
+  // Restores the heap after the source on top has moved.
   void Sift() {
     if (!heap_[0]->valid()) {
       std::swap(heap_.front(), heap_.back());

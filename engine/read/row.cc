@@ -5,7 +5,7 @@
 namespace tandem {
 namespace {
 
-/// Copies pieces one behind the other into a block that is large enough for all of them.
+/// Copies pieces one after the other into a block that is large enough for all.
 class Packer {
  public:
   explicit Packer(char* at) : at_(at) {}

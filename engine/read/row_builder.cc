@@ -11,7 +11,7 @@ namespace tandem::engine {
 namespace {
 
 constexpr size_t kUsualCells = 8;
-// Of a family in memstores; a row with more is streamed.
+// Cells of a family in memstore trees; a row with more is streamed.
 constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
@@ -37,7 +37,7 @@ void RowBuilder::Append(const MemRow* row) {
         [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
     gathered_.erase(unwanted, gathered_.end());
   }
-  // Sorted as what files give, so that Merge has sorted parts to merge.
+  // Sorted like the cells of files, so that Merge merges sorted parts.
   format::SortCells(std::span(gathered_).subspan(static_cast<size_t>(first)));
 }
 
@@ -78,7 +78,8 @@ void RowBuilder::MergeTrees() {
   if (counters_ != nullptr) counters_->memstore_cells += trees_.looked_at();
 }
 
-// False, and nothing is gathered: they are all columns of the family, and show too many cells.
+// Returns false and gathers nothing if the columns are a whole family that shows more than
+// `cells_max` cells.
 bool RowBuilder::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
   const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
   const size_t before = gathered_.size();
@@ -93,8 +94,8 @@ bool RowBuilder::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_
   return true;
 }
 
-// Sorts the gathered cells, which are those of one source behind those of another. Mostly there are
-// two sources: one pass merges their cells.
+// Sorts the gathered cells, which come source by source. Usually there are two sources, and one
+// pass merges them.
 void RowBuilder::Sort() {
   const auto second = std::is_sorted_until(gathered_.begin(), gathered_.end(), format::CellLess);
   if (second == gathered_.end()) return;
@@ -121,7 +122,7 @@ void RowBuilder::ForEachReturned(Use&& use) {
     return;
   }
   const format::Cell* previous = nullptr;
-  uint32_t versions = 0;  // Of the present column so far.
+  uint32_t versions = 0;  // Of the current column so far.
   bool is_returned = true;
   for (const format::Cell& cell : visible_) {
     if (previous != nullptr && format::SameColumn(*previous, cell)) {
@@ -151,7 +152,7 @@ inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
 RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
   has_far_values_ = false;
-  if (is_settled_ && shape_.returns_all) {  // Nearly every row: no cell is asked about.
+  if (is_settled_ && shape_.returns_all) {  // The common case: no cell is tested.
     returned_.resize(visible_.size());
     for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
   } else {

@@ -35,17 +35,17 @@ class RowBuilder {
   }
   /// Where the sources append the row's cells.
   std::vector<format::Cell>* gathered() { return &gathered_; }
-  /// Appends the recent cells that a memstore has of the row, of the families that are decoded; of
-  /// the others Merge takes what the read needs.
+  /// Appends the row's recent cells in a memstore, of the decoded families. Merge adds what the
+  /// read needs of its older cells.
   void Append(const MemRow* row);
-  /// Appends the cells that a file has of the row in one family: those of `wanted`, or of a wide
-  /// row those that are named. Errors: kCorruption, kIoError.
+  /// Appends the row's cells in one family of a file: those of `wanted`, or of a wide row those
+  /// that are named. Errors: kCorruption, kIoError.
   Status Append(const format::DataSection& data, const format::RowBlockRef& rows, uint32_t slot,
                 const format::Projection& wanted) {
     if (rows->is_wide()) return AppendWide(data, rows);
     return rows->Cells(slot, wanted, &gathered_);
   }
-  /// The cells of a settled row are visible as they are.
+  /// For a settled row: all its cells are visible.
   void Settle() {
     visible_ = gathered_;
     is_settled_ = true;
@@ -54,16 +54,16 @@ class RowBuilder {
   /// to be partial or large.
   void Merge();
 
-  /// A source has the row as a wide one, or a memstore more of it than is gathered: of columns that
-  /// are not named cells may be missing.
+  /// The row is wide in a source, or a memstore has more of it than is gathered: cells of columns
+  /// that are not named may be missing.
   bool is_partial() const { return is_partial_; }
   /// Cells that are returned are missing: the row has to be streamed.
   bool is_large() const { return is_large_; }
   std::span<const format::Cell> visible() const { return visible_; }
   /// Whether any of the visible cells is returned. (Memstores give cells of all columns.)
   bool returns_cells();
-  /// The row as it is returned. Requires: Settle or Merge; !is_large(). Whether its values are what
-  /// the user wrote and how large it is say the next two.
+  /// The row as it is returned. Requires: Settle or Merge; !is_large(). The next two methods say
+  /// whether its values are what the user wrote, and how large it is.
   RowView Project(std::string_view key);
   bool has_far_values() const { return has_far_values_; }
   uint64_t returned_bytes() const { return returned_bytes_; }
@@ -89,7 +89,7 @@ class RowBuilder {
   std::vector<format::Cell> gathered_, sorted_, merged_;
   RowTrees trees_;
   std::span<const format::Cell> visible_;
-  bool is_settled_ = false;  // At most one version a column.
+  bool is_settled_ = false;  // At most one version per column.
   bool is_partial_ = false, is_large_ = false;
   std::vector<std::shared_ptr<const void>> pins_;  // Of cells of wide rows.
   // Of the last cell that was looked at: its family, and what is returned of it.

@@ -24,9 +24,8 @@ Result<bool> RowIterator::Accept(bool settled, bool decided) {
   return ReturnsCells();
 }
 
-// Whether the row, which is not settled, shows any cell, as far as nobody else asks: without
-// every_row a predicate or what is returned wants a cell of what was decoded. (A settled row has a
-// Put.)
+// Whether the row, which is not settled, has a visible cell. Without every_row only decoded cells
+// are checked: the predicate or the result needs one of them anyway. (A settled row has a Put.)
 Result<bool> RowIterator::Exists() {
   if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
   if (row_.is_partial()) return existence_.Exists(locations_);

@@ -1,4 +1,4 @@
-// What reads the rows of one cluster: the base of the iterators, and what they share.
+// The base class of the iterators over the rows of one cluster.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,15 @@ class RowIterator {
   RowIterator& operator=(const RowIterator&) = delete;
 
   /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
-  /// kCorruption, kIoError, kCancelled. Lifetime: key() and row() until the next call.
+  /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled. Lifetime: key() and visible()
+  /// until the next call.
   virtual Result<bool> Next() = 0;
   std::string_view key() const { return key_; }
   /// Visible cells of the columns that decide, and of others.
   std::span<const format::Cell> visible() const { return row_.visible(); }
 
-  /// The row as it is returned, if its cells are read and make up no more than a piece.
-  /// Lifetime: until the next call of anything.
+  /// The row as it is returned, if all its cells are in memory and fit in one piece. Lifetime:
+  /// until the next call of any method.
   std::optional<RowView> PlainView();
   /// The row as it is returned, or its first piece. Errors: kOverBudget (see RowPieces),
   /// kCorruption, kIoError. Lifetime: until the next call of anything.
@@ -49,7 +50,7 @@ class RowIterator {
         existence_(job, &blocks_),
         pieces_(job->shape) {}
 
-  /// Decides on the gathered cells of the row `key_`, which lies at `locations_`. `decided`: if the
+  /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: if the
   /// row is settled, it satisfies the predicate.
   Result<bool> Accept(bool settled, bool decided);
 
@@ -73,7 +74,8 @@ class RowIterator {
 std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& source,
                                              std::optional<FileCandidates> candidates);
 
-/// Reads the candidates of a cluster of several sources: `files` beside cluster.files.
+/// Reads the candidates of a cluster of several sources: `files` has one entry for each of
+/// cluster.files.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows);

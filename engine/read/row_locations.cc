@@ -1,4 +1,4 @@
-// Finding a row and reading it by itself.
+// Finding a row and reading it alone.
 #include "engine/read/row_locations.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Result<std::optional<RowLocations::InFile>> FindInFile(const FileSlice& slice, s
       RowLocations::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
 }
 
-// Leaves the cells of `columns`. What no read point shows does no harm.
+// Keeps only the cells of `columns`. Cells that no read point shows do no harm.
 void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
   std::erase_if(*cells, [&](const format::Cell& cell) {
     const ColumnSet::Family* family = columns.Find(cell.family);
@@ -60,7 +60,8 @@ Result<RowLocations> FindRow(const TableView& view, std::string_view row) {
     const MemRow* found = memstore->Find(row);
     if (found != nullptr) locations.memstores.push_back(found);
   }
-  // Of a single file the key hashes tell as much as the filter, which is one more cache miss.
+  // With a single file the key hashes say as much as the filter, which would be one more cache
+  // miss.
   const bool ask_filters = region.files.size() > 1;
   for (const FileSlice& slice : region.files) {
     if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
@@ -137,7 +138,7 @@ class ColumnSources {
   ColumnSources(const ReadShape& shape, const ColumnSet& columns)
       : shape_(shape), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
 
-  // All memstores, before any part of a file.
+  // Adds all memstores. Requires: no part of a file has been added.
   void AddMemstores(std::span<const MemRow* const> rows);
   Status Add(const RowPart& part);
   RowColumns Open();

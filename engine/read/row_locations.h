@@ -1,5 +1,5 @@
-// Where one row lies in the sources of a view, and reading it there by itself: for point reads, and
-// for those that have to look at a row again, beyond what was decoded of it on the way.
+// Where one row is in the sources of a view, and reading it there alone: for point reads, and for
+// reads that need more of a row than they have decoded.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct RowLocations {
   struct InFile {
     format::StoreFile* file = nullptr;
     uint32_t ordinal = 0;
-    uint32_t carrier_block = 0;             ///< The block of the key carrier to begin to look at,
+    uint32_t carrier_block = 0;             ///< The block of the key carrier to start at,
     format::RowBlockRef carrier_rows = {};  ///< and its rows, if they are known. May be null.
   };
   std::vector<InFile> files;
@@ -42,8 +42,8 @@ struct RowLocations {
 /// block is read. Errors: kCorruption, kIoError.
 Result<RowLocations> FindRow(const TableView& view, std::string_view row);
 
-/// The last row block of each family that was asked for: rows asked for in order cost each block
-/// once, whatever the cache holds. Threads: one at a time.
+/// The last row block read of each family: reading rows in order reads each block once, whatever
+/// the cache holds.
 class BlockMemo {
  public:
   /// `counters`, when not null, counts the blocks.
@@ -64,7 +64,7 @@ class BlockMemo {
   std::vector<LastBlock> blocks_;
 };
 
-/// What one file has of one family of a row.
+/// The part of a row in one family of one file.
 struct RowPart {
   const format::DataSection* data = nullptr;
   format::RowBlockRef rows;
@@ -93,7 +93,8 @@ struct RowColumns {
   std::shared_ptr<const RowTrees> trees;
   uint64_t bytes_elsewhere = 0;  ///< In sources that are not trees.
 
-  /// Qualifiers and values in the sources, old versions and all. Cost: the cells of memstores.
+  /// Bytes of qualifiers and values in all sources, old versions included. Cost: a walk over the
+  /// cells of the trees.
   uint64_t StoredBytes() const { return bytes_elsewhere + trees->CountBytes(); }
 };
 /// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all

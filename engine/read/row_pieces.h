@@ -1,5 +1,5 @@
-// A row on its way out that is not simply projected: one that is read in pieces, one whose cells do
-// not lie in memory, one with far values. Where a row is cut depends only on its visible cells.
+// Returning rows that cannot simply be projected: rows read in pieces, rows whose cells are not in
+// memory, rows with far values. Where a row is cut depends only on its visible cells.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class ReturnedCells {
   virtual Result<uint64_t> StoredBytes() const = 0;
 };
 
-/// Cells that were chosen before. Lifetime: what they point to outlives the result.
+/// Cells that are already chosen. Lifetime: what they point to outlives the result.
 std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells);
 /// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the shape outlives the
 /// result.
@@ -42,11 +42,11 @@ class RowPieces {
  public:
   explicit RowPieces(const ReadShape& shape) : shape_(shape) {}
 
-  /// Begins a row. Lifetime: `key` until its last view was used.
+  /// Begins a row. Lifetime: `key` outlives the views of the row.
   void Begin(std::string_view key, std::unique_ptr<ReturnedCells> cells);
-  /// The first or the next view of the row; one without cells when nothing of it is returned. With
-  /// pieces it holds kRowPieceBytes of cells at most, or one cell. Requires: it is the first or the
-  /// one before continues. Errors: kOverBudget (without pieces, a row of more than
+  /// The first or the next view of the row; a view without cells if nothing of the row is returned.
+  /// With pieces it holds kRowPieceBytes of cells at most, or one cell. Requires: it is the first
+  /// or the one before continues. Errors: kOverBudget (without pieces, a row of more than
   /// kWholeRowBytesMax), kCorruption, kIoError. Lifetime: until the next call.
   Result<RowView> Next();
 
@@ -57,9 +57,9 @@ class RowPieces {
   const ReadShape& shape_;
   std::string_view key_;
   std::unique_ptr<ReturnedCells> source_;
-  const format::Cell* pending_ = nullptr;  // Given by the source, not in a view yet.
-  std::optional<base::Arena> bytes_;       // Of the present view.
-  std::deque<std::string> far_values_;     // Of the present view.
+  const format::Cell* pending_ = nullptr;  // Taken from the source, not in a view yet.
+  std::optional<base::Arena> bytes_;       // Of the current view.
+  std::deque<std::string> far_values_;     // Of the current view.
   std::vector<Cell> cells_;
 };
 

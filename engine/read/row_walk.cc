@@ -1,4 +1,4 @@
-// Walking over the rows of a file, family beside family.
+// Walking over the rows of a file, through its families in parallel.
 #include "engine/read/row_walk.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace tandem::engine {
 namespace {
 
-// Rows whose keys the carrier is walked for at a time.
+// Rows without a decoded family in one batch of the key carrier's walk.
 constexpr size_t kCarriedMax = 4096;
 
 std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
@@ -142,7 +142,7 @@ Status RowWalk::MoveCarrier() {
 void RowWalk::GatherCarried() {
   std::vector<uint32_t>& positions = carrier_->positions;
   positions.clear();
-  uint32_t at = at_ - 1;  // Of the present row.
+  uint32_t at = at_ - 1;  // Of the current row.
   for (; at < count_ && positions.size() < kCarriedMax; ++at) {
     const uint32_t ordinal = OrdinalAt(at);
     if (!AnyLaneHas(ordinal)) positions.push_back(ordinal);

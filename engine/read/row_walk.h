@@ -1,13 +1,13 @@
-// The walk over rows of one file, through the families that a read decodes: one BlockWalk a family,
-// rows in the order of their ordinals, their cells from the families that have them.
+// The walk over rows of one file, through the families that a read decodes: one BlockWalk per
+// family. Rows come in the order of their ordinals, their cells from the families that have them.
 //
 // 1. A row's key comes from the first of these families that has the row. A row that none of them
-//    has is passed over, or, where it may be returned all the same, its key comes from the key
-//    carrier, of which only the blocks of such rows are read.
-// 2. A family that is needed only of rows that are not settled is walked over these rows alone.
-// 3. Where one family that every row has is all that is decoded, positions are ordinals and nothing
-//    of the above is asked.
-// 4. Backward there is no walk: blocks are read as rows ask for them.
+//    has is skipped or, if it may be returned anyway, its key comes from the key carrier; only the
+//    blocks of such rows are read there.
+// 2. A family that only unsettled rows need is walked over these rows alone.
+// 3. If only one family is decoded and every row has it, positions are ordinals and none of the
+//    above applies.
+// 4. Backward there is no BlockWalk: blocks are read when a row needs them.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class RowWalk {
     return true;
   }
   uint32_t ordinal() const { return ordinal_; }
-  /// Of the row it stands on, replaced. Errors: kCorruption.
+  /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   Status Append(bool settled, RowBuilder* row) const;
@@ -76,7 +76,7 @@ class RowWalk {
     bool Holds(uint32_t position) const {
       return rows != nullptr && position - rows->first() < rows->row_count();
     }
-    /// Stands on the row of that position. Errors: kCorruption, kIoError.
+    /// Moves to the row at `position`. Errors: kCorruption, kIoError.
     Status MoveTo(uint32_t position, bool reverse) {
       if (!Holds(position)) RETURN_IF_ERROR(ReadBlock(position, reverse));
       slot = position - rows->first();
@@ -84,31 +84,31 @@ class RowWalk {
     }
     Status ReadBlock(uint32_t position, bool reverse);
     Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
-    /// Appends the cells of the row it stands on.
+    /// Appends the cells of the current row.
     Status Append(bool settled, RowBuilder* row) const;
 
     ReadJob* job;
     const format::DataSection* data;
     FamilyColumns columns;
     BlockWalk walk;
-    std::vector<uint32_t> positions;  // Of the walk, where they are not the ordinals.
+    std::vector<uint32_t> positions;  // Of the walk, if they are not the ordinals.
     format::RowBlockRef rows, held;
     uint32_t slot = 0;
-    bool is_here = false;  // Has the present row.
+    bool is_here = false;  // Has the current row.
   };
 
   bool IsNeeded(const Lane& lane, uint32_t ordinal) const;
   bool AnyLaneHas(uint32_t ordinal) const;
-  /// The row to visit at that place.
+  /// The ordinal of the row to visit at index `at`.
   uint32_t OrdinalAt(uint32_t at) const {
     if (!is_range_) return ordinals_[at];
     return reverse_ ? source_.high - 1 - at : source_.low + at;
   }
   Result<bool> NextOfMany();
-  /// Stands on the present row in every lane that has it.
+  /// Moves every lane that has the current row to it.
   Status MoveLanes();
   Status MoveCarrier();
-  /// Has the carrier walk over the rows to come that no lane has.
+  /// Starts the carrier's walk over the next rows that no lane has.
   void GatherCarried();
 
   ReadJob* job_;

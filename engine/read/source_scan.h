@@ -1,4 +1,4 @@
-// Walking over all rows of one source in key order, either way, for the merge of a scan.
+// A scan over all rows of one source in key order, in either direction, for MergingIterator.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace tandem::engine {
 
-/// Stands on a row or at the end. Threads: one at a time.
+/// At a row or at the end. Threads: one at a time.
 class SourceScan {
  public:
   virtual ~SourceScan() = default;
@@ -18,11 +18,11 @@ class SourceScan {
   bool valid() const { return valid_; }
   /// Requires: valid(). Lifetime: until Next.
   std::string_view key() const { return key_; }
-  /// Whether this source holds nothing of the row that is hidden, expired or old.
+  /// Whether this source holds no hidden, expired or old cell of the row.
   virtual bool IsSettledHere() const = 0;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   virtual Status Append(bool settled, RowBuilder* row) = 0;
-  /// Adds where the row lies.
+  /// Adds the location of the row.
   virtual void AddLocation(RowLocations* locations) const = 0;
   /// Keeps the cells of the last Append valid over the next call of Next.
   virtual void Hold() = 0;

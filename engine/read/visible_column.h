@@ -1,4 +1,4 @@
-// What a read shows of one column of a row that comes as a stream.
+// The visible cells of one column of a streamed row.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace tandem::engine {
 
-/// Makes `*visible` the visible cells of the stream's present column. `*scratch` is overwritten.
+/// Makes `*visible` the visible cells of the stream's current column. `*scratch` is overwritten.
 inline void AssignVisible(const format::ColumnStream& stream, const ReadShape& shape,
                           std::vector<format::Cell>* scratch, std::vector<format::Cell>* visible) {
   scratch->assign(stream.family_deletes().begin(), stream.family_deletes().end());

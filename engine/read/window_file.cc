@@ -9,13 +9,14 @@
 namespace tandem::engine {
 namespace {
 
-// Candidates in one window, but at least those of one block: each can need a block elsewhere.
+// The most candidates in one window, but at least those of one block: each may need a block of
+// another file.
 constexpr size_t kCandidatesMax = 1024;
-// Candidates that are walked over together: few at first where the read may end early.
+// Candidates per batch of the walk: few at first if the read may end early.
 constexpr size_t kWalkedCautious = 128, kWalkedFirst = 1024, kWalkedMax = 16 * 1024;
-// The same where candidates cost nothing to take: the ends of such batches do not matter.
+// The same if taking candidates is free: where such batches end does not matter.
 constexpr size_t kWalkedPlain = 64 * 1024;
-// Candidates that no window needs any more are forgotten when there are this many.
+// Candidates that no window needs any more are dropped when there are this many.
 constexpr size_t kForgottenTogether = 16 * 1024;
 
 size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
@@ -36,7 +37,7 @@ WindowFile::WindowFile(ReadJob* job, const FileSource& source, bool decided,
       lead_(LeadOf(sections_, source)),
       walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {}
 
-// By family; the key carrier, where nothing else leads, is the last.
+// By family. The key carrier is the last section if no family can lead.
 std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
                                                         const FileSource& source, bool decided) {
   std::vector<Section> sections;
@@ -49,7 +50,7 @@ std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
   return sections;
 }
 
-// The place of the section that leads; their number when none of them can.
+// The index of the section that leads; sections.size() if none can.
 size_t WindowFile::LeadOf(const std::vector<Section>& sections, const FileSource& source) {
   auto lead = std::find_if(sections.begin(), sections.end(), [](const Section& section) {
     return section.data->is_full() && section.columns.settled.has_value();
@@ -79,7 +80,7 @@ Status WindowFile::Load(size_t blocks) {
   return {};
 }
 
-// Has the walk, which has ended, go over the next batch of candidates; false when there is none.
+// Restarts the walk, which has ended, with the next batch of candidates; false if there is none.
 Result<bool> WindowFile::TakeMore() {
   walked_.clear();
   CandidateStream::Row row;
@@ -124,7 +125,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
 Status WindowFile::Complete() {
   AddExtras();
   for (Section& section : sections_) RETURN_IF_ERROR(PinItems(&section));
-  // Every item's key is pinned, and both stand in the order of ordinals.
+  // Every item's key is pinned, and both lists are in ordinal order.
   uint32_t at = 0;
   for (Item& item : items_) {
     while (!lead().pinned[at].Holds(item.ordinal)) ++at;
@@ -134,7 +135,7 @@ Status WindowFile::Complete() {
   return {};
 }
 
-// Pins what the items need of a family.
+// Pins the blocks of a family that the items need.
 Status WindowFile::PinItems(Section* section) {
   const bool leads = section == &lead();
   std::vector<uint32_t> positions;
@@ -165,7 +166,7 @@ void WindowFile::AddExtras() {
   extras_.clear();
 }
 
-// Pins the blocks of rows that are not pinned yet.
+// Pins the blocks of these positions. Requires: they are not pinned.
 Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
   if (positions.empty()) return {};
   const auto before = static_cast<ptrdiff_t>(section->pinned.size());
@@ -183,7 +184,7 @@ Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section
   return {};
 }
 
-// Forgets the candidates that were in windows.
+// Drops the candidates of past windows.
 void WindowFile::ForgetOpened() {
   if (opened_ < kForgottenTogether) return;
   rows_.erase(rows_.begin(), rows_.begin() + static_cast<ptrdiff_t>(opened_));

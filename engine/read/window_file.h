@@ -1,12 +1,12 @@
-// One file's part in the windows of a cluster of several sources (see window_reader.cc): which of
-// its rows are candidates, which of its blocks are pinned, which rows belong to the present window.
+// One file's part in the windows of a cluster of several sources (see candidate_iterator.cc): which
+// of its rows are candidates, which of its blocks are pinned, which rows belong to the current
+// window.
 //
-// Its candidates are taken from their stream a batch at a time, larger ones as the read goes on.
+// Its candidates are taken from their stream in batches, which grow as the read continues.
 //
-// One family leads: one that every row has and that is decoded of every row, else the key carrier.
-// Its blocks are pinned as windows are loaded, so that keys are known. Of the other families the
-// blocks of the window's items are pinned when the items are complete, and known to be settled or
-// not.
+// One family leads: a family that every row has and that is decoded of every row, else the key
+// carrier. Its blocks are pinned when windows are loaded, so that keys are known. The blocks of the
+// other families are pinned when the window's items are complete and known to be settled or not.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: job and source outlive it.
 class WindowFile {
  public:
-  /// A row of the present window.
+  /// A row of the current window.
   struct Item {
     uint32_t ordinal = 0;
     bool settled = false;  ///< As far as is known; no memstore holds it.
-    uint32_t pinned = 0;   ///< Where its key is; the file's own.
+    uint32_t pinned = 0;   ///< Index of the lead's block with its key; set by Complete.
   };
 
   /// `decided`: a settled candidate satisfies the condition.
@@ -43,7 +43,7 @@ class WindowFile {
   Status Load(size_t blocks);
   /// Whether there may be candidates that no window had.
   bool has_candidates() const { return opened_ < rows_.size() || !candidates_.is_done(); }
-  /// Whether candidates may lie behind the pinned blocks.
+  /// Whether there may be candidates after the pinned blocks.
   bool has_more() const { return loaded_ < rows_.size() || !candidates_.is_done(); }
   /// Whether the pinned blocks hold candidates that no window had.
   bool has_loaded() const { return opened_ < loaded_; }
@@ -53,12 +53,12 @@ class WindowFile {
   /// Makes the pinned candidates with keys up to `bound` (nullopt: all) the items of the window.
   Status Open(const std::optional<std::string>& bound);
   std::vector<Item>& items() { return items_; }
-  /// Adds a row that another source asks for. Requires: its key is within the window's bound.
+  /// Adds a row that another source shares. Requires: its key is within the window's bound.
   void AddExtra(uint32_t ordinal) { extras_.push_back(ordinal); }
-  /// Makes the extra rows items, not settled, and pins the blocks that the items need. Errors:
-  /// kCorruption, kIoError.
+  /// Turns the extra rows into items that are not settled, and pins the blocks that the items need.
+  /// Errors: kCorruption, kIoError.
   Status Complete();
-  /// Ends the window: pins only blocks that later windows can need.
+  /// Ends the window: unpins the blocks that later windows cannot need.
   void Close();
 
   /// Requires: the block of `ordinal` is pinned.
@@ -81,7 +81,7 @@ class WindowFile {
     const format::DataSection* data = nullptr;
     FamilyColumns columns;
     std::vector<Pinned> pinned = {};  // By block.
-    mutable size_t last_found = 0;    // In `pinned`: rows are mostly looked up in their order.
+    mutable size_t last_found = 0;    // In `pinned`: rows are mostly looked up in order.
 
     const Pinned* Find(uint32_t position) const;
   };

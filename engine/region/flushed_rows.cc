@@ -1,4 +1,4 @@
-// Encoding chunks of rows as the flush goes on, and reading them in order.
+// Encoding chunks of rows during a flush, and reading them in order.
 #include "engine/region/flushed_rows.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace tandem::engine {
 namespace {
 
-// What the allocator takes for itself beside each chunk.
+// Allocator overhead per chunk.
 constexpr uint64_t kAllocationBytes = 16;
 
-// The bytes are this process's own: nothing is checked.
+// This process wrote the bytes: nothing is checked.
 uint32_t TakeVarint(const char** bytes) {
   uint32_t value = 0, shift = 0;
   while (true) {
@@ -66,7 +66,7 @@ std::optional<size_t> FlushedRows::Find(const format::IndexColumnRecord& column)
   return std::nullopt;
 }
 
-// Where some row kills nothing, offset 0 says so and those of the others begin at 1.
+// If some row kills nothing, offset 0 marks such rows and the other offsets start at 1.
 int64_t FlushedRows::NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const {
   const char* offsets = bytes + frame.at;
   uint64_t offset = 0;
@@ -172,7 +172,7 @@ void FlushedRows::Recorder::FinishChunk() {
   if (!record.charge_.GrowTo(record.size_bytes())) record_.reset();
 }
 
-// The frame of a column's timestamps, whose offsets it appends.
+// Builds the frame of a column's timestamps and appends their offsets.
 FlushedRows::Frame FlushedRows::Recorder::FrameOf(std::span<const int64_t> newest) {
   Frame frame;
   frame.at = static_cast<uint32_t>(bytes_.size());

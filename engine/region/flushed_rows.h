@@ -1,11 +1,11 @@
-// What a flush records of the rows of a file while it has them in hand, so that the search for
-// overlaps that follows it need not read them back: their keys, and up to which timestamp each of
-// them kills the postings of an indexed column in older files (rule 13).
+// What a flush records about the rows of a file, so that building overlaps afterwards need not read
+// them back: the key of each row, and the timestamp up to which it kills the postings of each
+// indexed column in older files (rule 13).
 //
-// Rows are grouped in chunks. A key is stored without what it shares with the one before.
-// Timestamps are offsets from the least of their chunk, in as many bytes as these need: none where
-// all rows of the chunk have the same. Columns that agree over a chunk, as those of rows that were
-// written at once do, share their offsets.
+// Rows are grouped in chunks. A key is stored without the prefix that it shares with the key
+// before. Timestamps are offsets from the smallest in their chunk, in 0, 1, 2, 4 or 8 bytes each: 0
+// if all are equal. Columns with the same timestamps throughout a chunk, as when rows are written
+// at once, share their offsets.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@
 
 namespace tandem::engine {
 
-/// In the place of a timestamp: the row kills nothing. A marker of exactly that timestamp counts as
-/// none, which leaves alive what it kills.
+/// In place of a timestamp: the row kills nothing. A marker with exactly this timestamp is ignored,
+/// so the postings that it kills stay alive.
 inline constexpr int64_t kSupersedesNothing = std::numeric_limits<int64_t>::min();
 
-/// Over some rows: the least and the greatest timestamp up to which one kills, and whether each
-/// does. Rows that kill nothing are not in the bounds.
+/// Over a set of rows: the smallest and the largest timestamp up to which a row kills, and whether
+/// every row kills. Rows that kill nothing do not affect the bounds.
 struct SupersededRange {
   int64_t min = std::numeric_limits<int64_t>::max();
   int64_t max = kSupersedesNothing;
@@ -41,7 +41,7 @@ class FlushedRows {
  public:
   class Recorder;
   class Cursor;
-  /// A chunk ends with this many rows, or when its keys pass these bytes.
+  /// A chunk ends after this many rows, or when its keys exceed this many bytes.
   static constexpr uint32_t kChunkRows = 512;
   static constexpr size_t kChunkKeyBytes = 64 * 1024;
 
@@ -54,7 +54,7 @@ class FlushedRows {
   }
   uint64_t size_bytes() const;
 
-  /// The place of a column among those of the record; nullopt when it is not one of them.
+  /// The index of a column in the record; nullopt if the record does not have it.
   std::optional<size_t> Find(const format::IndexColumnRecord& column) const;
   const SupersededRange& range(size_t column) const { return ranges_[column]; }
   const SupersededRange& range(uint32_t chunk, size_t column) const {
@@ -74,7 +74,7 @@ class FlushedRows {
   struct Frame {
     SupersededRange range;
     uint32_t at = 0;     // In the bytes of the chunk.
-    uint32_t width = 0;  // Bytes an offset takes.
+    uint32_t width = 0;  // Bytes per offset.
   };
   FlushedRows() = default;
   int64_t NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const;
@@ -85,20 +85,21 @@ class FlushedRows {
   std::vector<Frame> frames_;  // By chunk and column.
   uint32_t row_count_ = 0;
   size_t key_bytes_max_ = 0;
-  uint64_t chunk_bytes_ = 0;  // With what the allocator takes.
+  uint64_t chunk_bytes_ = 0;  // With allocator overhead.
   OverlapCharge charge_;
 };
 
-/// Makes a record row by row. When its memory is used up it lets go of everything and records no
-/// more. Threads: one at a time.
+/// Builds a record row by row. When its memory is used up it frees everything and stops recording.
+/// Threads: one at a time.
 class FlushedRows::Recorder {
  public:
-  /// Of the columns that `table` has single-column indexes of. `memory` bounds the record.
+  /// Records the columns that have single-column indexes in `table`. `memory` bounds the record.
   Recorder(const format::TableRecord& table, std::shared_ptr<OverlapMemory> memory);
 
-  /// The next row as it stands in the file. Requires: keys rise, cells are sorted by CellLess.
+  /// Adds the next row, with its cells as they are in the file. Requires: keys ascend, cells are
+  /// sorted by CellLess.
   void AddRow(std::string_view key, std::span<const format::Cell> cells);
-  /// The record; nullptr when memory did not suffice. The recorder is of no more use.
+  /// The record; nullptr if memory did not suffice. The recorder must not be used afterwards.
   std::shared_ptr<const FlushedRows> Finish();
 
  private:
@@ -112,7 +113,7 @@ class FlushedRows::Recorder {
 
   const std::shared_ptr<OverlapMemory> memory_;
   std::unique_ptr<FlushedRows> record_;  // nullptr: given up.
-  uint32_t chunk_rows_ = 0;              // Of the chunk that grows.
+  uint32_t chunk_rows_ = 0;              // In the current chunk.
   std::string bytes_;                    // Its bytes.
   std::vector<int64_t> newest_;          // Its timestamps by column and row.
   std::string last_key_;
@@ -126,8 +127,8 @@ class FlushedRows::Cursor {
 
   /// Moves before the first row of a chunk.
   void Enter(uint32_t chunk);
-  /// Of the row at `slot` of the chunk. Requires: slots do not fall within a chunk. Lifetime: until
-  /// the next call.
+  /// The key of the row at `slot` of the chunk. Requires: `slot` does not decrease within a chunk.
+  /// Lifetime: until the next call.
   std::string_view Key(uint32_t slot);
   /// The timestamp up to which the row kills, or kSupersedesNothing.
   int64_t Newest(uint32_t slot, size_t column) const {

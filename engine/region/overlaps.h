@@ -1,10 +1,10 @@
 // Which rows the files of a region share, and which postings newer files have made dead (rules 12
-// to 14): bitmaps over the rows of two files. They are derived from the files, kept in memory only,
-// and need not be there: readers fall back on filters and keys.
+// to 14): bitmaps over the rows of two files. They are derived from the files and kept only in
+// memory. If one is missing, readers fall back on filters and keys.
 //
-// Bitmaps are over whole files, whatever part of them a region has. A row that is in a file but
-// outside all its meets bitmaps is certainly in no other of these files; rows are matched by keyed
-// hash within the block that may hold the key, so a meets bit may, once in very many, be false.
+// Bitmaps cover whole files, whatever part of them belongs to the region. A row of a file that is
+// in none of its meets bitmaps is certainly in none of the other files. Rows are matched by keyed
+// hash within the block that may hold the key, so a meets bit may, very rarely, be wrong.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,14 @@
 
 namespace tandem::engine {
 
-/// Bounds the bytes of all bitmaps of a database and of what they are made from. Threads: any.
+/// Bounds the bytes of all bitmaps of a database and of the data that they are built from. Threads:
+/// any.
 class OverlapMemory {
  public:
   /// `account` (may be null) counts them and outlives this.
   explicit OverlapMemory(uint64_t limit_bytes, base::MemoryAccount* account = nullptr)
       : limit_bytes_(limit_bytes), account_(account) {}
-  /// A part of `whole`, which counts what is reserved here as well.
+  /// A share of `whole`: what is reserved here is reserved there too.
   OverlapMemory(uint64_t limit_bytes, std::shared_ptr<OverlapMemory> whole)
       : limit_bytes_(limit_bytes), account_(nullptr), whole_(std::move(whole)) {}
   /// False: they do not fit, and nothing is reserved.
@@ -67,14 +68,14 @@ class OverlapCharge {
   uint64_t bytes_ = 0;
 };
 
-/// An older and a newer file, by sequence. Sets that are empty are null, equal ones are one object.
-/// Immutable. Threads: any.
+/// The overlap of an older and a newer file, by sequence. An empty set is null; equal sets are one
+/// object. Immutable. Threads: any.
 struct PairOverlap {
   using Set = std::shared_ptr<const index::RowSet>;
 
   Set older_meets;  ///< Rows of the older file that the newer one may hold.
   Set newer_meets;  ///< Rows of the newer file that the older one may hold.
-  /// The k-th row of the one set is the k-th of the other: always, but for collisions of hashes.
+  /// The k-th row of one set is the k-th row of the other. False only if hashes collide.
   bool is_aligned = true;
   /// By single-column index: rows of the older file whose postings in it are dead for every view
   /// that sees all of the newer file and has no as-of bound.
@@ -86,7 +87,7 @@ struct PairOverlap {
   uint64_t size_bytes() const;
 };
 
-/// The pairs of a region's files whose ranges of keys overlap, as far as they are built. Immutable.
+/// The pairs of a region's files whose key ranges overlap and whose bitmaps are built. Immutable.
 /// Threads: any.
 class Overlaps {
  public:
@@ -105,10 +106,10 @@ class Overlaps {
   Pairs pairs_;
 };
 
-/// `overlaps` (may be null) and `added`, which are not in it.
+/// `overlaps` (may be null) plus `added`. Requires: no pair of `added` is in `overlaps`.
 std::shared_ptr<const Overlaps> WithPairs(const std::shared_ptr<const Overlaps>& overlaps,
                                           Overlaps::Pairs added);
-/// `overlaps` (may be null) without the pairs of files that are not among `files`, ascending.
+/// `overlaps` (may be null) without pairs that have a file not in `files`, which ascend.
 std::shared_ptr<const Overlaps> WithoutOthers(const std::shared_ptr<const Overlaps>& overlaps,
                                               std::span<const format::FileNumber> files);
 

@@ -1,5 +1,5 @@
-// The version is replaced under the mutex; the old one, and with it perhaps the last reference to a
-// memstore or file, is let go after it.
+// The version is replaced under the mutex. The old one, which may hold the last reference to a
+// memstore or file, is released after the mutex.
 #include "engine/region/region.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A region: a key range of a table, its memstores and its files. What readers see is one immutable
-// RegionVersion that is swapped whole (rule 24).
+// A region: a key range of a table, its memstores and its files. Readers see one immutable
+// RegionVersion, which is replaced as a whole (rule 24).
 #pragma once
 
 #include <array>
@@ -36,21 +36,21 @@ class Region {
   const std::string& start_key() const { return start_key_; }
   const std::string& end_key() const { return end_key_; }
 
-  /// The version of this moment, pinned.
+  /// The current version, pinned.
   std::shared_ptr<const RegionVersion> version() const EXCLUDES(mutex_);
-  /// Replaces the version by what `change` makes of a copy of it, without the overlaps of files
-  /// that are gone. `change` does no I/O.
+  /// Applies `change` to a copy of the version, drops the overlaps of files that are gone, and
+  /// installs the copy. `change` does no I/O.
   void Update(const std::function<void(RegionVersion*)>& change) EXCLUDES(mutex_);
 
   /// The memstore that takes writes. Threads: the commit leader.
   Memstore* active() { return active_.get(); }
-  /// Puts an empty memstore in its place, so that the old one waits for its flush; does nothing
-  /// when it is empty. Returns whether it did. Threads: the commit leader.
+  /// Replaces it with an empty memstore, so that the old one waits for its flush; does nothing if
+  /// it is empty. Returns whether it was replaced. Threads: the commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
-  /// Bytes by which the active memstore is larger than at the last call; fewer than 0 after a
+  /// Bytes by which the active memstore has grown since the last call; may be negative after a
   /// switch. Threads: the commit leader.
   int64_t TakeGrowth();
-  /// What of the memstores is in no log. Threads: as it says.
+  /// The operations in memstores that are in no log. Threads: see Unlogged.
   Unlogged& unlogged() { return unlogged_; }
 
   /// Memstores that wait for their flush.
@@ -59,23 +59,24 @@ class Region {
   /// The oldest operation that no file holds; kSequenceMax when all are in files.
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
 
-  /// Whether the last merge of its runs failed: nobody should wait for the next.
+  /// Whether the last merge of its runs failed. Callers should then not wait for the next.
   bool merges_fail() const { return merges_fail_.load(std::memory_order_relaxed); }
   void SetMergesFail(bool fail) { merges_fail_.store(fail, std::memory_order_relaxed); }
 
-  /// Every operation up to it is in files. Raised with the version that says so.
+  /// Every operation up to this sequence is in files. Raised together with the version that has
+  /// them.
   format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
   void RaiseFlushedThrough(format::SequenceNumber sequence) EXCLUDES(mutex_);
 
   /// "region 3 of table 'x'", for messages.
   std::string Describe() const;
 
-  /// Work of which only one at a time may go on in a region.
+  /// A region does each kind of work at most once at a time.
   enum class Work : uint8_t { kFlush, kCompaction, kOverlaps };
   static constexpr size_t kWorks = 3;
-  /// Waits until nobody does such work.
+  /// Waits until no other thread does this work, then begins it.
   void Begin(Work work) EXCLUDES(mutex_);
-  /// False: somebody does already.
+  /// Returns false if another thread does this work.
   bool TryBegin(Work work) EXCLUDES(mutex_);
   void End(Work work) EXCLUDES(mutex_);
 
@@ -101,7 +102,7 @@ class Region {
   std::array<bool, kWorks> busy_ GUARDED_BY(mutex_) = {};
 };
 
-/// Does a region's work for a scope.
+/// Begins a kind of work, and ends it at the end of the scope.
 class RegionJobLock {
  public:
   RegionJobLock(Region& region, Region::Work work) : region_(region), work_(work) {
@@ -116,10 +117,10 @@ class RegionJobLock {
   const Region::Work work_;
 };
 
-/// Of the version's files, ascending.
+/// The numbers of the version's files, ascending.
 std::vector<format::FileNumber> FileNumbers(const RegionVersion& version);
 
-/// The catalog's record of the region as `version` has it.
+/// The catalog record of the region at `version`.
 format::RegionRecord RecordOf(const Region& region, const RegionVersion& version,
                               format::SequenceNumber flushed_through);
 

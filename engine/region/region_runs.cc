@@ -1,4 +1,4 @@
-// Files of one run follow one another in a version.
+// The files of a run are adjacent in a version.
 #include "engine/region/region_runs.h"
 
 namespace tandem::engine {

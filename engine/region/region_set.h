@@ -36,12 +36,13 @@ struct Table {
 /// Threads: any.
 class RegionSet {
  public:
-  /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is theirs.
+  /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is passed to
+  /// them.
   explicit RegionSet(base::MemoryAccount* account = nullptr,
                      uint32_t chain_cells_max = kChainCellsMax)
       : account_(account), chain_cells_max_(chain_cells_max) {}
 
-  /// A table that is ready to be added: nothing of it can fail any more.
+  /// A table that is ready to be added: adding it cannot fail.
   struct Addition {
     std::map<format::TableId, std::shared_ptr<const Table>> by_id;
     std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name;
@@ -63,7 +64,7 @@ class RegionSet {
   std::vector<std::shared_ptr<const Table>> tables() const EXCLUDES(mutex_);
   std::vector<std::shared_ptr<Region>> regions() const EXCLUDES(mutex_);
 
-  /// Of all memstores of all regions.
+  /// Bytes of all memstores of all regions.
   uint64_t memstore_bytes() const EXCLUDES(mutex_);
   /// The oldest operation that is not in a file yet; kSequenceMax when there is none.
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);

@@ -1,5 +1,5 @@
-// Ranks of a dense set are counted from the nearest run before; those of a sparse one are places in
-// its array.
+// A rank in a dense set is counted from the start of its group of kRankBits rows; a rank in a
+// sparse set is an index into its array.
 #include "engine/region/row_set.h"
 
 #include <algorithm>

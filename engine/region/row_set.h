@@ -1,5 +1,5 @@
-// A set of rows of one file that never changes, with ranks: a bitmap where it is dense, sorted
-// ordinals where it is sparse, whichever takes less memory.
+// An immutable set of rows of one file, with ranks: a bitmap if it is dense, sorted ordinals if it
+// is sparse, whichever takes less memory.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class RowSet {
 
   uint32_t count() const { return count_; }
   uint64_t size_bytes() const;
-  /// What a set of `count` rows of a file of `row_count` takes at most.
+  /// The most bytes that a set of `count` distinct rows takes in a file of `row_count` rows.
   static uint64_t SizeBytesMax(uint32_t count, uint32_t row_count);
 
   /// Requires: ordinal < row_count.
@@ -23,14 +23,14 @@ class RowSet {
     uint32_t rank = 0;
     return is_dense() ? TestBit(ordinal) : Find(ordinal, &rank);
   }
-  /// Whether `ordinal` is a member; then `*rank` becomes how many members are below it. Before,
-  /// `*rank` is what the last call left or 0: the search starts there, so that ascending look-ups
+  /// Whether `ordinal` is a member; if so, sets `*rank` to the number of members below it. On entry
+  /// `*rank` is 0 or what the last call left: the search starts there, so that ascending look-ups
   /// gallop. Requires: ordinal < row_count.
   bool Find(uint32_t ordinal, uint32_t* rank) const;
   /// The member with `rank` smaller ones. Requires: rank < count().
   uint32_t At(uint32_t rank) const;
 
-  /// Takes the members out of sorted `*ordinals`.
+  /// Removes the members from `*ordinals`, which are sorted.
   void RemoveFrom(std::vector<uint32_t>* ordinals) const;
 
   bool operator==(const RowSet&) const = default;
@@ -46,11 +46,12 @@ class RowSet {
 
   uint32_t count_ = 0;
   std::vector<uint32_t> members_;  // Sparse: all of them, ascending.
-  std::vector<uint64_t> words_;    // Dense: one bit a row.
-  std::vector<uint32_t> ranks_;    // Dense: the members before each run of kRankBits rows.
+  std::vector<uint64_t> words_;    // Dense: one bit per row.
+  std::vector<uint32_t> ranks_;    // Dense: the members before each group of kRankBits rows.
 };
 
-/// Collects the members of a set, in any order, within about its memory. Threads: one at a time.
+/// Collects the members of a set, in any order, in about the memory of the set. Threads: one at a
+/// time.
 class RowSet::Builder {
  public:
   /// For a file of `row_count` rows.

@@ -1,6 +1,6 @@
-// Which sequences somebody still reads at. A reader takes the visible sequence and registers it in
-// one step; a merge takes the list and its time in one step; so a merge never drops what a reader
-// needs (rule 25).
+// The sequence numbers that are still being read at. A reader takes the visible sequence and
+// registers it in one step; a merge takes the list and its time in one step; so a merge never drops
+// a cell that a reader needs (rule 25).
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class SnapshotRegistry : public std::enable_shared_from_this<SnapshotRegistry> {
   /// `time` outlives every call but Release.
   explicit SnapshotRegistry(TimeSource* time) : time_(time) {}
 
-  /// Makes every operation up to `sequence` visible. Requires: it never falls.
+  /// Makes every operation up to `sequence` visible. Requires: `sequence` never decreases.
   void Publish(format::SequenceNumber sequence) {
     visible_.store(sequence.value, std::memory_order_release);
   }
@@ -30,7 +30,7 @@ class SnapshotRegistry : public std::enable_shared_from_this<SnapshotRegistry> {
     return format::SequenceNumber(visible_.load(std::memory_order_acquire));
   }
 
-  /// A sequence that stays registered while this lives.
+  /// Keeps a sequence registered while it lives.
   class Registration {
    public:
     explicit Registration(std::shared_ptr<SnapshotRegistry> registry)
@@ -48,14 +48,14 @@ class SnapshotRegistry : public std::enable_shared_from_this<SnapshotRegistry> {
     bool keeps_time_ = false;      ///< So is its time.
   };
 
-  /// Registers the visible sequence for one read, which takes its time after it pinned its
+  /// Registers the visible sequence for one read. The read takes its time after it has pinned its
   /// versions.
   std::shared_ptr<const Registration> RegisterRead() EXCLUDES(mutex_);
-  /// Registers the visible sequence and the present time for a snapshot, whose reads all use both.
+  /// Registers the visible sequence and the current time for a snapshot. All its reads use both.
   std::shared_ptr<const Registration> RegisterSnapshot() EXCLUDES(mutex_);
 
-  /// What flush and compaction may forget: nothing that these sequences see, nothing that was alive
-  /// at this time, which is not later than that of any snapshot.
+  /// What flush and compaction must keep: whatever these sequences see, and whatever is alive at
+  /// this time, which is not later than that of any snapshot.
   struct RetentionPoint {
     std::vector<format::SequenceNumber> snapshots;
     int64_t now_micros = 0;

@@ -11,7 +11,7 @@
 namespace tandem::engine {
 namespace {
 
-// About what an open file takes before anything of it is read: its parts, its record in catalog and
+// Approximate memory of an open file before any of it is read: its parts, its record in catalog and
 // versions.
 constexpr uint64_t kOpenFileBytes = 6 << 10;
 

@@ -1,5 +1,5 @@
-// The store files of an open database: they are created, opened, given to versions and, when no
-// version and no reader needs them any more, deleted.
+// The store files of an open database: creates and opens them, and deletes them when no version and
+// no reader needs them.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,30 @@
 
 namespace tandem::engine {
 
-/// What the catalog records of a finished file of `table`.
+/// The catalog record of a finished file of `table`.
 format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
                             format::TableId table, const format::StoreFileSummary& summary);
 
 /// Threads: any. Lifetime: outlives every LiveFile it opened.
 class StoreFiles {
  public:
-  /// All outlive this. `account` (may be null) counts what is kept of files.
+  /// All outlive this. `account` (may be null) counts the memory kept for files.
   StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes, base::MemoryAccount* account)
       : storage_(storage),
         health_(health),
         database_(storage->catalog().database),
         cache_(cache_bytes, account) {}
 
-  /// Who hears of sections that are found broken. Requires: no file is read yet, and `sink`
-  /// outlives every read.
+  /// Sets the callback for sections that are found broken. Requires: no file has been read yet, and
+  /// `sink` outlives every read.
   void set_broken_sink(format::StoreFile::BrokenSink sink) { broken_sink_ = std::move(sink); }
 
   Result<NewFile> Create() { return storage_->CreateFile(); }
-  /// Errors: kCorruption when the file is not what the record says.
+  /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
-  /// Deletes a file that no catalog edit ever named.
+  /// Deletes a file that the catalog does not name: one that was never added, or a retired one.
   void Discard(format::FileNumber number);
-  /// The catalog does not name `file` any more: it is deleted when its last reader lets go.
+  /// Requires: the catalog no longer names `file`. It is deleted when its last reader releases it.
   static void Retire(LiveFile& file);
 
   format::BlockCache* cache() { return &cache_; }

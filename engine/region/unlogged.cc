@@ -1,11 +1,11 @@
-// One range of sequences covers all that is unlogged: it may name too many, which costs a flush
-// that was not needed, and takes the same memory for any number of batches.
+// One range of sequences covers all unlogged operations. It may cover logged ones too, which costs
+// an unneeded flush, but it takes constant memory for any number of batches.
 #include "engine/region/unlogged.h"
 
 namespace tandem::engine {
 namespace {
 
-// The memstore that is flushed for the write, and the one that takes its place.
+// The memstore that is flushed for the write, and its successor.
 constexpr uint32_t kLoggedMemstores = 2;
 
 }  // namespace

@@ -1,15 +1,15 @@
-// What of a region is in memory alone, because its writers asked for no log (Durability::kMemory),
-// and whether the region may take more of it.
+// Which operations of a region are only in memory, because their writers asked for no log
+// (Durability::kMemory), and whether the region may accept more.
 //
-// A write that reads first must not put into the log what it learned from such operations: after a
-// crash a part of their batches would be back. Where it reads one of them, the region is flushed
-// before the write is logged. From that read on the region logs everything: until the write has
-// its answer, so that one flush is enough, and until a memstore filled up, so that such flushes are
-// at most as many as the others.
+// A write that reads first must not log what it learned from unlogged operations: after a crash a
+// part of their batches would reappear. If it reads one, the region is flushed before the write is
+// logged. From that read on the region logs everything: until the write is done, so that one flush
+// is enough, and until a memstore has filled up, so that such flushes are at most as many as the
+// others.
 //
-// States of a region: it takes unlogged operations -> [a write reads one] it logs everything, in
-// the memstore that is flushed and the one after it -> [that one is switched too] it takes them
-// again.
+// States of a region: accepts unlogged operations -> [a write reads one: Hold] logs everything, in
+// the memstore that is flushed and its successor -> [both are switched: Switched; the write is
+// done: Release] accepts them again.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace tandem::engine {
 /// Threads: the commit leader, except Release.
 class Unlogged {
  public:
-  /// Operations from `first` to `last` were applied and are in no log. Requires: sequences rise.
+  /// Operations from `first` to `last` were applied and are in no log. Requires: sequences ascend.
   void Note(format::SequenceNumber first, format::SequenceNumber last);
   /// False: an operation of this sequence is in the log or in a file.
   bool MayHold(format::SequenceNumber sequence, format::SequenceNumber flushed_through) const {
@@ -47,11 +47,11 @@ class Unlogged {
  private:
   format::SequenceNumber first_, last_;  // Of what was noted and may be in no file yet; 0: nothing.
   uint32_t logged_memstores_ = 0;        // The active one, and those after it, are logged.
-  // Relaxed: Hold and the question come from the leader, and a late Release does no harm.
+  // Relaxed: Hold and logs_everything run on the leader, and a late Release does no harm.
   std::atomic<uint32_t> holds_{0};
 };
 
-/// The regions that one write keeps from taking unlogged operations.
+/// The regions that one write keeps from accepting unlogged operations.
 class LoggingHold {
  public:
   LoggingHold() = default;

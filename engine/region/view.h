@@ -19,15 +19,15 @@
 
 namespace tandem::engine {
 
-/// A store file that deletes itself from the storage when it is obsolete and the last reader let
-/// go. Threads: any.
+/// A store file that deletes itself from the storage when it is obsolete and its last reader has
+/// released it. Threads: any.
 class LiveFile {
  public:
   virtual ~LiveFile() = default;
   virtual format::StoreFile& store() const = 0;
 
-  /// What the flush recorded of its rows, until the overlaps with older files are built or will not
-  /// be; null: nothing, or no more.
+  /// What the flush recorded about its rows, kept until the overlaps with older files are built or
+  /// given up; null if there is no record.
   std::shared_ptr<const FlushedRows> record() const EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     return record_;
@@ -58,22 +58,20 @@ struct RegionVersion {
   std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
 };
 
-/// The version without its memstores, for work that takes long: it keeps no memory that a flush may
-/// free.
+/// The version without its memstores, for long work: it pins no memory that a flush could free.
 inline RegionVersion WithoutMemstores(RegionVersion version) {
   version.memstores.clear();
   return version;
 }
 
-/// One table at one moment. Taken in the order of rule 25: the sequence is registered first, then
-/// the versions are pinned, then `point.now_micros` is read.
+/// One table at one point in time. Taken in the order of rule 25: the sequence is registered first,
+/// then the versions are pinned, then `point.now_micros` is read.
 struct TableView {
   std::shared_ptr<const format::TableRecord> table;
   std::vector<std::shared_ptr<const RegionVersion>>
       regions;  ///< By start key; they tile the key space.
   format::ReadPoint point;
-  /// Keeps the sequence registered (and the engine told that a reader is open) while the view
-  /// lives.
+  /// Keeps the sequence registered, and the engine aware of an open reader, while the view lives.
   std::shared_ptr<const void> registration;
 };
 

@@ -1,7 +1,7 @@
 // The thread pool: two queues by priority and a list of timers under one mutex. A worker takes the
-// first job that is due, high priority before low, or sleeps until the next timer. Of several
-// workers one is kept from jobs of low priority, which may run for minutes: a flush never waits for
-// a merge.
+// first job that is due, high priority before low, or sleeps until the next timer. With several
+// workers, one never runs low-priority jobs, which may take minutes: a flush never waits for a
+// merge.
 #include "engine/runtime/background.h"
 
 #include <algorithm>
@@ -126,7 +126,7 @@ void ThreadPool::Work() {
       if (stopping_ && job == nullptr) return;
     }
     job();
-    job = nullptr;  // What it holds is let go before the pool counts as idle.
+    job = nullptr;  // Releases what it holds before the pool counts as idle.
     base::MutexLock lock(mutex_);
     --running_;
     if (priority == Priority::kLow) --running_low_;

@@ -13,12 +13,12 @@
 
 namespace tandem::engine {
 
-/// An executor of `thread_count` threads. Its destructor waits for the jobs that run, drops those
-/// that do not yet, and joins. `clock` outlives it. Errors: kOutOfMemory when a thread cannot be
+/// An executor of `thread_count` threads. Its destructor waits for running jobs, drops queued ones
+/// and joins the threads. `clock` outlives it. Errors: kOutOfMemory when a thread cannot be
 /// started.
 Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, base::Clock* clock);
 
-/// Schedules jobs that never run after Stop, so that they may refer to what is destroyed then.
+/// Schedules jobs that never run after Stop, so that they may refer to objects destroyed after it.
 /// Threads: any.
 class BackgroundJobs {
  public:
@@ -30,7 +30,7 @@ class BackgroundJobs {
 
   void Schedule(Priority priority, std::function<void()> job);
   void ScheduleAfter(int64_t delay_micros, std::function<void()> job);
-  /// Waits for the jobs that run; the others will do nothing.
+  /// Waits for running jobs; the others will do nothing.
   void Stop() { gate_->Close(); }
   base::Executor* executor() const { return executor_; }
 

@@ -1,4 +1,5 @@
-// All that the engine needs from outside: files, clock, randomness, threads. Tests pass their own.
+// Everything the engine needs from outside: files, clock, randomness, threads. Tests pass their
+// own.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,7 @@ struct Environment {
   base::Clock* clock = nullptr;
   base::RandomSource* random = nullptr;
   base::Executor* executor = nullptr;
-  std::string io_note =
-      {};  ///< Told in the log at the start: why it is not io_uring. Mostly empty.
+  std::string io_note = {};  ///< Logged at the start: why io_uring is not used. Usually empty.
   std::shared_ptr<const void> owner = nullptr;
 };
 
@@ -30,18 +30,18 @@ struct Tuning {
   uint64_t memstore_bytes = 64 << 20;          ///< A memstore is switched when it passes this.
   uint64_t memstores_total_bytes = 128 << 20;  ///< All memstores together; writers wait above it.
   uint64_t block_cache_bytes = 472 << 20;
-  uint64_t overlap_bytes = 40 << 20;      ///< Bitmaps over shared rows and what they are made from.
+  uint64_t overlap_bytes = 40 << 20;       ///< Overlap bitmaps and what they are built from.
   uint64_t merge_window_bytes = 16 << 20;  ///< What one merge reads of all its inputs at once.
   uint64_t read_buffer_bytes = 64 << 20;   ///< What all cursors together read ahead.
-  uint64_t log_segment_bytes = 64 << 20;  ///< A segment is rolled when it passes this.
-  uint32_t log_former_segments = 16;      ///< Log segments that former lives may leave.
-  uint32_t open_files_max = 512;          ///< Descriptors of store files and rings.
-  uint32_t rings_max = 64;                ///< The rings among them; the file system's to keep.
-  uint32_t section_alignment = 4096;      ///< Of store files; 64 in tests.
-  uint64_t file_bytes = 2ull << 30;       ///< A store file is rolled when its rows take so much,
-  uint32_t file_rows = kRowsPerFileMax;   ///< or are this many.
-  uint32_t chain_cells_max = 16;          ///< A row of a memstore with more cells becomes a tree.
-  /// Runs of an idle region at most (compaction::MergePolicy); under load fewer than twice as many.
+  uint64_t log_segment_bytes = 64 << 20;   ///< A segment is rolled when it passes this.
+  uint32_t log_former_segments = 16;       ///< Log segments of earlier opens that may stay.
+  uint32_t open_files_max = 512;           ///< Descriptors of store files and rings.
+  uint32_t rings_max = 64;                 ///< The rings among them; the file system keeps to it.
+  uint32_t section_alignment = 4096;       ///< Of store files; 64 in tests.
+  uint64_t file_bytes = 2ull << 30;        ///< A store file ends when its rows take this many bytes
+  uint32_t file_rows = kRowsPerFileMax;    ///< or are this many.
+  uint32_t chain_cells_max = 16;           ///< A row of a memstore with more cells becomes a tree.
+  /// Most runs of an idle region (compaction::MergePolicy); under load fewer than twice as many.
   uint32_t compaction_runs = 8;
 };
 

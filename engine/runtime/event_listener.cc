@@ -1,4 +1,4 @@
-// A listener that overrides nothing hears nothing.
+// By default every callback does nothing.
 #include "tandem/event_listener.h"
 
 namespace tandem {

@@ -1,4 +1,5 @@
-// States: writable -> read-only (TurnReadOnly; final). Beside it: hindered or not (SetHindrance).
+// States: writable -> read-only (TurnReadOnly, OpenReadOnly; final). Independent of it: hindered or
+// not (SetHindrance).
 #include "engine/runtime/health.h"
 
 #include <utility>
@@ -16,8 +17,7 @@ Status Health::CheckWritable() const {
   return Status::ReadOnly(read_only_reason());
 }
 
-// It turns read-only first, with or without memory to say why: what failed before may be that very
-// lack.
+// The state changes first, even without memory for the reason: the cause may be a lack of memory.
 void Health::TurnReadOnly(std::string_view what, const Status& cause) {
   std::string words;
   Guarded([&] {

@@ -1,6 +1,6 @@
-// Whether the database accepts writes, and where it tells what happens to it. It turns read-only
-// for good when a durable promise cannot be kept any more; lack of space, memory or descriptors is
-// a state that passes.
+// Whether the database accepts writes, and where it reports what happens to it. It turns read-only
+// for good when a promise of durability can no longer be kept; a lack of space, memory or
+// descriptors is temporary.
 #pragma once
 
 #include <atomic>
@@ -24,15 +24,15 @@ class Health {
 
   /// OK, or kReadOnly with the reason.
   Status CheckWritable() const EXCLUDES(mutex_);
-  /// From now on every write fails with "WHAT: CAUSE". The first reason stays.
+  /// Makes every later write fail with "WHAT: CAUSE". The first reason is kept.
   void TurnReadOnly(std::string_view what, const Status& cause) EXCLUDES(mutex_);
   /// Refuses writes from the start, without a line in the log.
   void OpenReadOnly() EXCLUDES(mutex_);
   /// Empty while writes are accepted.
   std::string read_only_reason() const EXCLUDES(mutex_);
 
-  /// A flush failed for a reason that may pass (base/passing.h) and is tried again, or one ended
-  /// well (OK).
+  /// Records that a flush failed for a reason that may pass (base/passing.h) and will be retried,
+  /// or that one succeeded (OK).
   void SetHindrance(const Status& status) EXCLUDES(mutex_);
   /// OK, or what hindered the last flush: space, memory, descriptors.
   Status hindrance() const EXCLUDES(mutex_);
@@ -40,8 +40,7 @@ class Health {
  private:
   Monitor* const monitor_;
   mutable base::Mutex mutex_;
-  std::atomic<bool> read_only_{
-      false};  // Release after the reason stands; acquire before it is read.
+  std::atomic<bool> read_only_{false};  // Release after reason_ is set; acquire before it is read.
   std::string reason_ GUARDED_BY(mutex_);
   Status hindrance_ GUARDED_BY(mutex_);
 };

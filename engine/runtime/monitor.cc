@@ -1,4 +1,5 @@
-// Counters are added up before the listener is called, so that what it asks for includes the event.
+// Counters are updated before the listener is called, so that statistics it reads include the
+// event.
 #include "engine/runtime/monitor.h"
 
 #include "base/guarded.h"

@@ -1,5 +1,5 @@
-// What happens in the engine, counted for Statistics and told to the user's listener and log. Those
-// are the user's code: they are called without a lock, and what they throw ends here.
+// Engine events: counted for Statistics and reported to the user's listener and log. Both are user
+// code: they are called without a lock, and their exceptions are caught here.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class Monitor {
   void Log(std::string_view line);
   void TurnedReadOnly(const Status& reason);
 
-  /// Runs `work`, which fills in what it made and returns its Status, between a Begin and an End,
-  /// and returns what `work` returned; kOutOfMemory when an allocation failed in it.
+  /// Runs `work` between the Begin and the End event and returns its Status; kOutOfMemory when an
+  /// allocation in it failed. `work` fills in what it made.
   Status RunFlush(FlushEvent* event, const std::function<Status()>& work);
   Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
   /// `began_micros`: NowMicros() when the building began.
@@ -76,7 +76,7 @@ class Monitor {
   Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
 };
 
-/// A writer's wait, from the first Wait to the end of the scope. Threads: one.
+/// A writer's wait, from the first Begin to the end of the scope. Threads: one.
 class Stall {
  public:
   explicit Stall(Monitor* monitor) : monitor_(monitor) {}

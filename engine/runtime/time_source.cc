@@ -1,5 +1,5 @@
-// The high mark is one atomic that only rises. Times are believed a second at a time, so that most
-// calls read one clock.
+// The high mark is one atomic that only rises. An accepted time is good for one second, so that
+// most calls read only one clock.
 #include "engine/runtime/time_source.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kSecondMicros = 1'000'000;
 constexpr int64_t kDayMicros = 24 * 3600 * kSecondMicros;
 constexpr int64_t kYearMicros = 365 * kDayMicros;
-// Clocks are set back by less than this every day, and nobody has to know.
+// Clocks are routinely set back by less than this; it is not reported.
 constexpr int64_t kBehindMicros = 60 * kSecondMicros;
 
 int64_t Reference(int64_t ahead_micros, bool settled) {

@@ -1,5 +1,5 @@
-// Witnesses in this order: the manifest that ROOT names; of the other manifests the newest one that
-// has a good first edit; the schemas of the store files.
+// Sources in this order: the manifest that ROOT names; the newest of the other manifests that has a
+// good first edit; the schemas of the store files.
 #include "engine/salvage/catalog_finder.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ Result<SurvivingCatalog> CatalogSearch::Run() {
   if (!has_one_) {
     RETURN_IF_ERROR(ReadStoreFiles());
   } else if (!report_.lost_edits.empty()) {
-    // The edits that made its tables may be among them.
+    // The lost edits may have created the tables of these files.
     RETURN_IF_ERROR(AddStoreFiles());
   }
   RETURN_IF_ERROR(RaiseCounters(&directory_, &found_, &report_));
@@ -172,7 +172,7 @@ Status CatalogSearch::AddStoreFiles() {
   return {};
 }
 
-// Every table that a store file describes, as the newest of its files has it.
+// Every table that a store file describes, as its newest file describes it.
 Status CatalogSearch::ReadStoreFiles() {
   RETURN_IF_ERROR(AddStoreFiles());
   if (found_.catalog.tables.empty()) {
@@ -192,7 +192,7 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   const auto store = format::DamagedFile::Open(std::move(opened), known);
   if (!store) {
     if (!IsDamage(store.error())) return store.error();
-    return {};  // It is named when files are gathered.
+    return {};  // It is reported when files are gathered.
   }
   if (!(*store)->region_start().has_value()) return {};
   const format::TableRecord& table = (*store)->table();
@@ -211,7 +211,7 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   return {};
 }
 
-// `name`, or the table's number behind as much of it as may stay, where another has that name.
+// `name`, or if it is taken, as much of it as fits, followed by the table's number.
 std::string FreeName(const std::string& name, format::TableId id,
                      const std::set<std::string>& taken) {
   std::string free = name;

@@ -1,4 +1,4 @@
-// The catalog of a damaged database, from the best witness that survives.
+// The catalog of a damaged database, from the best source that survives.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,11 @@ struct SurvivingCatalog {
   bool is_from_manifest = false;
   /// The manifest is whole up to where ROOT says, so a file that it does not name is not needed.
   bool is_whole = false;
-  /// Tables that no manifest has, but store files: of them nothing else is known.
+  /// Tables that store files have, but no manifest: nothing else is known of them.
   std::set<format::TableId> described;
   uint64_t durable_log_segment = 0, durable_log_bytes = 0;
 
-  /// nullptr: nothing tells it.
+  /// nullptr: unknown.
   const format::DatabaseId* database() const {
     if (is_from_manifest) return &catalog.database;
     return root.has_value() ? &root->database : nullptr;

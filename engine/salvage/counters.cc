@@ -1,13 +1,13 @@
-// Every witness is asked, whatever the others said:
+// Every source is read, whatever the others say:
 //
-//   witness          file numbers   table ids   region ids   sequences   timestamps
+//   source           file numbers   table ids   region ids   sequences   timestamps
 //   names of files   yes
 //   ROOT             yes
 //   manifest frames  yes            yes         yes          yes         yes
 //   log segments     yes            yes                      yes         yes
 //   store files      yes            yes                      yes
 //
-// Frames count behind a break of their chain too: each is vouched for by its own checksum.
+// Frames after a break of their chain count too: each is protected by its own checksum.
 #include "engine/salvage/counters.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void NoteNewest(std::span<const format::Cell> cells, uint64_t* newest) {
   }
 }
 
-// Of the present row of `rows`.
+// Of the current row of `rows`.
 Status NoteCells(const format::GoodRows& rows, uint64_t* newest) {
   if (!rows.comes_in_pieces()) {
     std::vector<format::Cell> cells;
@@ -99,7 +99,7 @@ class CounterSearch {
   void UsedRegion(std::string_view name, format::RegionId id) {
     Raise({name, "region", id.value}, id.value + 1, &counters_.next_region_id);
   }
-  /// A number, and who says that it was used.
+  /// A number, and the source that shows it was used.
   struct Used {
     std::string_view name;
     const char* what;
@@ -112,7 +112,7 @@ class CounterSearch {
   CatalogCounters& counters_;
   SalvageReport& report_;
   uint64_t next_table_id_ = 0;        // Wider than the counter, so that it does not wrap around.
-  std::map<FileNumber, FileId> ids_;  // Of manifests and segments, by those who name them.
+  std::map<FileNumber, FileId> ids_;  // Of manifests and segments, by those that name them.
 };
 
 void CounterSearch::Raise(const Used& used, uint64_t to, uint64_t* counter) {

@@ -1,5 +1,5 @@
-// The counters of a copy: at least what every file and every frame of the source has used, those
-// among them that are lost. A sequence that is given out a second time would hide a later write
+// The counters of a copy: at least what every file and every frame of the source has used,
+// including those that are lost. A sequence number that is assigned twice would hide a later write
 // behind an older one, or bring back what was deleted.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace tandem::engine {
 
-/// No database gets there: a million a second take two thousand years. A number above it is not
-/// believed, for a counter that adopts it may have none left to give out.
+/// No database gets there: a million a second take two thousand years. A larger number is not
+/// believed, since a counter raised to it might have none left to assign.
 inline constexpr uint64_t kPlausibleMax = uint64_t{1} << 56;
 
 /// Sequences up to this one are believed: kPlausibleMax, or the catalog's own.

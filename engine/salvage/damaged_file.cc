@@ -1,4 +1,4 @@
-// Opening goes the way of store_file/open.cc, but where a step fails it looks elsewhere.
+// Opening follows store_file/open.cc, but where a step fails it looks elsewhere.
 #include "engine/salvage/damaged_file.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Identity {
   std::optional<uint32_t> alignment;  // nullopt: the header is broken.
 };
 
-// Who the file is, by its header or, when that is broken, by what is known.
+// The identity of the file, from its header or, if that is broken, from what is known of it.
 Result<Identity> Identify(base::File& file, const KnownFile& known, Status* broken) {
   char bytes[kFileHeaderBytes];
   ASSIGN_OR_RETURN(const size_t count, file.Read(0, bytes));
@@ -80,7 +80,7 @@ Result<std::unique_ptr<DamagedFile>> DamagedFile::Open(std::unique_ptr<base::Fil
   return opened;
 }
 
-// Takes corruption down; other errors pass.
+// Records corruption; other errors are returned.
 Status DamagedFile::Damage(const Status& status) {
   if (status.code() != StatusCode::kCorruption) return status;
   damage_.emplace_back(status.message());

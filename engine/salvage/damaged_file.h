@@ -6,9 +6,9 @@
 //   footer             a section table that is found by its own bytes
 //   section table      its other copy
 //   schema             the table of the catalog
-//   statistics         the manifest's record of the file, as far as it goes
+//   statistics         what the manifest's record of the file has
 //
-// Nothing is believed that no checksum vouches for: blocks know their file and their offset.
+// Only what a checksum covers is believed: blocks know their file and their offset.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +55,11 @@ class DamagedFile {
   const std::vector<SectionEntry>& sections() const { return sections_; }
   /// Of all families, by the section table.
   uint32_t row_count() const { return row_count_; }
-  /// The families that have rows, rising; kKeysOwner at the end where the keys stand alone.
+  /// The families that have rows, ascending; kKeysOwner at the end if the keys are stored
+  /// separately.
   const std::vector<FamilyId>& owners() const { return owners_; }
 
-  /// The only block of that kind in a section; nullptr when there is none that is good. Errors:
-  /// kIoError.
+  /// The only block of that kind in a section; nullptr if there is no good one. Errors: kIoError.
   Result<BlockRef> GoodBlock(const SectionEntry& section, BlockKind kind) const;
 
  private:

@@ -100,7 +100,7 @@ class Surveyor {
   std::string last_key_;
 };
 
-// Takes damage down; other errors pass.
+// Records damage; other errors are returned.
 Status Surveyor::Note(const Status& status) {
   if (status.code() != StatusCode::kCorruption) return status;
   survey_.damage.emplace_back(status.message());
@@ -162,7 +162,7 @@ Result<Surveyor::Entries> Surveyor::ReadEntries(const SectionEntry& index) const
     return Status();
   };
   RETURN_IF_ERROR(FindBlocks(file_.blocks(), index.offset, index.offset + index.size_bytes, add));
-  // Entries whose positions do not rise contradict one another.
+  // Entries whose positions do not ascend contradict one another.
   for (auto at = entries.begin(); at != entries.end();) {
     const auto next = std::next(at);
     const bool rises = at->second.first < survey_.row_count &&
@@ -220,7 +220,7 @@ bool Surveyor::has_gaps() const {
                      [](const ScannedBlock& block) { return block.handle.stored_bytes == 0; });
 }
 
-// Positions lie within the gap, and offsets rise with positions.
+// Positions are within the gap, and offsets ascend with positions.
 bool Surveyor::CouldOwn(const FoundRows& found) const {
   uint64_t before = 0;
   bool fits = false;
@@ -379,7 +379,7 @@ Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file) {
   return surveys;
 }
 
-// Whether all of the row is lost, or else a part of it.
+// Whether the row has a broken part: `whole`: all of it is lost; else only some columns.
 bool GoodRows::IsBroken(bool whole) const {
   const std::vector<BrokenRow>& broken = survey_.blocks[next_block_ - 1].broken;
   return std::any_of(broken.begin(), broken.end(), [&](const BrokenRow& row) {

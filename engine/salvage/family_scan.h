@@ -4,8 +4,8 @@
 // 1. The pieces of the block index, each by itself, place blocks and say how many rows each has.
 // 2. Where a piece is broken, row blocks that no piece names fill the gap by the positions that
 //    they state, if no other family could own them.
-// 3. Every block is decoded, every cell, chunk and far value of its rows is read. Of a row with a
-//    broken one the others are kept (partial_row.h).
+// 3. Every block is decoded, every cell, chunk and far value of its rows is read. If one of them is
+//    broken, the others of its row are kept (partial_row.h).
 // What is then missing of the positions 0..m-1 is lost.
 #pragma once
 
@@ -36,7 +36,7 @@ struct BrokenRow {
   std::optional<LostColumns> columns;  ///< What of it is lost; nullopt: all.
 };
 
-/// Rows of a family that stand together in one block, or in one gap of the block index.
+/// Rows of a family that are together in one block, or in one gap of the block index.
 struct ScannedBlock {
   BlockHandle handle;  ///< Of a gap: no bytes.
   uint32_t first = 0;  ///< Position of its first row.
@@ -76,14 +76,14 @@ Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file);
 class GoodRows {
  public:
   GoodRows(const DamagedFile& file, const FamilyScan& survey) : file_(file), survey_(survey) {}
-  /// Moves to the next row; at first to the first. Errors: kCorruption (the file changed since it
-  /// was surveyed), kIoError.
+  /// Moves to the next row; the first call moves to the first. Errors: kCorruption (the file
+  /// changed since it was surveyed), kIoError.
   Status Next();
   bool valid() const { return block_ != nullptr; }
-  /// Of the row it stands on. Requires: valid().
+  /// The current row's. Requires: valid().
   const std::string& key() const { return key_; }
   FamilyId family() const { return survey_.family; }
-  /// nullopt: nothing tells it.
+  /// nullopt: unknown.
   std::optional<uint32_t> ordinal() const { return survey_.OrdinalOf(block_->first() + slot_); }
   /// Whether it is to be read by Stream: it is wide, or only a part of it is good.
   bool comes_in_pieces() const { return block_->is_wide() || IsBroken(/*whole=*/false); }

@@ -24,7 +24,7 @@ using format::ScannedBlock;
 
 constexpr size_t kCancelEvery = 1024;  // Rows.
 
-// Keys between those that surround the block, as far as anything tells them.
+// The keys between those around the block, where these are known.
 format::KeyRange KeysAround(const FamilyScan& survey, size_t at,
                             const format::RegionRecord& region) {
   format::KeyRange keys{region.start_key, std::nullopt};
@@ -107,7 +107,7 @@ Status FileSalvage::Survey(Work* work) {
   ASSIGN_OR_RETURN(work->file, format::DamagedFile::Open(std::move(file), known));
   for (const std::string& damage : work->file->damage()) NoteRepaired(planned.name, damage);
   ASSIGN_OR_RETURN(work->families, format::SurveyFamilies(*work->file));
-  // What else is broken is derived from the rows, and made again.
+  // Anything else that is broken is derived from the rows, and rebuilt.
   ASSIGN_OR_RETURN(file, source_.directory->Open(planned.name, base::OpenMode::kReadOnly));
   const auto strict = format::StoreFile::Open(std::move(file), {}, nullptr);
   if (!strict) return {};
@@ -150,7 +150,7 @@ Status FileSalvage::FindLost(Work* work) {
 
 void FileSalvage::FindLostOf(const Work& work, const FamilyScan& survey,
                              std::vector<LostRange>* lost) const {
-  // Keys that stand alone are those of rows that other families have.
+  // Keys that are stored separately belong to rows that other families have.
   if (survey.family.value == format::kKeysOwner) return;
   LostRange range;
   range.file = work.planned.name;
@@ -268,7 +268,7 @@ Status FileSalvage::BeginFile(Work* work) {
   return {};
 }
 
-// Takes those out that the table cannot have.
+// Removes the cells that the table cannot have.
 void FileSalvage::KeepFitting(Work* work, const GoodRows& rows, std::vector<format::Cell>* cells) {
   size_t kept = 0;
   for (const format::Cell& cell : *cells) {

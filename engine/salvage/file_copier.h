@@ -1,4 +1,4 @@
-// Copying the good rows of one store file of a damaged database, and telling which are lost.
+// Copies the good rows of one store file of a damaged database, and reports which are lost.
 #pragma once
 
 #include <atomic>

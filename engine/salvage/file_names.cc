@@ -50,7 +50,7 @@ class NamedDirectory final : public base::Directory {
   const Names names_;
 };
 
-// What the file's header says that it is called; nullopt: nothing.
+// The name that the file's header gives it; nullopt: none.
 Result<std::optional<std::string>> NameByHeader(base::Directory* directory,
                                                 const std::string& name) {
   const auto file = directory->Open(name, base::OpenMode::kReadOnly);
@@ -58,7 +58,7 @@ Result<std::optional<std::string>> NameByHeader(base::Directory* directory,
   if (!file) return std::optional<std::string>();  // No file, or nothing that can be one of ours.
   char bytes[format::kFileHeaderBytes];
   const Result<size_t> count = (*file)->Read(0, bytes);
-  if (!count) return std::optional<std::string>();  // Who needs the file meets the error again.
+  if (!count) return std::optional<std::string>();  // The error recurs where the file is needed.
   const auto decode = [&](format::FileKind kind) {
     return format::DecodeFileHeader({bytes, *count}, kind, name);
   };
@@ -89,8 +89,8 @@ Result<std::unique_ptr<base::Directory>> NamedByHeaders(std::unique_ptr<base::Di
   ASSIGN_OR_RETURN(std::vector<std::string> listed, directory->List());
   std::sort(listed.begin(), listed.end());
   Names names;
-  std::set<std::string> nameless;                           // Whose headers say nothing.
-  std::vector<std::pair<std::string, std::string>> others;  // By header, as it is.
+  std::set<std::string> nameless;                           // Without a good header.
+  std::vector<std::pair<std::string, std::string>> others;  // Name by header, actual name.
   for (const std::string& name : listed) {
     ASSIGN_OR_RETURN(const std::optional<std::string> said, NameByHeader(directory.get(), name));
     if (!said.has_value() || *said == name) {
@@ -101,8 +101,8 @@ Result<std::unique_ptr<base::Directory>> NamedByHeaders(std::unique_ptr<base::Di
     }
   }
   for (const auto& [said, name] : others) {
-    // Store files never change, so one with a good header is as good as any; an old copy of what
-    // grows is not as good as what stands in its place.
+    // Store files never change, so any one with a good header will do. Manifests and segments grow,
+    // so an old copy is not as good as the file that has the name.
     const bool gives_way =
         nameless.contains(said) && (said.starts_with("store-") || IsShort(directory.get(), said));
     if (gives_way) {

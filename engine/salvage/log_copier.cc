@@ -1,6 +1,6 @@
 // 1. The segments are those of the catalog and any newer one; one that is missing is a hole.
 // 2. Each is followed along the chain, up to where its successor says that it ends.
-// 3. Behind a hole frames are only found by their own bytes.
+// 3. After a hole, frames are found only by their own bytes.
 #include "engine/salvage/log_copier.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Segment {
   format::FileNumber number;
   std::unique_ptr<base::File> file;  // Null: it is missing.
   uint64_t size_bytes = 0;
-  std::optional<format::FileId> id;          // nullopt: nothing tells it.
+  std::optional<format::FileId> id;          // nullopt: unknown.
   std::optional<wal::SegmentHeader> header;  // nullopt: broken.
   std::string reason;                        // Why the header is broken.
 };
@@ -68,7 +68,7 @@ class LogSalvage {
   wal::SegmentEnd end_;  // Of the segment before.
   std::optional<LogHole> hole_;
   uint64_t appended_through_ = 0;
-  std::string reading_;  // Name of the present segment.
+  std::string reading_;  // Name of the current segment.
   size_t lost_begin_ = 0;
 };
 
@@ -91,7 +91,7 @@ Status LogSalvage::ListSegments() {
   ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(&source_));
   const auto& named = catalog_.segments;
   for (const LocalFile& file : files) {
-    // Those before the catalog's first one were given up: all they held is in files.
+    // Segments before the catalog's first one were dropped: all they held is in store files.
     const bool is_old =
         surviving_.is_from_manifest && !named.empty() && file.number < named.front().number;
     if (file.kind != LocalFileKind::kSegment || is_old) continue;
@@ -111,7 +111,7 @@ Status LogSalvage::ListSegments() {
   std::sort(segments_.begin(), segments_.end(),
             [](const Segment& a, const Segment& b) { return a.number < b.number; });
   for (Segment& segment : segments_) RETURN_IF_ERROR(OpenSegment(&segment));
-  // One that was begun and never named, before its header was written, holds nothing.
+  // A segment that was created but not named, and has no header yet, holds nothing.
   while (!segments_.empty() && !segments_.back().id.has_value() &&
          segments_.back().size_bytes <= wal::kSegmentHeaderBytes) {
     segments_.pop_back();
@@ -120,8 +120,8 @@ Status LogSalvage::ListSegments() {
   return {};
 }
 
-// A rewritten segment is put in the place of the older ones by the edit that names it; one that a
-// crash left without a name may be half written. Frames in a later segment show that it was named.
+// A rewritten segment replaces the older ones by the edit that names it; one that a crash left
+// without a name may be half written. Frames in a later segment show that it was named.
 void LogSalvage::DropUnusedRewriting() {
   if (!surviving_.is_from_manifest || catalog_.segments.empty()) return;
   const format::FileNumber newest = catalog_.segments.back().number;
@@ -162,7 +162,7 @@ Status LogSalvage::OpenSegment(Segment* segment) {
   return {};
 }
 
-// Why segment `at` does not go on where the one before ended; empty: it does.
+// Why segment `at` does not continue where the one before ended; empty: it does.
 std::string LogSalvage::WhyNotJoined(size_t at) const {
   const Segment& segment = segments_[at];
   if (segment.file == nullptr || !segment.id.has_value()) return segment.reason;
@@ -216,14 +216,14 @@ Status LogSalvage::Follow(size_t at) {
   if (reason.empty() && good < durable) {
     reason = reader.reason() + "; " + std::to_string(durable) + " bytes were durable";
   }
-  // The catalog names a segment once its header is durable: who lost that may have lost more.
+  // The catalog names a segment once its header is durable. If the header is lost, more may be.
   if (reason.empty() && !segment.header.has_value() && good == wal::kSegmentHeaderBytes) {
     reason = segment.reason + "; no group follows";
   }
   if (reason.empty()) {
     format::FrameReader behind(segment.file.get(), *segment.id, good, limit);
     ASSIGN_OR_RETURN(const auto frame, behind.FindNext());
-    // A group that was torn and one that was damaged leave bytes alike.
+    // A torn group and a damaged one leave the same kind of bytes.
     ASSIGN_OR_RETURN(const bool is_torn, format::HasBytes(segment.file.get(), good, limit));
     if (!frame && !is_torn) return {};
     reason = reader.reason() + "; a group was here, or only begun when a crash came";
@@ -253,7 +253,7 @@ Status LogSalvage::ReadBehind(const Segment& segment, uint64_t offset) {
     hole_->operations += frame.count;
     hole_->last_sequence = frame.first_sequence + std::max(frame.count, 1u) - 1;
     if (!past_holes_) continue;
-    // What the frame holds may be no group.
+    // The frame may not hold a valid group.
     const Status copied = CopyFrame(frame);
     if (copied.code() != StatusCode::kCorruption) RETURN_IF_ERROR(copied);
   }
@@ -287,7 +287,7 @@ void LogSalvage::Lose(const wal::Operation& operation, const Status& why) {
   AddLostRow(std::move(lost), lost_begin_, &report_.lost);
 }
 
-// What older operations and files have of rows that lost an operation is not what it was.
+// For rows that lost an operation, older operations and files may show data that it hid.
 void LogSalvage::DescribeLost() {
   for (size_t i = lost_begin_; i < report_.lost.size(); ++i) {
     LostRange& lost = report_.lost[i];

@@ -13,9 +13,8 @@
 namespace tandem::engine {
 
 /// Appends the frames of `source` to the log of `target` and syncs it. The first hole ends that:
-/// what follows it is reported, and appended too when `past_holes` is set. Operations
-/// on tables that the catalog lacks are left out and told. Errors: kIoError, kNoSpace,
-/// kUnsupported.
+/// what follows it is reported, and appended too when `past_holes` is set. Operations on tables
+/// that the catalog lacks are left out and reported. Errors: kIoError, kNoSpace, kUnsupported.
 Status SalvageLog(base::Directory* source, const SurvivingCatalog& catalog, bool past_holes,
                   Storage* target, SalvageReport* report);
 

@@ -30,10 +30,10 @@ struct LostRow {
   std::vector<LostValue> values;
 };
 
-/// Rows of which more are lost in one file are counted, not described.
+/// Further lost rows of a file are counted, not described.
 inline constexpr size_t kDescribedRowsMax = 100'000;
 
-/// Describes the rows of `ordinals`, rising, at most kDescribedRowsMax of them. Sentences about
+/// Describes the rows of `ordinals`, ascending, at most kDescribedRowsMax of them. Sentences about
 /// sections that could not be read go to `*damage`. Errors: kIoError, kOutOfMemory.
 Result<std::vector<LostRow>> DescribeLostRows(const DamagedFile& file,
                                               std::span<const FamilyScan> families,

@@ -1,5 +1,5 @@
 // Chunks are searched for once, between the place where the head says that they begin and the head;
-// each is decoded again when it is its turn, so that one is in memory at a time.
+// each is decoded again when it is read, so that one is in memory at a time.
 #include "engine/salvage/partial_row.h"
 
 #include <utility>
@@ -60,12 +60,12 @@ class PartialWideRow final : public PartialRow {
   size_t at_ = 0;
   bool started_ = false;
   uint32_t expected_ = 0;  // Number of the next chunk.
-  uint64_t end_ = 0;       // Behind the last chunk that was taken.
+  uint64_t end_ = 0;       // Of the last chunk that was taken.
   std::optional<Cell> last_;
   std::string last_name_;
 };
 
-// Numbers rise with offsets in a row that was written here; what contradicts that is not believed.
+// In a row that this engine wrote, numbers ascend with offsets; what contradicts that is ignored.
 Status PartialWideRow::FindChunks() {
   const WideRowTotals& totals = head_->wide_totals();
   end_ = totals.first_chunk;
@@ -102,7 +102,7 @@ Result<bool> PartialWideRow::Next() {
   return false;
 }
 
-// False: it is as good as not there.
+// False: the chunk is as good as missing.
 Result<bool> PartialWideRow::Take(const Found& chunk) {
   cells_.clear();
   ASSIGN_OR_RETURN(BlockRef block, file_.ReadUncached(chunk.handle, BlockKind::kChunk));
@@ -124,7 +124,7 @@ Result<bool> PartialWideRow::Take(const Found& chunk) {
   return true;
 }
 
-// Whether the chunk begins behind the last one, and as its fence says if it has one.
+// Whether the chunk begins after the last one, and as its fence says if it has one.
 bool PartialWideRow::Follows(const Found& chunk) const {
   const Cell& first = cells_.front();
   if (last_.has_value() && !CellLess(*last_, first)) return false;
@@ -135,7 +135,7 @@ bool PartialWideRow::Follows(const Found& chunk) const {
          fence.timestamp == first.timestamp && fence.sequence == first.sequence;
 }
 
-// Chunks expected_ up to `end`.
+// Records chunks expected_ up to `end` as lost.
 void PartialWideRow::Lose(uint32_t end, uint64_t end_offset, std::optional<std::string> high) {
   const std::string of = " of the row's " + std::to_string(head_->wide_totals().chunks);
   LostColumns& lost = lost_.emplace_back();

@@ -52,7 +52,7 @@ class Planner {
   Status ListFiles();
   Result<std::optional<Orphan>> Describe(const LocalFile& file);
   Result<bool> IsGood(const LocalFile& file);
-  /// Of a table that no manifest has all files are such.
+  /// Of a table that no manifest has, every file is an orphan and is used.
   OrphanRule RuleFor(format::TableId table) const {
     return surviving_.described.contains(table) ? OrphanRule::kAll : rule_;
   }
@@ -152,7 +152,7 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
   if (!is_good) {
     report_.orphans.push_back(
         {file.name, "not in the catalog, not copied: " + std::string(status.message())});
-    // Whose rows it has nobody can tell.
+    // It is unknown whose rows it has.
     if (!surviving_.is_whole) {
       LostRange& lost = report_.lost.emplace_back();
       lost.file = file.name;
@@ -190,7 +190,7 @@ RegionPlan Planner::PlanOf(const format::RegionRecord& region) const {
 }
 
 void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
-  std::vector<const Orphan*> taken;  // Rising, disjoint or of one run.
+  std::vector<const Orphan*> taken;  // Ascending, disjoint or of one run.
   for (const Orphan* orphan : orphans) {
     const format::FileStatistics& own = orphan->statistics;
     const auto meets = [&](const Orphan* other) {

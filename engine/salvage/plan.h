@@ -1,9 +1,9 @@
 // Which store files make up a region, in the order of their age, when the catalog may be old, or
-// the files not all there.
+// files may be missing.
 //
-// A file that the catalog does not name can be what a merge left behind, what a merge was writing,
-// or data whose edit of the catalog is lost. Sequences tell: a merge's output spans those of its
-// inputs, everything else of a region is disjoint.
+// A file that the catalog does not name can be what a merge left, what a merge was writing, or data
+// whose catalog edit is lost. Sequence numbers decide: a merge's output spans those of its inputs;
+// all other files of a region are disjoint.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ struct RegionPlan {
 };
 
 enum class OrphanRule : uint8_t {
-  kList,     ///< Files that the catalog does not name are only told.
+  kList,     ///< Files that the catalog does not name are only reported.
   kInclude,  ///< Good ones are planned where they add something.
   kAll,      ///< There is no manifest: all files are such, damaged ones too.
 };
 
-/// Plans every region of the catalog. Files that it does not name are reported, and where
-/// the catalog lost edits, and they may be what these added, their rows are reported as lost.
-/// Lifetime: `surviving` outlives the plans. Errors: kUnsupported, kIoError.
+/// Plans every region of the catalog. Files that it does not name are reported; if the catalog lost
+/// edits that may have added them, their rows are reported as lost. Lifetime: `surviving` outlives
+/// the plans. Errors: kUnsupported, kIoError.
 Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
                                             const SurvivingCatalog& surviving, OrphanRule rule,
                                             SalvageReport* report);

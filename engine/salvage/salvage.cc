@@ -84,7 +84,7 @@ Result<SalvageReport> Salvager::Run() {
   return std::move(report_);
 }
 
-// The destination is looked at before anything is read for long.
+// Checks the destination before any long read.
 Status Salvager::OpenSource() {
   ASSIGN_OR_RETURN(auto directory, environment_.file_system->OpenDirectory(options_.source, false));
   ASSIGN_OR_RETURN(source_, NamedByHeaders(std::move(directory), &report_));
@@ -162,7 +162,7 @@ Status Salvager::CopyRegion(const RegionPlan& plan) {
                             .ordinal_low = 0,
                             .ordinal_high = record->rows});
   }
-  // No sequence of a file may be given out again: what is written with it would not be the newest.
+  // No sequence number of a file may be assigned again: a write with it would not be the newest.
   format::CatalogCounters& counters = edit.counters.emplace(target_->catalog().counters);
   for (const Copied& copy : copies) {
     counters.last_sequence = std::max(counters.last_sequence, copy.record.max_sequence.value);
@@ -172,7 +172,7 @@ Status Salvager::CopyRegion(const RegionPlan& plan) {
   return target_->CommitEdits(target_->catalog().epoch, edit);
 }
 
-// Where the file that was copied last lost rows, older files show what these may have hidden.
+// Where the file copied last lost rows, older files show what these rows may have hidden.
 Status Salvager::FindUncertain(const RegionPlan& plan, const std::vector<Copied>& copies,
                                size_t first_lost) {
   for (size_t i = first_lost; i < report_.lost.size(); ++i) {
@@ -209,7 +209,7 @@ Result<bool> Salvager::HoldsKeys(const Copied& copy, const format::KeyRange& key
   return low < high;
 }
 
-// What is wrong with the copy is a finding: the list of what is lost is needed all the same.
+// Damage of the copy is a finding, not an error: the list of what is lost is needed all the same.
 void Salvager::CheckCopy() {
   target_.reset();
   const auto engine = Engine::Open(options_.destination, Options(), tuning_, environment_);

@@ -3,15 +3,15 @@
 // 1. The catalog: ROOT and the manifest that it names, else the best manifest that survives, up to
 //    its first broken edit; else what the store files say of their tables.
 // 2. Every store file of every region, the oldest first: its good rows are copied with all their
-//    cells, versions and markers, each file into one of its own, so that what hides what stays.
-//    Cells that the table cannot have (of no family of it, of a value that does not fit an index)
-//    are lost: a copy with them would be refused.
+//    cells, versions and markers, one output file per input file, so that the order in which cells
+//    hide each other is preserved. Cells that the table cannot have (of no family of it, of a value
+//    that does not fit an index) are lost: a copy with them would be refused.
 // 3. The log: frames along the chain up to the first hole.
 // 4. The copy is opened, checked deeply and closed.
 //
-// The source is opened for reading only and never written to. Versions: where rows of a newer file
-// are lost, a marker may be among them, and older files show what it hid; where a part of a row is
-// lost, so does the rest of that row. Such ranges are uncertain.
+// The source is opened for reading only and never written to. Versions: if rows of a newer file are
+// lost, a marker may be among them, and older files show what it hid. If a part of a row is lost,
+// the rest of that row may show what it hid. Such ranges are uncertain.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,13 @@ namespace tandem::engine {
 struct SalvageOptions {
   std::string source, destination;
   bool include_orphans = false;  ///< Also good store files that the catalog does not name.
-  bool past_holes = false;       ///< Also frames of the log behind a hole.
+  bool past_holes = false;       ///< Also frames of the log after a hole.
 };
 
 /// Rows of a file, or operations of a log segment, that are not in the copy.
 struct LostRange {
   std::string file;
-  std::string table;  ///< Empty: nothing tells it.
+  std::string table;  ///< Empty: unknown.
   uint64_t region = 0;
   std::string family;              ///< Empty: the rows of all families.
   uint64_t offset = 0, bytes = 0;  ///< Of the broken block; 0 and 0: no block was found.
@@ -50,7 +50,7 @@ struct LostRange {
   std::vector<format::LostRow> details;  ///< Values are those of indexes over the family.
 };
 
-/// Keys whose data in the copy may be deleted or replaced data.
+/// Keys for which the copy may show deleted or replaced data.
 struct UncertainRange {
   std::string table;  ///< Empty: of every table.
   uint64_t region = 0;
@@ -70,7 +70,7 @@ struct LogHole {
   std::string segment;
   uint64_t offset = 0;                  ///< Where the chain ends.
   uint64_t after_sequence = 0;          ///< The last sequence that was proved.
-  uint64_t frames = 0, operations = 0;  ///< Good by themselves, behind it.
+  uint64_t frames = 0, operations = 0;  ///< Good by themselves, after it.
   uint64_t first_sequence = 0, last_sequence = 0;
   bool copied = false;
   std::string reason;

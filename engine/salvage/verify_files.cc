@@ -38,7 +38,7 @@ void AddFindings(const std::vector<FileNote>& notes, VerifyReport* report) {
   }
 }
 
-// What cannot be opened, block by block.
+// Checks a file that cannot be opened, block by block.
 Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
   ASSIGN_OR_RETURN(auto bytes, file.directory->Open(file.name, base::OpenMode::kReadOnly));
   const auto damaged = format::DamagedFile::Open(std::move(bytes), file.known);
@@ -134,7 +134,7 @@ Status FilesVerifier::VerifyStoreFiles() {
   for (const auto& [number, record] : surviving_.catalog.files) {
     if (there.contains(number)) continue;
     Findings findings(StoreFileName(number), &report_);
-    // An old manifest may name what a merge took away since.
+    // An old manifest may name files that a merge has removed since.
     if (!surviving_.is_whole) findings.set_topic({"file", FindingEffect::kAccess});
     findings.Add("the manifest names this file of " + std::to_string(record.rows) +
                  " rows, but it does not exist");

@@ -23,8 +23,8 @@ struct NamedStoreFile {
   std::string name;
   format::KnownFile known;
 };
-/// Checks one store file with nothing around it. Where it cannot be opened, what can be proved of
-/// it is looked for as salvage does. Errors: kIoError, kOutOfMemory.
+/// Checks one store file by itself. If it cannot be opened, finds what can be proved of it, as
+/// salvage does. Errors: kIoError, kOutOfMemory.
 Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* report);
 
 }  // namespace tandem::engine

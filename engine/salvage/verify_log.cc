@@ -68,7 +68,7 @@ Status LogVerifier::Run() {
   return {};
 }
 
-// Those before the first one of the catalog were given up: what they held is in store files.
+// Segments before the catalog's first one were dropped: what they held is in store files.
 Status LogVerifier::ListSegments() {
   const auto& named = surviving_.catalog.segments;
   ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(&directory_));
@@ -107,7 +107,7 @@ Status LogVerifier::Verify(size_t at) {
   Findings findings(segment.file.name, &report_);
   findings.set_topic(kLost);
   if (segment.bytes == nullptr) {
-    // An old manifest may name what was given up since.
+    // An old manifest may name segments that were dropped since.
     if (!surviving_.is_whole) findings.set_topic({"log", FindingEffect::kAccess});
     findings.Add("the manifest names this segment, but it does not exist");
     return {};
@@ -188,7 +188,7 @@ Status LogVerifier::CompareEnd(const wal::SegmentEnd& end, const wal::SegmentEnd
   return {};
 }
 
-// Behind the end of the last segment there are zeros, or what a crash left of the last group.
+// After the end of the last segment there are zeros, or what a crash left of the last group.
 Status LogVerifier::AddTail(const Segment& segment, uint64_t end, Findings* findings) {
   char piece[4096];
   uint64_t torn = 0;

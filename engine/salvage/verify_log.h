@@ -9,8 +9,8 @@
 namespace tandem::engine {
 
 /// Follows the chain of each segment that the catalog names, and of each newer one. Damage becomes
-/// findings, which say how many groups and operations behind it are good by themselves; so does a
-/// torn tail, which costs nothing that was acknowledged. Errors: kIoError, kOutOfMemory.
+/// findings, which say how many groups and operations after the damage are good by themselves; so
+/// does a torn tail, which costs nothing that was acknowledged. Errors: kIoError, kOutOfMemory.
 Status VerifyLog(base::Directory* directory, const SurvivingCatalog& surviving,
                  VerifyReport* report);
 

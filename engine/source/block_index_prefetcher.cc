@@ -11,7 +11,7 @@ BlockIndexPrefetcher::~BlockIndexPrefetcher() {
   for (Run& run : runs_) queue_->Release(&run);
 }
 
-// Finds the piece of the position; moves the end when it is loaded.
+// Finds the piece of the position and, if it is loaded, moves end_ to its end.
 bool BlockIndexPrefetcher::IsLoaded(uint32_t position) {
   piece_ = index_->PieceOf(position, piece_);
   if (!index_->HasPiece(piece_)) return false;

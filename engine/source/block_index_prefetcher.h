@@ -1,4 +1,4 @@
-// The pieces of a block index that a walk is about to need: those that are not loaded are read
+// Prefetches the pieces of a block index that a walk is about to need. Missing pieces are read
 // together, neighbours with one read, with many reads in flight.
 #pragma once
 
@@ -15,9 +15,9 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: section and queue outlive it.
 class BlockIndexPrefetcher {
  public:
-  /// Pieces with less between them are read together.
+  /// Pieces with at most this many bytes between them are read together.
   static constexpr uint64_t kGapMax = 16 * 1024;
-  /// Looked for at a time.
+  /// The most pieces loaded together.
   static constexpr size_t kPiecesMax = 256;
 
   /// `cautious`: looks for one piece at first, then for twice as many each time.
@@ -32,8 +32,8 @@ class BlockIndexPrefetcher {
 
   /// The first position that may be in a piece that is not loaded.
   uint32_t end() const { return end_; }
-  /// Moves end() behind the first of these positions, which are sorted, and loads pieces of those
-  /// that follow on the way. Requires: there is one. Errors: kCorruption, kIoError.
+  /// Moves end() past the first of these sorted positions, and loads the pieces of later ones along
+  /// with it. Requires: `positions` is not empty. Errors: kCorruption, kIoError.
   Status Advance(std::span<const uint32_t> positions);
   /// The same for the positions [low, high).
   Status AdvanceRange(uint32_t low, uint32_t high);

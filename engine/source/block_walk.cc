@@ -9,13 +9,13 @@
 namespace tandem::engine {
 namespace {
 
-// Blocks gathered ahead while all are cached, those of them whose rows are looked up, and those
-// whose rows are touched: far enough that each finds in the processor's cache what the stage before
-// asked for.
+// While every block is cached: blocks gathered ahead, those among them whose rows are looked up,
+// and those whose rows are touched. The stages are far enough apart that each finds in the
+// processor's cache what the one before prefetched.
 constexpr size_t kGatheredAhead = 12;
 constexpr size_t kLookedUpAhead = 8;
 constexpr size_t kTouchedAhead = 4;
-// Rows touched of one block; those behind them are neighbours, or the processor's own guess.
+// Rows touched per block. Those after them are neighbours, or the hardware prefetcher finds them.
 constexpr size_t kRowsTouched = 8;
 // Blocks gathered once the walk reads from the file: more than a read holds.
 constexpr size_t kReadAhead = 256;
@@ -45,7 +45,7 @@ void BlockWalk::StartRange(uint32_t low, uint32_t high) {
 }
 
 Result<bool> BlockWalk::Next(WalkedBlock* block) {
-  // While everything is cached the stages move on with every block.
+  // While everything is cached the stages advance with every block.
   if (!has_read_ || planned_ == 0 || MayReadMore()) RETURN_IF_ERROR(LookAhead());
   if (ahead_.empty()) return false;
   Ahead first = std::move(ahead_.front());
@@ -57,7 +57,7 @@ Result<bool> BlockWalk::Next(WalkedBlock* block) {
   return true;
 }
 
-// Whether it pays to start more reads, in a group.
+// Whether it pays to start another group of reads.
 bool BlockWalk::MayReadMore() const {
   return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
 }
@@ -73,7 +73,7 @@ Status BlockWalk::LookAhead() {
   return {};
 }
 
-// Finds the needed block after those gathered. False when there is none.
+// Gathers the next needed block. False at the end.
 Result<bool> BlockWalk::Gather() {
   const bool is_range = low_ < high_;
   if (!is_range && at_ == positions_.size()) return false;
@@ -113,7 +113,7 @@ void BlockWalk::LookUp(Ahead* ahead) {
   }
 }
 
-// Finds the rows of the gathered blocks, or starts reads of them.
+// Looks up the rows of the gathered blocks, or starts reads for them.
 Status BlockWalk::Plan() {
   if (options_.cautious && has_read_) ahead_max_ = std::min(ahead_max_ * 2, kReadAhead);
   std::vector<QueuedRead*> started;
@@ -132,7 +132,7 @@ Status BlockWalk::Plan() {
   return {};
 }
 
-// Prepares a read of the first block that is not planned and of those that may join it.
+// Prepares one read for the first block that is not planned and those that can join it.
 Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
   if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
   Extent* extent = extents_.emplace_back(std::make_unique<Extent>()).get();
@@ -173,7 +173,7 @@ void BlockWalk::Touch(const WalkedBlock& block) const {
 Status BlockWalk::Load(Ahead* ahead) {
   Extent* extent = ahead->extent;
   while (queue_->WaitBefore(*extent)) {
-    // A walk that may end early looks further ahead only when blocks were asked for.
+    // A walk that may end early looks further ahead only when a block is requested.
     if (ahead_max_ >= kReadAhead && MayReadMore()) RETURN_IF_ERROR(LookAhead());
   }
   RETURN_IF_ERROR(extent->status);

@@ -1,17 +1,16 @@
 // The walk over one family of a file: given the sorted positions of the rows that are needed, or a
 // range of them, it hands out their data blocks in file order, each once.
 //
-// 1. The next needed blocks are found by galloping through the block index from the one before. Of
-//    an index that is not in memory, the pieces that the walk needs are read ahead
-//    (BlockIndexPrefetcher).
-// 2. A cached block is used as it is. What the processor will touch of it is prefetched in stages,
-//    a few blocks ahead: the block's object, the places of the needed rows, the rows.
-// 3. Blocks that are not cached are read together while the gap between them is at most kGapMax and
-//    the read stays within ReadQueue::ReadBytes(). From the first of them on the walk looks far
-//    ahead: it keeps up to ReadQueue::kReadsMax reads in flight, within the bytes that the queue
-//    allows. Reads complete in any order; while the one that is needed next is awaited, others take
-//    the places of those that are done.
-// 4. Of a completed read only the needed blocks are verified, decompressed and admitted to the
+// 1. The next needed blocks are found by galloping through the block index from the one before. If
+//    the index is not in memory, BlockIndexPrefetcher reads the needed pieces ahead.
+// 2. A cached block is used directly. What the processor will touch is prefetched in stages, a few
+//    blocks ahead: the block object, the places of the needed rows, the rows.
+// 3. Uncached blocks are read together while the gap between them is at most kGapMax and the read
+//    stays within ReadQueue::ReadBytes(). From the first such block on the walk looks far ahead: it
+//    keeps up to ReadQueue::kReadsMax reads in flight, within the bytes that the queue allows.
+//    Reads complete in any order; while the walk waits for the one it needs next, it starts others
+//    in place of those that are done.
+// 4. Only the needed blocks of a completed read are verified, decompressed and admitted to the
 //    cache.
 #pragma once
 
@@ -34,7 +33,7 @@ struct WalkedBlock {
   format::RowBlockRef rows;
   /// The needed positions; empty when the walk goes over a range.
   std::span<const uint32_t> positions;
-  uint32_t low = 0, high = 0;  ///< The needed rows lie in [low, high).
+  uint32_t low = 0, high = 0;  ///< The needed rows are in [low, high).
 };
 
 struct WalkOptions {
@@ -52,10 +51,10 @@ class BlockWalk {
   BlockWalk(const BlockWalk&) = delete;
   BlockWalk& operator=(const BlockWalk&) = delete;
 
-  /// The walk goes over these positions, sorted and unique. It may be started again when it has
-  /// ended, behind the positions it had.
+  /// Walks over these positions, sorted and unique. A walk that has ended may be started again with
+  /// positions after the last one.
   void Start(std::span<const uint32_t> positions);
-  /// The walk goes over the rows [low, high).
+  /// Walks over the positions [low, high).
   void StartRange(uint32_t low, uint32_t high);
 
   /// Puts the next block in `*block`; false at the end. Errors: kCorruption, kIoError.
@@ -92,8 +91,8 @@ class BlockWalk {
   uint32_t hint_ = 0;            // The last block gathered.
   BlockIndexPrefetcher index_ahead_;
 
-  // The blocks to hand out. The first touched_ of them are prefetched, the first planned_ have rows
-  // or a read, the rest has been gathered.
+  // The blocks to hand out: the first touched_ are prefetched, the first planned_ have rows or a
+  // read, the rest are only gathered.
   std::deque<Ahead> ahead_;
   size_t touched_ = 0, planned_ = 0;
   size_t ahead_max_;

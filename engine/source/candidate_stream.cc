@@ -1,4 +1,4 @@
-// Each stage of a look-up asks memory for what the next one needs.
+// Each stage of a look-up prefetches the memory that the next one needs.
 #include "engine/source/candidate_stream.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kTogether = 64;
 constexpr size_t kHashesAhead = 16;
 
-// The Puts behind the postings of an index over the column; nullopt when their timestamps are not
-// known.
+// The Puts that the postings of an index over the column come from; nullopt if their timestamps are
+// not known.
 std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
                                 const format::IndexColumnRecord& column) {
   const format::FileStatistics& statistics = file.statistics();
@@ -47,7 +47,7 @@ bool CandidateStream::is_done() const {
          located_at_ == located_.size() && memstore_rows_.empty();
 }
 
-// The smaller of both, or what both have.
+// Takes the smaller of the two next rows; equal ones are one row.
 bool CandidateStream::Take(Row* row) {
   const bool is_sifted = at_ < sifted_.size();
   const bool is_located = located_at_ < located_.size();
@@ -129,10 +129,10 @@ Status CandidateStream::Locate() {
       if (key.bytes >= source_.min_key() && key.bytes <= source_.max_key()) sought_.push_back(key);
     }
     memstore_rows_ = memstore_rows_.subspan(count);
-    // Of a single file the key hashes tell as much as the filter.
+    // With a single file the key hashes say as much as the filter.
     if (cluster_.files.size() > 1) RETURN_IF_ERROR(KeepPossible());
     RETURN_IF_ERROR(source_.file->FindEachByHash(sought_, &located_));
-    // They rise with the keys, unless hashes collide.
+    // Ordinals ascend with the keys, unless hashes collide.
     uint32_t low = std::max(source_.low, last);
     std::erase_if(located_, [&](uint32_t ordinal) {
       const bool rises = ordinal >= low && ordinal < source_.high;
@@ -143,7 +143,7 @@ Status CandidateStream::Locate() {
   return {};
 }
 
-// Takes keys that are certainly not in the file out of sought_.
+// Removes keys that are certainly not in the file from sought_.
 Status CandidateStream::KeepPossible() {
   std::array<uint64_t, kTogether> hashes;
   std::array<bool, kTogether> may_hold;

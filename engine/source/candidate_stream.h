@@ -1,14 +1,14 @@
-// The rows of one file that a read through an index has to look at, as far as the memstores of the
-// cluster say, before a block of the file is read for them:
+// The rows of one file that a read through an index must look at. The memstores of the cluster are
+// asked first, before a block of the file is read:
 //
-// 1. Candidates of the file are looked for in the memstores. Where a memstore makes the posting
-//    dead, being a newer source that each reader sees as far as its sequence goes (rules 13 and
-//    15), the row is left out; otherwise it is known to be met.
-// 2. Candidates of the memstores are looked for in the file. What is found is met.
-// 3. Both come as one ascending stream.
+// 1. Candidates of the file are looked up in the memstores. A memstore is a newer source of which a
+//    reader sees the cells up to its sequence. If it makes the posting dead (rules 13 and 15), the
+//    row is dropped; if it only holds the row, the row is marked as shared.
+// 2. Candidates of the memstores are looked up in the file. Rows that are found are shared.
+// 3. Both are merged into one ascending stream.
 //
-// Rows are matched by keyed hash, some at a time, so that memory is waited for together; a read
-// that ends early pays for few.
+// Rows are matched by keyed hash, in batches, so that cache misses overlap; a read that ends early
+// pays for few batches.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: what it is given outlives it.
+/// Threads: one at a time. Lifetime: job, cluster, source and `memstore_rows` outlive it.
 class CandidateStream {
  public:
   struct Row {
@@ -37,7 +37,7 @@ class CandidateStream {
   CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::span<const format::HashedKey> memstore_rows);
 
-  /// Whether rows cost nothing to take: there is no memstore to ask.
+  /// Whether taking rows is free: there is no memstore to ask.
   bool is_plain() const { return cluster_.memstores.empty(); }
   /// Whether no row is left, as far as is known.
   bool is_done() const;
@@ -49,7 +49,7 @@ class CandidateStream {
   }
 
  private:
-  /// What is known of the present candidates.
+  /// What the memstores say of a candidate.
   enum class Verdict : uint8_t { kOnlyHere, kShared, kSuperseded };
 
   bool Take(Row* row);
@@ -63,7 +63,7 @@ class CandidateStream {
   ReadJob* job_;
   const Cluster& cluster_;
   const FileSource& source_;
-  std::optional<OlderPuts> puts_;     // Of the file, where they may be dead.
+  std::optional<OlderPuts> puts_;     // Of the file; nullopt: none can be dead.
   std::span<const uint64_t> hashes_;  // Of the file's rows.
 
   std::vector<uint32_t> candidates_;

@@ -1,5 +1,5 @@
-// Collecting candidates. A file that the view sees whole is read by the current part of a section,
-// any other by both parts (rules 6 and 18).
+// Collecting candidates. If the view sees all of a file, only the current part of a section is
+// read, otherwise both parts (rules 6 and 18).
 #include "engine/source/candidates.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using format::IndexPart;
 
-// What a list of candidates takes at least to be worth counting.
+// Smaller lists of candidates are not charged.
 constexpr uint64_t kCountedBytesMin = 64 << 10;
 
 void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
@@ -26,7 +26,7 @@ void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
   std::iota(ordinals->begin() + static_cast<ptrdiff_t>(begin), ordinals->end(), source.low);
 }
 
-// Rule 18: rows that lack the column here, and those where its presence here says nothing.
+// Rule 18: rows that lack the column in this file, and rows that this file alone does not decide.
 Status AddNulls(const FileSource& source, format::IndexSection* section,
                 std::vector<uint32_t>* ordinals) {
   if (!source.may_settle) {
@@ -78,7 +78,7 @@ Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path,
   return entries + (source.may_settle ? std::min(rows, absent) : rows);
 }
 
-// A row with the head of its key, which mostly decides a comparison without touching the row.
+// A row with the head of its key, which usually decides a comparison without touching the row.
 struct HeadedRow {
   uint64_t head;
   const MemRow* row;
@@ -92,7 +92,7 @@ struct HeadedRow {
   }
 };
 
-// Leaves one row of each key, by key.
+// Sorts by key and keeps one row per key.
 void SortByKey(std::vector<const MemRow*>* rows) {
   constexpr size_t kAhead = 16;
   std::vector<HeadedRow> headed;
@@ -107,9 +107,9 @@ void SortByKey(std::vector<const MemRow*>* rows) {
   for (const HeadedRow& row : headed) rows->push_back(row.row);
 }
 
-// Rows of a memstore that have postings in a range and cannot match by them: the newest Put that
-// the memstore shows of the column is not in the range, or another memstore, being a newer source,
-// makes it dead (rule 13). What an older version matches by is another source's candidate.
+// Rows of a memstore whose postings in a range cannot match: the newest Put of the column that the
+// memstore shows is not in the range, or another memstore, being a newer source, makes that Put
+// dead (rule 13). A row that matches by an older version is a candidate of another source.
 class DeadRows {
  public:
   DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
@@ -205,7 +205,7 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
 
 }  // namespace
 
-// A read holds them to its end, so they take the room of cached blocks.
+// A read holds them until it ends, so they are charged to the block cache.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access) {
   ASSIGN_OR_RETURN(FileCandidates candidates, CollectCandidates(source, access));
   const uint64_t bytes = candidates.ordinals.capacity() * sizeof(uint32_t);

@@ -1,5 +1,5 @@
-// Three ways by density: nothing when the ordinals rise already (one posting list), a bitmap when
-// there are many for the rows, else a radix sort.
+// Chosen by density: nothing if the ordinals ascend already (one posting list), a bitmap if they
+// are dense, else a sort: by comparison if they are few, by radix otherwise.
 #include "engine/source/ordinal_set.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sets of ordinals, as queries make them of postings.
+// Sets of ordinals that queries collect from postings.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tandem::index {
 
-/// Sorts `*ordinals` and leaves each once. Requires: all are below `row_count`.
+/// Sorts `*ordinals` and removes duplicates. Requires: all are below `row_count`.
 void SortUnique(std::vector<uint32_t>* ordinals, uint32_t row_count);
 
 }  // namespace tandem::index

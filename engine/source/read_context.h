@@ -8,11 +8,11 @@
 
 namespace tandem::engine {
 
-/// Gives queues for batches of reads; one a cursor.
+/// `file_system` makes the I/O queue of each cursor.
 struct ReadContext {
   base::FileSystem* file_system = nullptr;
-  /// Budget of the block cache: a scan of more than a part of it leaves the cache as it is. 0:
-  /// unknown, scans always fill it.
+  /// Budget of the block cache: a scan that would read more than a part of it does not fill the
+  /// cache. 0: unknown, scans always fill it.
   uint64_t cache_bytes = 0;
   base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.

@@ -1,4 +1,4 @@
-// One read of a table: what everything that takes part in it shares.
+// One read of a table: the state that its parts share.
 #pragma once
 
 #include <optional>

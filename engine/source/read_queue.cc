@@ -30,7 +30,7 @@ void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRe
   buffers_.Set(bytes_ + spare_bytes_);
 }
 
-// An empty buffer, or the last spare one where it is large enough.
+// The last spare buffer if it is large enough, else an empty one.
 base::PageBuffer ReadQueue::TakeBuffer(size_t size) {
   if (spare_.empty() || spare_.back().memory_bytes() < size) return {};
   base::PageBuffer buffer = std::move(spare_.back());

@@ -1,5 +1,5 @@
-// The reads that a cursor has in flight, over one IoQueue that is made at the first of them: a
-// cursor that finds everything in the cache costs none.
+// The reads that a cursor has in flight. The IoQueue is made at the first read, so a cursor that
+// finds everything in the cache needs none.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace tandem::engine {
 
-/// One read into memory of its own, which goes back to the system where it is large. Lifetime: it
-/// must not move or die between Start and Finish.
+/// One read into its own buffer, which is returned to the system if it is large. Lifetime: it must
+/// not move or die between Start and Finish.
 struct QueuedRead : base::IoRequest {
   base::PageBuffer bytes;
   bool is_started = false;  ///< In flight: started and not completed.
@@ -25,57 +25,58 @@ struct QueuedRead : base::IoRequest {
 /// Threads: one at a time.
 class ReadQueue {
  public:
-  static constexpr uint32_t kReadsMax = 32;          ///< In flight at once.
-  static constexpr uint32_t kReadsTogether = 8;      ///< Started with one call, once it flows.
-  static constexpr uint64_t kBytesMax = 8ull << 20;  ///< Read or being read, and not released.
-  static constexpr uint64_t kReadBytesMax = 1 << 20;  ///< Of one read for many blocks,
+  static constexpr uint32_t kReadsMax = 32;            ///< In flight at once.
+  static constexpr uint32_t kReadsTogether = 8;        ///< Started with one call in steady state.
+  static constexpr uint64_t kBytesMax = 8ull << 20;    ///< Read or being read, and not released.
+  static constexpr uint64_t kReadBytesMax = 1 << 20;   ///< Of one read for many blocks,
   static constexpr uint64_t kReadBytesMin = 64 << 10;  ///< and where memory is short.
 
   /// `account` (may be null) counts the buffers. The buffers of all queues of the account share
-  /// `budget_bytes`; one that finds nothing left reads kReadBytesMin at a time.
+  /// `budget_bytes`; a queue that finds nothing left reads kReadBytesMin at a time.
   explicit ReadQueue(base::FileSystem* file_system, base::MemoryAccount* account = nullptr,
                      uint64_t budget_bytes = UINT64_MAX)
       : file_system_(file_system),
         account_(account),
         budget_bytes_(budget_bytes),
         buffers_(account, base::MemoryPart::kReadBuffers) {}
-  /// What was made of the blocks that it read is free, too.
+  /// Reports the bytes of all its reads as freed: what was decoded from them is freed, too.
   ~ReadQueue();
   ReadQueue(const ReadQueue&) = delete;
   ReadQueue& operator=(const ReadQueue&) = delete;
 
-  /// Whether another read may start. One may always start when the caller has none.
+  /// Whether another read may start. A caller that has none may always start one.
   bool HasRoom() const { return in_flight_ < kReadsMax && bytes_ < BytesMax(); }
-  /// Whether enough reads are done that it pays to start the next ones together.
+  /// Whether enough reads are done that it pays to start a group of new ones.
   bool HasRoomForMany() const {
     const uint64_t most = BytesMax();
     return in_flight_ + kReadsTogether <= kReadsMax && bytes_ <= most - most / 4;
   }
-  /// How long a read of neighbouring blocks may be; one block is read whatever its size.
+  /// The most bytes of one read for neighbouring blocks; a single block is read whatever its size.
   uint64_t ReadBytes() const {
     return std::clamp(Left() / 2 / kReadsTogether, kReadBytesMin, kReadBytesMax);
   }
 
-  /// Makes `*read` one of `size` bytes at `offset`, counted from here on.
-  /// Lifetime: its bytes belong to the queue again when it is released.
+  /// Makes `*read` a read of `size` bytes at `offset`; it counts as in flight from here on.
+  /// Lifetime: its buffer belongs to the queue again after Release.
   void Prepare(base::File* file, uint64_t offset, size_t size, QueuedRead* read);
   void Start(std::span<QueuedRead* const> reads);
-  /// Waits for one read, any of those in flight, if `*read` is among them; false when it is not.
+  /// If `read` is in flight, waits until any read completes and returns true; otherwise returns
+  /// false.
   bool WaitBefore(const QueuedRead& read);
   /// Waits for `*read`. Errors: kIoError.
   Status Finish(QueuedRead* read);
-  /// Frees the memory of a read that was prepared, after waiting for it where it was started.
+  /// Frees the memory of a prepared read; if it was started, waits for it first.
   void Release(QueuedRead* read);
 
  private:
-  /// What no queue has taken.
+  /// Bytes of the budget that no queue has taken.
   uint64_t Left() const {
     if (account_ == nullptr) return budget_bytes_;
     const uint64_t taken = account_->bytes(base::MemoryPart::kReadBuffers);
     return taken < budget_bytes_ ? budget_bytes_ - taken : 0;
   }
-  /// What this queue may hold: its own and a half of what is left, so that the next one finds
-  /// something, too.
+  /// Bytes that this queue may hold: its own plus half of what is left, so that the next queue
+  /// finds some, too.
   uint64_t BytesMax() const {
     if (account_ == nullptr) return kBytesMax;
     return std::clamp(bytes_ + Left() / 2, kReadBytesMin, kBytesMax);
@@ -88,9 +89,9 @@ class ReadQueue {
   uint64_t budget_bytes_;
   std::unique_ptr<base::IoQueue> queue_;
   std::vector<base::IoRequest*> starting_;
-  uint32_t in_flight_ = 0;  // Or prepared, to be so soon.
+  uint32_t in_flight_ = 0;  // Started or prepared.
   uint64_t bytes_ = 0;
-  std::vector<base::PageBuffer> spare_;  // Of released reads: their pages are there already.
+  std::vector<base::PageBuffer> spare_;  // Of released reads: their pages are already mapped.
   uint64_t spare_bytes_ = 0;
   uint64_t read_bytes_ = 0;  // In all.
   base::MemoryCharge buffers_;

@@ -1,4 +1,4 @@
-// From the options of a read to the columns that it concerns.
+// Deriving the columns that a read uses from its options.
 #include "engine/source/read_shape.h"
 
 #include <utility>
@@ -68,7 +68,7 @@ void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
   settled.Add(predicate);
   merged = settled;
   every_row = may_accept_absent;
-  // With all cells of these families read, others are mostly not asked whether a row exists.
+  // With all cells of these families read, existence rarely has to be checked in others.
   if (every_row) merged.Widen();
 }
 

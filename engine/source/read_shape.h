@@ -13,7 +13,7 @@
 
 namespace tandem::engine {
 
-/// The view's moment under the bounds of the options.
+/// The view's read point with the bounds of the options.
 format::ReadPoint PointOf(const TableView& view, const ReadOptions& options);
 
 struct ReadShape {
@@ -23,25 +23,25 @@ struct ReadShape {
   ColumnSet returned;
   bool returns_all = true;  ///< `returned` is every family.
   /// What is decoded of a settled row that is known to match, of a settled row, and of any other
-  /// one: each holds the one before, `matched` holds `returned`.
+  /// row. Each set contains the one before; `matched` contains `returned`.
   ColumnSet matched, settled, merged;
-  /// What is read of a wide row before it is known to match: what decides, and the columns that are
-  /// returned where not the whole family is.
+  /// What is read of a wide row before it is known to match: the columns that decide, and the
+  /// returned columns of families that are not returned whole.
   ColumnSet named;
   bool pieces = false;
   bool needs_cells = false;  ///< A row without a cell to return is not returned.
-  /// A row may match without a cell in a family that is decoded. So rows that have none of them are
-  /// looked at too, and that a row exists may have to be learned from other families.
+  /// A row may match without a cell in any decoded family. Rows without such cells are visited too,
+  /// and other families may have to show that the row exists.
   bool every_row = false;
 
   /// Errors: kNotFound (a family of the options), kInvalidArgument (versions is 0).
   static Result<ReadShape> Make(const TableView& view, const ReadOptions& options);
-  /// Of a row that is found by its key and read by itself: nothing is matched or settled, `pieces`
-  /// is false. Errors: those of Make.
+  /// For a row that is found by its key and read alone: nothing is matched or settled, `pieces` is
+  /// false. Errors: those of Make.
   static Result<ReadShape> OfOneRow(const TableView& view, const ReadOptions& options);
   /// Returns and decodes nothing but what Decode asks for.
   void ReturnNothing();
-  /// Has `ordering` decoded of every row, `predicate` of those that are not known to match.
+  /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.
   void Decode(const ColumnSet& ordering, const ColumnSet& predicate, bool may_accept_absent);
   std::string_view FamilyName(format::FamilyId family) const;
   /// Whether cells of the family are decoded.

@@ -1,6 +1,6 @@
-// A Put of a tree is asked about by what is newer: recent cells one by one, since they are few, and
-// newer trees by look-ups. What hides it mostly hides the rest of its column too, or counts in its
-// place.
+// Newer sources decide whether a Put of a tree is hidden: recent cells are scanned, since they are
+// few, and newer trees are searched. A cell that hides it usually hides the rest of its column too,
+// or counts in its place.
 #include "engine/source/row_trees.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ bool RowTrees::Hides(const format::Cell& put) const {
   return false;
 }
 
-// What the tree says of an older Put.
+// The shadow that the tree casts on an older Put.
 Shadow RowTrees::ShadowOn(Tree* tree, const format::Cell& put) const {
   if (!tree->is_known || tree->family != put.family || tree->qualifier != put.qualifier) {
     tree->shadow = ShadowOnColumn(tree->view.root, put.family, put.qualifier, &looked_at_);
@@ -120,7 +120,7 @@ Shadow RowTrees::ShadowOf(size_t tree, const format::Cell& put) const {
   return shadow;
 }
 
-// The greatest timestamp of a newer marker of the whole family.
+// The largest timestamp of a newer DeleteFamily marker.
 int64_t RowTrees::FamilyDeletedThrough(size_t tree, format::FamilyId family) const {
   int64_t through = kNoTimestamp;
   for (size_t newer = 0; newer < tree; ++newer) {
@@ -207,7 +207,7 @@ bool TreeColumns::IsAt(std::string_view qualifier) const {
 
 // Requires: the cursor is at the first version that is asked for, or past the column.
 void TreeColumns::Append(std::string_view qualifier, std::vector<format::Cell>* out) {
-  // Versions after as_of count among those that are kept, unless more are kept than there can be.
+  // Versions after as_of count towards the kept versions, unless the family keeps every version.
   const bool skips = kept_ == std::numeric_limits<uint32_t>::max() && IsAt(qualifier) &&
                      cursor_.cell()->timestamp > as_of_;
   if (skips) cursor_.Seek(RowTreePlace::OfVersions(family_->id, qualifier, as_of_));

@@ -1,7 +1,7 @@
-// Reading a row that is hot in some memstores: of each tree no more than the read needs, which is
+// Reading a row that is hot in some memstores. Of each tree only what the read needs is visited:
 // the newest Puts of each column that no newer source hides. Every Put of a tree is visible in its
-// memstore (memstore/row_tree.h), so the markers of a tree matter to older sources alone: these are
-// asked for each of their Puts, and never walked.
+// memstore (memstore/row_tree.h), so the markers of a tree matter only to older sources: they are
+// looked up for each Put of those, and never walked.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace tandem::engine {
 struct VersionsWanted {
   const format::TableRecord* table = nullptr;
   format::ReadPoint point;
-  uint32_t versions = 1;  ///< Newest ones, of those within the point's bounds.
+  uint32_t versions = 1;  ///< The newest ones within the point's bounds.
 };
 
 /// The trees of one row, of several memstores. Threads: one at a time.
@@ -36,24 +36,24 @@ class RowTrees {
   /// Requires: Settle was not called since Clear.
   void Add(RowTreeView tree);
 
-  /// Takes the row's cells from everywhere else: recent cells of memstores and cells of files, in
-  /// any order. Those Puts are removed that a tree hides. Requires: !empty().
+  /// Takes the row's cells from all other sources, recent cells of memstores and cells of files, in
+  /// any order, and removes the Puts that a tree hides. Requires: !empty().
   void Settle(std::vector<format::Cell>* cells);
-  /// Whether a tree hides the Put, which lies in none.
+  /// Whether a tree hides `put`. Requires: `put` is in no tree.
   bool Hides(const format::Cell& put) const;
 
-  /// The Put of the column at that very timestamp, if it is visible; else nullptr.
+  /// The Put of the column at exactly that timestamp, if it is visible; else nullptr.
   const MemCell* PutAt(const format::Cell& column, int64_t timestamp) const;
   /// Puts of the column over all trees, hidden ones too.
   uint64_t CountPuts(const format::Cell& column) const;
   /// Bytes of all qualifiers and values, by walking over all of them.
   uint64_t CountBytes() const;
-  /// Cells and nodes that were looked at since Clear.
+  /// Cells and nodes visited since Clear.
   uint64_t looked_at() const { return looked_at_; }
 
  private:
   friend class TreeColumns;
-  // A tree, and the column that was asked about last.
+  // A tree, and the column that was looked up last.
   struct Tree {
     RowTreeView view;
     bool is_known = false;
@@ -78,9 +78,9 @@ class TreeColumns {
               const ColumnSet::Family* family);
   ~TreeColumns();
 
-  /// Appends what the next column has to show, if anything, sorted; false at the end. Cost: the
-  /// logarithm of the tree and what is appended; and the versions that a DeleteCell in a newer
-  /// source hides, each by itself.
+  /// Appends the versions to show of the next column, if any, sorted; false at the end. Cost:
+  /// logarithmic in the tree, plus the appended cells, plus each version that a DeleteCell in a
+  /// newer source hides.
   bool Next(std::vector<format::Cell>* out);
 
  private:

@@ -1,4 +1,4 @@
-// FileOverlaps are over whole files; a view sees of them what its sources see.
+// FileOverlaps cover whole files; a view uses what its sources see of them.
 #include "engine/source/single_source.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace tandem::engine {
 namespace {
 
-// What the file at `here` knows of the one at `other`.
+// The overlap of the file at `here` with the file at `other`.
 FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size_t here,
                           size_t other) {
   FileOverlap file_overlap{.other = other};

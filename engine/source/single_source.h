@@ -1,6 +1,6 @@
-// Which rows of a file lie in no other source of its cluster, and which of its postings are dead,
-// as far as the overlaps of the region say (rules 15 and 16). What they do not say is left to
-// filters and keys.
+// Which rows of a file are in no other source of its cluster, and which of its postings are dead,
+// according to the overlaps of the region (rules 15 and 16). Where overlaps are missing, filters
+// and keys decide.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace tandem::engine {
 
-/// Notes at each file of the cluster the others that may hold its rows, with their overlaps.
+/// Records in each file of the cluster the other files that may hold its rows, with their overlaps.
 void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster);
 
-/// Takes rows whose postings in the index are dead in the view out of sorted `*ordinals`.
+/// Removes from `*ordinals`, which are sorted, the rows whose postings in the index are dead in the
+/// view.
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals);
 
-/// Whether the file shares no row with any other source of the cluster, for certain.
+/// Whether the file certainly shares no row with any other source of the cluster.
 bool OverlapsNothing(const Cluster& cluster, const FileSource& source);
 
 /// Which rows of a file other sources of its cluster may hold as well. Threads: one at a time.
@@ -28,7 +29,7 @@ class OverlapProbe {
   OverlapProbe(const Cluster& cluster, const FileSource& source)
       : cluster_(cluster), source_(source), ranks_(source.file_overlaps.size()) {}
 
-  /// False: no other source holds the row. Costs least for rising ordinals. Errors: kCorruption,
+  /// False: no other source holds the row. Cheapest for ascending ordinals. Errors: kCorruption,
   /// kIoError.
   Result<bool> MayHold(uint32_t ordinal);
 
@@ -37,12 +38,12 @@ class OverlapProbe {
 
   const Cluster& cluster_;
   const FileSource& source_;
-  std::vector<uint32_t> ranks_;  // By file_overlap, where its search goes on.
-  bool needs_hashes_ = true;     // Not known to be needless.
+  std::vector<uint32_t> ranks_;  // By FileOverlap: where its search continues.
+  bool needs_hashes_ = true;     // Not known to be unneeded.
   std::span<const uint64_t> hashes_;
 };
 
-/// Whether overlaps say of each other file which rows it shares.
+/// Whether the overlaps with all other files are built.
 bool HasAllOverlaps(const FileSource& source);
 
 }  // namespace tandem::engine

@@ -1,5 +1,5 @@
 // Finding the sources of a read and grouping them: per region they are sorted by their first key; a
-// source that starts behind the last key of all before it begins a new cluster.
+// source that starts after the last key of all earlier ones begins a new cluster.
 #include "engine/source/sources.h"
 
 #include <algorithm>

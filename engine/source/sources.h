@@ -1,6 +1,6 @@
-// The sources of a read: the slices of files and the memstores of a view that can hold what it asks
-// for, grouped into clusters. Sources of different clusters share no key, so a read goes through
-// the clusters one after the other in key order, and a file that nothing overlaps is read alone.
+// The sources of a read: the slices of files and the memstores of a view that can hold its rows,
+// grouped into clusters. Sources of different clusters share no key, so a read goes through the
+// clusters one after the other in key order, and a file that nothing overlaps is read alone.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace tandem::engine {
 
-/// Another file of a cluster that may hold rows of a file, and what is known of them.
+/// Another file of a cluster that may hold rows of a file, and what is known about the shared rows.
 struct FileOverlap {
   size_t other = 0;                      ///< In Cluster::files.
   const PairOverlap* pair = nullptr;     ///< nullptr: nothing is known.
-  const index::RowSet* here = nullptr;   ///< Of `pair`, this file's rows that meet; nullptr: none.
+  const index::RowSet* here = nullptr;   ///< Of `pair`, this file's shared rows; nullptr: none.
   const index::RowSet* there = nullptr;  ///< Of `pair`, the other file's.
   /// The other file is newer and wholly visible: it makes postings of this one dead.
   bool kills = false;
@@ -27,13 +27,13 @@ struct FileOverlap {
   bool is_known() const { return pair != nullptr; }
 };
 
-/// The rows [low, high) of a file, with what a view knows of them.
+/// The rows [low, high) of a file, with what a view knows about them.
 struct FileSource {
   std::shared_ptr<LiveFile> live;
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;
-  /// Every cell of the file has a sequence that the view sees, and no bound of timestamps leaves
-  /// out the newest ones (rule 22): the current parts of its sections say all.
+  /// The view sees every cell of the file, and no timestamp bound leaves out the newest ones (rule
+  /// 22): the current parts of its sections are enough.
   bool visible = false;
   bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
   /// Its positions are the ordinals.
@@ -45,7 +45,7 @@ struct FileSource {
 
   std::string_view min_key() const { return file->statistics().min_key; }
   std::string_view max_key() const { return file->statistics().max_key; }
-  /// Whether the file holds nothing of the row that is hidden, expired or old.
+  /// Whether the file holds no hidden, expired or old cell of the row.
   bool IsSettledHere(uint32_t ordinal) const {
     return may_settle && (clean == nullptr || clean->Test(ordinal));
   }

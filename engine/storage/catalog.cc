@@ -54,7 +54,7 @@ void AddId(FieldReader* fields, std::vector<T>* ids) {
   ids->push_back(T(static_cast<Rep>(value)));
 }
 
-/// The edit that is read, and what its records take.
+/// The edit being read, and the memory of its records.
 struct EditInMemory {
   CatalogEdit edit;
   uint64_t bytes = 0;

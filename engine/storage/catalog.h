@@ -1,5 +1,6 @@
 // The catalog: what the manifest says the database is made of, and the edits that change it. An
-// edit is applied whole or not at all; the manifest is a chain of them behind one full state.
+// edit is applied whole or not at all; the manifest is one full state and a chain of edits after
+// it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct IndexCounts {
   uint64_t current_entries = 0, older_entries = 0;
 };
 
-/// A store file as the manifest binds it.
+/// A store file as the manifest records it.
 struct FileRecord {
   FileNumber number;
   FileId id;
@@ -50,7 +51,7 @@ struct RegionRecord {
   std::string start_key;           ///< Inclusive; empty: from the first key.
   std::string end_key;             ///< Exclusive; empty: to the last key.
   SequenceNumber flushed_through;  ///< Every operation up to it is in `files`; replay skips them.
-  /// Run after run, the oldest first by sequence; the files of a run by key.
+  /// The runs in sequence order, the oldest first; the files of a run in key order.
   std::vector<FileReference> files;
 };
 
@@ -77,7 +78,7 @@ struct Catalog {
   std::map<RegionId, RegionRecord> regions;
   std::map<FileNumber, FileRecord> files;
   std::vector<SegmentRecord> segments;  ///< Oldest first.
-  /// What edits brought, by catalog_memory.h, less what they took.
+  /// The memory of the records that edits added, less those they removed (catalog_memory.h).
   uint64_t memory_bytes = 0;
 };
 
@@ -97,8 +98,8 @@ struct CatalogEdit {
 void EncodeEdit(const CatalogEdit& edit, std::string* out);
 /// Errors: kCorruption, kUnsupported (unknown critical field, more than kCatalogMemoryMax).
 Result<CatalogEdit> DecodeEdit(std::string_view bytes);
-/// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id
-/// stand beside it.
+/// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id are
+/// not part of it.
 CatalogEdit FullEdit(const Catalog& catalog);
 /// Applies `edit` or leaves the catalog unchanged. Errors: kCorruption naming what does not fit (an
 /// id that exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions
@@ -107,8 +108,8 @@ CatalogEdit FullEdit(const Catalog& catalog);
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.
-/// As ApplyEdit, but after an error the catalog is half changed, and of what does not fit it finds
-/// only ids and counters.
+/// As ApplyEdit, but after an error the catalog is half changed, and only ids, counters and memory
+/// are checked.
 Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog);
 /// What must hold of every catalog. Errors: kCorruption, as ApplyEdit.
 Status CheckCatalog(const Catalog& catalog);

@@ -1,6 +1,6 @@
-// How an edit changes the catalog, and what must hold of every catalog. Applying checks ids alone,
-// which costs what the edit costs; CheckCatalog goes over everything, so a reader of many edits
-// checks once at their end.
+// How an edit changes the catalog, and what must hold of every catalog. Applying an edit checks
+// only ids and counters, at a cost proportional to the edit. CheckCatalog checks everything, so a
+// reader of many edits calls it once, at the end.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -26,7 +26,7 @@ Status ApplyCounters(const CatalogCounters& from, CatalogCounters* to) {
   return Status();
 }
 
-// A catalog that no edits made does not know what its first records take.
+// A catalog that was not made by edits does not count the memory of its first records.
 void Forget(uint64_t bytes, Catalog* catalog) {
   catalog->memory_bytes -= std::min(bytes, catalog->memory_bytes);
 }
@@ -42,7 +42,7 @@ Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys,
   return Status();
 }
 
-// A new record, or one in the place of another.
+// Inserts a record or replaces the one with its id.
 template <typename Map, typename Record>
 void PutInto(Map* map, const Record& record, Catalog* catalog) {
   const auto [place, is_new] = map->try_emplace(record.id);
@@ -68,7 +68,7 @@ Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
   return RemoveFrom(&catalog->files, "file", edit.remove_files, catalog);
 }
 
-// Each segment vouches for the one before it, so they go oldest first.
+// Each segment vouches for the one before it, so they are removed oldest first.
 Status RemoveSegments(const std::vector<FileNumber>& numbers,
                       std::vector<SegmentRecord>* segments) {
   for (FileNumber number : numbers) {

@@ -1,4 +1,4 @@
-// The turn is a flag under a mutex, so that manifest I/O runs without one.
+// The turn is a flag under a mutex, so that no mutex is held during manifest I/O.
 #include "engine/storage/catalog_editor.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Changes of the catalog, one after the other: each is built from the state that the one before
+// Makes changes of the catalog one at a time: each is built from the state that the previous one
 // left, committed to the manifest, and then published to readers.
 #pragma once
 
@@ -17,23 +17,24 @@ namespace tandem::engine {
 /// Threads: any.
 class CatalogEditor {
  public:
-  /// `last_sequence` tells the last sequence assigned. All outlive this.
+  /// `last_sequence` returns the last sequence assigned. All outlive this.
   CatalogEditor(Storage* storage, TimeSource* time, Health* health,
                 std::function<format::SequenceNumber()> last_sequence)
       : storage_(storage), time_(time), health_(health), last_sequence_(std::move(last_sequence)) {}
 
   struct Change {
-    /// Fills in the edit (its counters are the present ones). Errors end the change.
+    /// Fills in the edit (its counters are the current ones). Errors end the change.
     std::function<Status(const format::Catalog&, format::CatalogEdit*)> prepare;
-    /// Shows the committed change to readers. Does no I/O. Where it fails for want of memory, the
-    /// database turns read-only: what is open would not be what the catalog says.
+    /// Shows the committed change to readers. Does no I/O. If it runs out of memory, the database
+    /// turns read-only: the open state would no longer match the catalog.
     std::function<void()> publish;
-    /// An edit without a change of its own is committed for the sake of its counters.
+    /// Commits an edit that changes nothing else for its counters.
     bool counters_alone = false;
   };
-  /// Waits for its turn, then prepares, commits and publishes. With every edit go the last
-  /// timestamp, the last sequence and the clock's high mark. An edit without a change of its own is
-  /// not committed otherwise. Errors: those of `prepare` and of Storage::CommitEdits.
+  /// Waits for its turn, then prepares, commits and publishes. Every edit also records the last
+  /// timestamp, the last sequence and the clock's high mark. An edit that changes nothing else is
+  /// not committed, unless `counters_alone`. Errors: those of `prepare` and of
+  /// Storage::CommitEdits.
   Status Commit(const Change& change) EXCLUDES(mutex_);
 
  private:

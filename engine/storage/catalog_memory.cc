@@ -1,4 +1,4 @@
-// Estimates: what a record has of its own, and of the node of a map that holds it.
+// Estimates: the memory of a record and of the map node that holds it.
 #include "engine/storage/catalog_memory.h"
 
 #include <string>
@@ -7,7 +7,7 @@ namespace tandem::format {
 namespace {
 
 constexpr uint64_t kNodeBytes = 48;
-// An open region has a version, a memstore and locks beside its record.
+// An open region has a version, a memstore and locks in addition to its record.
 constexpr uint64_t kOpenRegionBytes = 960;
 
 }  // namespace

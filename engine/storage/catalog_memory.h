@@ -1,6 +1,6 @@
-// What the records of a catalog take in memory. A frame of a manifest states its length, but a
-// record of a few bytes on disk has a hundred in memory, and a region more in the engine that opens
-// it: without a cap a small hostile manifest fills the memory of its reader.
+// The memory that the records of a catalog take. A frame of a manifest states its length, but a
+// record of a few bytes on disk takes a hundred in memory, and a region more in the engine that
+// opens it: without a cap, a small hostile manifest fills the memory of its reader.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace tandem::format {
 
-/// All records of a catalog, and those of one edit. Some 55,000 regions or 200,000 files.
+/// The limit for all records of a catalog, and for those of one edit: about 55,000 regions or
+/// 200,000 files.
 inline constexpr uint64_t kCatalogMemoryMax = 64 << 20;
 
 uint64_t MemoryOf(const TableRecord& table);

@@ -1,5 +1,5 @@
-// Byte tables of the records inside a catalog edit. Every field occurs, those marked * once per
-// element; timestamps are zigzag varints, all other numbers plain ones.
+// Byte tables of the records inside a catalog edit. Every field is required, those marked * once
+// per element; timestamps are zigzag varints, all other numbers plain ones.
 //
 //   RECORD        TAG  FIELD                     RECORD     TAG  FIELD
 //   counters        1  next file number          region       1  id
@@ -164,7 +164,7 @@ void AddCounts(FieldReader* fields, FileRecord* file) {
   file->indexes.push_back(*counts);
 }
 
-// The fields of a file that are not about its content's bounds; false when `fields` is at another.
+// Reads a field of a file that is not a bound of its content; false when `fields` is at another.
 bool ReadFileIdentity(FieldReader* fields, FileRecord* file) {
   switch (fields->tag()) {
     case FileTag::kNumber:
@@ -259,7 +259,8 @@ Result<FileReference> DecodeReference(std::string_view bytes) {
   return reference;
 }
 
-// Files of a region, and no more than a hostile record may have before its memory is counted.
+// The most files of a region. It limits what a hostile record allocates before its memory is
+// counted.
 constexpr size_t kReferencesMax = 100'000;
 
 void AddReference(FieldReader* fields, RegionRecord* region) {

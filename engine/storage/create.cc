@@ -1,13 +1,15 @@
-// The birth of a database, in an order that any crash leaves a trace which tells itself apart from
-// a damaged database:
-// 1. ROOT is given its space, written with manifest number 0 ("being created") in both slots,
-//    synced, and its name synced. Until then the directory holds no other file of the engine.
+// Creates a database, in an order in which the trace of any crash can be told from a damaged
+// database:
+// 1. Space is allocated for ROOT; it is written with manifest number 0 ("being created") in both
+//    slots, synced, and its name synced. Until then the directory holds no other file of the
+//    engine.
 // 2. manifest-1 with the empty catalog is written and synced, and its name synced.
 // 3. ROOT names manifest-1. The database exists.
 // A crash in 1 leaves no ROOT or an unreadable one, alone. A crash in 2 or 3 leaves ROOT "being
-// created" beside at most a new manifest-1. Both are removed, the manifest first, and 1 follows
-// again: ROOT is not kept, because the sync in 1 may have failed in a process before, and then what
-// is seen of it is not on the disk. Anything else that is not a valid database is damage.
+// created" and at most a new manifest-1. Both are removed, the manifest first, and creation starts
+// again at 1. ROOT is not kept, because the sync in 1 may have failed in an earlier process, and
+// then what is read of it may not be on the disk. Anything else that is not a valid database is
+// damage.
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
 #include "engine/storage/manifest.h"
@@ -18,7 +20,7 @@ namespace {
 
 constexpr format::FileNumber kFirstManifest{1};
 constexpr size_t kMagicBytes = 8;
-// A manifest with the empty catalog and nothing behind it is smaller.
+// A manifest with the empty catalog and nothing after it is smaller.
 constexpr uint64_t kNewManifestBytesMax = 256;
 
 Result<std::unique_ptr<base::File>> CreateNewRoot(base::Directory* directory,
@@ -52,7 +54,7 @@ Status FinishCreation(base::Directory* directory, base::RandomSource* random,
   return format::WriteRoot(root_file, &root, /*both=*/true);
 }
 
-// Removes what a crash in step 2 or 3 left, once it is sure that nothing else is there.
+// Removes what a crash in step 2 or 3 left, after checking that nothing else is there.
 Status RemoveLeftovers(base::Directory* directory, const std::vector<LocalFile>& files) {
   for (const LocalFile& leftover : files) {
     ASSIGN_OR_RETURN(std::unique_ptr<base::File> file,

@@ -1,5 +1,4 @@
-// The files of a local database: their names, what a directory holds of them, and how the first of
-// them come to be.
+// The files of a local database: their names, listing them, and creating the first ones.
 #pragma once
 
 #include <optional>
@@ -22,7 +21,7 @@ inline constexpr uint64_t kReservedNumbers = 64;
 
 enum class LocalFileKind : uint8_t { kManifest, kSegment, kStore, kDead };
 
-/// A file that the engine made, as its name tells.
+/// A file that the engine made, parsed from its name.
 struct LocalFile {
   LocalFileKind kind{};
   format::FileNumber number;
@@ -34,20 +33,20 @@ std::optional<LocalFile> ParseFileName(const std::string& name);
 /// The files in `directory` that are the engine's, ROOT excepted.
 Result<std::vector<LocalFile>> ListLocalFiles(base::Directory* directory);
 
-/// Errors: kCorruption, of a directory that has `files` of a database and no ROOT.
+/// The error (kCorruption) for a directory that has `files` of a database but no ROOT.
 Status RootIsMissing(const std::vector<LocalFile>& files);
 
 /// 128 random bits.
 format::RandomId NewRandomId(base::RandomSource* random);
 
-/// Makes `directory` a database without tables unless it is one. A crash at any moment leaves a
-/// directory that this call completes; what is not a trace of such a crash is never removed.
-/// Errors: kCorruption (ROOT is damaged, or missing beside other files of a database), kIoError,
-/// kNoSpace.
+/// Makes `directory` a database without tables unless it is one already. A crash at any point
+/// leaves a directory that this call completes; only what such a crash left is ever removed.
+/// Errors: kCorruption (ROOT is damaged, or missing while other files of a database exist),
+/// kIoError, kNoSpace.
 Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* random);
 
-/// Whether a ROOT that cannot be read is what a crash during creation left: alone in its directory,
-/// and no other file than ours. Errors: kIoError.
+/// Whether an unreadable ROOT was left by a crash during creation: it is the engine's only file in
+/// the directory, and it begins with zeros or with the magic number. Errors: kIoError.
 Result<bool> IsHalfMadeRoot(base::Directory* directory, base::File* root_file);
 
 }  // namespace tandem::engine

@@ -1,4 +1,4 @@
-// The writer's storage in its life; how it starts is in local_start.cc.
+// The writer's storage while it runs; its start is in local_start.cc.
 #include "engine/storage/local.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ Result<std::unique_ptr<base::File>> LocalStorage::OpenFile(FileNumber number) {
   return file;
 }
 
-// Verb 3. After each call the manifest may tell what of the log is durable.
+// Verb 3. After each call the manifest may record how much of the log is durable.
 Status LocalStorage::FinishLogCall(Status status) {
   base::MutexLock lock(mutex_);
   log_mark_ = log_.mark();
@@ -177,9 +177,9 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
   return Status();
 }
 
-// What was waiting for a settled manifest, or for the end of a hold, goes now, unless a reader
-// beside this writer may read it. A reader's lock covers all numbers below a bound, so the files
-// that are held are the first ones.
+// Removes the files that waited for a settled manifest or for the end of a hold, unless a reader in
+// another process may read them. A reader's lock covers all numbers below a bound, so the files
+// that are held come first.
 void LocalStorage::RemovePending() {
   if (holds_ > 0 || !keeper_.settled()) return;
   std::sort(pending_deletes_.begin(), pending_deletes_.end());
@@ -193,7 +193,7 @@ void LocalStorage::RemovePending() {
 }
 
 // Requires: no manifest on disk names the file any more. A reader takes its lock before it reads
-// the manifest: one that comes after this question does not know the file.
+// the manifest: one that comes after this check never learns of the file.
 bool LocalStorage::IsHeldByReader(FileNumber number) {
   const Result<bool> held = directory_->IsLockedShared(kRootName, number.value);
   return !held.has_value() || *held;
@@ -211,7 +211,7 @@ Storage::ReaderCounters LocalStorage::reader_counters() {
   return counters;
 }
 
-// Makes the keeper's catalog the one that everybody sees.
+// Publishes the keeper's catalog to all threads.
 void LocalStorage::Publish() {
   std::shared_ptr<const Catalog> catalog = keeper_.catalog();
   base::MutexLock lock(mutex_);

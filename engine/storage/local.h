@@ -1,5 +1,5 @@
-// Storage in one directory of one process: glues the catalog's keeper, the log and the store files
-// together and lets any thread call them.
+// Storage in one directory of one process: combines the manifest store, the log and the store
+// files, for calls from any thread.
 #pragma once
 
 #include <map>
@@ -73,7 +73,7 @@ class LocalStorage : public Storage {
   /// What the first segment of our own replaces.
   struct Replacement {
     std::vector<format::FileNumber> old;
-    std::optional<format::SegmentRecord> rewritten;  ///< None: nothing of them is needed.
+    std::optional<format::SegmentRecord> rewritten;  ///< nullopt: none of their frames is needed.
     format::CatalogCounters counters;
   };
 
@@ -106,9 +106,9 @@ class LocalStorage : public Storage {
   ManifestStore keeper_;                // By the holder of the turn.
   // For a settled manifest, the end of a hold, or a reader's end. By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;
-  uint64_t holds_ = 0;  // Moments that are held: nothing is deleted. By the holder of the turn.
+  uint64_t holds_ = 0;  // Pinned stores; above 0 nothing is deleted. By the holder of the turn.
   Replacement replacement_;  // Until the first segment of our own.
-  LocalLog log_;             // By the one who calls the log.
+  LocalLog log_;             // By the caller of the log methods.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_free_;
@@ -118,13 +118,13 @@ class LocalStorage : public Storage {
 };
 
 /// A storage that only reads. The files of the catalog stay while it lives: it holds a shared lock
-/// on them, which a writer beside it asks for before it removes a file.
+/// on them, which a writer in another process checks before it removes a file.
 class ReadOnlyStorage : public Storage {
  public:
   struct Dependencies {
     std::unique_ptr<base::Directory> directory;
-    /// Taken before the catalog was read. Null where the file system has no such locks: a file that
-    /// a writer removes can be read while it is open.
+    /// Taken before the catalog was read. Null where the file system has no such locks: then a file
+    /// that a writer removes can be read only while it is open.
     std::unique_ptr<base::SharedLock> lock;
     uint32_t store_files_open_max = 0;
   };
@@ -148,7 +148,7 @@ class ReadOnlyStorage : public Storage {
   Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
   format::Catalog catalog() const override { return files_.manifest.catalog; }
   Status DeleteFile(format::FileNumber number) override;
-  /// As it was opened: what the log held then is part of it.
+  /// The store as of the open, with what the log held then.
   Result<PinnedStore> TakeMoment() override;
   FileCounters file_counters() const override {
     const base::FilePool::Counters handles = handles_.counters();

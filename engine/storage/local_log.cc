@@ -1,11 +1,12 @@
-// Rolling from one segment to the next, in an order that a crash at any moment leaves a log which
+// Rolls from one segment to the next, in an order in which a crash at any point leaves a log that
 // replays:
 // 1. The next file is created and its space reserved. Without space the last segment stays as it
 //    is.
 // 2. The last segment is sealed: exact length, synced. It takes no more.
 // 3. The new header, which vouches for that end, is written and synced.
 // 4. The catalog learns of the segment, once its name is durable. Only then does it take frames.
-// A crash or failure before 4 leaves a file that nothing names; the next roll begins another.
+// A crash or failure before 4 leaves a file that nothing names; the next roll begins another, or
+// uses the same one if it only failed to reserve space.
 #include "engine/storage/local_log.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace tandem::engine {
 namespace {
 
-// When a whole segment cannot be reserved, this many times the group that waits must fit.
+// When a whole segment cannot be reserved, this many times the waiting group must fit.
 constexpr uint64_t kReserveFactor = 2;
 constexpr uint64_t kReserveBytesMin = 256 * 1024;
 
@@ -47,7 +48,7 @@ void LocalLog::Append(const format::Frame& frame) {
   writer_->Append(marked);
 }
 
-// What stands in the way of the next call: poison for good, or once the error that dropped the
+// The error of the next call, if any: the permanent poison or, once, the error that dropped the
 // frames since the last Write.
 Status LocalLog::Check() {
   RETURN_IF_ERROR(poison_);
@@ -76,8 +77,8 @@ Status LocalLog::RollFor(uint64_t bytes) {
   Status status = Prepare(bytes);
   if (status.ok() && writer_) status = writer_->Close();
   if (status.ok()) status = Begin();
-  // Nothing that was acknowledged is in doubt: the sealed segment is synced, or its writer has the
-  // error for good, and a file that could not be begun is thrown away.
+  // Nothing that was acknowledged is in doubt: the sealed segment is synced, or its writer keeps
+  // the error, and a file that could not be begun is discarded.
   if (!status.ok() && !base::MayPass(status)) {
     poison_ = Status::ReadOnly("the log could not go on in a new segment: " +
                                std::string(status.message()));

@@ -1,5 +1,5 @@
-// The log of a local database: appends to its last segment, goes on in a new one when it is full,
-// sealed by a full disk, or asked to. What a disk error poisoned stays poisoned.
+// The log of a local database: appends to its last segment, and continues in a new one when a full
+// disk sealed it or on request. A disk error poisons it for good.
 #pragma once
 
 #include <functional>
@@ -25,19 +25,19 @@ class LocalLog {
     base::RandomSource* random = nullptr;
     format::DatabaseId database;
     uint64_t segment_bytes = 0;
-    /// The log's way to the catalog, with what of the log is durable at that moment. Adding a
-    /// segment makes the names in the directory durable first.
+    /// The log's access to the catalog; the mark says how much of the log is durable at that point.
+    /// Adding a segment makes the names in the directory durable first.
     std::function<Result<format::FileNumber>(format::LogMark)> next_number;
     std::function<Status(const format::SegmentRecord&, format::LogMark)> add_segment;
   };
-  /// Goes on behind what `replay` found; Roll begins the first segment of its own.
+  /// Continues after what `replay` found; Roll begins the first segment of its own.
   LocalLog(Dependencies dependencies, const wal::ReplayReport& replay);
-  /// Goes on behind a rewritten segment instead. Requires: no Roll yet.
+  /// Continues after `segment`, a rewritten or a replayed one, instead. Requires: no Roll yet.
   void GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end);
 
   /// Buffers `frame`, in a new segment when the last one is sealed. Its predecessor and durable
-  /// mark are filled in here. When there is no room the group is dropped and the next Write says
-  /// so.
+  /// mark are filled in here. When there is no room, the group is dropped and the next Write
+  /// returns the error.
   void Append(const format::Frame& frame);
   Status Write();
   Status Sync();
@@ -48,7 +48,7 @@ class LocalLog {
   uint64_t segment_bytes() const;
   format::FileNumber current_segment() const { return current_.number; }
   format::LogMark mark() const;
-  /// Where each segment that this log knows ends, `number` among them.
+  /// Where segment `number` ends; all zero when this log does not know it.
   format::BoundFile end_of(format::FileNumber number) const;
 
  private:

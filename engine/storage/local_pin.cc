@@ -1,5 +1,5 @@
-// The moments of a local store that is open for writing: while one is held, files that the catalog
-// names no more wait in the list of pending deletes, as they do for an unsettled manifest.
+// Pinned stores of a storage that is open for writing: while one exists, files that the catalog no
+// longer names wait in the list of pending deletes, as they do for an unsettled manifest.
 #include <utility>
 
 #include "base/status_macros.h"

@@ -43,8 +43,7 @@ Status ReadRootFile(base::Directory* directory, base::OpenMode mode, RecoveredFi
   return Status();
 }
 
-// What ROOT binds when closed is the newest segments of the catalog, all but those it has no room
-// for.
+// A closed ROOT binds the newest segments of the catalog, as many as it has room for.
 Status BindSegments(RecoveredFiles* files) {
   const std::vector<format::BoundFile>& bound = files->root.record.segments;
   std::vector<wal::ReplaySegment>& segments = files->segments;
@@ -65,7 +64,7 @@ Status BindSegments(RecoveredFiles* files) {
   return Status();
 }
 
-// What replay has to know of each segment.
+// Lists what replay needs to know about each segment.
 Status ListSegments(RecoveredFiles* files) {
   for (const format::SegmentRecord& record : files->manifest.catalog.segments) {
     wal::ReplaySegment segment{.number = record.number, .id = record.id};
@@ -78,7 +77,7 @@ Status ListSegments(RecoveredFiles* files) {
 }
 
 // After a clean close no segment or manifest can be newer than those that ROOT binds: if one is,
-// then ROOT is an old one.
+// ROOT is an old copy.
 Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredFiles& files) {
   FileNumber newest = files.root.record.manifest.number;
   for (const wal::ReplaySegment& segment : files.segments) {
@@ -95,9 +94,9 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
   return Status();
 }
 
-// Whether a frame follows the header of a segment of this database. A header that is only half
-// there belongs to a roll that a crash ended; a rewritten segment holds nothing that those which it
-// was to replace do not hold.
+// Whether a frame follows the header of a segment of this database. A partial header is from a roll
+// that a crash interrupted; a rewritten segment holds only what the segments that it was to replace
+// hold.
 Result<bool> HasFrames(base::Directory* directory, const std::string& name,
                        const format::DatabaseId& database) {
   Result<std::unique_ptr<base::File>> file = directory->Open(name, base::OpenMode::kReadOnly);
@@ -111,8 +110,8 @@ Result<bool> HasFrames(base::Directory* directory, const std::string& name,
   return first.has_value() && first->frame.previous == header->checksum;
 }
 
-// A segment takes frames of its own once the manifest names it, durably. So a newer one with frames
-// is the witness that the manifest lost its end.
+// A segment takes frames only once the manifest durably names it. So a newer segment with frames
+// proves that the manifest has lost its end.
 Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& files) {
   FileNumber newest(0);
   for (const wal::ReplaySegment& segment : files.segments) {
@@ -147,7 +146,7 @@ Status OnlyReadable(const std::string& what) {
   return Status::Unsupported("a later version made " + what + "; this one can only read it");
 }
 
-// A header that cannot be read is for the reader of the file to report.
+// An unreadable header is reported by the reader of the file.
 Status CheckWritable(base::File* file, format::FileKind kind) {
   char bytes[format::kFileHeaderBytes];
   ASSIGN_OR_RETURN(const size_t count, file->Read(0, bytes));
@@ -156,7 +155,7 @@ Status CheckWritable(base::File* file, format::FileKind kind) {
   return header && !header->writable() ? OnlyReadable(file->name()) : Status();
 }
 
-// That of segments too, which have to open for writing as well.
+// Checks the segments too, which must also open for writing.
 Status CheckWritable(base::Directory* directory, const RecoveredFiles& files) {
   if (!files.root.writable) return OnlyReadable("this database");
   RETURN_IF_ERROR(CheckWritable(files.manifest_file.get(), format::FileKind::kManifest));

@@ -1,5 +1,5 @@
-// Reading a local database up to its catalog, before any frame is replayed and without a write:
-// ROOT, the manifest, and whether all named files are there.
+// Reads a local database up to its catalog, before any frame is replayed and without a write: ROOT,
+// the manifest, and whether all named files exist.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,9 @@ struct RecoveredFiles {
 /// For the owner, who holds the lock. Errors: kNotFound (no database), kCorruption, kUnsupported,
 /// kIoError.
 Result<RecoveredFiles> RecoverForWriting(base::Directory* directory);
-/// For a reader beside a writer, who holds a shared lock on the directory's files from before the
-/// call: what the catalog names stays. Errors: as above; kCorruption also when what it reads
-/// changes underneath.
+/// For a reader, while another process may write. The caller took a shared lock on the directory's
+/// files before the call, where there are such locks, so what the catalog names stays. Errors: as
+/// above; kCorruption also when what it reads changes meanwhile.
 Result<RecoveredFiles> RecoverForReading(base::Directory* directory);
 /// One more than the largest number of a file that the catalog names.
 uint64_t NumbersNamed(const format::Catalog& catalog);

@@ -1,12 +1,12 @@
 // The start of the writer's storage, after everything was read, replayed and checked:
 // 1. ROOT says open, with file numbers reserved: before the first write to anything else.
 // 2. What was replayed is cut to its end, written again and synced.
-// 3. The manifest goes on or, after a crash, begins again.
-// 4. Files that nothing names are removed, which may make the space for what follows.
-// 5. Where former lives left many segments, the frames that are still needed are copied into one.
-// 6. A new segment vouches for the end of the last; the edit that adds it adds the rewritten one,
-//    too, and removes those that it replaces.
-// A crash anywhere in it leaves what was there before, and the next start repeats it.
+// 3. The manifest is continued or, after a crash, replaced by a new one.
+// 4. Files that nothing names are removed, which may free the space for what follows.
+// 5. If earlier opens left many segments, the frames that are still needed are copied into one.
+// 6. A new segment vouches for the end of the last; the edit that adds it also adds the rewritten
+//    one and removes those that it replaces.
+// A crash at any point leaves the state from before, and the next start repeats the steps.
 #include <algorithm>
 
 #include "base/status_macros.h"
@@ -16,8 +16,8 @@
 namespace tandem::engine {
 namespace {
 
-// Writes bytes back as they are, so that the next sync covers them: when a sync failed in the
-// process before, the system may show them and yet never write them to the disk.
+// Writes bytes back unchanged, so that the next sync covers them: after a failed sync in an earlier
+// process, the system may return them to readers and yet never write them to the disk.
 Status WriteAgain(base::File* file, uint64_t from, uint64_t to) {
   std::string chunk;
   for (uint64_t offset = from; offset < to; offset += chunk.size()) {
@@ -54,8 +54,8 @@ Status LocalStorage::TakeOver(const Found& found) {
   return status;
 }
 
-// Cuts what a crash left behind the segments' ends, and makes what was replayed durable. Segments
-// but the last were synced before their successor was begun.
+// Cuts what a crash left after the ends of the segments, and makes what was replayed durable. All
+// segments but the last were synced before their successor was begun.
 Status LocalStorage::TrimSegments(const Found& found) {
   for (const format::BoundFile& segment : found.replay.segments) {
     ASSIGN_OR_RETURN(const std::unique_ptr<base::File> file,
@@ -63,7 +63,7 @@ Status LocalStorage::TrimSegments(const Found& found) {
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
     const bool last = segment.number == found.replay.last_segment;
     if (!last && size == segment.length_bytes) continue;
-    // The size as well is set again where it is right already, for the reason of WriteAgain.
+    // The size is set even where it is right already, for the same reason as in WriteAgain.
     RETURN_IF_ERROR(file->Truncate(segment.length_bytes));
     if (last) {
       const format::LogMark& durable = found.durable;
@@ -92,8 +92,8 @@ void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
   }
 }
 
-// Steps 5 and 6. A log without frames has nothing to replay again: its segments go as the new one
-// comes.
+// Steps 5 and 6. A log without frames has nothing to replay again: its segments are removed when
+// the new one is added.
 Status LocalStorage::BeginOwnSegment(const Found& found, const StorageStart& start) {
   const wal::ReplayReport& replay = found.replay;
   replacement_.counters = start.counters;
@@ -113,7 +113,7 @@ Status LocalStorage::BeginOwnSegment(const Found& found, const StorageStart& sta
   return RollLog();
 }
 
-// The file that fails is thrown away: nothing names it yet.
+// A file that fails is discarded: nothing names it yet.
 Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const StorageStart& start) {
   wal::SegmentSpec spec;
   spec.database = keeper_.catalog()->database;
@@ -145,7 +145,7 @@ Result<wal::SegmentEnd> LocalStorage::WriteRewritten(const wal::SegmentSpec& spe
   return writer->end();
 }
 
-// The rewritten segment took the space that the new one needs.
+// Gives up the rewritten segment, which took the space that the new one needs.
 void LocalStorage::KeepOldSegments(const wal::ReplayReport& replay) {
   const format::BoundFile& last = replay.segments.back();
   log_.GoOnBehind({last.number, last.id}, replay.end);

@@ -38,7 +38,7 @@ Result<std::string> ReadHeader(base::File* file, const RootFile& root) {
   return bytes;
 }
 
-// Takes in one frame.
+// Applies one frame.
 Status ApplyFrame(const Frame& frame, ManifestContents* contents) {
   if (frame.first_sequence != contents->last_edit + 1 || frame.count != 1) {
     return Status::Corruption(
@@ -59,7 +59,7 @@ Status ApplyFrame(const Frame& frame, ManifestContents* contents) {
   return Status();
 }
 
-// Names the file in an error that knows only what is wrong.
+// Adds file name and offset to an error.
 Status InFile(const Status& status, const std::string& name, uint64_t offset) {
   std::string message = name + ": offset " + std::to_string(offset) + ": ";
   return Status(status.code(), message.append(status.message()));
@@ -86,7 +86,7 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
   return Status();
 }
 
-// Applies the frames from the reader's offset on and moves the end behind the last good one.
+// Applies the frames from the reader's offset on and moves the end to after the last good one.
 Status TakeFrames(FrameReader* reader, const std::string& name, FrameChain* chain,
                   ManifestContents* contents) {
   const auto apply = [&](const Frame& frame) {
@@ -136,7 +136,7 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
 
 namespace {
 
-// The frames behind the end of a chain that are good by themselves.
+// Counts the frames after the end of a chain that are good by themselves.
 Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t end,
                                    uint64_t size) {
   uint64_t frames = 0;
@@ -149,14 +149,14 @@ Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t 
   return frames;
 }
 
-// What the first frame says of the bytes before it; 0 when it is broken.
+// The checksum that the first frame states for the bytes before it; 0 when that frame is broken.
 Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t size) {
   FrameReader reader(file, id, kFileHeaderBytes, size);
   ASSIGN_OR_RETURN(const std::optional<DecodedFrame> first, reader.Next());
   return first ? first->frame.previous : 0;
 }
 
-// Takes in one frame, or leaves the contents as they are.
+// Applies one frame, or leaves the contents unchanged.
 Status ApplyWhole(const Frame& frame, ManifestContents* contents) {
   ManifestContents after = *contents;
   RETURN_IF_ERROR(ApplyFrame(frame, &after));

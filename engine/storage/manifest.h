@@ -1,6 +1,6 @@
 // The manifest: a file header and a chain of frames (format/frame.h). The first frame holds the
 // whole catalog, each later one an edit; every frame is synced before the next is written. A
-// frame's sequence is the number of its edit, from 1; its durable mark is the number before. A
+// frame's sequence is the number of its edit, from 1; its durable mark is the number before it. A
 // payload:
 //
 //   OFFSET SIZE FIELD         MEANING
@@ -36,8 +36,8 @@ struct LogMark {
 struct ManifestContents {
   Catalog catalog;
   LogMark log;
-  BoundFile end;                 ///< Behind the last good frame.
-  uint64_t first_frame_end = 0;  ///< Behind the whole catalog.
+  BoundFile end;                 ///< After the last good frame.
+  uint64_t first_frame_end = 0;  ///< After the whole catalog.
   uint64_t last_edit = 0;
 };
 
@@ -49,43 +49,44 @@ Result<CatalogEdit> DecodeEditOf(const Frame& frame);
 /// naming file and offset, kUnsupported, kIoError.
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root);
 
-/// What can be proved of a manifest.
+/// The part of a manifest that is known to be good.
 struct ManifestPrefix {
   ManifestContents contents;  ///< After the last good edit; last_edit 0: there is none.
   DatabaseId database;
   std::string reason;         ///< Why it ends there.
-  uint64_t edits_behind = 0;  ///< Good frames behind the first bytes that are none.
-  bool is_torn = false;       ///< Bytes that are not zero follow: an edit was there, or begun.
+  uint64_t edits_behind = 0;  ///< Good frames after the first bad bytes.
+  bool is_torn = false;       ///< Nonzero bytes follow: an edit was there, or begun.
   bool header_is_good = true;
 };
 
 /// Reads a manifest, whatever ROOT says, up to its first edit that is broken or does not fit.
-/// `identity`, of which number and id count, is used when the header is broken: null, that is an
-/// error. Errors: kCorruption (the header; it is not `identity`), kUnsupported, kIoError.
+/// `identity` (its number and id) is used when the header is broken; without it (null) a broken
+/// header is an error. Errors: kCorruption (the header; it is not `identity`), kUnsupported,
+/// kIoError.
 Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* identity,
                                           const DatabaseId& database);
 
-/// Appends to one manifest. After any error it accepts nothing more: a new manifest has to follow.
-/// Threads: one at a time.
+/// Appends to one manifest. After any error but kInvalidArgument it accepts nothing more: a new
+/// manifest has to follow. Threads: one at a time.
 class ManifestWriter {
  public:
-  /// Writes a new manifest with the whole of `catalog` and syncs it; the name is the caller's to
-  /// sync. Requires: the file is empty. Errors: kNoSpace, kIoError, kUnsupported (the catalog
-  /// passes a frame's size).
+  /// Writes a new manifest with the whole of `catalog` and syncs it; the caller syncs the name.
+  /// Requires: the file is empty. Errors: kNoSpace, kIoError, kUnsupported (the catalog passes a
+  /// frame's size).
   static Result<std::unique_ptr<ManifestWriter>> Create(std::unique_ptr<base::File> file,
                                                         const BoundFile& identity,
                                                         const Catalog& catalog, LogMark log);
-  /// Goes on behind the end of a manifest that was closed cleanly.
+  /// Continues a manifest that was closed cleanly.
   static std::unique_ptr<ManifestWriter> Resume(std::unique_ptr<base::File> file,
                                                 const ManifestContents& contents);
 
   /// Appends `edit` and syncs. Errors: kInvalidArgument (too large; nothing was written), kNoSpace,
   /// kIoError.
   Status Append(const CatalogEdit& edit, uint64_t epoch, LogMark log);
-  /// Behind the last durable frame.
+  /// After the last durable frame.
   const BoundFile& end() const { return end_; }
   uint64_t first_frame_end() const { return first_frame_end_; }
-  /// False after an error.
+  /// False after an error other than kInvalidArgument.
   bool usable() const { return usable_; }
 
  private:

@@ -1,5 +1,5 @@
-// Commits of the catalog. The rule that everything here serves: after any error of a manifest
-// nothing is committed, and nothing deleted, before a new manifest is durable and ROOT names it.
+// Commits of the catalog. The invariant: after any error of a manifest, nothing is committed and
+// nothing deleted until a new manifest is durable and ROOT names it.
 #include "engine/storage/manifest_store.h"
 
 #include <algorithm>
@@ -169,8 +169,8 @@ Result<std::unique_ptr<format::ManifestWriter>> ManifestStore::WriteNewManifest(
   return writer;
 }
 
-// A number for a manifest: of those held back or, when there is none left, of a reservation in
-// ROOT, which needs no manifest.
+// A number for a manifest: one of those held back or, when none is left, one of a new reservation
+// in ROOT, which needs no manifest.
 Result<format::FileNumber> ManifestStore::ManifestNumber() {
   if (next_number_ == reserved_end_) {
     format::RootRecord record = root_.record;
@@ -178,7 +178,7 @@ Result<format::FileNumber> ManifestStore::ManifestNumber() {
     RETURN_IF_ERROR(PointRoot(record, /*both=*/false));
     reserved_end_ = record.next_file_number;
     auto changed = std::make_shared<Catalog>(*catalog_);
-    // It may be above the reservation, by an edit that raised it.
+    // An edit may have raised it above the reservation.
     uint64_t& next = changed->counters.next_file_number;
     next = std::max(next, reserved_end_);
     catalog_ = std::move(changed);
@@ -217,7 +217,7 @@ void ManifestStore::ReplaceWhenGrown(LogMark log) {
   }
 }
 
-// One that cannot be removed now is tried again with the next one, and at the latest at Close.
+// One that cannot be removed now is tried again with the next one, at the latest in Close.
 void ManifestStore::RemoveManifest(format::FileNumber number) {
   const Status status = directory_->Remove(ManifestName(number));
   if (!status.ok() && status.code() != StatusCode::kNotFound) stale_manifests_.push_back(number);
@@ -227,8 +227,8 @@ void ManifestStore::RemoveStaleManifests() {
   for (format::FileNumber number : std::exchange(stale_manifests_, {})) RemoveManifest(number);
 }
 
-// A manifest newer than the one that a closed ROOT names says that ROOT is an old one: no removed
-// name may come back after Close.
+// A manifest newer than the one that a closed ROOT names would mean that ROOT is an old copy: no
+// removed name may come back after Close.
 Status ManifestStore::CheckNoneStale() {
   RemoveStaleManifests();
   if (!stale_manifests_.empty()) {
@@ -237,7 +237,7 @@ Status ManifestStore::CheckNoneStale() {
   return SyncDirectory();
 }
 
-// A failed sync of the directory leaves names in doubt that later syncs would not make good.
+// After a failed sync of the directory, names remain in doubt even when a later sync succeeds.
 Status ManifestStore::SyncDirectory() {
   const Status status = directory_->Sync();
   return status.ok() ? status : Refuse(status);

@@ -36,7 +36,7 @@ class ManifestStore {
   /// Makes the record that ROOT shows durable, then writes "open" to it, with numbers reserved: the
   /// first writes of an owner.
   Status MarkOpen();
-  /// Goes on with the manifest when it was closed cleanly, otherwise begins a new one.
+  /// Continues the manifest when it was closed cleanly, otherwise begins a new one.
   Status BeginManifest(bool was_closed, format::LogMark log);
 
   /// Commits `edit`: syncs the directory when it adds files or segments, appends, syncs, applies.

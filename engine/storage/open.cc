@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kSameToBelieve = 3;
 
-// How long a reader goes on beside a writer that is always faster. It does not end by the number of
-// attempts: how many a writer can spoil depends on how fast both are. Most readers stumble once;
-// one that did so again and again waits longer and longer, so that its attempts do not fall into
+// How long a reader retries while a writer keeps changing the database. The limit is not the number
+// of attempts: how many a writer can spoil depends on the speed of both. Most readers fail once;
+// after repeated failures a reader waits longer and longer, so that its attempts do not fall into
 // step with the writer's changes and leave it the processor.
 class Patience {
  public:
@@ -87,11 +87,10 @@ Result<OpenedStorage> OpenForReadingOnce(const OpenStorageOptions& options, cons
   return opened;
 }
 
-// What a reader sees of a database that changes between its reads cannot be told from damage: a
-// file that went after its name was read, a log with rows of a table that is newer than the
-// manifest was, half of a frame. But damage stays as it is, and none of these does: the writer has
-// gone on by the time of the next attempt. So only what is found the same a number of times in a
-// row is damage.
+// A reader cannot tell a database that changes between its reads from a damaged one: a file removed
+// after its name was read, a log with rows of a table that is newer than the manifest, half of a
+// frame. But damage stays the same, and none of these does: the writer has moved on by the next
+// attempt. So only an error that is the same kSameToBelieve times in a row is damage.
 Result<OpenedStorage> OpenForReading(const OpenStorageOptions& options, const Begin& begin,
                                      const Visit& visit) {
   std::string found_before;

@@ -1,4 +1,4 @@
-// What holding the files of a store means for its directory.
+// Linking the files of a pinned store, and comparing its directory.
 #include "engine/storage/pinned_store.h"
 
 #include <string>

@@ -1,5 +1,5 @@
-// A store as of one moment, held so that it can be copied while the store goes on: what it is made
-// of, and handles on its files, which nobody deletes meanwhile.
+// A store as of one point in time, pinned so that it can be copied while it stays in use: its
+// catalog and segments, and access to its files, which are not deleted meanwhile.
 #pragma once
 
 #include <memory>
@@ -24,10 +24,10 @@ class PinnedFiles {
   /// Errors: kCorruption (the file does not exist), kIoError.
   virtual Result<std::unique_ptr<base::File>> OpenStoreFile(format::FileNumber number) = 0;
   virtual Result<std::unique_ptr<base::File>> OpenSegment(format::FileNumber number) = 0;
-  /// Gives the store file its name in `to` as a second one. Errors: as base::Directory::Link;
+  /// Hard-links the store file into `to` under the same name. Errors: as base::Directory::Link;
   /// kUnsupported and kNotFound: it has to be copied.
   Status LinkStoreFile(format::FileNumber number, base::Directory* to);
-  /// Whether `directory` is the store's or lies in it.
+  /// Whether `directory` is the store's or is inside it.
   Result<bool> Contain(base::Directory* directory);
 
  protected:
@@ -37,8 +37,8 @@ class PinnedFiles {
   base::Directory* const directory_;
 };
 
-/// Every operation up to the moment is in the files of the catalog or in the segments, and none
-/// after it.
+/// Every operation up to the point in time is in the files of the catalog or in the segments, and
+/// none after it.
 struct PinnedStore {
   format::Catalog catalog;
   std::vector<format::BoundFile> segments;  ///< The catalog's, each with where it ends.

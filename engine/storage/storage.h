@@ -34,9 +34,9 @@ struct NewFile {
 struct StorageStart {
   /// Whether the frame holds an operation that is in no store file. Empty: every frame does.
   std::function<bool(const format::Frame&)> is_needed = {};
-  /// No smaller counters than the log proves; the catalog takes them when it gives up segments.
+  /// At least the counters that the log proves; the catalog takes them when it drops segments.
   format::CatalogCounters counters = {};
-  /// Gets a line for the log of messages. Empty: nobody reads it.
+  /// Receives a line for the message log. Empty: the line is dropped.
   std::function<void(const std::string&)> log = {};
 };
 
@@ -45,27 +45,28 @@ class Storage {
  public:
   virtual ~Storage() = default;
 
-  /// The first writes of one that was opened to write: what was replayed becomes durable, ROOT says
-  /// open, files that nothing names are removed, a new segment is begun. Where more than
-  /// OpenStorageOptions::former_segments_max were replayed, those frames that are still needed go
-  /// into one segment in their place; without space for it they stay. Requires: called once, before
-  /// anything else but OpenFile and catalog(). Errors: kIoError, kNoSpace.
+  /// The first writes after an open for writing: what was replayed becomes durable, ROOT says open,
+  /// files that nothing names are removed, a new segment is begun. When more than
+  /// OpenStorageOptions::former_segments_max segments were replayed, the frames that are still
+  /// needed are copied into one segment that replaces them; without space for it they stay.
+  /// Requires: called once, before anything else but OpenFile and catalog(). Errors: kIoError,
+  /// kNoSpace.
   virtual Status Start(const StorageStart&) { return Status(); }
 
   // Verb 1: create. The name is not durable before the next CommitEdits that adds the file.
   virtual Result<NewFile> CreateFile() = 0;
   // Verb 2: open a store file for reading. Errors: kCorruption when a file that the catalog names
   // does not exist, kNotFound for any other.
-  // The file shares a bounded number of descriptors with the others: its own is closed while it is
-  // not read, and it is opened again, its size and id checked, when it is. Errors of its calls are
-  // then those of opening, too.
+  // The file shares a bounded number of descriptors with the others: it may be closed while it is
+  // not read, and is then opened again for the next read, with its size and id checked. So its
+  // calls can also return the errors of opening.
   virtual Result<std::unique_ptr<base::File>> OpenFile(format::FileNumber number) = 0;
 
   // Verb 3: the log. Append buffers; Write hands over to the operating system; Sync makes durable;
   // Roll seals the segment (written, synced, exact length) and starts one that the manifest knows.
   // The frame's predecessor and durable mark are filled in here. A full disk, or a new segment that
   // cannot be begun for a reason that may pass (base/passing.h), fails the group since the last
-  // Write, and later ones go on when it has passed; any other failed write or sync fails every
+  // Write; later groups succeed once it has passed. Any other failed write or sync fails every
   // later call (kIoError, kReadOnly).
   virtual void AppendLog(const format::Frame& frame) = 0;
   virtual Status WriteLog() = 0;
@@ -80,20 +81,21 @@ class Storage {
   // Counters only grow: one that is smaller in the edit than in the catalog keeps its value; a
   // larger next_file_number reserves the numbers below it. Files of segments that the edit removes
   // are deleted here. After an error the manifest is replaced by a new one before anything else is
-  // committed; when that fails too the storage refuses all further commits, unless it was for lack
-  // of space. Errors: kConflict (epoch), kInvalidArgument (the edit does not fit the catalog),
-  // kIoError, kNoSpace, kReadOnly.
+  // committed; when that fails too, the storage refuses all further commits, unless the failure may
+  // pass (base/passing.h). Errors: kConflict (epoch), kInvalidArgument (the edit does not fit the
+  // catalog), kIoError, kNoSpace, kReadOnly.
   virtual Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) = 0;
   /// A copy of the catalog as committed.
   virtual format::Catalog catalog() const = 0;
 
-  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, where the manifest's
-  // sync has to come first, at the next commit; a file that is gone already is fine.
+  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, while the manifest is
+  // unsettled, a store is pinned or a reader may read the file, later; a file that is gone already
+  // is no error.
   virtual Status DeleteFile(format::FileNumber number) = 0;
 
-  /// The store as of now, to be copied: until its files are let go, what is deleted stays on disk.
-  /// Requires of one that can write: the caller leads the commit queue, and the log was written.
-  /// Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
+  /// Pins the store as of now, for a copy: until the result is destroyed, deleted files stay on
+  /// disk. Requires, of a storage that can write: the caller leads the commit queue, and the log
+  /// was written. Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
   virtual Result<PinnedStore> TakeMoment() {
     return Status::Unsupported("this storage cannot be copied");
   }
@@ -104,7 +106,7 @@ class Storage {
   };
   virtual FileCounters file_counters() const { return {}; }
 
-  /// The readers beside this writer. A file that nothing names is deleted when no reader may read
+  /// The readers in other processes. A file that nothing names is deleted when no reader may read
   /// it any more.
   struct ReaderCounters {
     uint64_t held_files = 0;              ///< Files that wait to be deleted.
@@ -122,9 +124,9 @@ struct OpenStorageOptions {
   base::Clock* clock = nullptr;  ///< For a reader's patience; nullptr: it tries a few times.
   std::string path;
   bool create_if_missing = false;
-  bool read_only = false;  ///< Writes nothing, works beside a live writer; takes a shared lock.
+  bool read_only = false;  ///< Writes nothing; works with a live writer; takes a shared lock.
   uint64_t segment_bytes = 64 << 20;  ///< Preallocated per segment.
-  size_t former_segments_max = 16;    ///< Segments that former lives may leave; see Storage::Start.
+  size_t former_segments_max = 16;    ///< Segments of earlier opens that may stay; Storage::Start.
   uint32_t store_files_open_max = 512;  ///< Descriptors of store files; 2 or more.
 };
 
@@ -136,11 +138,11 @@ struct OpenedStorage {
 
 /// Opens the database at `path`: lock (unless read-only), ROOT, manifest, the names of all files,
 /// then replays the log into `visit`, one segment at a time. `begin` is called with the
-/// catalog before the first frame; a reader beside a writer may have to begin again, and then what
-/// it was given before is void. Nothing is written, except that `create_if_missing` makes a
-/// database where there is none: that is left to Storage::Start, once the caller has read and
-/// checked what else it needs. Errors: kNotFound (no database: no ROOT), kBusy (locked, with the
-/// pid; a reader whose writer never paused), kCorruption, kUnsupported, kIoError.
+/// catalog before the first frame; a reader with a concurrent writer may have to start over, and
+/// then what it was given before is void. Nothing is written, except that `create_if_missing`
+/// creates a database where there is none: other writes are left to Storage::Start, once the caller
+/// has read and checked what else it needs. Errors: kNotFound (no database: no ROOT), kBusy
+/// (locked, with the pid; a reader whose writer never paused), kCorruption, kUnsupported, kIoError.
 Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,
                                        const std::function<Status(const format::Frame&)>& visit);

@@ -1,4 +1,4 @@
-// Batch after batch: opens its files, reads both ends of all of them at once, checks, closes.
+// In batches: opens the files, reads both ends of all at once, checks, closes.
 #include "engine/storage/store_file_check.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint32_t kReadsTogether = 32;
 constexpr size_t kFilesTogether = kReadsTogether / 2;
-// Section tables, schema and statistics lie before the footer, each at a multiple of the alignment,
-// which is 4 KiB mostly.
+// Section tables, schema and statistics are just before the footer, each at a multiple of the
+// alignment, which is usually 4 KiB.
 constexpr uint64_t kEndBytes = 32 << 10;
 
 // A file with the reads of its two ends.

@@ -1,4 +1,4 @@
-// The store files of a catalog, looked at before an open writes anything.
+// Checks the store files of a catalog before an open writes anything.
 #pragma once
 
 #include "base/file_system.h"
@@ -7,10 +7,10 @@
 
 namespace tandem::engine {
 
-/// Checks of each store file of the catalog that it exists, has its size, begins and ends as the
-/// catalog says and may be written beside by this version. A few are open at a time, however many
-/// there are; their reads go together, and bring what opening them reads next into the system's
-/// cache. Errors: kCorruption, kUnsupported, kIoError.
+/// Checks that each store file of the catalog exists, has its size, a header and a footer that fit
+/// the catalog, and was not written by a later version that allows only reading. Only a few are
+/// open at a time; their reads are submitted together, and bring what opening the files reads next
+/// into the system's cache. Errors: kCorruption, kUnsupported, kIoError.
 Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage);
 
 }  // namespace tandem::engine

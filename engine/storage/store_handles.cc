@@ -1,5 +1,5 @@
-// What a file must be when it is opened again is learned when it is opened first. Whether that was
-// the right file is for the reader of its header and footer to check (store_file/open.cc).
+// The first open of a file records its size and id; every later open must find the same. Whether it
+// was the right file is checked by the reader of its header and footer (store_file/open.cc).
 #include "engine/storage/store_handles.h"
 
 #include <string>

@@ -1,8 +1,8 @@
 // The handles on a store's files: any number of them over a bounded number of descriptors
 // (base/file_pool.h), so that neither a database nor its readers are limited by `ulimit -n`.
 //
-// A file that is opened again must be the one that it was: a name can lead to another file when
-// somebody has been at work in the directory. So its size and the id in its header are compared
+// A file that is opened again must be the same file: its name can lead to another one when
+// something else has changed the directory. So its size and the id in its header are compared
 // before anything else is read.
 #pragma once
 
@@ -25,9 +25,9 @@ class StoreHandles {
       : directory_(directory), pool_(base::FilePool::Make(files_open_max)) {}
 
   /// A handle on the store file `number`. `id` is the one that the catalog names; without it the
-  /// file's own counts. Errors: kNotFound, kIoError, kCorruption (no header, where `id` is not
-  /// given). Those of its calls: kCorruption when it was closed and another file is there now,
-  /// kIoError when none is.
+  /// file's own id is used. Errors: kNotFound, kIoError, kCorruption (no header, where `id` is not
+  /// given). Its calls also return kCorruption when it was closed and another file now has its
+  /// name, and kIoError when no file has.
   Result<std::unique_ptr<base::File>> Open(format::FileNumber number,
                                            std::optional<format::FileId> id);
   /// Closes a file that nobody reads, for a caller that needs a descriptor. False: there is none.

@@ -78,12 +78,12 @@ class BlocksVerifier {
   /// The data section holds a row block at `at`: it must be the next one of exactly one family,
   /// which is returned (nullptr: it is not).
   const DataSection* MatchRowBlock(uint64_t at, uint64_t stored);
-  /// What a sound block of the data section says of others. `family`: of a row block.
+  /// Checks what a good block of the data section says of others. `family`: of a row block.
   Status VerifyReferences(const BlockRef& block, std::string_view stored,
                           const DataSection* family);
   void CompareBlockCounts();
 
-  /// A family or the keys, and how many of its blocks were met.
+  /// A family or the keys, and how many of its blocks were seen.
   struct Family {
     const DataSection* data = nullptr;
     uint32_t next = 0;
@@ -103,7 +103,7 @@ Status BlocksVerifier::Run() {
   findings_.set_topic(kSpare);
   RETURN_IF_ERROR(OpenFamilies());
   uint64_t end = kFileHeaderBytes;
-  for (const SectionEntry& section : file_.sections()) {  // Open checked that they rise.
+  for (const SectionEntry& section : file_.sections()) {  // Open checked that they ascend.
     Status status = VerifyZeros(end, section.offset);
     if (status.ok()) status = VerifySection(section);
     if (!status.ok()) RETURN_IF_ERROR(findings_.AddError(status));
@@ -183,7 +183,7 @@ Status BlocksVerifier::VerifySection(const SectionEntry& section) {
     ASSIGN_OR_RETURN(at, VerifyBlock(section, at, &hash));
   }
   if (hash.Finish() != section.checksum) {
-    // What it costs, the broken block says. Where none is broken, nothing.
+    // The finding of the broken block says what is lost; if no block is broken, nothing is.
     const FindingTopic topic{TopicOf(section).kind, FindingEffect::kNothing, section.offset};
     findings_.AddOn(topic, HashMismatch("section checksum", section.checksum, hash.Finish()));
   }
@@ -212,7 +212,7 @@ Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64
   const Result<BlockRef> block =
       DecodeBlock({name_, file_.id(), at}, kind, bytes.substr(0, stored));
   if (!block.has_value() && section.kind == SectionKind::kDictionary) {
-    // One of two copies. That none is good, those who need it find.
+    // One of two copies. If both are broken, the checks that need one report it.
     RETURN_IF_ERROR(findings_.AddErrorOn(kSpare, block.error()));
   } else if (!block.has_value()) {
     RETURN_IF_ERROR(findings_.AddError(block.error()));

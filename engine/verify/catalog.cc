@@ -1,5 +1,5 @@
-// A file that the catalog does not name any more answers kNotFound, one that is missing
-// kCorruption. Files are read in pieces, so that memory stays small however large they are.
+// A file that the catalog no longer names gives kNotFound, a missing one kCorruption. Files are
+// read in pieces, so that memory stays small however large they are.
 #include "engine/verify/catalog.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Status CheckBytes(const format::FileRecord& record, base::File* file, Findings* 
     offset += count;
   }
   if (hash.Finish() == record.hash) return Status();
-  // What it costs, the blocks say.
+  // The findings of its blocks say what is lost.
   findings->AddOn({kRecord.kind, FindingEffect::kNothing},
                   "hash of the whole file, by the catalog: expected " +
                       format::HashText(record.hash) + ", found " + format::HashText(hash.Finish()));
@@ -69,8 +69,8 @@ void CheckStatistics(const format::FileRecord& record, const format::StoreFile& 
   }
 }
 
-// A reader that begins at the last sequence does not see what lies above it, and a writer gives the
-// sequence out again.
+// A reader at the last sequence number does not see what is above it, and a writer would assign
+// those numbers again.
 void CheckSequence(const format::CatalogCounters& counters, uint64_t newest, Findings* findings) {
   if (newest <= counters.last_sequence) return;
   findings->AddOn({"sequence", FindingEffect::kAccess},

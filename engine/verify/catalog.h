@@ -9,9 +9,9 @@
 namespace tandem::engine {
 
 /// Compares every file of the view with its record in the catalog: size, hash of all its bytes,
-/// counts and bounds, and its sequences with the last one of the catalog. What does not agree is
-/// appended to the report's findings. A file that a
-/// compaction took out of the catalog meanwhile is passed over. Errors: kIoError.
+/// counts and bounds, and its sequences with the last one of the catalog. Mismatches are appended
+/// to the report's findings. A file that a compaction removed from the catalog meanwhile is
+/// skipped. Errors: kIoError.
 Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* report);
 
 }  // namespace tandem::engine

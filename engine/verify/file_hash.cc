@@ -42,7 +42,7 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
   const Result<Hash128> found = HashFile(file, size_bytes);
   if (!found.has_value()) return findings.AddError(found.error());
   if (*found != expected) {
-    // What it costs, the blocks say.
+    // The findings of its blocks say what is lost.
     findings.set_topic({"catalog", FindingEffect::kNothing});
     findings.Add("hash of the whole file, by the catalog: expected " + HashText(expected) +
                  ", found " + HashText(*found));

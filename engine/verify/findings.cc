@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::string_view kOffset = "offset ", kExpected = "expected ", kFound = ", found ";
 
-// What `text` opens with up to ": ", when that can be the name of a file.
+// The start of `text` up to ": ", if that can be the name of a file.
 std::string_view FileIn(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(": "));
   const bool is_name =
@@ -109,7 +109,7 @@ FindingTopic TopicOf(const SectionEntry& section) {
       return {"filter", kDerived, section.offset};
     case SectionKind::kStatistics:
       return {"statistics", kAccess, section.offset};
-    default:  // Parts of indexes; those of later versions too are made from rows.
+    default:  // Parts of indexes, of later versions too: they are rebuilt from rows.
       return {"index", kDerived, section.offset};
   }
 }
@@ -156,7 +156,7 @@ void Findings::Compare(std::string_view what, uint64_t expected, uint64_t found)
   if (expected != found) Add(Mismatch(what, expected, found));
 }
 
-// Messages of corruption open with the file's name already.
+// Messages of corruption start with the file's name already.
 std::string Findings::TextOf(const Status& error) const {
   const bool named = error.message().substr(0, subject_.size()) == subject_;
   return (named ? "" : subject_ + ": ") + std::string(error.message());

@@ -1,5 +1,5 @@
-// What a check of one file finds: sentences that name the file, the place, what was expected and
-// what was found, with what that costs, in bounded number.
+// The findings of a check of one file, in bounded number: sentences that name the file, the place,
+// what was expected and what was found, with what the damage costs.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct FindingTopic {
   std::optional<uint64_t> offset = {};  ///< Of what is wrong, where the finding names no other.
 };
 
-/// The finding that `text` tells in the form of corruption.h: its parts are taken from there.
+/// The finding that `text` describes in the form of corruption.h; its parts are taken from there.
 Finding NewFinding(const FindingTopic& topic, std::string text);
-/// The finding that an error tells; its topic is that of the file which it names first.
+/// The finding that an error describes; its topic is that of the file that it names first.
 Finding NewFinding(const Status& error);
 
 /// What damage of a section costs; `offset` is the section's.
@@ -36,7 +36,7 @@ class Findings {
   /// A file with more findings than this is not described further, only counted.
   static constexpr uint64_t kMax = 50;
 
-  /// `subject` opens every sentence: a file's name, for the most part.
+  /// `subject` starts every sentence: usually a file's name.
   Findings(std::string subject, VerifyReport* report)
       : subject_(std::move(subject)), report_(report) {}
   /// Says how many findings were not described.

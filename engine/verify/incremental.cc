@@ -1,4 +1,4 @@
-// Sections in the order of the file, block by block; then what stands behind them.
+// Sections in the order of the file, block by block; then what follows them.
 #include "engine/verify/incremental.h"
 
 #include <algorithm>

@@ -19,9 +19,9 @@ class IncrementalVerifier {
 
   /// Every byte was verified.
   bool done() const { return done_; }
-  /// Verifies what comes next, one block at least and then until `bytes` have passed, and returns
-  /// how many did. After an error the rest is left. Errors: kCorruption naming file and offset,
-  /// kIoError.
+  /// Verifies the next part, at least one block and then until `bytes` bytes are done, and returns
+  /// the number of bytes verified. After an error the rest is skipped. Errors: kCorruption naming
+  /// file and offset, kIoError.
   Result<uint64_t> Step(uint64_t bytes);
 
  private:

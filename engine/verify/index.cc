@@ -36,7 +36,7 @@ std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const 
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
                              std::span<const Cell> cells) {
-  // A row whose entries cannot be told still has its place in the chunk.
+  // A row whose entries cannot be computed still has its place in the chunk.
   if (first_of_row_.empty()) chunk_begin_ = ordinal;
   chunk_end_ = ordinal + 1;
   first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
@@ -168,7 +168,7 @@ Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
   return Status();
 }
 
-/// One value: its ordinals rise and are rows, its counts agree. Leaves the ordinals in ordinals_.
+/// One value: its ordinals ascend and are rows, its counts agree. Leaves the ordinals in ordinals_.
 Status IndexVerifier::CheckValue(IndexPart part, IndexValueCursor* cursor,
                                  const PartTotals& before) {
   const std::string_view key = cursor->key();

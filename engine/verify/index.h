@@ -20,8 +20,8 @@ namespace tandem::format {
 ///
 ///   1. AddRow computes the entries that the row implies, compares the row's bits, and keeps the
 ///      entries as hashes.
-///   2. CompareChunk looks each entry of the section up among them, and then reports those that
-///      nothing was found for.
+///   2. CompareChunk looks up each entry of the section among them, then reports those without a
+///      match.
 ///   3. Finish compares digests and totals, and walks the values once in each direction.
 ///
 /// Threads: one at a time. Errors (all methods): kOutOfMemory; damage becomes findings.

@@ -1,15 +1,14 @@
-// The forward scan is the measure, because it is the plainest way to read.
+// The forward scan is the reference, because it is the simplest way to read.
 //
-//   1. Rows: the scan is cut into pieces of some thousand rows. Of each piece the rows are
-//      remembered as hashes; a reverse scan of the same keys, and one point read a row, must give
-//      the same.
+//   1. Rows: the scan is cut into pieces of some thousand rows. The rows of each piece are kept as
+//      hashes; a reverse scan of the same keys, and one point read per row, must give the same.
 //   2. Values: for each index, `column IS NOT NULL` through the index gives exactly the scanned
-//      rows that have the column, in key order; ordered by the index it gives the same rows, as the
-//      order says, in both directions.
-//   3. Some values of each index, met in the scan, are queried one by one and counted.
+//      rows that have the column, in key order; ordered by the index it gives the same rows, in
+//      index order, in both directions.
+//   3. Some values of each index, seen in the scan, are queried one by one and counted.
 //
-// Conditions have the type of the first index over their column, and an index of another type does
-// not serve them. So each index is asked through a table in which it is alone on its column.
+// A condition has the type of the first index over its column, and an index of another type does
+// not serve it. So each index is queried through a table in which it is alone on its column.
 #include "engine/verify/reads.h"
 
 #include <algorithm>
@@ -53,7 +52,7 @@ struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
   TableView view;                           ///< Without other indexes over its column.
   RowSum rows;                              ///< Rows that have the column.
-  std::map<std::string, uint64_t> samples;  ///< Rows by index key, for the values met first.
+  std::map<std::string, uint64_t> samples;  ///< Row counts by index key, for the values seen first.
 };
 
 bool IsOverColumnOf(const format::IndexRecord& a, const format::IndexRecord& b) {
@@ -73,8 +72,8 @@ TableView ViewWithAlone(TableView view, const format::IndexRecord& index) {
   return view;
 }
 
-/// The rows whose value in `column` has the index key `key`. An infinity has no literal: it is what
-/// lies beyond the last number.
+/// The rows whose value in `column` has the index key `key`. Infinity has no literal: it is what
+/// compares beyond the largest finite number.
 Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumnRecord& record,
                             std::string_view key) {
   ASSIGN_OR_RETURN(const std::optional<std::string> value, format::DecodeIndexKey(record, &key));
@@ -124,11 +123,11 @@ class ReadsVerifier {
   Findings findings_;
   ReadOptions options_;
   std::vector<ScannedIndex> indexes_;
-  std::vector<SeenColumn> columns_;  ///< Of the indexes; ascending, whatever these say.
+  std::vector<SeenColumn> columns_;  ///< Of the indexes; always ascending.
   std::vector<SeenRow> piece_;
 };
 
-/// A read that meets damage is a finding, and ends the comparison.
+/// A read that hits damage is a finding, and ends the comparison.
 Status ReadsVerifier::Run() {
   const Status status = CompareAll();
   return status.ok() ? status : findings_.AddError(status);
@@ -223,7 +222,7 @@ Status ReadsVerifier::ComparePiece() {
   return Status();
 }
 
-/// Point reads return whole rows: those that came in pieces are left to the scans.
+/// Point reads return whole rows: rows that came in pieces are compared by the scans only.
 Status ReadsVerifier::ComparePointReads() {
   for (const SeenRow& seen : piece_) {
     if (seen.pieces > 1) continue;

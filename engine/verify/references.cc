@@ -1,5 +1,5 @@
-// Values wait in a map until the cell that refers to them comes; of chunks only the row that is
-// being met is remembered.
+// Values are kept in a map until the cell that refers to them is read; chunks are kept only for the
+// current row.
 #include "engine/verify/references.h"
 
 #include <string>

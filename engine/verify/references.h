@@ -1,6 +1,6 @@
-// What the blocks of a data section, met front to back, say of one another: each far value is
-// referred to by exactly one cell, which comes after it; the chunks of a wide row stand in order,
-// and its head follows them.
+// Checks the references between blocks of a data section, read front to back: each far value is
+// referred to by exactly one cell, which comes after it; the chunks of a wide row are in order, and
+// its head follows them.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace tandem::format {
 
-/// Keeps what was met and not yet referred to. Threads: one at a time. Errors: kOutOfMemory; damage
-/// becomes findings. Lifetime: `findings` and `file` outlive it.
+/// Keeps what was read and is not yet referred to. Threads: one at a time. Errors: kOutOfMemory;
+/// damage becomes findings. Lifetime: `findings` and `file` outlive it.
 class ReferenceVerifier {
  public:
   ReferenceVerifier(const BlockFile& file, Findings* findings)
@@ -30,16 +30,16 @@ class ReferenceVerifier {
   Status AddChunk(const BlockRef& block);
   /// A block of rows or a head, as it is stored; `data` is its family.
   Status AddRows(uint64_t offset, std::string_view stored, const DataSection& data);
-  /// The section ends.
+  /// Ends the section.
   void Finish();
 
  private:
-  /// A value whose blocks were met.
+  /// A value whose blocks were read.
   struct Value {
     uint64_t length = 0;
     uint64_t hash = 0;
   };
-  /// The value whose blocks are being met.
+  /// The value whose blocks are being read.
   struct OpenValue {
     explicit OpenValue(uint64_t first_offset) : offset(first_offset) {}
 
@@ -49,7 +49,7 @@ class ReferenceVerifier {
     uint64_t end = 0;  ///< Where its next block would have to start.
     StreamingHash64 hash;
   };
-  /// The wide row whose chunks are being met.
+  /// The wide row whose chunks are being read.
   struct OpenRow {
     uint64_t first_chunk = 0;
     uint64_t key_hash = 0;

@@ -1,4 +1,4 @@
-// Rows of a source, put together from their pieces as far as two reads of them have to agree. For
+// The rows of a source, joined from their pieces and hashed, so that two reads can be compared. For
 // the oracle.
 #pragma once
 
@@ -29,7 +29,7 @@ struct SeenRow {
   std::vector<std::optional<std::string>> values;
 };
 
-/// The hash of a row that is whole.
+/// The hash of a row in one piece.
 format::Hash128 HashOfWhole(const RowView& row);
 
 /// Threads: one at a time. Lifetime: `columns` outlives it.

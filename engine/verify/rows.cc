@@ -77,7 +77,7 @@ class RowsVerifier {
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
-  /// The row being verified, as far as its cells came.
+  /// The row being verified, with its cells so far.
   struct Row {
     uint64_t cells = 0;
     bool is_clean = true;
@@ -121,7 +121,7 @@ FindingTopic RowsVerifier::TopicOfSection(SectionKind kind, uint32_t owner) cons
   return section != nullptr ? TopicOf(*section) : TopicOf(SectionEntry{.kind = kind});
 }
 
-// By the first block that has cells of it.
+// The row's offset is that of the first block that has cells of it.
 FindingTopic RowsVerifier::TopicOfRow(uint32_t ordinal) const {
   FindingTopic topic{"rows", FindingEffect::kRows};
   for (const FamilyId family : file_.families()) {
@@ -213,7 +213,7 @@ void RowsVerifier::BeginRow(std::string_view key) {
   found_.raw_bytes += key.size();
 }
 
-// Leaves those of its cells that concern indexes in cells_.
+// Leaves in cells_ those of its cells that concern indexes.
 Status RowsVerifier::CountWideRow(const RowStream& rows) {
   indexed_.Clear();
   ASSIGN_OR_RETURN(const std::unique_ptr<CellStream> stream, rows.Stream());
@@ -230,7 +230,7 @@ Status RowsVerifier::CountWideRow(const RowStream& rows) {
   return Status();
 }
 
-// Counts cells of the present row, which follow those before.
+// Counts further cells of the current row, in order.
 Status RowsVerifier::CountCells(std::span<const Cell> cells) {
   for (const Cell& cell : cells) {
     const Cell* before = row_.last.has_value() ? &*row_.last : nullptr;
@@ -331,7 +331,7 @@ void RowsVerifier::CompareStatistics(std::string_view last_key) {
                   " and " + Quoted(last_key) + ", found " + Quoted(stated.min_key) + " and " +
                   Quoted(stated.max_key));
   }
-  // A merge keeps the bounds of its inputs, so those of the cells may lie within.
+  // A merge keeps the bounds of its inputs, so those of the cells may be narrower.
   if (max_sequence_ != 0 &&
       (min_sequence_ < stated.min_sequence.value || max_sequence_ > stated.max_sequence.value)) {
     findings_.Add("sequences " + std::to_string(min_sequence_) + " to " +

@@ -1,5 +1,5 @@
-// A slice holds its file by a reference of its own; between slices nothing is held, so that a file
-// that compaction replaced goes when its readers let go.
+// A slice holds its own reference to its file. Between slices none is held, so that a file replaced
+// by compaction is deleted when its readers release it.
 #include "engine/verify/scrub.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace tandem::engine {
 namespace {
 
-// So much at a time: a few milliseconds of decompression.
+// Bytes per slice: a few milliseconds of decompression.
 constexpr uint64_t kSliceBytesMax = 256 << 10;
 constexpr uint64_t kSliceBytesMin = 4 << 10;
-// Slices a second, at rates between these.
+// Slices per second, at rates that keep a slice between these sizes.
 constexpr uint64_t kSlicesPerSecond = 10;
 constexpr int64_t kIdleMicros = 1'000'000;
 
@@ -26,7 +26,7 @@ void Scrubber::Start() {
   Schedule(0);
 }
 
-// Timers come with high priority; the work itself is of low.
+// Timers run at high priority, the work itself at low.
 void Scrubber::Schedule(int64_t delay_micros) {
   deps_.jobs->ScheduleAfter(delay_micros, [this] {
     deps_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] { RunSlice(); });
@@ -46,7 +46,7 @@ void Scrubber::RunSlice() {
   Schedule(static_cast<int64_t>(std::min(micros, 3.6e9)));
 }
 
-// Returns the bytes that passed; 0: there is nothing to do.
+// Returns the bytes verified; 0: there is nothing to do, or a transient error.
 uint64_t Scrubber::Slice() {
   NoteFiles(LiveFiles(), deps_.monitor->NowMicros());
   const std::shared_ptr<LiveFile> file = Current();
@@ -59,11 +59,11 @@ uint64_t Scrubber::Slice() {
     Report(*file, passed.error());
   }
   if (!passed.has_value() || sweep_->done()) Finish(*file);
-  // A file that ends in an error has cost a read.
+  // A file that fails has still cost a read.
   return passed.has_value() ? *passed : bytes;
 }
 
-// The file that is being verified, or the one whose turn it is.
+// The file that is being verified, or else the next one.
 std::shared_ptr<LiveFile> Scrubber::Current() {
   if (std::shared_ptr<LiveFile> file = file_.lock(); file != nullptr && sweep_ != nullptr) {
     return file;
@@ -111,7 +111,7 @@ Scrubber::Files Scrubber::LiveFiles() const {
   return files;
 }
 
-// Takes in files that are new, as verified at `for_new`, and forgets those that are gone.
+// Adds new files, as verified at `for_new`, and removes those that are gone.
 void Scrubber::NoteFiles(const Files& files, int64_t for_new) {
   base::MutexLock lock(mutex_);
   std::erase_if(verified_micros_,

@@ -1,11 +1,11 @@
 // The scrub: store files are read and verified in the background, at a given rate, over and over,
-// so that damage is found while a good copy still exists. The file whose last verification lies the
-// longest back comes first; a file that was just written counts as verified then, one that was
-// there at the open counts from the open.
+// so that damage is found while a good copy still exists. The file verified longest ago comes
+// first. A new file counts as verified when it was written, one that existed at the open as
+// verified at the open.
 //
 // It runs in slices of low priority: one reads and verifies for a few milliseconds, then the next
-// is scheduled for when the rate allows it. Findings are reported, and the scrub goes on with the
-// next file; it is reported again on the next round.
+// is scheduled for when the rate allows it. Findings are reported, and the scrub continues with the
+// next file; a damaged file is reported again on the next round.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class Scrubber {
 
   /// Schedules the first slice. Called once.
   void Start();
-  /// How long ago the file was verified whose last verification lies the longest back, of the files
-  /// that the last slice knew; 0: there is none. Allocates nothing. Threads: any.
+  /// The age in microseconds of the oldest verification among the files that the last slice knew;
+  /// 0: no file. Allocates nothing. Threads: any.
   uint64_t OldestMicros() EXCLUDES(mutex_);
 
  private:
@@ -53,7 +53,7 @@ class Scrubber {
   void Report(LiveFile& file, const Status& status);
 
   const Dependencies deps_;
-  // Of the slices, of which one runs at a time.
+  // Used by slices, of which one runs at a time.
   std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
   std::unique_ptr<format::IncrementalVerifier> sweep_;
   int64_t began_micros_ = 0;

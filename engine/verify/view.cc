@@ -31,7 +31,7 @@ void VerifyTiling(const TableView& view, Findings* findings) {
   if (!end.empty()) findings->Add("no region holds the keys from " + Quoted(end) + " on");
 }
 
-/// Whether the rows of a slice can lie in its region.
+/// Checks that the rows of a slice can be in its region.
 void VerifyBounds(const RegionVersion& region, const FileSlice& slice, Findings* findings) {
   const format::StoreFile& file = slice.file->store();
   if (slice.low >= slice.high || slice.high > file.row_count()) {

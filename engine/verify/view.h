@@ -8,10 +8,10 @@
 
 namespace tandem::engine {
 
-/// Whether regions tile the key space, and every file against its checksums, statistics and rows;
-/// with `deep` every index entry against the rows both ways, digests, forward = reverse = point
-/// reads, and each index's answers against a scan. Findings are appended; memory is bounded.
-/// Errors: what keeps it from looking (kOutOfMemory, kClosed).
+/// Checks that regions tile the key space, and every file against its checksums, statistics and
+/// rows; with `deep` also every index entry against the rows both ways, digests, forward = reverse
+/// = point reads, and each index's answers against a scan. Findings are appended; memory is
+/// bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
 Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
                   VerifyReport* report);
 

@@ -17,8 +17,8 @@ namespace {
 constexpr uint32_t kWordsPerBlock = kBitmapBlockBits / 64;
 constexpr uint32_t kWordsPerRank = 8;
 
-// Copies the block's words to `words` and adds its ones to `*ones`; false when the block breaks a
-// rule of the table.
+// Copies the block's words to `words` and adds the number of ones to `*ones`; false when the block
+// does not match the byte table.
 bool DecodeWords(const Block& block, std::span<uint64_t> words, uint32_t* ones) {
   ByteReader reader(block.raw());
   uint32_t before = *ones;

@@ -1,5 +1,5 @@
-// Bitmaps over the rows of a file as sections: blocks of words with a rank directory, or no bytes
-// at all when every bit or no bit is set.
+// Bitmap sections over the rows of a file: blocks of words with a rank directory, or no bytes at
+// all when every bit or no bit is set.
 //
 // A block (kind kBitmap) holds at most kBitmapBlockBits bits; first = its first bit, a multiple of
 // kBitmapBlockBits; count = its bits; not compressed. With w = (count + 63) / 64 words and
@@ -27,7 +27,7 @@ inline constexpr uint32_t kBitmapBlockBits = 1u << 20;
 /// Writes `bitmap` as one section.
 Status WriteBitmapSection(SectionKind kind, uint32_t owner, const Bitmap& bitmap,
                           SectionWriter* out);
-/// Reads a section of `size` bits, past the cache. Errors: kCorruption.
+/// Reads a section of `size` bits, bypassing the cache. Errors: kCorruption.
 Result<Bitmap> ReadBitmapSection(const BlockFile& file, const SectionEntry& section, uint32_t size);
 
 }  // namespace tandem::format

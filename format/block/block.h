@@ -1,4 +1,4 @@
-// Blocks: the unit that is checksummed, compressed, read and cached. A section is a run of blocks.
+// Blocks: the unit of checksums, compression, reads and caching. A section is a sequence of blocks.
 //
 // Block header, 32 bytes, little-endian, at a multiple of 8 of the file:
 //   OFFSET SIZE FIELD        MEANING
@@ -32,7 +32,7 @@ inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 enum class BlockKind : uint8_t {
   kRows = 1,
   kChunk = 2,     ///< Cells of a wide row (format/row/wide_row.h).
-  kWideHead = 3,  ///< What a wide row's reader starts from.
+  kWideHead = 3,  ///< Where a wide row's reader starts.
   kValue = 4,     ///< A piece of a far value (format/cell/far_value.h).
   kBlockIndex = 5,
   kBlockIndexTop = 6,  ///< Leads to the pieces of a block index.
@@ -49,14 +49,14 @@ enum class BlockKind : uint8_t {
   kSectionTable = 17,
 };
 
-/// Where a block lies; `stored_bytes` includes the header but not the padding.
+/// The location of a block; `stored_bytes` includes the header but not the padding.
 struct BlockHandle {
   uint64_t offset = 0;
   uint32_t stored_bytes = 0;
   bool operator==(const BlockHandle&) const = default;
 };
 
-/// Where the block after this one starts, unless it is aligned further.
+/// Where the next block starts, unless it has a larger alignment.
 inline uint64_t BlockEnd(const BlockHandle& handle) {
   constexpr uint64_t kMask = kBlockAlignment - 1;
   return (handle.offset + handle.stored_bytes + kMask) & ~kMask;
@@ -75,8 +75,7 @@ struct Block {
   std::unique_ptr<char[]> data;
   std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
   uint64_t offset = 0;
-  /// How often it was looked up, for the cache: up to kUsesMax. Relaxed: a hint that orders
-  /// nothing.
+  /// Number of lookups, for the cache; saturates at kUsesMax. Relaxed: a hint that orders nothing.
   mutable std::atomic<uint8_t> uses{0};
   static constexpr uint8_t kUsesMax = 3;
   void CountUse() const {
@@ -88,7 +87,7 @@ struct Block {
   /// A kCorruption that names the file, the block's offset and what is wrong with its content.
   Status Corrupt(std::string_view what) const;
 };
-/// Pins the block: it lives while somebody holds the reference.
+/// Pins the block: it lives as long as someone holds a reference.
 using BlockRef = std::shared_ptr<const Block>;
 
 }  // namespace tandem::format

@@ -1,4 +1,4 @@
-// Shards behind a mutex each, and the budget that they share with others.
+// Shards with a mutex each, and the budget that they share with other memory.
 #include "format/block/block_cache.h"
 
 #include <utility>
@@ -10,7 +10,7 @@
 namespace tandem::format {
 namespace {
 
-// With whom the cache shares its budget.
+// The parts that share the cache's budget.
 constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kBlockIndexes, base::MemoryPart::kKeyHashes,
     base::MemoryPart::kFilters,      base::MemoryPart::kBitmaps,
@@ -19,7 +19,7 @@ constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kFileWriters,  base::MemoryPart::kHits,
     base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
 };
-constexpr size_t kLeastPart = 8;  // The cache keeps one of this many parts of its budget.
+constexpr size_t kLeastPart = 8;  // The cache keeps at least 1 / kLeastPart of its budget.
 
 }  // namespace
 
@@ -91,7 +91,7 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   return kept;
 }
 
-// Blocks go from arenas of all threads.
+// The blocks were allocated in the heap arenas of many threads, so report them as freed.
 void BlockCache::Free(std::vector<BlockRef> evicted) {
   uint64_t bytes = 0;
   for (const BlockRef& block : evicted) bytes += CacheCharge(*block);

@@ -1,8 +1,8 @@
-// The cache of blocks in memory, shared by all files of a database: sharded, within a byte budget.
-// What is used more often stays (format/block/cache_shard.h).
+// The block cache, shared by all files of a database: sharded, with a byte budget. It keeps the
+// blocks that are used more often (format/block/cache_shard.h).
 //
-// The budget is shared with what else is kept of files and with the buffers of reads, as the
-// account tells: the cache gets what they leave of it, and never less than an eighth.
+// The budget also covers other data kept in memory for files, and read buffers, as counted by the
+// account. The cache gets what they leave, and never less than an eighth.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ class BlockCache {
   explicit BlockCache(size_t budget_bytes, base::MemoryAccount* account = nullptr);
   ~BlockCache();
 
-  /// nullptr when it is not there.
+  /// nullptr when it is not cached.
   BlockRef Find(FileNumber file, uint64_t offset);
-  /// Puts the block in, evicting others or, soon, itself (a block larger than a shard's budget
-  /// stays outside); returns the block that is in the cache (another thread's, when that one came
-  /// first) or `block`.
+  /// Inserts the block, evicting others or possibly `block` itself. A block larger than a shard's
+  /// budget is not inserted. Returns the cached block (another thread's if it was first) or
+  /// `block`.
   BlockRef Insert(FileNumber file, uint64_t offset, BlockRef block);
-  /// Forgets every block of `file`.
+  /// Erases every block of `file`.
   void EraseFile(FileNumber file);
   size_t size_bytes() const;
-  /// What it may hold at this moment.
+  /// The bytes that it may hold at present.
   size_t budget_bytes() const;
-  /// Evicts what is above the budget, which shrank.
+  /// Evicts blocks down to the budget, after the budget shrank.
   void Shrink();
   /// Counts `bytes` as `part` and makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes);

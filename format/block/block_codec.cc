@@ -43,7 +43,7 @@ Header ReadHeader(std::string_view stored) {
   return header;
 }
 
-// Sizes and checksum: what has to hold before any other field is believed.
+// Sizes and checksum, which are checked before any other field is used.
 Status CheckBytes(const BlockPlace& place, const Header& header, std::string_view stored) {
   const auto corrupt = [&](std::string_view what, uint64_t expected, uint64_t found) {
     return CorruptionAt(*place.file_name, place.offset, Mismatch(what, expected, found));

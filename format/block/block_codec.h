@@ -1,6 +1,6 @@
-// One block between its bytes on disk (the table is in block.h) and memory. Checks come in the
-// order bounds, caps, checksum, fields, so that nothing is believed before the checksum and nothing
-// is allocated before its size is known to be sane.
+// Encodes and decodes one block (the byte table is in block.h). Checks are in the order bounds,
+// limits, checksum, fields, so that no field is used before the checksum and nothing is allocated
+// before its size is checked.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct BlockContent {
   Compression compression = Compression::kNone;
 };
 
-/// Where a block lies, for its checksum and for messages.
+/// The location of a block, for its checksum and for messages.
 struct BlockPlace {
   std::shared_ptr<const std::string> file_name;
   FileId file;
@@ -35,7 +35,7 @@ struct BlockPlace {
 };
 
 /// Appends header and payload to `*out`, without padding, and returns their size. The payload is
-/// content.raw, or compressed where that is an eighth smaller; `*scratch` is used for that.
+/// content.raw, compressed if that makes it an eighth smaller; `*scratch` is a buffer for that.
 /// Requires: content.raw.size() <= kBlockRawBytesMax.
 uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
                      std::string* out);
@@ -43,7 +43,7 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
 /// The kind that the header of `stored` states, before any check; kRows when it is too short.
 BlockKind ClaimedKind(std::string_view stored);
 
-/// A block that is left where it was read to.
+/// A block that is used in the buffer it was read into.
 struct PlainBlock {
   uint32_t count = 0;
   uint32_t first = 0;

@@ -1,4 +1,4 @@
-// Blocks of one file, through the cache or past it.
+// Reading the blocks of one file, through the cache or bypassing it.
 #include "format/block/block_file.h"
 
 #include <limits>
@@ -45,7 +45,7 @@ Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const 
   if (handle.offset % kBlockAlignment != 0) {
     return Corrupt(handle.offset, "offset of block is no multiple of 8");
   }
-  // No file reaches as far, and systems refuse to read there instead of finding nothing.
+  // No file is that large, and the system would return an error instead of 0 bytes.
   if (handle.offset > std::numeric_limits<int64_t>::max() - uint64_t{handle.stored_bytes}) {
     return Corrupt(handle.offset, "offset of block is past the end of every file");
   }

@@ -18,7 +18,7 @@ namespace tandem::format {
 /// Threads: any.
 class BlockFile {
  public:
-  /// `cache` may be null: nothing is kept then. It must outlive this object.
+  /// `cache` may be null, for no caching. It must outlive this object.
   BlockFile(std::unique_ptr<base::File> file, FileNumber number, FileId id, BlockCache* cache);
 
   /// The block at `handle`, from the cache or the file. Errors: kIoError; kCorruption with file,
@@ -26,21 +26,21 @@ class BlockFile {
   Result<BlockRef> Read(BlockHandle handle, BlockKind expected) const;
   /// The block when it is cached, else nullptr. No I/O.
   BlockRef Cached(BlockHandle handle) const;
-  /// As Read, but neither looks into the cache nor fills it: for scans of whole files.
+  /// As Read, but does not use the cache: for scans of whole files.
   Result<BlockRef> ReadUncached(BlockHandle handle, BlockKind expected) const;
 
-  /// The handle.stored_bytes bytes of a block as they are, past the cache. Errors: kIoError,
+  /// The handle.stored_bytes bytes of a block as stored, bypassing the cache. Errors: kIoError,
   /// kCorruption (bounds).
   Result<std::unique_ptr<char[]>> ReadStored(BlockHandle handle) const;
 
   base::File& file() const { return *file_; }
   FileNumber number() const { return number_; }
   const FileId& id() const { return id_; }
-  /// nullptr: nothing is kept.
+  /// nullptr: no caching.
   BlockCache* cache() const { return cache_; }
-  /// Counts `bytes` that are kept of this file; the cache makes room for them.
+  /// Charges `bytes` that are kept in memory for this file; the cache makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
-  /// What the decoder of a block at `offset` has to know.
+  /// The location of a block at `offset`, for its decoder.
   BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
   /// A kCorruption that names this file and `offset`.
   Status Corrupt(uint64_t offset, std::string_view what) const;

@@ -1,12 +1,12 @@
-// A blocked Bloom filter (Putze, Sanders and Singler 2007) over keyed row hashes: one look-up
+// A blocked Bloom filter (Putze, Sanders and Singler 2007) over keyed row hashes: one lookup
 // touches one cache line. The same class serves memstores and files.
 //
-// The filter is a run of 64-byte blocks of 512 bits, 10 bits a row. Of a hash, the high half h
-// chooses the block, (h * blocks) >> 32; the low half x chooses eight bits: eight times x = x *
-// 0x9E3779B9 modulo 2^32, then bit x >> 23 of the block. Bit i of a block is bit i % 8 of its byte
-// i / 8.
+// The filter is an array of 64-byte blocks of 512 bits, with 10 bits per row. Of a hash, the high
+// half h chooses the block, (h * blocks) >> 32; the low half x chooses eight bits: eight times x =
+// x * 0x9E3779B9 modulo 2^32, then bit x >> 23 of the block. Bit i of a block is bit i % 8 of its
+// byte i / 8.
 //
-// The section (kFilter) is a run of blocks of kind kFilter; first = number of the first filter
+// The section (kFilter) is a sequence of blocks of kind kFilter; first = number of the first filter
 // block, count = filter blocks, at most 16,384; the raw bytes are the filter blocks, not
 // compressed. The section's count is the number of filter blocks.
 //
@@ -32,14 +32,14 @@ class BloomFilter {
   void Add(uint64_t hash);
   /// False: the hash was certainly not added.
   bool MayContain(uint64_t hash) const;
-  /// Sets found[i] to MayContain(hashes[i]), with the cache misses of the look-ups overlapping.
-  /// Requires: equal sizes.
+  /// Sets found[i] to MayContain(hashes[i]), overlapping the cache misses of the lookups. Requires:
+  /// equal sizes.
   void MayContainEach(std::span<const uint64_t> hashes, std::span<bool> found) const;
   size_t size_bytes() const { return blocks_.size() * sizeof(FilterBlock); }
 
   /// Writes the filter's section.
   Status Write(SectionWriter* out) const;
-  /// Reads a section, past the cache. Errors: kCorruption.
+  /// Reads a section, bypassing the cache. Errors: kCorruption.
   static Result<BloomFilter> Read(const BlockFile& file, const SectionEntry& section);
 
  private:

@@ -1,4 +1,4 @@
-// The window, the main part, and who of two blocks stays.
+// The window, the main part, and which of two blocks is evicted.
 #include "format/block/cache_shard.h"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace tandem::format {
 namespace {
 
-// What a cached block takes beside its bytes: a row block, slot, map node, allocator.
+// The overhead of a cached block: row block object, slot, map node, allocator.
 constexpr size_t kOverheadBytes = 320;
-constexpr size_t kWindowPart = 16;    // The window gets one of this many parts of the budget.
-constexpr int kSamples = 5;           // Blocks that are looked at for a victim.
-constexpr size_t kAgeInsertions = 2;  // A shard's blocks times this between two halvings.
+constexpr size_t kWindowPart = 16;    // The window gets 1 / kWindowPart of the budget.
+constexpr int kSamples = 5;           // Blocks that are compared to choose a victim.
+constexpr size_t kAgeInsertions = 2;  // Times the shard's blocks: insertions between halvings.
 constexpr size_t kRememberedPerSlot = 8;
 
 uint8_t Uses(const Block& block) { return block.uses.load(std::memory_order_relaxed); }
@@ -62,7 +62,7 @@ BlockRef CacheShard::Insert(const CacheKey& key, BlockRef block, size_t budget_b
   return block;
 }
 
-// The index of a slot without a block. An allocation that fails leaves the shard as it was.
+// The index of a free slot. A failed allocation leaves the shard unchanged.
 uint32_t CacheShard::FreeSlot() {
   if (free_.empty()) {
     free_.reserve(slots_.size() + 1);
@@ -76,7 +76,7 @@ void CacheShard::ShrinkTo(size_t budget_bytes, std::vector<BlockRef>* evicted) {
   while (size_bytes_ > budget_bytes) DropOne(evicted);
 }
 
-// The oldest of the window or a block of the main part: who was used more stays.
+// Evicts the oldest block of the window or a block of the main part, whichever was used less.
 void CacheShard::DropOne(std::vector<BlockRef>* evicted) {
   while (!window_.empty() && !slots_[window_.front()].in_window) window_.pop_front();
   Slot* const victim = Victim();
@@ -87,7 +87,7 @@ void CacheShard::DropOne(std::vector<BlockRef>* evicted) {
   Evict(stays ? victim : candidate, evicted);
 }
 
-// The least used of the next blocks of the main part; nullptr: it is empty.
+// The least used of the next blocks of the main part; nullptr if it is empty.
 CacheShard::Slot* CacheShard::Victim() {
   Slot* victim = nullptr;
   int seen = 0;
@@ -101,7 +101,7 @@ CacheShard::Slot* CacheShard::Victim() {
   return victim;
 }
 
-// The oldest block becomes one of the main part.
+// Moves the oldest block of the window to the main part.
 void CacheShard::LeaveWindow() {
   Slot& slot = slots_[window_.front()];
   window_.pop_front();
@@ -127,7 +127,8 @@ void CacheShard::EraseFile(FileNumber file, std::vector<BlockRef>* evicted) {
   std::erase_if(window_, [&](uint32_t index) { return slots_[index].block == nullptr; });
 }
 
-// Halves all uses. The memory of those that left grows with the shard and begins again then.
+// Halves all use counts. The counts of evicted blocks are cleared when their table grows with the
+// shard.
 void CacheShard::Age() {
   insertions_ = 0;
   const size_t wanted = std::bit_ceil(kRememberedPerSlot * std::max<size_t>(slots_.size(), 1));

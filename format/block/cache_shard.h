@@ -1,14 +1,15 @@
-// One shard of the block cache: which blocks stay. TinyLFU with a window (Einziger, Friedman and
-// Manes 2017), victims by sampling.
+// One shard of the block cache and its eviction policy: TinyLFU with a window (Einziger, Friedman
+// and Manes 2017), with victims chosen by sampling.
 //
-// 1. Every new block enters the window, a first-in-first-out queue of a sixteenth of the budget: a
-//    burst of uses of a new block finds it there.
-// 2. What leaves the window is compared with a block of the main part, the least used of a few
-//    that the hand passes. The one with more uses stays; of two equal ones the older, so a walk
-//    over more than the cache holds, again and again, finds the same blocks each time, where least
-//    recently used finds none.
-// 3. Uses count to three. They are remembered, by a hash, of blocks that left, and halved after
-//    twice as many insertions as the shard has blocks: what is no longer used makes room.
+// 1. Every new block enters the window, a FIFO queue of a sixteenth of the budget, where a burst of
+//    uses finds it.
+// 2. A block that leaves the window is compared with a block of the main part, the least used of
+//    the next few after the hand. The one with more uses stays; on a tie, the older one. So a
+//    repeated scan of more data than fits finds the same blocks each time, where LRU would find
+//    none.
+// 3. Use counts saturate at three. The counts of evicted blocks are kept in a table indexed by
+//    hash. All counts are halved after twice as many insertions as the shard has blocks, so that
+//    blocks no longer used are evicted.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace tandem::format {
 
-/// Which block: its file and where it begins.
+/// A block's file and offset.
 struct CacheKey {
   FileNumber file;
   uint64_t offset = 0;
@@ -32,17 +33,17 @@ struct CacheKeyHash {
   size_t operator()(const CacheKey& key) const;
 };
 
-/// Bytes that a cached block is charged with.
+/// The bytes that a cached block is charged.
 size_t CacheCharge(const Block& block);
 
-/// Threads: one at a time; a block's `uses` may rise meanwhile.
+/// Threads: one at a time; a block's `uses` may change concurrently.
 class CacheShard {
  public:
-  /// nullptr when it is not there.
+  /// nullptr when it is not cached.
   BlockRef Find(const CacheKey& key);
-  /// Requires: the block's charge is at most `budget_bytes`. Returns the block that was there
-  /// already, or `block`, which may have left again. What left is moved to `evicted`. An allocation
-  /// that fails leaves the shard sound.
+  /// Requires: the block's charge is at most `budget_bytes`. Returns the block that was already
+  /// cached, or `block`, which may have been evicted again. Evicted blocks are moved to `evicted`.
+  /// A failed allocation leaves the shard valid.
   BlockRef Insert(const CacheKey& key, BlockRef block, size_t budget_bytes,
                   std::vector<BlockRef>* evicted);
   void EraseFile(FileNumber file, std::vector<BlockRef>* evicted);

@@ -1,4 +1,4 @@
-// Bytes that cannot be the header of a block are passed over without hashing anything.
+// Bytes that cannot be a block header are skipped without hashing anything.
 #include "format/block/carver.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool CouldBeBlock(std::string_view header, uint64_t left) {
          stored + kBlockHeaderBytes <= left && LoadAt<uint32_t>(header, 28) == 0;
 }
 
-// The block at `at`, nullptr where there is none.
+// The block at `at`; nullptr if there is none.
 Result<BlockRef> BlockAt(const BlockFile& file, FileWindow* window, uint64_t at, uint64_t left) {
   Result<std::string_view> header = window->Read(at, kBlockHeaderBytes);
   if (!header) return header.error();

@@ -1,5 +1,5 @@
-// Blocks found by their own bytes, where what should place them is damaged: each multiple of 8 is
-// tried, and the checksum, which knows file and offset, decides.
+// Finds blocks by their own bytes, when the index or table that should locate them is damaged. Each
+// multiple of 8 is tried; the checksum, which covers file and offset, decides.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tandem::format {
 
-/// Gives each good block in [begin, end) of `file` to `visit`, front to back; behind bytes that are
-/// no block it goes on with the next multiple of 8. Errors: kIoError, what `visit` returns.
+/// Calls `visit` with each good block in [begin, end) of `file`, front to back. After bytes that
+/// are not a block it continues at the next multiple of 8. Errors: kIoError, what `visit` returns.
 Status FindBlocks(const BlockFile& file, uint64_t begin, uint64_t end,
                   const std::function<Status(const BlockRef&, BlockHandle)>& visit);
 

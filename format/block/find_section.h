@@ -8,7 +8,8 @@
 
 namespace tandem::format {
 
-/// The section of that kind and owner, of the older or the other part; nullptr when there is none.
+/// The section of that kind and owner; with `part_flag` kSectionFlagOlder that of the older part.
+/// nullptr when there is none.
 inline const SectionEntry* FindSection(const std::vector<SectionEntry>& sections, SectionKind kind,
                                        uint32_t owner, uint32_t part_flag = 0) {
   for (const SectionEntry& section : sections) {

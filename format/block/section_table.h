@@ -2,7 +2,7 @@
 // each copy at a multiple of the alignment; one damaged copy does not lose the file.
 //
 // Block of kind kSectionTable; first = 0 and 1 in the two copies; count = sections; not compressed.
-// Its raw bytes are one entry a section, in the order of offsets:
+// Its raw bytes are one entry per section, in the order of offsets:
 //   OFFSET SIZE FIELD     MEANING
 //        0    2 kind      SectionKind; a reader passes over kinds that it does not know
 //        2    2 zero
@@ -13,7 +13,7 @@
 //       24    8 size      a multiple of 8
 //       32    8 count     by kind
 //       40    8 checksum  XXH3-64, seed 0, of the section's bytes
-// Kind, owner and the flag kSectionFlagOlder occur once together.
+// Each combination of kind, owner and flag kSectionFlagOlder occurs at most once.
 //
 // Example: the data section of family 0 at 128, 104 bytes, 1 row:
 //   03 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00  80 00 00 00 00 00 00 00
@@ -34,8 +34,8 @@ inline constexpr size_t kSectionEntryBytes = 48;
 
 /// Appends the raw bytes of the block.
 void AppendSectionTable(const std::vector<SectionEntry>& sections, std::string* out);
-/// Errors: kCorruption when the entries do not follow one another from the header's end on, each at
-/// a multiple of `alignment`, up to the table at `table_offset`, or repeat themselves.
+/// Errors: kCorruption when the sections are not contiguous from the header to the table at
+/// `table_offset`, each at the next multiple of `alignment`, or an entry repeats another.
 Result<std::vector<SectionEntry>> DecodeSectionTable(const Block& block, uint32_t alignment,
                                                      uint64_t table_offset);
 

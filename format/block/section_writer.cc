@@ -1,4 +1,4 @@
-// Sections and blocks appended to one buffer, which goes to the file a piece at a time.
+// Appends sections and blocks to a buffer, which is written to the file piece by piece.
 #include "format/block/section_writer.h"
 
 #include <bit>
@@ -17,7 +17,7 @@ constexpr size_t kBufferBytes = 256 * 1024;
 SectionWriter::SectionWriter(base::File* file, FileId id, uint32_t alignment)
     : file_(file), id_(id), alignment_(alignment) {
   CHECK(std::has_single_bit(alignment) && alignment >= 64);
-  buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // A block of usual size passes the end.
+  buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // Room for one more block of usual size.
 }
 
 Status SectionWriter::AppendRaw(std::string_view bytes) {

@@ -1,5 +1,5 @@
-// Writing sections of blocks to a file, front to back, with one large buffer. It pads with zeros,
-// hashes every byte, and keeps the section table.
+// Writes sections of blocks to a file, front to back, through one large buffer. It pads with zeros,
+// hashes every byte, and builds the section table.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct SectionEntry {
   uint64_t checksum = 0;    ///< XXH3-64 of the section's bytes.
 };
 
-/// After an error the writer is of no more use. Threads: one at a time.
+/// After an error the writer must not be used. Threads: one at a time.
 class SectionWriter {
  public:
   /// `file` is empty and outlives the writer; sections start at multiples of `alignment` (a power

@@ -1,4 +1,4 @@
-// A header is believed only as far as the run reaches.
+// The stored size in a header is checked against the end of the run.
 #include "format/block/sequential_reader.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Blocks that stand one after the other in a file, read front to back with few large reads, past
-// the cache. Where a block ends is known from its own header only.
+// Reads consecutive blocks of a file front to back with a few large reads, bypassing the cache.
+// Only a block's own header says where it ends.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class SequentialReader {
  public:
-  /// The blocks in [begin, end) of the file. `block_bytes_likely`: what one read should bring at
-  /// least.
+  /// The blocks in [begin, end) of the file. `block_bytes_likely`: the least that one read should
+  /// fetch.
   SequentialReader(const BlockFile& file, uint64_t begin, uint64_t end,
                    uint64_t block_bytes_likely = 0)
       : file_(file),
@@ -30,13 +30,13 @@ class SequentialReader {
   bool done() const { return at_ >= end_; }
   /// Where the next block starts.
   uint64_t offset() const { return at_; }
-  /// What the header of the next block says of its kind; no checksum has vouched for it. Errors:
-  /// kCorruption also at the end.
+  /// The kind in the header of the next block, before its checksum is verified. Errors: kCorruption
+  /// also at the end.
   Result<BlockKind> NextKind();
-  /// Decodes the next block and steps over it. Errors: kCorruption also when it or its padding does
+  /// Decodes the next block and moves past it. Errors: kCorruption also when it or its padding does
   /// not end within the run.
   Result<BlockRef> Next(BlockKind expected);
-  /// Steps over the next block without looking at its content.
+  /// Moves past the next block without decoding it.
   Status Skip();
 
  private:

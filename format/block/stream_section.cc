@@ -1,5 +1,5 @@
-// Streams over blocks. The size of the section bounds the size of the stream before anything is
-// allocated, because blocks are stored as they are.
+// Streams over blocks. Blocks are not compressed, so the size of the section bounds the size of the
+// stream before anything is allocated.
 #include "format/block/stream_section.h"
 
 #include <algorithm>

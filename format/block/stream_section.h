@@ -1,8 +1,8 @@
-// Sections that are one stream of bytes: postings, directories, digests. The stream is cut into
-// blocks of one size that are never compressed, so the block of any byte is found by arithmetic.
+// Sections that hold one stream of bytes: postings, directories, digests. The stream is split into
+// blocks of equal size that are never compressed, so the block of any byte is found by arithmetic.
 //
 // Block i holds bytes [i * kStreamBlockBytes, (i + 1) * kStreamBlockBytes) of the stream, the last
-// one what is left; its `first` is i, its count 0. Block i starts at the section's offset +
+// block the rest; its `first` is i, its count 0. Block i starts at the section's offset +
 // i * (kBlockHeaderBytes + kStreamBlockBytes). The section's count is the size of the stream.
 #pragma once
 
@@ -50,10 +50,10 @@ class StreamReader {
   Through through_;
   BlockRef block_;
   uint64_t block_number_ = 0;
-  std::string joined_;  // Pieces that lie in several blocks are put together here.
+  std::string joined_;  // Pieces that span blocks are assembled here.
 };
 
-/// The whole stream of a section, past the cache. Errors: kCorruption.
+/// The whole stream of a section, bypassing the cache. Errors: kCorruption.
 Result<std::string> ReadWholeStream(const BlockFile& file, const SectionEntry& section,
                                     BlockKind kind);
 

@@ -14,7 +14,7 @@ class BlockFile;
 /// Numbers are on disk.
 enum class CellKind : uint8_t { kPut = 0, kDeleteCell = 1, kDeleteColumn = 2, kDeleteFamily = 3 };
 
-/// Lifetime: the views belong to the maker of the cell (a block, an arena, a batch).
+/// Lifetime: whoever makes the cell (a block, an arena, a batch) owns the bytes.
 struct Cell {
   CellKind kind = CellKind::kPut;
   FamilyId family;
@@ -22,7 +22,7 @@ struct Cell {
   int64_t timestamp = 0;       ///< Microseconds since 1970, or the user's own.
   SequenceNumber sequence;
   std::string_view value;  ///< Empty unless kPut. With `far_file`: an encoded FarReference.
-  /// Not null: the value lies in value blocks of that file, which outlives the cell (far_value.h).
+  /// Not null: the value is in value blocks of that file, which outlives the cell (far_value.h).
   const BlockFile* far_file = nullptr;
 
   bool is_far() const { return far_file != nullptr; }
@@ -33,7 +33,7 @@ struct Cell {
 bool CellLess(const Cell& a, const Cell& b);
 
 inline bool IsFamilyDelete(const Cell& cell) { return cell.kind == CellKind::kDeleteFamily; }
-/// Sorts by CellLess. Fast where they are in order already, as those of a column mostly are.
+/// Sorts by CellLess. Fast if they are in order already, as the cells of a column usually are.
 void SortCells(std::span<Cell> cells);
 
 /// Whether both cells belong to the same column (family and qualifier; neither a DeleteFamily).

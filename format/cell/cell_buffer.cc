@@ -1,4 +1,4 @@
-// Views are set when somebody asks: the heap moves while it grows.
+// Views are set only in AppendSorted, because the heap moves as it grows.
 #include "format/cell/cell_buffer.h"
 
 #include <algorithm>

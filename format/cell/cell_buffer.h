@@ -1,4 +1,4 @@
-// Cells together with their bytes, for rows that come in pieces whose memory does not last.
+// Cells with copies of their bytes, for rows that come in pieces with short-lived memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tandem::format {
 
-/// Memory is kept from row to row. Threads: one at a time.
+/// Memory is reused from row to row. Threads: one at a time.
 class CellBuffer {
  public:
   /// Copies the cell and its bytes.
@@ -24,7 +24,7 @@ class CellBuffer {
 
  private:
   struct Entry {
-    Cell cell;     // Its views have their lengths only.
+    Cell cell;     // Only the lengths of its views are valid.
     size_t place;  // Of its qualifier in heap_; the value follows.
   };
   std::string heap_;

@@ -1,9 +1,9 @@
-// One column of a merged row at a time:
-//   1. The smallest cell that any source stands on names the next family or column.
+// Merges a row one column at a time:
+//   1. The smallest current cell of all sources determines the next family or column.
 //   2. A new family: its DeleteFamily markers are taken from all sources; they come first in each.
 //   3. The column: its cells are taken from all sources, and sorted if more than one had any.
-// A source moves to its next piece while a column is gathered; what kept the piece's bytes is held
-// until the column is left.
+// A source may move to its next piece while a column is collected; the pins of earlier pieces are
+// held until the next column.
 #include "format/cell/cell_stream.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class CellsInMemory final : public CellStream {
   bool given_ = false;
 };
 
-// A source and the cell that it stands on.
+// A source and its current cell.
 class Cursor {
  public:
   explicit Cursor(std::unique_ptr<CellStream> stream) : stream_(std::move(stream)) {}
@@ -77,7 +77,7 @@ struct ColumnStream::Impl {
   bool in_family = false;
   bool in_column = false;
   FamilyId family;
-  std::string qualifier;  // Of the present column.
+  std::string qualifier;  // Of the current column.
   std::vector<Cell> family_deletes;
   std::vector<Cell> cells;
   std::vector<std::shared_ptr<const void>> pins;  // Of `cells`.
@@ -150,7 +150,7 @@ Status ColumnStream::Impl::GatherColumn(const Cell& first) {
       &cells);
 }
 
-// Moves the wanted cells that the sources stand on to `*out`, sorted.
+// Moves the wanted cells at the front of each source to `*out`, sorted.
 template <typename Wanted>
 Status ColumnStream::Impl::Take(Wanted wanted, std::vector<Cell>* out) {
   size_t sources_with_any = 0;

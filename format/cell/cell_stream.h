@@ -1,5 +1,5 @@
-// The cells of one row that need not fit in memory: of one source, in pieces, and of several
-// sources merged column by column.
+// The cells of one row that need not fit in memory: from one source, in pieces, or from several
+// sources, merged column by column.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class CellStream {
   virtual ~CellStream() = default;
   /// Moves to the next piece; false at the end. Errors: kCorruption, kIoError.
   virtual Result<bool> Next() = 0;
-  /// The present piece, not empty. Lifetime: the span until Next, what its cells point to while
-  /// somebody holds pin().
+  /// The current piece, not empty. Lifetime: the span is valid until Next, the bytes of its cells
+  /// as long as someone holds pin().
   std::span<const Cell> cells() const { return cells_; }
   const std::shared_ptr<const void>& pin() const { return pin_; }
 
@@ -38,15 +38,15 @@ class ColumnStream {
   explicit ColumnStream(std::vector<std::unique_ptr<CellStream>> sources);
   ~ColumnStream();
 
-  /// Moves to the next column, over all families; false at the end. A family that has nothing but
-  /// DeleteFamily markers comes as one column without cells. Errors: as CellStream::Next.
+  /// Moves to the next column, over all families; false at the end. A family with only DeleteFamily
+  /// markers is returned as one column without cells. Errors: as CellStream::Next.
   Result<bool> Next();
 
   FamilyId family() const;
-  /// Every DeleteFamily marker of the present family, sorted. Lifetime: until the family changes.
+  /// All DeleteFamily markers of the current family, sorted. Lifetime: until the family changes.
   std::span<const Cell> family_deletes() const;
-  /// Every other cell of the present column, sorted; empty only where the family has markers
-  /// alone. Lifetime: until Next.
+  /// All other cells of the current column, sorted; empty only if the family has only markers.
+  /// Lifetime: until Next.
   std::span<const Cell> cells() const;
 
  private:

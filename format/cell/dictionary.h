@@ -2,8 +2,8 @@
 // name.
 //
 // Dictionary block (kind kDictionary; count = names; not compressed; stored twice in its section,
-// so that one damaged block does not take every row of the file with it). The raw bytes are, for
-// each name in the order of its id:
+// so that one damaged block does not make every row unreadable). The raw bytes are, for each name
+// in the order of its id:
 //   SIZE        FIELD
 //   varint      length, at most kQualifierBytesMax
 //   length      name
@@ -45,10 +45,10 @@ class Dictionary {
   std::vector<std::string_view> names_;
 };
 
-/// Hands out ids while a file is written. Threads: one at a time.
+/// Assigns ids while a file is written. Threads: one at a time.
 class DictionaryBuilder {
  public:
-  /// The id of `name`, a new one when there is none yet; 0 when the dictionary is full.
+  /// The id of `name`, newly assigned if it has none; 0 when the dictionary is full.
   uint32_t IdOf(std::string_view name);
   uint32_t size() const { return static_cast<uint32_t>(names_.size()); }
   /// The raw bytes of the dictionary block.

@@ -1,4 +1,4 @@
-// Value blocks are read one after the other: the header of each says where the next one begins.
+// Value blocks are read in order: the header of each says where the next one begins.
 #include "format/cell/far_value.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tandem::format {
 namespace {
 
-// A file of which nothing can be read.
+// A file from which nothing can be read.
 class NoFile final : public base::File {
  public:
   Result<size_t> Read(uint64_t, std::span<char>) override { return Refused(); }
@@ -33,7 +33,8 @@ class NoFile final : public base::File {
   const std::string name_ = "file being written";
 };
 
-// Calls `use(bytes)` for each value block in order, every one checked. The whole is not.
+// Calls `use(bytes)` for each value block in order. Verifies each block, but not the hash of the
+// value.
 Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
                          const std::function<Status(std::string_view)>& use) {
   ASSIGN_OR_RETURN(const uint64_t file_end, file.file().Size());

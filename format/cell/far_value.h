@@ -1,9 +1,9 @@
-// Far values: a value of more than kNearValueBytesMax bytes lies in value blocks of its own, before
-// the block whose cell refers to it, and is read only by who asks for it.
+// Far values: a value of more than kNearValueBytesMax bytes is stored in its own value blocks,
+// before the block whose cell refers to it, and is read only on request.
 //
 // Value block (kind kValue; count = bytes; first = number of the block within its value): at most
 // kValueBlockBytes of the value, all but the last exactly that; compressed as the family says.
-// The cell (flag 64) holds instead of the value, as its length-prefixed bytes:
+// Instead of the value, the cell (flag 64) holds as its length-prefixed bytes:
 //   varint   length of the value
 //   varint   offset of the first value block; the others follow it without anything between
 //   8        XXH3-64 of the whole value
@@ -39,26 +39,26 @@ struct FarReference {
 };
 
 void AppendFarReference(const FarReference& reference, std::string* out);
-/// The reference in a cell's bytes; nullopt when it is malformed or its length is that of no far
+/// The reference in a cell's bytes; nullopt when it is malformed or its length is not that of a far
 /// value.
 std::optional<FarReference> DecodeFarReference(std::string_view bytes);
 /// Requires: cell.is_far(). Errors: kCorruption (malformed, a length of kNearValueBytesMax or less
 /// or above kFarValueBytesMax, an offset outside the file).
 Result<FarReference> ReadFarReference(const Cell& cell);
 
-/// Writes `value` as value blocks into the open section. Requires: it is longer than
-/// kNearValueBytesMax and not longer than kFarValueBytesMax.
+/// Writes `value` as value blocks into the open section. Requires: kNearValueBytesMax <
+/// value.size() <= kFarValueBytesMax.
 Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
                                    SectionWriter* out);
 /// Copies the far value of `cell` block by block. Errors: kCorruption, kIoError, kNoSpace.
 Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out);
 
-/// What cells whose references lead into the file being written have for `far_file`: it says that
-/// the value is a reference; every read through it fails.
+/// The `far_file` of cells whose references point into the file being written. It marks the value
+/// as a reference; every read through it fails.
 const BlockFile* FarInFileBeingWritten();
 
-/// The value of a far cell, past the cache; appended to `*value`. Nothing is appended before its
-/// checksums agree. Errors: kCorruption, kIoError, kOutOfMemory.
+/// Appends the value of a far cell to `*value`, bypassing the cache. If it returns an error,
+/// `*value` is unchanged. Errors: kCorruption, kIoError, kOutOfMemory.
 Status ReadFarValue(const Cell& cell, std::string* value);
 /// Length of the value of any cell as the user wrote it. Errors: kCorruption.
 Result<uint64_t> ValueBytes(const Cell& cell);

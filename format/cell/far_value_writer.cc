@@ -1,4 +1,4 @@
-// Most pieces of a row have no far value and pass as they are.
+// Most pieces of a row have no far value and are returned unchanged.
 #include "format/cell/far_value_writer.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Cells on their way into a file: values that are too long for a block of cells go out as far
-// values, those that are far in another file are copied, and the cells refer to them.
+// Places the values of cells that are about to be written. Values too long for a block of cells are
+// written as far values, far values of another file are copied, and the cells get references to
+// them.
 #pragma once
 
 #include <deque>
@@ -20,7 +21,7 @@ class FarPlacer {
   /// `out` has the data section open while cells are placed, and outlives this.
   explicit FarPlacer(SectionWriter* out) : out_(out) {}
 
-  /// `cells` with references in the place of far values, which were written: `cells` itself when
+  /// Writes the far values and returns `cells` with references in their place: `cells` itself if
   /// none is far. Errors: kInvalidArgument (a value above kFarValueBytesMax), kCorruption,
   /// kIoError, kNoSpace. Lifetime: until the next call.
   Result<std::span<const Cell>> Place(std::span<const Cell> cells, Compression compression);

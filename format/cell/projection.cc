@@ -1,4 +1,4 @@
-// Resolving wanted columns to the ids of a file.
+// Resolves wanted columns to the ids of a file.
 #include "format/cell/projection.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The columns that a reader wants of a family, resolved once against the names of one file so that
-// unwanted cells are stepped over without looking at a name.
+// The columns that a reader wants from a family, resolved once against the names of one file, so
+// that unwanted cells are skipped without comparing names.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace tandem::format {
 
 class BlockFile;
 
-/// Good for all rows of one file. Threads: const methods from any. Lifetime: `names` and `columns`
+/// Valid for all rows of one file. Threads: const methods from any. Lifetime: `names` and `columns`
 /// outlive it.
 class Projection {
  public:
-  /// Every column. `file` is where far values lie, and outlives the cells that are decoded; without
-  /// it a far value is corruption.
+  /// Every column. `file` holds the far values and outlives the decoded cells; without it a far
+  /// value is corruption.
   Projection(const Dictionary& names, const BlockFile* file) : names_(names), file_(file) {}
   /// The columns of these qualifiers. Requires: `columns` is sorted.
   Projection(const Dictionary& names, std::span<const std::string> columns, const BlockFile* file);
@@ -34,7 +34,7 @@ class Projection {
   bool all() const { return all_; }
   /// Requires: !all(), id in 1..names().size().
   bool WantsId(uint32_t id) const { return wanted_[id - 1] != 0; }
-  /// For names that stand inline. Requires: !all().
+  /// For names that are stored inline. Requires: !all().
   bool WantsName(std::string_view name) const;
 
  private:

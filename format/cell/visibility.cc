@@ -1,14 +1,14 @@
-// One sweep down the sorted cells of a row decides what it shows. Within a column timestamps fall,
-// and sequences fall within a timestamp, so whatever may hide a Put has been passed before the Put:
-//   1. DeleteColumn: the greatest sequence of those passed so far in the column.
-//   2. DeleteCell: the greatest sequence of those passed so far at this timestamp.
-//   3. DeleteFamily: markers come first in the family. They become a staircase (timestamp falls,
-//      greatest sequence so far rises) that a binary search answers; a family without them has
-//      none.
+// One sweep down the sorted cells of a row decides which are visible. Within a column timestamps
+// descend, and sequences descend within a timestamp, so every marker that may hide a Put comes
+// before it:
+//   1. DeleteColumn: keep the greatest sequence seen so far in the column.
+//   2. DeleteCell: keep the greatest sequence seen so far at this timestamp.
+//   3. DeleteFamily: markers come first in the family. They form a staircase (timestamps descend,
+//      the greatest sequence so far ascends), which is searched by binary search.
 // Of the Puts at one timestamp only the first that exists at the read point counts: the others have
 // smaller sequences, so they are superseded by it or hidden with it. A Put outside the read point's
-// bounds counts among the versions all the same: as_of and since choose of what is left.
-// Retention is the same sweep once per distinct read point, then a sweep upwards that finds for
+// bounds still counts as a version: as_of and since select among the versions that are left.
+// Retention runs the same sweep once per distinct read point, then a sweep upwards that finds for
 // each marker the smallest sequence among the kept Puts in its scope.
 #include "format/cell/visibility.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-/// The greatest timestamp at which a cell has expired; nullopt: none has.
+/// The greatest timestamp at which a cell has expired; nullopt if no cell has.
 std::optional<int64_t> ExpiryBound(const FamilyOptions& family, int64_t now_micros) {
   int64_t bound = 0;
   if (family.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, family.ttl_micros, &bound)) {
@@ -30,7 +30,8 @@ std::optional<int64_t> ExpiryBound(const FamilyOptions& family, int64_t now_micr
   return bound;
 }
 
-/// A family that the table does not know (which only a damaged file can hold) loses nothing.
+/// Options of a family that the table does not have, which only a damaged file can contain: keep
+/// everything.
 const FamilyOptions kUnknownFamily{.name = {}, .max_versions = 0xffff'ffff};
 
 const FamilyOptions& OptionsOf(std::span<const FamilyRecord> families, FamilyId id) {
@@ -115,7 +116,7 @@ void Sweep(std::span<const Cell> cells, std::span<const FamilyRecord> families,
   }
 }
 
-/// Whether the row is nothing but one Put a column, none expired: then every read shows all of it.
+/// Whether the row has only one Put per column, none expired: then every read shows all of it.
 bool ShowsEverything(std::span<const Cell> cells, const Retention& retention) {
   std::optional<int64_t> expired_at;
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -131,8 +132,8 @@ bool ShowsEverything(std::span<const Cell> cells, const Retention& retention) {
   return true;
 }
 
-/// The read points that can differ on this row: the latest, and of the snapshots that fall between
-/// two neighbouring sequences of the row any one.
+/// The read points that can differ on this row: the latest, and one for each group of snapshots
+/// that fall between the same two adjacent sequences of the row.
 std::vector<SequenceNumber> DistinctPoints(std::span<const Cell> cells,
                                            std::span<const SequenceNumber> snapshots) {
   std::vector<SequenceNumber> points = {kSequenceMax};
@@ -143,8 +144,8 @@ std::vector<SequenceNumber> DistinctPoints(std::span<const Cell> cells,
   std::sort(sequences.begin(), sequences.end());
   for (const SequenceNumber snapshot : snapshots) {
     const auto after = std::upper_bound(sequences.begin(), sequences.end(), snapshot);
-    // At or above the last sequence a snapshot sees what the latest read sees, below the first
-    // nothing.
+    // A snapshot at or above the last sequence sees what the latest read sees; one below the first
+    // sees nothing.
     if (after != sequences.begin() && after != sequences.end()) points.push_back(*std::prev(after));
   }
   std::sort(points.begin(), points.end());
@@ -153,10 +154,10 @@ std::vector<SequenceNumber> DistinctPoints(std::span<const Cell> cells,
 }
 
 /// Sets keep[i] for each marker cells[i] that hides a kept Put: keep[] holds the kept Puts.
-/// The cells of one family, [begin, end), are swept upwards: timestamps and sequences rise.
+/// Sweeps the cells of one family, [begin, end), upwards: timestamps and sequences ascend.
 void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
                        std::vector<bool>* keep) {
-  size_t columns = begin;  // Behind the DeleteFamily markers.
+  size_t columns = begin;  // After the DeleteFamily markers.
   while (columns < end && cells[columns].kind == CellKind::kDeleteFamily) ++columns;
   // Smallest sequence of the kept Puts that marker i covers and marker i + 1 does not.
   std::vector<uint64_t> covered(columns - begin, kNone);

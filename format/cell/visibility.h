@@ -1,5 +1,5 @@
-// What a row shows (rules 1 and 2 of docs/index-rules.md) and which of its cells a merge keeps
-// (rules 9 and 10). One place decides both, so reads, flush and compaction cannot disagree.
+// Which cells of a row are visible (rules 1 and 2 of docs/index-rules.md) and which of them a merge
+// keeps (rules 9 and 10). Both are decided here, so reads, flush and compaction cannot disagree.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,36 @@
 
 namespace tandem::format {
 
-/// The moment a row is seen at: cells with a larger sequence do not exist yet, and a cell whose
-/// timestamp plus its family's TTL is at or before `now_micros` exists no more. Of the versions
-/// that are left after deletes and the family's limit, only those with since <= timestamp <= as_of
-/// are shown.
+/// The point in time at which a row is read: cells with a larger sequence do not exist yet, and a
+/// cell whose timestamp plus its family's TTL is at or before `now_micros` has expired. Of the
+/// versions that are left after deletes and the family's limit, only those with since <= timestamp
+/// <= as_of are shown.
 struct ReadPoint {
   SequenceNumber sequence = kSequenceMax;
   int64_t now_micros = 0;
   int64_t since = std::numeric_limits<int64_t>::min();
   int64_t as_of = std::numeric_limits<int64_t>::max();
 
-  /// Whether a version may be left out for its timestamp alone.
+  /// Whether a version may be excluded by its timestamp alone.
   bool is_bounded() const {
     return since != std::numeric_limits<int64_t>::min() ||
            as_of != std::numeric_limits<int64_t>::max();
   }
 };
 
-/// Appends to `*out` the Puts of `cells` that are visible at `point`: not hidden by a marker of a
-/// larger sequence, not expired, of equal timestamps the one of the greatest sequence, at most the
-/// family's max_versions newest a column; of these the ones within the bounds. Order is kept.
+/// Appends to `*out` the Puts of `cells` that are visible at `point`: not hidden by a marker with a
+/// larger sequence, not expired, the one with the greatest sequence at each timestamp, and among
+/// the newest max_versions of the column; of these, the ones within the bounds. Order is kept.
 /// Requires: `cells` is one row, sorted by CellLess, each family among `families` (by id).
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out);
 
-/// What a merge (flush or compaction) knows when it decides about the cells of a row.
+/// The input of a merge (flush or compaction) to its decision about the cells of a row.
 struct Retention {
   std::span<const FamilyRecord> families;
   std::span<const SequenceNumber> snapshots;  ///< Registered snapshots, in any order.
-  /// Not above the `now` of any read to come, registered snapshots included: what expired at it is
-  /// gone for good.
+  /// At most the `now` of any future read, including reads at registered snapshots: a cell that has
+  /// expired at this time is dropped for good.
   int64_t now_micros = 0;
   bool older_sources_may_hold_row = false;  ///< A source outside the merge, older by sequence.
 };

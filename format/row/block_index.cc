@@ -1,6 +1,6 @@
 // Searching the block index, and loading its pieces.
 //
-// A search by key takes two levels: the piece by its first separator, then the entry within it.
+// A search by key has two steps: find the piece by its first separator, then the entry within it.
 #include "format/row/block_index.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ Result<uint64_t> BlockIndex::DataBytes(uint32_t first, uint32_t end) const {
   return with - before;
 }
 
-// Of the blocks before `block`.
+// The stored bytes of the blocks before `block`.
 Result<uint64_t> BlockIndex::DataBytesUpTo(uint32_t block) const {
   if (block == size_) return DataBytesBefore(piece_count());
   uint64_t bytes = DataBytesBefore(block >> bits_);
@@ -133,7 +133,7 @@ Status BlockIndex::LoadBlocks(uint32_t first, uint32_t end) const {
   return {};
 }
 
-// Loads the pieces [first, end), which stand one after the other, with one read.
+// Loads the pieces [first, end), which are contiguous, with one read.
 Status BlockIndex::LoadRun(uint32_t first, uint32_t end) const {
   if (end - first == 1) return LoadSlowly(first).status();
   const uint64_t start = PlaceOfPiece(first).offset;
@@ -171,7 +171,7 @@ Result<BlockIndex::Piece> BlockIndex::MakePiece(uint32_t number, BlockRef block)
   return piece;
 }
 
-// Whether the entries rise and are what the top says of the piece and of the next one.
+// Checks that the entries ascend and agree with what the top says about this piece and the next.
 Status BlockIndex::CheckEntries(uint32_t number, const Block& block,
                                 const IndexTable& table) const {
   std::string stated, found;
@@ -185,7 +185,7 @@ Status BlockIndex::CheckEntries(uint32_t number, const Block& block,
     }
   }
   uint32_t first_min = firsts_[number];
-  uint64_t offset = data_offsets_[number];  // The end of the block before.
+  uint64_t offset = data_offsets_[number];  // The end of the previous block.
   const uint64_t end = data_offsets_[number + 1];
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < table.count(); ++i) {

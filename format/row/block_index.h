@@ -1,9 +1,9 @@
-// The block index of a family in memory: its top, and its pieces as they are needed. The byte
-// tables stand in block_index_writer.h.
+// The in-memory block index of a family: its top, and its pieces as they are needed. The byte
+// tables are in block_index_writer.h.
 //
-// Opening reads the top alone. A piece is read, checked and compared with what the top says of it
-// when it is first needed; then it stays. A file without a top (it has one piece, or was written
-// before there were tops) is loaded whole, and a top is made of what was read.
+// Opening reads only the top. A piece is read and checked against the top when it is first needed,
+// and then stays in memory. An index without a top (it has one piece, its top would exceed 16 MiB,
+// or an older version wrote it) is loaded whole, and a top is built from its pieces.
 #pragma once
 
 #include <cstdint>
@@ -23,32 +23,32 @@
 
 namespace tandem::format {
 
-/// A row block as its block index places it.
+/// A row block, as its block index describes it.
 struct DataBlock {
   BlockHandle handle;
   uint32_t first = 0;  ///< Position of its first row.
   uint32_t count = 0;  ///< Rows.
 };
 
-/// What a BlockIndex is opened from.
+/// The sections that a BlockIndex is opened from.
 struct IndexPlaces {
   const SectionEntry* index = nullptr;
   const SectionEntry* top = nullptr;   ///< nullptr: the index is loaded whole.
-  const SectionEntry* data = nullptr;  ///< The section that the blocks lie in.
+  const SectionEntry* data = nullptr;  ///< The section with the row blocks.
 };
 
-/// Threads: any. Searches take no lock; of several threads that load a piece at once one wins.
+/// Threads: any. Searches take no lock; if several threads load a piece at once, one wins.
 class BlockIndex {
  public:
   BlockIndex() = default;
-  /// Of a family with `row_count` rows. Errors: kIoError; kCorruption when the top contradicts
-  /// itself or the section table, and without a top what is wrong with a piece.
+  /// Opens the index of a family with `row_count` rows. Errors: kIoError; kCorruption when the top
+  /// contradicts itself or the section table, or, without a top, when a piece is bad.
   /// Lifetime: `file` outlives the result.
   static Result<BlockIndex> Open(const BlockFile& file, const IndexPlaces& places,
                                  uint32_t row_count);
 
   uint32_t size() const { return size_; }  ///< Blocks.
-  /// What is kept besides the pieces, which are counted as they come.
+  /// Memory without the pieces, which are charged as they are loaded.
   uint64_t memory_bytes() const;
 
   /// Requires: block < size(), it came from BlockOf or Find, or LoadBlocks was called for it.
@@ -60,7 +60,7 @@ class BlockIndex {
         entry + 1 < piece.table.count() ? piece.table.FirstOf(entry + 1) : piece.end;
     return {piece.table.HandleOf(entry), first, end - first};
   }
-  /// What is remembered of the rows of a block. Requires: as At.
+  /// The slot that remembers the parsed rows of a block. Requires: as At.
   RowSlot& SlotOf(uint32_t block) const { return Loaded(block).slots[block & mask()]; }
 
   /// The block that holds `position`, galloping from `hint`, a block at or before it. Loads its
@@ -70,40 +70,40 @@ class BlockIndex {
   /// only), within it, or directly after its last row. Loads its piece. Errors: kCorruption,
   /// kIoError.
   Result<uint32_t> Find(std::string_view key) const;
-  /// The same, galloping from `hint`, a block at or before it; any other is searched for in vain
-  /// first. Requires: hint < size().
+  /// The same, galloping from `hint`, a block at or before it; any other hint costs an extra
+  /// search. Requires: hint < size().
   Result<uint32_t> Find(std::string_view key, uint32_t hint) const;
-  /// Replaces `*separator` by the key that Find tells from those of the blocks before: above every
-  /// key of the block before, not above the first of this one. Loads nothing for the first block of
-  /// a piece. Requires: block < size(). Errors: kCorruption, kIoError.
+  /// Sets `*separator` to the separator of the block: greater than every key of the block before,
+  /// not greater than the first key of this one. Loads nothing for the first block of a piece.
+  /// Requires: block < size(). Errors: kCorruption, kIoError.
   Status Separator(uint32_t block, std::string* separator) const;
-  /// Loads the pieces of the blocks [first, end), neighbours with large reads. Errors: kCorruption,
-  /// kIoError.
+  /// Loads the pieces of the blocks [first, end), adjacent pieces with large reads. Errors:
+  /// kCorruption, kIoError.
   Status LoadBlocks(uint32_t first, uint32_t end) const;
 
   // Pieces, for callers that read many of them.
   uint32_t piece_count() const { return top_.count(); }
   bool HasPiece(uint32_t piece) const { return pieces_[piece].loaded() != nullptr; }
-  /// The piece that `position` is in, galloping from `hint`, a piece at or before it.
+  /// The piece that contains `position`, galloping from `hint`, a piece at or before it.
   uint32_t PieceOf(uint32_t position, uint32_t hint) const;
-  /// Behind the last row of a piece.
+  /// The position after the last row of a piece.
   uint32_t EndOfPiece(uint32_t piece) const { return firsts_[piece + 1]; }
   BlockHandle PlaceOfPiece(uint32_t piece) const { return top_.HandleOf(piece); }
   uint32_t FirstBlockOf(uint32_t piece) const { return piece << bits_; }
-  /// The stored bytes of the blocks before those of a piece, up to piece_count().
+  /// The stored bytes of the blocks before those of `piece`. Requires: piece <= piece_count().
   uint64_t DataBytesBefore(uint32_t piece) const { return piece == 0 ? 0 : data_bytes_[piece - 1]; }
   /// The stored bytes of the blocks [first, end). Loads the pieces of both. Errors: kCorruption,
   /// kIoError.
   Result<uint64_t> DataBytes(uint32_t first, uint32_t end) const;
-  /// Takes `stored`, read from the place of the piece. Errors: kCorruption when it is malformed or
-  /// not what the top says of it.
+  /// Admits a piece from `stored`, read from the place of the piece. Errors: kCorruption when it is
+  /// malformed or does not agree with the top.
   Status AdmitPiece(uint32_t piece, std::string_view stored) const;
 
  private:
-  // A row block's number tells the piece and the entry in it.
+  // The number of a row block gives the piece and the entry in it.
   struct Piece {
     IndexTable table;
-    BlockRef block;  // What `table` views.
+    BlockRef block;  // Holds the bytes of `table`.
     uint32_t end = 0;
     std::unique_ptr<RowSlot[]> slots;
     base::MemoryCharge charge;
@@ -134,9 +134,9 @@ class BlockIndex {
   uint32_t bits_ = 0;  // A piece but the last has 2^bits_ entries.
   BlockRef top_block_;
   IndexTable top_;                      // Views top_block_.
-  std::vector<uint32_t> firsts_;        // Of the pieces, with row_count behind the last one.
-  std::vector<uint64_t> data_offsets_;  // Of the pieces, with the end of the data section.
-  std::vector<uint64_t> data_bytes_;    // Of the pieces up to this one.
+  std::vector<uint32_t> firsts_;        // Of the pieces, then row_count.
+  std::vector<uint64_t> data_offsets_;  // Of the pieces, then the end of the data section.
+  std::vector<uint64_t> data_bytes_;    // Of the pieces up to and including this one.
   std::unique_ptr<Lazy<Piece>[]> pieces_;
 };
 

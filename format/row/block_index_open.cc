@@ -1,4 +1,4 @@
-// Opening a block index: by its top, or whole.
+// Opens a block index: by its top, or whole.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace tandem::format {
 namespace {
 
-// The pieces of an index without a top, as they are in the file, or cut again.
+// The pieces of an index without a top, as they are in the file or recut.
 struct WholeIndex {
   std::vector<BlockRef> blocks;
   std::vector<IndexTable> tables;
@@ -29,7 +29,7 @@ struct WholeIndex {
     return std::all_of(blocks.begin(), blocks.end() - 1, fits) &&
            blocks.back()->count <= uint32_t{1} << bits;
   }
-  /// False when separators do not rise.
+  /// False when separators do not ascend.
   bool Cut();
 };
 
@@ -46,7 +46,7 @@ BlockRef BlockOver(std::string_view raw, const Block& source, uint32_t first, ui
   return block;
 }
 
-// Cuts pieces that ended early, which those of long separators once did, to a common size.
+// Recuts the pieces to a common size. An index without a top may have pieces that end early.
 bool WholeIndex::Cut() {
   WholeIndex even;
   std::vector<SeparatorEntry> entries;
@@ -75,7 +75,7 @@ bool WholeIndex::Cut() {
   return true;
 }
 
-// The top that the writer would have given these pieces.
+// The top that the writer would have written for these pieces.
 BlockRef TopOf(const WholeIndex& whole) {
   std::vector<std::string> separators(whole.tables.size());
   std::vector<SeparatorEntry> pieces;
@@ -109,7 +109,7 @@ Status BlockIndex::ReadTop(const IndexPlaces& places, uint32_t row_count) {
   if (block->first != 0 || block->count != places.top->count) {
     return block->Corrupt(Mismatch("pieces of block index", places.top->count, block->count));
   }
-  // Every entry is a block of one row at least.
+  // Every entry is a block of at least one row.
   if (places.index->count > row_count) {
     return file_->Corrupt(places.index->offset, Mismatch("entries of block index, at most",
                                                          row_count, places.index->count));
@@ -119,7 +119,7 @@ Status BlockIndex::ReadTop(const IndexPlaces& places, uint32_t row_count) {
   return CheckPlacesOfPieces(*places.index);
 }
 
-// Reads what is in the top but for the places of the pieces, and checks it.
+// Reads and checks the top, except the places of the pieces.
 Status BlockIndex::SetTop(BlockRef top, const SectionEntry& data, uint32_t row_count) {
   const auto malformed = [&] {
     return top->Corrupt("block index: its pieces do not rise, or lie elsewhere");
@@ -156,7 +156,7 @@ Status BlockIndex::SetTop(BlockRef top, const SectionEntry& data, uint32_t row_c
   return {};
 }
 
-// The pieces are the blocks of their section, one after the other.
+// Checks that the pieces are the blocks of their section, in order and without gaps.
 Status BlockIndex::CheckPlacesOfPieces(const SectionEntry& index) const {
   uint64_t at = index.offset;
   const uint64_t end = index.offset + index.size_bytes;

@@ -1,5 +1,5 @@
-// Checking and searching a table of separators: by head first; equal heads are settled by the
-// separators' rests.
+// Checks and searches a table of separators. Heads are compared first; if they are equal, the rests
+// of the separators decide.
 #include "format/row/block_index_table.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::optional<IndexTable> IndexTable::Parse(std::string_view raw, uint32_t count
   return table;
 }
 
-// Whether the rests lie within the heap, rise, and have the heads that are stated. Of rests with
-// different heads the heads tell.
+// Whether the rests are within the heap, ascend, and have the stated heads. If two heads differ,
+// comparing the heads is enough.
 bool IndexTable::RestsRise() const {
   const size_t heap_bytes = raw_.size() - heap_;
   const size_t rest_max = kRowKeyBytesMax - std::min(kRowKeyBytesMax, prefix().size());
@@ -64,7 +64,7 @@ uint32_t IndexTable::UpperBound(std::string_view key) const {
   const std::string_view rest = key.substr(heap_ - prefix_at_);
   const uint64_t head = KeyHead(rest);
   uint32_t low = LowerBoundOfHeads(raw_, heads_, count_, head);
-  // Those of the same head, which are mostly few.
+  // The entries with the same head, which are usually few.
   uint32_t high = low, step = 1;
   while (high < count_ && HeadOf(high) == head) {
     if (Rest(high) > rest) break;

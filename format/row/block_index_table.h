@@ -1,5 +1,5 @@
-// The table of a piece of a block index, which its top has as well (block_index_writer.h): entries
-// with a separator, a place and a first position each, searched by key.
+// The table of a piece of a block index, or of its top (block_index_writer.h). Each entry has a
+// separator, a place and a first position; the table is searched by key.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace tandem::format {
 
-/// A view of bytes that it has checked. Threads: any. Lifetime: that of the bytes.
+/// A view of checked bytes. Threads: any. Lifetime: that of the bytes.
 class IndexTable {
  public:
   IndexTable() = default;
-  /// The table of `count` entries that ends `raw`, its heads at `heads_at`. nullopt when an array
-  /// or a separator reaches over the end, a separator is longer than a key or has another head than
-  /// is stated, or separators do not rise. Requires: raw.size() >= heads_at >= 8.
+  /// The table of `count` entries at the end of `raw`, with its heads at `heads_at`. nullopt when
+  /// an array or a separator runs past the end, a separator is longer than a key or does not match
+  /// its head, or separators do not ascend. Requires: raw.size() >= heads_at >= 8.
   static std::optional<IndexTable> Parse(std::string_view raw, uint32_t count, size_t heads_at);
 
   uint32_t count() const { return count_; }
@@ -31,15 +31,16 @@ class IndexTable {
   }
   /// Replaces `*separator`.
   void Separator(uint32_t entry, std::string* separator) const;
-  /// Entries whose separators are not above `key`.
+  /// The number of entries with separators <= `key`.
   uint32_t UpperBound(std::string_view key) const;
-  /// The same when it is known to be above `low`, galloping from there; 0 when it is not.
+  /// The same, galloping from entry `low`. 0 when the separator of `low` is above `key`, and also
+  /// when `key` does not begin with the common prefix: then search without `low`.
   uint32_t UpperBound(std::string_view key, uint32_t low) const;
-  /// Whether the separator of the entry is not above `key`.
+  /// Whether the separator of the entry is <= `key`.
   bool IsAtMost(uint32_t entry, std::string_view key) const;
 
  private:
-  // The key behind the prefix.
+  // The key after the prefix.
   struct Wanted {
     std::string_view rest;
     uint64_t head = 0;
@@ -63,13 +64,13 @@ class IndexTable {
 
   std::string_view raw_;
   uint32_t count_ = 0;
-  // Where the arrays start, the prefix and the heap.
+  // Offsets of the arrays, the prefix and the heap.
   size_t heads_ = 0, offsets_ = 0, sizes_ = 0, firsts_ = 0, key_ends_ = 0, prefix_at_ = 0,
          heap_ = 0;
 };
 
-/// The table of a piece. nullopt also when it has too many entries or no zeros where they belong.
-/// Lifetime: that of the block.
+/// The table of a piece. nullopt also when it has too many entries or when bytes that must be zero
+/// are not. Lifetime: that of the block.
 std::optional<IndexTable> ParseIndexPiece(const Block& block);
 
 }  // namespace tandem::format

@@ -14,7 +14,7 @@ size_t PrefixOf(std::span<const SeparatorEntry> entries) {
   return CommonPrefix(entries.front().separator, entries.back().separator);
 }
 
-// What pieces and tops have in common, from the heads on.
+// The part common to pieces and tops, from the heads on.
 void AppendTable(std::span<const SeparatorEntry> entries, std::string* raw) {
   const size_t prefix = PrefixOf(entries);
   for (const SeparatorEntry& entry : entries)

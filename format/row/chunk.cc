@@ -1,5 +1,6 @@
-// Names of a chunk are front-coded: a cell states how much of the name before it keeps. Decoding
-// writes every name out once, into a buffer whose size the chunk states and a limit bounds.
+// The names in a chunk are prefix-compressed: a cell stores the number of bytes it shares with the
+// name before. Decoding writes every name once to a buffer, whose size is stored in the chunk and
+// limited.
 #include "format/row/chunk.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace tandem::format {
 namespace {
 
-// Flags, lengths and, roughly, the deltas of a cell that has its own.
+// Flags and lengths of a cell, and roughly its deltas if it has its own.
 constexpr size_t kCellBytes = 4, kTimestampBytes = 5, kSequenceBytes = 4;
 // Flags and the length of a value, or flags and two deltas.
 constexpr size_t kCellBytesMin = 2;

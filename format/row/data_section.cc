@@ -1,7 +1,7 @@
-// Loading the parts of a family, and its row blocks from the cache or the disk.
+// Loads the sections of a family, and its row blocks from the cache or the disk.
 //
-// A row block that the cache holds is found through the slot of its entry in the block index, which
-// knows it weakly. A slot whose block is gone asks the cache, which may have it from another
+// A cached row block is found through the slot of its entry in the block index, which holds a weak
+// reference. If the block is gone, the cache is searched: it may have the block from another
 // StoreFile of the same file.
 #include "format/row/data_section.h"
 
@@ -21,7 +21,7 @@ Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& sec
   SequentialReader reader(file, section);
   Result<BlockRef> block = reader.Next(BlockKind::kDictionary);
   if (!block && block.error().code() == StatusCode::kCorruption) {
-    // They are alike, so the second one starts in the middle.
+    // They have equal sizes, so the second one starts in the middle.
     SectionEntry second = section;
     second.size_bytes = section.size_bytes / 2;
     second.offset += second.size_bytes;
@@ -52,7 +52,7 @@ void RowSlot::Set(const RowBlockRef& rows) {
 void RowSlot::Prefetch() const {
   const auto address = reinterpret_cast<uintptr_t>(address_.load(std::memory_order_relaxed));
   if (address == 0) return;
-  // The counts of references stand before the object.
+  // The reference counts are before the object.
   constexpr uintptr_t kCountsBytes = 16, kLine = 64;
   for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
     __builtin_prefetch(reinterpret_cast<const void*>(at));

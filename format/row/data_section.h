@@ -1,15 +1,15 @@
 // The cells of one family of a store file: its own positions, row blocks, block index and names.
 //
 // The rows of a file, over all families, are its ordinals 0..n-1. A family that some rows lack
-// numbers the rows that it has 0..m-1, its positions: a presence bitmap with ranks leads from
-// ordinal to position and back. Every family's blocks hold the keys of their rows. The key carrier
-// of a file is its lowest family with m = n; where there is none, blocks of rows without cells
-// (owner kKeysOwner) carry the keys.
+// numbers the rows that it has 0..m-1, its positions: a presence bitmap with ranks maps ordinals to
+// positions and back. Every family's blocks hold the keys of their rows. The key carrier of a file
+// is its lowest family with m = n; if there is none, blocks of rows without cells (owner
+// kKeysOwner) hold the keys.
 //
-// The blocks of all families stand in the one data section of the file, in extents: a family's
-// finished blocks wait until they make up kExtentBytes and go out together. So a file is written
-// front to back in bounded memory whatever its families, and a scan of one family still reads long
-// runs. Within a family offsets rise with positions.
+// The blocks of all families are in the file's one data section, in extents: the finished blocks of
+// a family wait until they reach kExtentBytes and are written together. So a file is written front
+// to back in bounded memory, and a scan of one family still reads large contiguous pieces. Within a
+// family offsets ascend with positions.
 #pragma once
 
 #include <array>
@@ -34,17 +34,17 @@ namespace tandem::format {
 inline constexpr uint32_t kKeysOwner = 255;  ///< No family has this id.
 inline constexpr size_t kExtentBytes = 1 << 20;
 
-/// What a DataSection is loaded from.
+/// The sections that a DataSection is loaded from.
 struct DataPlaces {
   const SectionEntry* data = nullptr;      ///< The data section of the file.
-  const SectionEntry* index = nullptr;     ///< The family's block index,
-  const SectionEntry* top = nullptr;       ///< and its top; nullptr: it has none.
+  const SectionEntry* index = nullptr;     ///< The family's block index.
+  const SectionEntry* top = nullptr;       ///< Its top; nullptr: it has none.
   const SectionEntry* names = nullptr;     ///< Its dictionary; nullptr for kKeysOwner.
   const SectionEntry* presence = nullptr;  ///< nullptr: every row has cells of it.
 };
 
-/// Made by StoreFile with the top of the block index, presence and names loaded. Threads: any.
-/// Lifetime: its file's.
+/// Made by StoreFile, with the top of the block index, the presence bitmap and the names loaded.
+/// Threads: any. Lifetime: that of its file.
 class DataSection {
  public:
   DataSection(DataSection&&) noexcept;
@@ -63,8 +63,8 @@ class DataSection {
 
   /// Whether row `ordinal` has cells of the family. Requires: ordinal < rows of the file.
   bool Has(uint32_t ordinal) const { return presence_ == nullptr || presence_->Has(ordinal); }
-  /// Its rows with smaller ordinals; the row's position when it Has it. Requires: ordinal <= rows
-  /// of the file.
+  /// The number of its rows with smaller ordinals, which is the row's position if Has(ordinal).
+  /// Requires: ordinal <= rows of the file.
   uint32_t RankOf(uint32_t ordinal) const {
     return presence_ == nullptr ? ordinal : presence_->RankOf(ordinal);
   }
@@ -78,7 +78,8 @@ class DataSection {
   /// LoadBlocks was called for it.
   DataBlock BlockAt(uint32_t block) const { return index_.At(block); }
   /// The block that holds `position`, galloping from `hint`, a block at or before it. Errors:
-  /// kCorruption, kIoError, when a piece of the block index has to be read; so for the next three.
+  /// kCorruption, kIoError, when a piece of the block index must be read; the same for the next
+  /// three.
   Result<uint32_t> BlockOf(uint32_t position, uint32_t hint = 0) const {
     return index_.BlockOf(position, hint);
   }
@@ -88,34 +89,35 @@ class DataSection {
   Result<uint32_t> BlockOfKey(std::string_view key, uint32_t hint) const {
     return index_.Find(key, hint);
   }
-  /// Replaces `*separator`: BlockOfKey is `block` for this key, and less for every smaller one.
-  /// Requires: 0 < block; nothing else.
+  /// Sets `*separator`: BlockOfKey is `block` for this key, and less for every smaller key.
+  /// Requires: 0 < block < block_count(); the block need not be loaded.
   Status SeparatorOf(uint32_t block, std::string* separator) const {
     return index_.Separator(block, separator);
   }
-  /// Makes all blocks known. Errors: kCorruption, kIoError.
+  /// Loads the block index entries of all blocks. Errors: kCorruption, kIoError.
   Status LoadBlocks() const { return index_.LoadBlocks(0, index_.size()); }
   /// The stored bytes of the blocks [first, end). Errors: as LoadBlocks.
   Result<uint64_t> BytesOfBlocks(uint32_t first, uint32_t end) const {
     return index_.DataBytes(first, end);
   }
-  /// For callers that load many pieces of it at once.
+  /// For callers that load many of its pieces at once.
   const BlockIndex& index() const { return index_; }
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;
-  /// The same over bytes that the caller read: all of the block's handle, kept in the cache.
+  /// The same for bytes that the caller read, all of the block's handle. Puts the block into the
+  /// cache.
   Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored) const;
   /// The same without putting the block into the cache.
   Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached.
   RowBlockRef CachedRows(uint32_t block) const;
-  /// The same without a look-up in the cache, and without counting as a use: nullptr also when
-  /// nobody has read the block through this object.
+  /// The same without a cache lookup, and without counting as a use: nullptr also when nobody has
+  /// read the block through this object.
   RowBlockRef RememberedRows(uint32_t block) const;
-  /// Has the processor fetch the object that CachedRows will return.
+  /// Prefetches the object that CachedRows will return into the processor's cache.
   void PrefetchRows(uint32_t block) const;
-  /// As ReadRows, but past the cache.
+  /// As ReadRows, but bypassing the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
 
  private:

@@ -1,4 +1,4 @@
-// Families side by side, and who carries the keys.
+// Writes families side by side, and chooses the key carrier.
 #include "format/row/data_writer.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace tandem::format {
 
 namespace {
 
-// What all families together keep until their extents are full.
+// Bytes that all families together hold until their extents are full.
 constexpr size_t kExtentsBytesMax = 8 << 20;
 constexpr size_t kExtentBytesMin = 128 << 10;
 
@@ -49,14 +49,14 @@ Status DataWriter::EndRow(uint32_t ordinal, std::string_view key) {
   return keys_->AddRow(ordinal, key, {});
 }
 
-// The lowest family of `rows` rows; nullptr when there is none.
+// The lowest family with `rows` rows; nullptr when there is none.
 FamilyWriter* DataWriter::LowestWith(uint32_t rows) {
   const auto found = std::find_if(families_.begin(), families_.end(),
                                   [=](const auto& family) { return family->row_count() == rows; });
   return found == families_.end() ? nullptr : found->get();
 }
 
-// Starts the blocks of keys with those of all rows of `from`.
+// Starts the key blocks with the keys of all rows of `from`.
 Status DataWriter::CopyKeys(FamilyWriter* from) {
   keys_ = std::make_unique<FamilyWriter>(FamilyId(kKeysOwner), keys_options_, kExtentBytes, out_);
   RETURN_IF_ERROR(from->WriteBlocks());

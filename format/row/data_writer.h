@@ -1,10 +1,11 @@
-// The data section of a store file while it is written: the families of the table, and the blocks
-// of keys where no family has every row.
+// Writes the data section of a store file: the families of the table, and key blocks if no family
+// has every row.
 //
-// Some family has every row at first: the one of the first cell. While that is so the lowest such
-// family carries the keys. When the last of them lacks a row, the keys of the rows before it are
-// read back from the blocks that it wrote, block by block, and every later key is added to them. So
-// memory stays bounded, and a file of which a family has every row holds each key once a family.
+// At first some family has every row: that of the first cell. As long as there is one, the lowest
+// such family is the key carrier. When the last one lacks a row, the keys of the rows before it are
+// read back from the blocks that it wrote, block by block, into key blocks, and every later key is
+// added to those. So memory stays bounded, and a file in which some family has every row stores
+// each key only once per family.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +29,17 @@ class DataWriter {
 
   /// nullptr when the table has no such family.
   FamilyWriter* Find(FamilyId family);
-  /// Says that row `ordinal` was added to the families that it has cells of, at least one.
-  /// Errors: kIoError, kNoSpace; kCorruption when the file does not read as it was written.
+  /// Ends row `ordinal`, which was added to each family that it has cells of, at least one.
+  /// Errors: kIoError, kNoSpace; kCorruption when the file does not read back as written.
   Status EndRow(uint32_t ordinal, std::string_view key);
 
   /// Bytes of blocks that wait for their extent, before compression.
   uint64_t waiting_bytes() const;
   uint64_t memory_bytes() const;
-  /// Writes the blocks that are left; the data section can end then.
+  /// Writes the remaining blocks; then the data section can end.
   Status WriteBlocks();
-  /// Writes what follows the data section, family by family. Requires: WriteBlocks was called.
+  /// Writes the sections that follow the data section, family by family. Requires: WriteBlocks was
+  /// called.
   Status WriteSections(uint32_t file_rows);
 
  private:
@@ -48,7 +50,7 @@ class DataWriter {
   SectionWriter* out_;
   std::vector<std::unique_ptr<FamilyWriter>> families_;  // By id.
   FamilyWriter* carrier_ = nullptr;                      // Has every row so far.
-  std::unique_ptr<FamilyWriter> keys_;                   // Once no family has.
+  std::unique_ptr<FamilyWriter> keys_;                   // Not null once no family has every row.
   FamilyOptions keys_options_;
 };
 

@@ -1,4 +1,4 @@
-// Row blocks of one family, gathered to extents.
+// Row blocks of one family, collected into extents.
 #include "format/row/family_writer.h"
 
 #include <utility>
@@ -28,7 +28,7 @@ Status FamilyWriter::AddRow(uint32_t ordinal, std::string_view key, std::span<co
   return rows_.size_bytes() >= block_bytes_ ? EndBlock() : Status();
 }
 
-// Row `ordinal` has got the next position.
+// Gives row `ordinal` the next position.
 void FamilyWriter::CountRow(uint32_t ordinal) {
   if (ordinal > row_count_ && present_.empty()) present_.SetFirst(row_count_);
   if (ordinal > row_count_) present_.Set(ordinal);

@@ -1,6 +1,6 @@
-// Writing the cells of one family of a store file, or the keys of its rows (kKeysOwner): rows
-// become blocks, which wait until they make up an extent (data_section.h) and go out together;
-// dictionary, presence and block index follow the data section.
+// Writes the cells of one family of a store file, or the keys of its rows (kKeysOwner). Rows become
+// blocks, which wait until they fill an extent (data_section.h) and are written together.
+// Dictionary, presence bitmap and block index follow the data section.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ namespace tandem::format {
 /// Threads: one at a time.
 class FamilyWriter {
  public:
-  /// `out` has the data section open while rows are added, and outlives this. Blocks go out as soon
-  /// as they make up `extent_bytes`: 0 when no other family is written beside this one.
+  /// `out` has the data section open while rows are added, and outlives this. Blocks are written as
+  /// soon as they reach `extent_bytes`, which is 0 when no other family is written.
   FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
                SectionWriter* out);
 
@@ -39,22 +39,23 @@ class FamilyWriter {
   /// Bytes of the blocks that wait, before compression.
   size_t waiting_bytes() const { return extent_.size(); }
 
-  /// What waits and what describes the blocks that are written; of a wide row its head is missing.
+  /// Memory of the waiting blocks and of the index of written blocks, without the state of a wide
+  /// row.
   uint64_t memory_bytes() const;
 
   /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
-  /// and keys rise; cells are sorted, at least one (the keys: none), of kWideRowBytes at most, and
-  /// references to far values lead into this file. Errors: kIoError, kNoSpace.
+  /// and keys ascend; cells are sorted, at least one (the keys: none), of kWideRowBytes at most,
+  /// and references to far values point into this file. Errors: kIoError, kNoSpace.
   Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells);
-  /// Starts a row of more than kWideRowBytes: what waits goes out before its chunks do. Its cells
-  /// are given to the result, and then EndWideRow is called before anything else. `key_hash`:
-  /// RowHash. Errors: kIoError, kNoSpace. Lifetime: until EndWideRow.
+  /// Starts a row of more than kWideRowBytes, after writing the waiting blocks. Add the row's cells
+  /// to the result, then call EndWideRow before anything else. `key_hash`: RowHash. Errors:
+  /// kIoError, kNoSpace. Lifetime: until EndWideRow.
   Result<WideRowWriter*> BeginWideRow(std::string_view key, uint64_t key_hash);
   /// Ends it as row `ordinal` of the file. `deletes` are its DeleteFamily markers, sorted.
   Status EndWideRow(uint32_t ordinal, std::string_view key, std::span<const Cell> deletes);
-  /// Ends the block being filled and writes what waits.
+  /// Ends the block being filled and writes the waiting blocks.
   Status WriteBlocks();
-  /// Its blocks and where they lie. Requires: WriteBlocks was called since the last row.
+  /// Its blocks and their places. Requires: WriteBlocks was called since the last row.
   const BlockIndexWriter& index() const { return index_; }
   /// Writes the sections that follow the data of a file of `file_rows` rows. Requires: there are
   /// rows, WriteBlocks was called.
@@ -62,7 +63,7 @@ class FamilyWriter {
 
  private:
   struct Waiting {
-    BlockContent content;  // Without its bytes, which stand in extent_.
+    BlockContent content;  // Without its bytes, which are in extent_.
     size_t raw_bytes;
   };
   void CountRow(uint32_t ordinal);
@@ -81,10 +82,10 @@ class FamilyWriter {
   RowBlockWriter rows_;
   std::optional<WideRowWriter> wide_row_;  // Between BeginWideRow and EndWideRow.
   BlockIndexWriter index_;
-  std::string raw_;               // The block that ended last.
+  std::string raw_;               // The last block that ended.
   std::string key_before_block_;  // The last key of the block before the one in rows_.
   std::vector<Waiting> waiting_;
-  std::string extent_;  // The raw bytes of the blocks that wait, one after the other.
+  std::string extent_;  // The raw bytes of the waiting blocks, concatenated.
 };
 
 }  // namespace tandem::format

@@ -30,7 +30,7 @@ uint32_t Presence::RankOf(uint32_t ordinal) const {
   for (uint32_t i = word - word % kRankWords; i < word; ++i) {
     rank += static_cast<uint32_t>(std::popcount(words[i]));
   }
-  const uint32_t bit = ordinal % kWordBits;  // 0 when the ordinal lies behind the last word.
+  const uint32_t bit = ordinal % kWordBits;  // 0 when the ordinal is after the last word.
   if (bit == 0) return rank;
   return rank + static_cast<uint32_t>(std::popcount(words[word] << (kWordBits - bit)));
 }
@@ -38,7 +38,7 @@ uint32_t Presence::RankOf(uint32_t ordinal) const {
 uint32_t Presence::OrdinalOf(uint32_t position) const {
   const auto words = rows_.words();
   const auto above = std::upper_bound(ranks_.begin(), ranks_.end() - 1, position);
-  uint32_t left = position - *(above - 1);  // Ones to pass over from that rank on.
+  uint32_t left = position - *(above - 1);  // Ones to skip after that rank.
   auto word = static_cast<uint32_t>(above - 1 - ranks_.begin()) * kRankWords;
   for (;; ++word) {
     const auto ones = static_cast<uint32_t>(std::popcount(words[word]));

@@ -1,5 +1,5 @@
-// Which rows of a file have cells of a family, with ranks: from ordinals to the family's positions
-// and back. On disk it is a bitmap section (format/block/bitmap_section.h).
+// Which rows of a file have cells of a family, with ranks that map ordinals to the family's
+// positions and back. On disk it is a bitmap section (format/block/bitmap_section.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Presence {
 
   /// Requires: ordinal < rows of the file.
   bool Has(uint32_t ordinal) const { return rows_.Test(ordinal); }
-  /// Rows before `ordinal` that have cells. Requires: ordinal <= rows of the file.
+  /// The number of rows before `ordinal` that have cells. Requires: ordinal <= rows of the file.
   uint32_t RankOf(uint32_t ordinal) const;
   /// The row of that position. Requires: position < count().
   uint32_t OrdinalOf(uint32_t position) const;
@@ -28,7 +28,7 @@ class Presence {
 
  private:
   Bitmap rows_;
-  std::vector<uint32_t> ranks_;  // Ones before each 512 bits, then the ones of all.
+  std::vector<uint32_t> ranks_;  // Ones before each 512 bits, then the total.
 };
 
 }  // namespace tandem::format

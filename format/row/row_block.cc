@@ -1,5 +1,5 @@
-// Searching row blocks and decoding their rows. Offsets that the block states are compared with its
-// size before they are followed; within a row every byte is read through ByteReader.
+// Searches row blocks and decodes their rows. Offsets in the block are checked against its size
+// before they are used; within a row every byte is read through ByteReader.
 #include "format/row/row_block.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace tandem::format {
 namespace {
 
-constexpr size_t kLine = 64;  // Of the processor's cache.
+constexpr size_t kLine = 64;  // Processor cache line.
 
 constexpr size_t kHeadsAt = kRowBlockFixedBytes;
 constexpr size_t kHeadBytes = 8;
 
-// The key as a row stores it: how long it is after the prefix, and its bytes beyond the head.
+// The key as a row stores it: its length after the prefix, and its bytes after the head.
 struct KeyTail {
   size_t suffix_bytes = 0;
   std::string_view tail;
@@ -34,9 +34,9 @@ KeyTail ReadKeyTail(ByteReader* row) {
   return key;
 }
 
-// The column of the cell that a pass over a row stands at.
+// The column of the current cell while a row is decoded.
 struct Column {
-  std::string_view name;  // Without data before the first column.
+  std::string_view name;  // data() is null before the first column.
   bool wanted = true;
 
   bool known() const { return name.data() != nullptr; }
@@ -54,7 +54,7 @@ struct Column {
   }
 };
 
-// Timestamp and sequence of the cell that a pass over a row stands at.
+// Timestamp and sequence of the current cell while a row is decoded.
 class Versions {
  public:
   // Reads the row's flags and shared deltas.
@@ -64,7 +64,7 @@ class Versions {
     sequence_ = base_sequence_ + ((row_flags_ & kRowOneSequence) != 0 ? row->Varint() : 0);
   }
   bool sound() const { return (row_flags_ & ~kRowFlagsKnown) == 0; }
-  // Reads the deltas of the next cell, as far as it has its own.
+  // Reads the deltas of the next cell, if it has its own.
   void Read(uint8_t cell_flags, ByteReader* row) {
     if ((row_flags_ & kRowOneTimestamp) == 0 && (cell_flags & kCellSameTimestamp) == 0) {
       timestamp_ = base_timestamp_ + row->Varint();
@@ -102,7 +102,7 @@ Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
   return RowBlockRef(std::move(rows));
 }
 
-// Finds the parts of the block and checks that they lie within it.
+// Finds the parts of the block and checks that they are within it.
 Status RowBlock::Parse() {
   raw_ = raw();
   ByteReader reader(raw_);
@@ -132,7 +132,7 @@ uint64_t RowBlock::Head(uint32_t slot) const {
   return LoadAt<uint64_t>(raw_, kHeadsAt + size_t{slot} * kHeadBytes);
 }
 
-// The bytes of a row; empty, which no row is, when its slots do not rise within the block.
+// The bytes of a row. Empty, which no row is, when its slots do not ascend within the block.
 std::string_view RowBlock::RowBytes(uint32_t slot) const {
   const size_t at = slots_at_ + size_t{slot} * sizeof(uint32_t);
   const uint32_t begin = LoadAt<uint32_t>(raw_, at);
@@ -141,7 +141,7 @@ std::string_view RowBlock::RowBytes(uint32_t slot) const {
   return raw_.substr(begin, end - begin);
 }
 
-// Compares the row's key with prefix + suffix, of which prefix and head are known to be equal.
+// Compares the row's key with prefix + suffix. Requires: prefix and head are equal.
 int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
   ByteReader row(RowBytes(slot));
   const KeyTail key = ReadKeyTail(&row);
@@ -159,7 +159,7 @@ uint32_t RowBlock::LowerBound(std::string_view key) const {
   const uint64_t head = KeyHead(suffix);
   uint32_t slot = LowerBoundOfHeads(raw_, kHeadsAt, count, head);
   if (slot == count || Head(slot) != head) return slot;
-  // Of the run of rows with this head the first whose tail is not smaller.
+  // Among the rows with this head, the first whose tail is not smaller.
   uint32_t end = count;
   if (head != UINT64_MAX) {
     end = slot +
@@ -252,7 +252,7 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
     const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);
     sound &= (flags & kCellFlagsUnknown) == 0 && kind <= CellKind::kDeleteFamily;
     if (kind == CellKind::kDeleteFamily) {
-      // Nothing may stand before these markers that belongs to a column.
+      // These markers come before all cells of columns.
       sound &= !column.known() && (flags & kCellSameColumn) == 0;
     } else if ((flags & kCellSameColumn) != 0) {
       sound &= column.known();
@@ -268,7 +268,7 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
       sound &= kind == CellKind::kPut && far_file != nullptr;
     }
     if (kAll || column.wanted) {
-      // In place: a temporary would be read back while its small stores are still on their way.
+      // In place: reading back a temporary would stall on its small pending stores.
       Cell& cell = out->emplace_back();
       cell.kind = kind;
       cell.family = family_;

@@ -1,7 +1,7 @@
-// Row blocks: rows of one family, sorted by key, with fixed-width key heads for branch-free search
-// and slots that lead from an ordinal to its row without comparing a key. The byte table stands in
-// row_block_writer.h. The head of a wide row (wide_row.h) is a row block of one row whose cells lie
-// elsewhere.
+// Row blocks: rows of one family, sorted by key, with fixed-width key heads for branch-free search,
+// and slots that locate a row by its number in the block without comparing keys. The byte table is
+// in row_block_writer.h. The head of a wide row (wide_row.h) is a row block of one row whose cells
+// are elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@
 namespace tandem::format {
 
 /// A row block whose fixed part, heads and slots are within bounds. Slots and rows are checked as
-/// they are used, so decoding costs no more for many rows than for few. Threads: any. Lifetime:
-/// views of cells point into the block and the dictionary.
+/// they are used, so decoding a block of many rows costs no more than one of few. Threads: any.
+/// Lifetime: views of cells point into the block and the dictionary.
 class RowBlock final : public Block {
   struct Private {};
 
@@ -34,10 +34,10 @@ class RowBlock final : public Block {
                                                         std::string_view stored);
 
   uint32_t row_count() const { return count; }
-  uint32_t first() const { return Block::first; }  ///< Ordinal of row 0.
+  uint32_t first() const { return Block::first; }  ///< Position of row 0.
 
-  /// Whether this is the head of a wide row: it has one row, of which Key, KeyEquals and LowerBound
-  /// know, but no cells (AppendWideColumns, NewWideRowStream).
+  /// Whether this is the head of a wide row. It has one row, for which Key, KeyEquals and
+  /// LowerBound work, but no cells: AppendWideColumns and NewWideRowStream (wide_row.h) read those.
   bool is_wide() const { return kind == BlockKind::kWideHead; }
   /// Requires: is_wide().
   const WideRowTotals& wide_totals() const { return wide_->totals(); }
@@ -49,23 +49,23 @@ class RowBlock final : public Block {
   /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
   /// content is corrupt.
   uint32_t LowerBound(std::string_view key) const;
-  /// Puts the key of row `slot` together in `*key` (replaced). Requires: slot < row_count().
-  /// Errors: kCorruption.
+  /// Sets `*key` to the key of row `slot`. Requires: slot < row_count(). Errors: kCorruption.
   Status Key(uint32_t slot, std::string* key) const;
   /// Whether the row at `slot` has exactly this key. Requires: slot < row_count().
   Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
 
   /// Appends the cells of row `slot` in order: the Puts and column markers of the projection's
-  /// columns, and every DeleteFamily marker. A row of which nothing is wanted appends nothing, nor
-  /// does a row of the keys (owner kKeysOwner).
+  /// columns, and every DeleteFamily marker. A row without wanted cells appends nothing, nor does a
+  /// row of the keys (owner kKeysOwner).
   /// Requires: slot < row_count(); the projection was made from this file's names.
-  /// Errors: kCorruption, kUnsupported for a wide row; what was appended before is to be ignored.
+  /// Errors: kCorruption, kUnsupported for a wide row; then ignore what was appended.
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
-  /// Has the processor fetch where row `slot` lies, for PrefetchRow. Requires: slot < row_count().
+  /// Prefetches the slot and head of row `slot`, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
-  /// Prefetches where all rows lie, for callers that do not know the slot yet.
+  /// Prefetches the first slots, up to 512 bytes of them, for callers that do not know the slot
+  /// yet.
   void PrefetchPlaces() const;
-  /// Has the processor fetch the row's first bytes. Requires: slot < row_count().
+  /// Prefetches the first bytes of the row. Requires: slot < row_count().
   void PrefetchRow(uint32_t slot) const;
 
  private:
@@ -76,7 +76,7 @@ class RowBlock final : public Block {
   std::string_view RowBytes(uint32_t slot) const;
   int CompareTail(uint32_t slot, std::string_view suffix) const;
 
-  // What a look-up by slot needs stands together, behind Block's own hot end: one cache line.
+  // The fields for a lookup by slot are together, after the hot end of Block: one cache line.
   FamilyId family_;
   uint32_t slots_at_ = 0;
   uint32_t rows_at_ = 0;

@@ -1,5 +1,5 @@
-// What an entry of a block index remembers of its row block: it finds a cached block without
-// searching a table, while the cache alone decides how long the block lives.
+// A block index entry's weak reference to its row block. It finds a cached block without searching
+// a table, while only the cache decides how long the block lives.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 namespace tandem::format {
 
-/// Knows a row block for as long as somebody else keeps it. A spin bit guards it: it is held for a
-/// few instructions and never while anything is waited for. Threads: any.
+/// A weak reference to a row block. A spin bit guards it, which is held for a few instructions and
+/// never across a wait. Threads: any.
 class RowSlot {
  public:
   /// nullptr when the block is gone.
   RowBlockRef Get() const;
   void Set(const RowBlockRef& rows);
-  /// Has the processor fetch the block's object, if it is still there.
+  /// Prefetches the block's object into the processor's cache, if it is still there.
   void Prefetch() const;
 
  private:
@@ -24,7 +24,7 @@ class RowSlot {
 
   mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
   std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
-  // Where the block was when it was set: to prefetch from, never to be followed. Relaxed.
+  // The block's address when it was set: only to prefetch, never dereferenced. Relaxed.
   std::atomic<const void*> address_{nullptr};
 };
 

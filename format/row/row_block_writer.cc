@@ -1,5 +1,5 @@
-// Rows are kept as they come and encoded when the block ends, because the common prefix and the
-// bases of the deltas are known only then.
+// Rows are buffered and encoded when the block ends, because the common prefix and the bases of the
+// deltas are known only then.
 #include "format/row/row_block_writer.h"
 
 #include <algorithm>

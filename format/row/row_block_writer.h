@@ -32,7 +32,7 @@
 //   Puts only
 // Keys (owner kKeysOwner; data_section.h): the rows have no cells and end with row flags of 0; base
 // timestamp and base sequence are 0.
-// Deltas are modulo 2^64. Nothing is checksummed here: the block header does that.
+// Deltas are modulo 2^64. There is no checksum here: the block header has it.
 //
 // Example: rows "k1" {a = "x"} and "k2" {a deleted (DeleteColumn), b = ""}, all at timestamp 5 and
 // sequence 9, with the dictionary a = 1, b = 2:
@@ -80,25 +80,25 @@ inline constexpr uint8_t kCellSameSequence = 32;
 inline constexpr uint8_t kCellFar = 64;
 inline constexpr uint8_t kCellFlagsUnknown = 128;
 
-/// No row of this key and these cells takes more raw bytes, alone in its block. It depends on
-/// nothing but lengths.
+/// An upper bound of the raw bytes of a row with this key and these cells, alone in its block. It
+/// depends only on lengths.
 uint64_t RowBytesBound(std::string_view key, std::span<const Cell> cells);
 
 /// Collects the rows of one block and encodes them. Threads: one at a time.
 class RowBlockWriter {
  public:
-  /// `names` outlives the writer and gets the columns.
+  /// `names` outlives the writer; columns are added to it.
   explicit RowBlockWriter(DictionaryBuilder* names) : names_(names) {}
 
-  /// Whether the block stays within kBlockRawBytesMax with this row in it, whatever its deltas.
+  /// Whether the block stays within kBlockRawBytesMax with this row added, whatever its deltas.
   bool Fits(std::string_view key, std::span<const Cell> cells) const;
-  /// Appends a row. Requires: keys rise; cells are sorted; it fits; all rows of the block have
-  /// cells or none has; references to far values lead into the file being written.
+  /// Appends a row. Requires: keys ascend; cells are sorted; it fits; all rows of the block have
+  /// cells or none has; references to far values point into the file being written.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
-  /// About what the raw bytes will be.
+  /// Estimate of the raw size.
   size_t size_bytes() const { return size_bytes_; }
-  /// About what the row would add to size_bytes().
+  /// The bytes that the row would add to size_bytes(), without inline names.
   static size_t SizeOf(std::string_view key, std::span<const Cell> cells);
   std::string_view first_key() const { return KeyOf(rows_.front()); }
   std::string_view last_key() const { return KeyOf(rows_.back()); }
@@ -108,7 +108,7 @@ class RowBlockWriter {
   uint16_t Finish(std::string* raw);
 
  private:
-  // A row and a cell whose bytes wait in heap_: deltas and prefix are known when the block ends.
+  // A row and a cell, with their bytes in heap_: deltas and prefix are known when the block ends.
   struct Row {
     size_t key_offset;
     uint32_t key_bytes;
@@ -118,8 +118,8 @@ class RowBlockWriter {
     CellKind kind{};
     bool same_column = false;
     bool far = false;
-    uint32_t column = 0;      // 0: the name stands in heap_, before the value.
-    uint32_t name_bytes = 0;  // 0 unless it does.
+    uint32_t column = 0;      // 0: the name is in heap_, before the value.
+    uint32_t name_bytes = 0;  // 0 unless it is there.
     uint32_t value_bytes = 0;
     size_t heap_offset = 0;
     int64_t timestamp = 0;

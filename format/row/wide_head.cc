@@ -1,5 +1,5 @@
 // A head is checked once when it is parsed, so that its fences can be searched without further
-// tests.
+// checks.
 #include "format/row/wide_head.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr size_t kFenceTimestampAt = 8, kFenceSequenceAt = 16, kFenceStoredAt = 
                  kFenceEndAt = 28;
 constexpr size_t kMarkerBytesMin = 2;
 
-// Whether the first cell of the chunk of `a` may stand before that of `b`.
+// Whether the first cell of the chunk of `a` may come before that of `b`.
 bool InOrder(const Fence& a, const Fence& b) {
   const int order = a.qualifier.compare(b.qualifier);
   if (order != 0) return order < 0;
@@ -71,7 +71,8 @@ Result<WideHead> WideHead::Parse(const Block& block, FamilyId family) {
   return head;
 }
 
-// Names lie within their bytes; chunks rise towards the head without overlapping; cells rise.
+// Checks that names are within their bytes, that chunks ascend up to the head without overlapping,
+// and that cells ascend.
 Status WideHead::CheckFences(const Block& block) const {
   uint32_t name_begin = 0;
   uint64_t chunk_min = totals_.first_chunk;

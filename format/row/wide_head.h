@@ -1,4 +1,4 @@
-// The head block of a wide row, parsed; its byte table stands in wide_row.h.
+// The parsed head block of a wide row; its byte table is in wide_row.h.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ inline constexpr size_t kWideHeadFixedBytes = 64;
 inline constexpr size_t kFenceBytes = 32;
 inline constexpr uint32_t kStrideMax = 20;  ///< 2^20 * 4,096 chunks are more than u32 can number.
 
-/// What a head says of its row.
+/// The totals of a row in its head.
 struct WideRowTotals {
   uint64_t cells = 0;  ///< In chunks.
-  uint64_t bytes = 0;  ///< Of qualifiers and values as the user wrote them; far ones count.
+  uint64_t bytes = 0;  ///< Of qualifiers and values as the user wrote them, far ones included.
   uint32_t chunks = 0;
   uint64_t first_chunk = 0;  ///< Offset; 0 without chunks.
 };
 
-/// A chunk and the first of its cells.
+/// A chunk and its first cell.
 struct Fence {
   BlockHandle chunk;
   std::string_view qualifier;

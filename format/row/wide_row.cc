@@ -1,4 +1,4 @@
-// Chunks of a wide row, found through the fences of its head or walked from the first to the head.
+// Reads the chunks of a wide row, through the fences of its head or in order from the first one.
 #include "format/row/wide_row.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ ChunkPlace PlaceOf(const BlockFile& file, const RowBlock& head, uint32_t number)
   return {&file, head.wide_head().family(), head.first(), head.wide_head().key_hash(), number};
 }
 
-// Steps over value blocks to the next chunk, which `run` has before its end. Errors: kCorruption
-// when anything else comes.
+// Skips value blocks up to the next chunk, which must be in `run`. Errors: kCorruption for any
+// other block.
 Result<BlockRef> NextChunkBlock(SequentialReader* run) {
   while (true) {
     ASSIGN_OR_RETURN(const BlockKind kind, run->NextKind());
@@ -34,7 +34,7 @@ Result<BlockRef> NextChunkBlock(SequentialReader* run) {
   }
 }
 
-// One chunk of the row, decoded, and the way to others.
+// A cursor over the chunks of the row; the current one is decoded.
 class ChunkCursor {
  public:
   ChunkCursor(const BlockFile& file, const RowBlock& block)
@@ -45,9 +45,9 @@ class ChunkCursor {
   const std::vector<Cell>& cells() const { return cells_; }
   const std::shared_ptr<const void>& pin() const { return pin_; }
 
-  // To the chunk of fence i.
+  // Moves to the chunk of fence i.
   Status MoveToFence(uint32_t i);
-  // To the chunk after the present one. Requires: there is one.
+  // Moves to the next chunk. Requires: there is one.
   Status MoveToNext();
 
  private:
@@ -59,7 +59,7 @@ class ChunkCursor {
   std::optional<uint32_t> number_;
   std::vector<Cell> cells_;
   std::shared_ptr<const void> pin_;
-  std::optional<SequentialReader> run_;  // Behind the present chunk.
+  std::optional<SequentialReader> run_;  // Positioned after the current chunk.
 };
 
 Status ChunkCursor::MoveToFence(uint32_t i) {
@@ -88,7 +88,7 @@ Status ChunkCursor::Decode(BlockRef block, uint32_t number) {
   return Status();
 }
 
-// The columns of one row, sought in the order of their names.
+// Finds columns of one row, in the order of their names.
 class ColumnFinder {
  public:
   ColumnFinder(const BlockFile& file, const RowBlock& block, std::vector<Cell>* out,
@@ -123,7 +123,7 @@ Status ColumnFinder::Append(std::string_view column) {
   return Status();
 }
 
-// The first fence whose chunk begins with that column or a later one.
+// The first fence whose chunk begins with `column` or a later one.
 uint32_t ColumnFinder::FirstFenceAtOrAfter(std::string_view column) const {
   uint32_t begin = 0, end = head_.fence_count();
   while (begin < end) {
@@ -137,8 +137,8 @@ uint32_t ColumnFinder::FirstFenceAtOrAfter(std::string_view column) const {
   return begin;
 }
 
-// To the chunk of the fence, or not at all when the present chunk is a better start: behind the
-// fence and not behind the column's beginning.
+// Moves to the chunk of the fence, unless the current chunk is a better start: at or after the
+// fence, and beginning before the column.
 Status ColumnFinder::MoveTo(std::string_view column, uint32_t fence) {
   if (chunks_.valid() && chunks_.number() >> head_.stride() >= fence &&
       chunks_.cells().front().qualifier < column) {
@@ -183,7 +183,7 @@ class WideRowStream final : public CellStream {
   bool started_ = false;
   uint32_t chunks_ = 0;  // Given so far.
   uint64_t cell_count_ = 0, bytes_ = 0;
-  Cell last_;  // Of the chunk before; its name stands in last_name_.
+  Cell last_;  // Of the previous chunk; its name is in last_name_.
   std::string last_name_;
 };
 

@@ -1,10 +1,10 @@
-// Reading a wide row from its head block (kind kWideHead; count 1; first = position) and chunk
-// blocks (kind kChunk; first = position; count = cells). The block index of the family lists heads
-// only; RowBlock is the parsed form of a head too, so that a wide row is found, cached and compared
-// by key as any other row.
+// Reads a wide row from its head block (kind kWideHead; count 1; first = position) and chunk blocks
+// (kind kChunk; first = position; count = cells). The block index of the family lists only heads. A
+// head is parsed as a RowBlock too, so a wide row is found, cached and compared by key like any
+// other row.
 //
-// Chunks of a row follow one another, up to the head; only value blocks stand between them. A
-// chunk is closed when its raw bytes reach about kChunkBytes, or its names, written out,
+// The chunks of a row are contiguous up to the head, except for value blocks between them. A chunk
+// is closed when its raw bytes reach about kChunkBytes, or its names, uncompressed,
 // kChunkNameBytes.
 //
 // Chunk, its raw bytes:
@@ -49,7 +49,8 @@
 //        +        key
 //        +        markers          each: varint timestamp minus the base, varint sequence minus
 //                                  the base; in the order of CellLess
-// Deltas are modulo 2^64. When a 4,097th fence is needed, every second is dropped and s grows by 1.
+// Deltas are modulo 2^64. When a 4,097th fence is needed, every second one is dropped and s grows
+// by 1.
 //
 // Example: row "r", hash 0x1122334455667788, DeleteFamily at timestamp 4 and sequence 3, cells
 // ab = "1" and ac = "2" at timestamp 5 and sequence 9, chunk at offset 48, stored in 79 bytes:
@@ -83,17 +84,17 @@
 
 namespace tandem::format {
 
-/// The columns of a wide row that a reader names: fences lead to their chunks, so one column costs
-/// at most three block reads beside the head (more only in rows of over 4,096 chunks, and columns
-/// of many versions). Appends the cells of `columns` (sorted qualifiers) and every DeleteFamily
-/// marker to `*out`, sorted, and what keeps their bytes to `*pins`.
+/// Reads the given columns of a wide row. Fences locate their chunks, so one column costs at most
+/// three block reads in addition to the head (more only in rows of over 4,096 chunks and for
+/// columns with many versions). Appends the cells of `columns` (sorted qualifiers) and every
+/// DeleteFamily marker to `*out`, sorted, and the pins that keep their bytes to `*pins`.
 /// Requires: head->is_wide(). Errors: kCorruption, kIoError.
 Status AppendWideColumns(const BlockFile& file, const RowBlockRef& head,
                          std::span<const std::string> columns, std::vector<Cell>* out,
                          std::vector<std::shared_ptr<const void>>* pins);
 
-/// Every cell of a wide row, DeleteFamily markers first, a chunk a piece, past the cache. Requires:
-/// head->is_wide(). Lifetime: `file` outlives it.
+/// Every cell of a wide row, DeleteFamily markers first, one chunk per piece, bypassing the cache.
+/// Requires: head->is_wide(). Lifetime: `file` outlives it.
 std::unique_ptr<CellStream> NewWideRowStream(const BlockFile& file, RowBlockRef head);
 
 }  // namespace tandem::format

@@ -1,5 +1,5 @@
-// Chunks go out as they fill; the head at the end. What is kept of a chunk is its fence, and of
-// those at most kFencesMax, so memory does not grow with the row.
+// Chunks are written as they fill, the head at the end. Only the fences of chunks are kept in
+// memory, at most kFencesMax, so memory does not grow with the row.
 #include "format/row/wide_row_writer.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct KeptFence {
 // The fences of chunks 0, 2^stride, 2 * 2^stride, ...
 class Fences {
  public:
-  // Keeps the fence of chunk `number` if it is one of those. Requires: numbers rise by 1.
+  // Keeps the fence of chunk `number` if it is one of those. Requires: numbers ascend by 1.
   void Add(uint32_t number, KeptFence fence) {
     if ((number & ((1u << stride_) - 1)) != 0) return;
     if (kept_.size() == kFencesMax) {
@@ -106,8 +106,7 @@ struct WideRowWriter::Impl {
 
 WideRowWriter::WideRowWriter(std::string_view key, uint64_t key_hash, uint32_t position,
                              Compression compression, SectionWriter* out)
-    : impl_(
-          std::make_unique<Impl>(Impl{std::string(key), key_hash, position, compression, out})) {}
+    : impl_(std::make_unique<Impl>(Impl{std::string(key), key_hash, position, compression, out})) {}
 
 WideRowWriter::~WideRowWriter() = default;
 

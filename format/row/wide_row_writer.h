@@ -1,6 +1,6 @@
-// Writing a wide row: a row with more than kWideRowBytes of cells in one family. Its cells go out
-// in chunk blocks as they come, then a head block says what there was. The byte tables of both
-// stand in wide_row.h.
+// Writes a wide row: a row with more than kWideRowBytes of cells in one family. Its cells are
+// written to chunk blocks as they come, followed by a head block that describes them. The byte
+// tables of both are in wide_row.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace tandem::format {
 
 inline constexpr size_t kWideRowBytes = 64 * 1024;  ///< More bytes of cells make a row wide.
 
-/// What a cell counts towards kWideRowBytes: about what it takes in a file at most.
+/// The size of a cell that counts towards kWideRowBytes: about the most that it takes in a file.
 inline size_t WidthOf(const Cell& cell) { return 8 + cell.qualifier.size() + cell.value.size(); }
 
 /// One wide row of one family. Threads: one at a time.
@@ -28,11 +28,11 @@ class WideRowWriter {
                 SectionWriter* out);
   ~WideRowWriter();
 
-  /// Appends cells, none of them a DeleteFamily. Requires: they rise by CellLess over all calls;
+  /// Appends cells, none of them a DeleteFamily. Requires: they ascend by CellLess over all calls;
   /// far values were replaced by references into this file. Errors: kInvalidArgument (a value that
-  /// had to be far), kIoError, kNoSpace.
+  /// must be far), kIoError, kNoSpace.
   Status Add(std::span<const Cell> cells);
-  /// Writes what is left and the head block. `deletes` are the family's DeleteFamily markers,
+  /// Writes the last chunk and the head block. `deletes` are the family's DeleteFamily markers,
   /// sorted. Requires: there is a cell or a marker. Errors: kUnsupported (more markers than a block
   /// holds), kIoError, kNoSpace.
   Result<BlockHandle> Finish(std::span<const Cell> deletes);
