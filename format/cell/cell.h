@@ -14,7 +14,7 @@ class BlockFile;
 /// Numbers are on disk.
 enum class CellKind : uint8_t { kPut = 0, kDeleteCell = 1, kDeleteColumn = 2, kDeleteFamily = 3 };
 
-/// Lifetime: whoever makes the cell (a block, an arena, a batch) owns the bytes.
+/// Lifetime: the maker of the cell (a block, an arena, a batch) owns the bytes.
 struct Cell {
   CellKind kind = CellKind::kPut;
   FamilyId family;

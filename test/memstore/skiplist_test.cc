@@ -8,19 +8,12 @@
 #include <thread>
 
 #include "base/arena.h"
-#include "format/coding.h"
+#include "tandem/encoding.h"
 
 namespace tandem::engine {
 namespace {
 
-std::string KeyOf(uint64_t i) {
-  std::string key(8, '\0');
-  for (int byte = 7; byte >= 0; --byte, i >>= 8)
-    key[static_cast<size_t>(byte)] = static_cast<char>(i);
-  return key;
-}
-
-// Heights as of random keys.
+// Gives the heights that random keys would have.
 uint64_t HashOf(uint64_t i) { return (i + 1) * 0x9E37'79B9'7F4A'7C15; }
 
 BOOST_AUTO_TEST_SUITE(Skiplist)
@@ -31,13 +24,13 @@ BOOST_AUTO_TEST_CASE(ASearchFindsTheLastRowWhileRowsAreAppended) {
   const uint64_t rows = std::getenv("TANDEM_QUICK") == nullptr ? 1'000'000 : 100'000;
   base::Arena arena;
   RowSkiplist list(&arena);
-  list.FindOrInsert(KeyOf(0), HashOf(0));
+  list.FindOrInsert(EncodeUint64Be(0), HashOf(0));
   std::atomic<uint64_t> last{0};
   std::atomic<uint64_t> wrong{0};
   std::thread reader([&] {
     for (uint64_t at = 0; at + 1 < rows;) {
       at = last.load(std::memory_order_acquire);
-      const std::string key = KeyOf(at);
+      const std::string key = EncodeUint64Be(at);
       const MemRow* found = list.AtOrAfter(key);
       const MemRow* before = list.Before(key);
       wrong += found == nullptr || found->key() != key;
@@ -45,7 +38,7 @@ BOOST_AUTO_TEST_CASE(ASearchFindsTheLastRowWhileRowsAreAppended) {
     }
   });
   for (uint64_t i = 1; i < rows; ++i) {
-    list.FindOrInsert(KeyOf(i), HashOf(i));
+    list.FindOrInsert(EncodeUint64Be(i), HashOf(i));
     last.store(i, std::memory_order_release);
   }
   reader.join();
