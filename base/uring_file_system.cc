@@ -120,7 +120,8 @@ class RingPool {
  public:
   explicit RingPool(uint32_t rings_max) : rings_max_(rings_max) { idle_.reserve(rings_max); }
 
-  /// A ring with room for `entry_count` operations; null at the limit, or if none can be made.
+  /// A ring with room for `entry_count` operations; null at the limit, or if none can be made. The
+  /// caller gives it back or drops it, whatever happens.
   std::unique_ptr<Uring> Take(uint32_t entry_count);
   /// Keeps the ring for the next queue. Requires: nothing is in it.
   void GiveBack(std::unique_ptr<Uring> ring, uint32_t entry_count);
@@ -137,23 +138,33 @@ class RingPool {
     uint32_t entry_count;
   };
 
+  std::unique_ptr<Uring> TakeIdle(uint32_t entry_count);
+
   const uint32_t rings_max_;
   mutable Mutex mutex_;
   uint32_t count_ GUARDED_BY(mutex_) = 0;  // In use and idle.
   std::vector<Idle> idle_ GUARDED_BY(mutex_);
 };
 
+std::unique_ptr<Uring> RingPool::TakeIdle(uint32_t entry_count) {
+  MutexLock lock(mutex_);
+  for (Idle& idle : idle_) {
+    if (idle.entry_count < entry_count) continue;
+    std::unique_ptr<Uring> ring = std::move(idle.ring);
+    std::swap(idle, idle_.back());
+    idle_.pop_back();
+    return ring;
+  }
+  return nullptr;
+}
+
+// Allocates nothing once a ring is counted: nobody would uncount it.
 std::unique_ptr<Uring> RingPool::Take(uint32_t entry_count) {
+  if (std::unique_ptr<Uring> idle = TakeIdle(entry_count)) return idle;
+  auto ring = std::make_unique<Uring>();
   Idle other{};  // A too small ring to replace; unmapped without the lock.
   {
     MutexLock lock(mutex_);
-    for (Idle& idle : idle_) {
-      if (idle.entry_count < entry_count) continue;
-      std::unique_ptr<Uring> ring = std::move(idle.ring);
-      std::swap(idle, idle_.back());
-      idle_.pop_back();
-      return ring;
-    }
     if (count_ < rings_max_) {
       ++count_;
     } else if (!idle_.empty()) {
@@ -164,7 +175,6 @@ std::unique_ptr<Uring> RingPool::Take(uint32_t entry_count) {
     }
   }
   other.ring.reset();
-  auto ring = std::make_unique<Uring>();
   if (ring->Init(entry_count)) return ring;
   Drop();
   return nullptr;
@@ -184,15 +194,22 @@ void RingPool::Drop() {
 // was reaped; otherwise the next queue would run what was left in it.
 class LentRing final : public Ring {
  public:
-  LentRing(std::shared_ptr<RingPool> pool, std::unique_ptr<Uring> ring, uint32_t entry_count)
-      : pool_(std::move(pool)), ring_(std::move(ring)), entry_count_(entry_count) {}
+  LentRing(std::shared_ptr<RingPool> pool, uint32_t entry_count)
+      : pool_(std::move(pool)), entry_count_(entry_count) {}
   ~LentRing() override {
+    if (ring_ == nullptr) return;
     if (in_ring_ == 0) {
       pool_->GiveBack(std::move(ring_), entry_count_);
     } else {
       ring_.reset();
       pool_->Drop();
     }
+  }
+
+  /// Takes the ring from the pool. False: there is none, and nothing else may be called.
+  bool Take() {
+    ring_ = pool_->Take(entry_count_);
+    return ring_ != nullptr;
   }
 
   bool Takes(const File& file) const override { return ring_->Takes(file); }
@@ -231,10 +248,9 @@ class UringFileSystem final : public FileSystem {
 
   std::unique_ptr<IoQueue> NewQueue(uint32_t depth) override {
     const uint32_t slot_count = std::clamp<uint32_t>(depth, 1, kRingDepthMax);
-    std::unique_ptr<Uring> ring = rings_->Take(slot_count);
-    if (ring == nullptr) return posix_->NewQueue(depth);
-    return NewRingQueue(std::make_unique<LentRing>(rings_, std::move(ring), slot_count),
-                        slot_count);
+    auto ring = std::make_unique<LentRing>(rings_, slot_count);
+    if (!ring->Take()) return posix_->NewQueue(depth);
+    return NewRingQueue(std::move(ring), slot_count);
   }
 
   uint64_t open_rings() const override { return rings_->count(); }

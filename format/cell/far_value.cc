@@ -82,6 +82,26 @@ class ValueWriter {
   uint64_t offset_ = 0;
 };
 
+// Cuts off what was appended to a string, unless it is kept: after an error, and where memory runs
+// out in the middle.
+class Appending {
+ public:
+  explicit Appending(std::string* out) : out_(*out), before_(out->size()) {}
+  ~Appending() {
+    if (!is_kept_) out_.resize(before_);
+  }
+  Appending(const Appending&) = delete;
+  Appending& operator=(const Appending&) = delete;
+
+  std::string_view appended() const { return std::string_view(out_).substr(before_); }
+  void Keep() { is_kept_ = true; }
+
+ private:
+  std::string& out_;
+  const size_t before_;
+  bool is_kept_ = false;
+};
+
 }  // namespace
 
 void AppendFarReference(const FarReference& reference, std::string* out) {
@@ -141,20 +161,14 @@ const BlockFile* FarInFileBeingWritten() {
 
 Status ReadFarValue(const Cell& cell, std::string* value) {
   ASSIGN_OR_RETURN(const FarReference reference, ReadFarReference(cell));
-  const size_t before = value->size();
-  const Status status =
-      ForEachValueBlock(*cell.far_file, reference, [value](std::string_view piece) {
-        value->append(piece);
-        return Status();
-      });
-  if (status.ok()) {
-    const uint64_t hash = Hash64(std::string_view(*value).substr(before));
-    const Status same = CheckHash(*cell.far_file, reference, hash);
-    if (!same.ok()) value->resize(before);
-    return same;
-  }
-  value->resize(before);
-  return status;
+  Appending appending(value);
+  RETURN_IF_ERROR(ForEachValueBlock(*cell.far_file, reference, [&](std::string_view piece) {
+    value->append(piece);
+    return Status();
+  }));
+  RETURN_IF_ERROR(CheckHash(*cell.far_file, reference, Hash64(appending.appended())));
+  appending.Keep();
+  return Status();
 }
 
 Result<uint64_t> ValueBytes(const Cell& cell) {

@@ -57,8 +57,8 @@ Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, Sec
 /// as a reference; every read through it fails.
 const BlockFile* FarInFileBeingWritten();
 
-/// Appends the value of a far cell to `*value`, bypassing the cache. If it returns an error,
-/// `*value` is unchanged. Errors: kCorruption, kIoError, kOutOfMemory.
+/// Appends the value of a far cell to `*value`, bypassing the cache. After an error, std::bad_alloc
+/// included, `*value` is unchanged. Errors: kCorruption, kIoError, kOutOfMemory.
 Status ReadFarValue(const Cell& cell, std::string* value);
 /// Length of the value of any cell as the user wrote it. Errors: kCorruption.
 Result<uint64_t> ValueBytes(const Cell& cell);

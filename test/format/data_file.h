@@ -12,6 +12,7 @@
 #include "format/block/block_codec.h"
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
+#include "format/byte_reader.h"
 #include "format/hash.h"
 #include "format/row/row_block.h"
 #include "tools/simulation/memory_file.h"
