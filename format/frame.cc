@@ -19,7 +19,10 @@ constexpr size_t kPreviousAt = 8;
 constexpr size_t kLengthAt = 40;
 constexpr size_t kCountAt = 44;
 constexpr uint64_t kWindowBytes = 256 * 1024;
-constexpr uint64_t kSearchBytesMax = uint64_t{4} << 30;
+// What all searches of a reader may checksum in vain: this much for each byte, and at least so much.
+// Zeros, which each look like the header of an empty frame, take six for each byte.
+constexpr uint64_t kSearchFactor = 64;
+constexpr uint64_t kSearchBytesMin = uint64_t{64} << 20;
 
 uint64_t FrameChecksum(const FileId& id, uint64_t offset, std::string_view frame) {
   return Hash64(frame.substr(kPreviousAt), ChecksumSeed(id, offset));
@@ -45,7 +48,12 @@ uint64_t EncodeFrame(const FileId& id, uint64_t offset, const Frame& frame, std:
 }
 
 FrameReader::FrameReader(base::File* file, FileId id, uint64_t offset, uint64_t limit)
-    : file_(file), id_(id), offset_(offset), limit_(limit) {}
+    : file_(file),
+      id_(id),
+      offset_(offset),
+      limit_(limit),
+      search_bytes_left_(
+          std::max(kSearchBytesMin, kSearchFactor * (limit - std::min(offset, limit)))) {}
 
 Result<std::optional<DecodedFrame>> FrameReader::Next() {
   ASSIGN_OR_RETURN(std::optional<DecodedFrame> found, DecodeAt(offset_));
@@ -54,16 +62,14 @@ Result<std::optional<DecodedFrame>> FrameReader::Next() {
 }
 
 Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
-  uint64_t budget = kSearchBytesMax;
-  for (; offset_ < limit_; offset_ += kFrameAlignment) {
+  for (; offset_ < limit_ && search_bytes_left_ > 0; offset_ += kFrameAlignment) {
     ASSIGN_OR_RETURN(const std::string_view header, View(offset_, kFrameHeaderBytes));
     if (header.size() < kFrameHeaderBytes) break;
     if (!CouldBeFrame(offset_, header)) continue;
     const uint64_t size = FrameBytes(LoadAt<uint32_t>(header, kLengthAt));
-    if (size > budget) break;
-    budget -= size;
     ASSIGN_OR_RETURN(std::optional<DecodedFrame> found, Next());
-    if (found) return found;
+    if (found) return found;  // It costs nothing: the search goes on after all of its bytes.
+    search_bytes_left_ -= std::min(size, search_bytes_left_);
   }
   offset_ = limit_;
   return std::optional<DecodedFrame>();

@@ -73,7 +73,8 @@ class FrameReader {
   /// frame is valid until the next call.
   Result<std::optional<DecodedFrame>> Next();
   /// Searches each multiple of 8 from offset() on for a good frame, whatever its predecessor. Bytes
-  /// made to look like frames cannot stall it: after checksumming 4 GiB it gives up and finds none.
+  /// made to look like frames cannot stall it: when all searches of this reader have checksummed 64
+  /// bytes in vain for each byte of the file, and 64 MiB, it gives up and finds none.
   Result<std::optional<DecodedFrame>> FindNext();
   uint64_t offset() const { return offset_; }
   uint64_t limit() const { return limit_; }
@@ -91,6 +92,7 @@ class FrameReader {
   FileId id_;
   uint64_t offset_;
   uint64_t limit_;
+  uint64_t search_bytes_left_;  // What FindNext may still checksum in vain.
   std::string buffer_;          // A window of the file ...
   uint64_t buffer_offset_ = 0;  // ... that begins here.
   std::string reason_;
