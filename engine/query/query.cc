@@ -1,6 +1,7 @@
 // Preparing a query, and its rows in key order.
 #include "engine/query/query.h"
 
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -66,22 +67,48 @@ bool IsWalkCheaper(uint64_t ordered, const Query& query) {
   return ordered <= matches;
 }
 
+// Makes the index of the ordering the plan's only one.
+void AccessByOrdering(std::string reason, const EntryCount& entries, Query* query) {
+  QueryPlan& plan = query->plan;
+  const Ordering& ordering = *query->ordering;
+  const std::string& name = ordering.index->name;
+  std::erase_if(plan.rejected, [start = "index " + name + ": "](const std::string& rejected) {
+    return rejected.starts_with(start);
+  });
+  if (plan.access.has_value()) {
+    for (const IndexPath& path : plan.access->paths) {
+      if (path.index == ordering.index) continue;
+      plan.rejected.push_back("index " + path.index->name + ": the order is that of " + name);
+    }
+  }
+  plan.access = AccessPath{.paths = {}, .exact = false};
+  plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  plan.entries = entries;
+  plan.reason = std::move(reason);
+}
+
 Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options,
                     const base::Cancellation& cancellation, Query* query) {
   Ordering& ordering = *query->ordering;
   ordering.ranges = RangesUnder(predicate, *ordering.index);
-  const bool is_other_asked_for =
-      !options.use_index.empty() && options.use_index != options.order_by;
+  const bool is_forced = options.use_index == options.order_by;
+  const bool is_other_asked_for = !options.use_index.empty() && !is_forced;
   if (options.no_index || is_other_asked_for) return {};
   ASSIGN_OR_RETURN(const std::optional<EntryCount> entries,
                    CountOrdered(ordering, query->plan, cancellation));
-  if (!entries.has_value()) return {};
-  ordering.walks_index = !options.use_index.empty() || IsWalkCheaper(entries->total(), *query);
-  if (!ordering.walks_index) return {};
-  query->plan.access = AccessPath{.paths = {}, .exact = false};
-  query->plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
-  query->plan.entries = *entries;
-  query->plan.reason = "in the order of the index";
+  if (entries.has_value()) {
+    ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), *query);
+    if (ordering.walks_index) AccessByOrdering("in the order of the index", *entries, query);
+    return {};
+  }
+  if (!is_forced) return {};
+  // A walk would read every row of the files that lack the section again for each range of values.
+  AccessPath access{.paths = {}, .exact = false};
+  access.paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  ASSIGN_OR_RETURN(const EntryCount read,
+                   CountEntries(query->plan.clusters, access, cancellation));
+  AccessByOrdering("use_index; sorted, since some files lack its section and are scanned", read,
+                   query);
   return {};
 }
 
@@ -99,7 +126,8 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
     const format::IndexColumnRecord& column = query.ordering->index->columns[0];
     ordering.Add(column.family, column.qualifier);
-    if (options.use_index == options.order_by) options.use_index.clear();
+    // To walk an index in its order needs no condition on its column.
+    if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
   }
   shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   const bool counts = !request.returns_cells && !query.ordering.has_value();

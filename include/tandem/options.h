@@ -123,10 +123,14 @@ struct ScanOptions {
 struct QueryOptions {
   /// An index: rows by its value, then key; rows without a value do not appear. Empty: by key.
   std::string order_by = {};
-  bool descending = false;     ///< With order_by: largest value first.
-  uint64_t limit = 0;          ///< 0: no limit.
-  std::string use_index = {};  ///< Empty: the planner chooses.
-  bool no_index = false;       ///< Scan and filter.
+  bool descending = false;  ///< With order_by: largest value first.
+  uint64_t limit = 0;       ///< 0: no limit.
+  /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
+  /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is
+  /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the
+  /// planner chooses.
+  std::string use_index = {};
+  bool no_index = false;  ///< Scan and filter. kInvalidArgument together with use_index.
 };
 
 }  // namespace tandem

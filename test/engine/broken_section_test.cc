@@ -232,6 +232,40 @@ BOOST_AUTO_TEST_CASE(ABrokenIndexIsToldAndScanned) {
   BOOST_CHECK_EQUAL((*world).GetStatistics().rewritten_files, 1);
 }
 
+// Where the order cannot be walked, the index that is asked for is used all the same.
+BOOST_AUTO_TEST_CASE(AnIndexThatIsAskedForIsUsedWhereAFileLacksIt) {
+  World world;
+  const std::string expected = world.Query("n PREFIX 'n'", {.order_by = "by_c", .no_index = true});
+  BOOST_REQUIRE(!expected.empty() && !expected.starts_with('!'));
+  const std::string name = world.StoreFiles()[0];
+  for (const format::SectionEntry& section : world.SectionsOf(name)) {
+    if (section.kind == SectionKind::kIndexDirectory) world.Flip(name, section.offset + 50);
+  }
+  const QueryOptions forced{.order_by = "by_c", .use_index = "by_c"};
+  const Predicate predicate = *Predicate::Parse("n PREFIX 'n'");
+  const auto broken = world->Explain({}, "t", predicate, forced);
+  BOOST_REQUIRE_MESSAGE(broken.has_value(), broken.status().ToString());
+  BOOST_CHECK_EQUAL(broken->index, "by_c");
+  BOOST_CHECK_EQUAL(broken->reason,
+                    "use_index; sorted, since some files lack its section and are scanned");
+  BOOST_CHECK_EQUAL(broken->files_scanned, 1);
+  BOOST_CHECK(broken->rejected.empty());
+  BOOST_CHECK_EQUAL(world.Query("n PREFIX 'n'", forced), expected);
+  // The planner, left alone, says that it scans.
+  const auto planned = world->Explain({}, "t", predicate, {.order_by = "by_c"});
+  BOOST_REQUIRE(planned.has_value());
+  BOOST_CHECK_EQUAL(planned->index, "");
+  BOOST_CHECK_EQUAL(planned->files_scanned, 2);
+
+  world.executor.Drain();
+  const auto rewritten = world->Explain({}, "t", predicate, forced);
+  BOOST_REQUIRE(rewritten.has_value());
+  BOOST_CHECK_EQUAL(rewritten->reason, "in the order of the index");
+  BOOST_CHECK_EQUAL(rewritten->files_scanned, 0);
+  BOOST_CHECK(rewritten->rejected.empty());
+  BOOST_CHECK_EQUAL(world.Query("n PREFIX 'n'", forced), expected);
+}
+
 BOOST_AUTO_TEST_CASE(TheMarkIsFoundAgainAfterAReopen) {
   World world;
   BOOST_REQUIRE_EQUAL(world.Close().ToString(), "OK");

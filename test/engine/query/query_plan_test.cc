@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
   CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "as another type", query);
   query.no_index = true;
   CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "both given", query);
+  query.order_by = query.use_index;
+  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "both given", query);
   query = {};
   query.order_by = "by_color";
   CheckRefused(world, "TRUE", StatusCode::kNotFound, "no index 'by_color'", query);
