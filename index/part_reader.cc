@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "format/block/find_section.h"
+#include "format/block/section_table.h"
 #include "format/corruption.h"
 
 namespace tandem::format {
@@ -14,13 +14,12 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
   const IndexSummary& summary = spec.summary;
   const bool older = spec.part == IndexPart::kOlder;
   const uint32_t owner = summary.index.value;
-  const uint32_t flag = older ? kSectionFlagOlder : 0;
   std::unique_ptr<IndexPartReader> reader(new IndexPartReader(file, spec.row_count));
   reader->totals_ = older ? Totals{summary.older_entries, summary.older_values}
                           : Totals{summary.current_entries, summary.current_values};
-  const SectionEntry* leaves = FindSection(sections, SectionKind::kIndexLeaves, owner, flag);
-  const SectionEntry* directory = FindSection(sections, SectionKind::kIndexDirectory, owner, flag);
-  const SectionEntry* postings = FindSection(sections, SectionKind::kIndexPostings, owner, flag);
+  const SectionEntry* leaves = FindSection(sections, SectionKind::kIndexLeaves, owner, older);
+  const SectionEntry* directory = FindSection(sections, SectionKind::kIndexDirectory, owner, older);
+  const SectionEntry* postings = FindSection(sections, SectionKind::kIndexPostings, owner, older);
   if ((leaves != nullptr) == reader->empty() || (directory != nullptr) == reader->empty()) {
     return Status::Corruption(file.file().name() + ": the sections of index " +
                               std::to_string(owner) + " do not agree with its digests");

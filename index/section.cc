@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "format/block/bitmap_section.h"
-#include "format/block/find_section.h"
+#include "format/block/section_table.h"
 #include "format/lazy.h"
 #include "index/cursor.h"
 #include "index/part_reader.h"

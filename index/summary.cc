@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/status_macros.h"
-#include "format/block/find_section.h"
+#include "format/block/section_table.h"
 #include "format/block/stream_section.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
@@ -101,7 +101,7 @@ Status WriteSummaries(std::span<const IndexSummary> summaries, SectionWriter* ou
 
 Result<std::vector<IndexSummary>> ReadSummaries(const BlockFile& file,
                                                 const std::vector<SectionEntry>& sections) {
-  const SectionEntry* section = FindSection(sections, SectionKind::kDigests, 0);
+  const SectionEntry* section = FindSection(sections, SectionKind::kDigests);
   if (section == nullptr) return Status::Corruption(file.file().name() + ": no section of digests");
   const Result<std::string> bytes = ReadWholeStream(file, *section, BlockKind::kDigests);
   if (!bytes.has_value()) return bytes.error();

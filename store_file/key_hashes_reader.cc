@@ -7,7 +7,7 @@
 
 #include "base/status_macros.h"
 #include "format/block/block_codec.h"
-#include "format/block/find_section.h"
+#include "format/block/section_table.h"
 #include "format/corruption.h"
 
 namespace tandem::format {
@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little);
 KeyHashesReader::KeyHashesReader(StoreFile* file)
     : file_(file),
       all_(file->LoadedKeyHashes()),
-      section_(FindSection(file->sections(), SectionKind::kKeyHashes, 0)) {}
+      section_(FindSection(file->sections(), SectionKind::kKeyHashes)) {}
 
 Result<std::span<const uint64_t>> KeyHashesReader::Read(uint32_t first, uint32_t count) {
   if (!all_.empty()) return all_.subspan(first, count);
