@@ -12,9 +12,14 @@ namespace tandem::base {
 ///
 /// Retry only opening, creating, reading and allocating. After any failed write or sync, these
 /// errors included, the content of the file is in doubt: discard the whole file and write it again
-/// under another name. Where that is impossible (a log segment with frames, ROOT) the failure is
-/// final, whatever its code.
+/// under another name. Where that is impossible, MayPassInPlace decides.
 bool MayPass(const Status& status);
+
+/// Whether a file that cannot be discarded (a log segment with frames, ROOT) may be written again
+/// after a write to it that failed with `status`: only if the disk was full. What was written is in
+/// doubt all the same: the log cuts it off, and ROOT has the slot written whole. Every other failed
+/// write, and every failed sync, is final.
+inline bool MayPassInPlace(const Status& status) { return status.code() == StatusCode::kNoSpace; }
 
 /// Whether the system failed, not the bytes that were read: kIoError or a temporary error. It says
 /// nothing about the content of a file.

@@ -7,6 +7,7 @@
 //             error.
 #include <algorithm>
 
+#include "base/passing.h"
 #include "base/status_macros.h"
 #include "wal/log.h"
 
@@ -84,7 +85,7 @@ Status SegmentWriter::Write() {
   if (impl.sealed) return Status::NoSpace(impl.file->name() + ": the segment is sealed");
   if (impl.buffer.empty()) return Status();
   const Status status = impl.file->Write(impl.written.length_bytes, impl.buffer);
-  if (status.code() == StatusCode::kNoSpace) return impl.CutBack(status);
+  if (base::MayPassInPlace(status)) return impl.CutBack(status);
   if (!status.ok()) return impl.Poison(status);
   impl.buffer.clear();
   impl.written = impl.buffered;

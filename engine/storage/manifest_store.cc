@@ -200,7 +200,7 @@ Status ManifestStore::PointRoot(const format::RootRecord& record, bool both) {
   const uint64_t tried = root_.record.generation;
   root_.record = before;
   root_.record.generation = tried;
-  if (status.code() != StatusCode::kNoSpace) return Refuse(status);
+  if (!base::MayPassInPlace(status)) return Refuse(status);
   unsettled_ = true;
   return status;
 }

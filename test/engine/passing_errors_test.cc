@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/passing.h"
@@ -81,6 +82,10 @@ BOOST_AUTO_TEST_CASE(WhichErrorsMayPassIsDecidedInOnePlace) {
        {Status::IoError(""), Status::Corruption(""), Status::NotFound(""), Status::ReadOnly(""),
         Status::Busy(""), Status::Unsupported(""), Status::Cancelled("")}) {
     BOOST_CHECK(!base::MayPass(status));
+    BOOST_CHECK(!base::MayPassInPlace(status));
+  }
+  for (const Status& status : kPassing) {
+    BOOST_CHECK_EQUAL(base::MayPassInPlace(status), status.code() == StatusCode::kNoSpace);
   }
 }
 
@@ -235,6 +240,39 @@ BOOST_AUTO_TEST_CASE(AFailedWriteOrSyncOfTheLogStaysFinal) {
       engine.disk.control().ClearFaults();
       BOOST_CHECK_EQUAL(engine->Info().read_only, !is_full_write);
       BOOST_CHECK_EQUAL(engine.Put("b", "c", "2").ok(), is_full_write);
+    }
+  }
+}
+
+// The same of ROOT, which a new manifest is the first to need. A full disk apart: what it left in
+// doubt is written whole by the next edit.
+BOOST_AUTO_TEST_CASE(AFailedWriteOrSyncOfRootStaysFinal) {
+  for (const Status& status : kPassing) {
+    for (const DiskOperation operation : {DiskOperation::kWrite, DiskOperation::kDataSync}) {
+      const bool is_full_write =
+          operation == DiskOperation::kWrite && status.code() == StatusCode::kNoSpace;
+      TestEngine engine;
+      Prepare(&engine);
+      bool is_edit = true, has_come = false;
+      engine.disk.control().SetHook([&](const DiskEvent& event) {
+        if (event.operation == DiskOperation::kWrite && event.name.starts_with("manifest-")) {
+          // The edit cannot be appended, so a new manifest is written.
+          if (!std::exchange(is_edit, false)) return;
+          engine.disk.control().InjectFault({.status = Status::NoSpace("injected")});
+        } else if (event.name == "ROOT" && event.operation == operation && !has_come) {
+          has_come = true;
+          engine.disk.control().InjectFault({.status = status});
+        }
+      });
+      BOOST_CHECK(!engine->Flush("t").ok());
+      engine.disk.control().SetHook(nullptr);
+      engine.disk.control().ClearFaults();
+      BOOST_REQUIRE(has_come);
+      BOOST_CHECK_EQUAL(engine->CreateTable({.name = "u", .families = {{.name = "d"}}}).ok(),
+                        is_full_write);
+      engine.Crash({.kept = CrashPolicy::Kept::kNone});
+      BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+      BOOST_CHECK(engine.Rows().starts_with("a{c=1}"));
     }
   }
 }
