@@ -18,7 +18,7 @@ Result<std::shared_ptr<const ForkMark>> ForkMark::Make() {
   mark->made_here_ = new (page) std::atomic<unsigned char>(1);
   mark->size_bytes_ = size_bytes;
   if (madvise(page, size_bytes, MADV_WIPEONFORK) != 0) {
-    return Status::Unsupported("the kernel has no MADV_WIPEONFORK: Linux 5.10 or later is needed");
+    return Status::Unsupported("the kernel has no MADV_WIPEONFORK, which Linux has since 4.14");
   }
   return std::shared_ptr<const ForkMark>(mark);
 }

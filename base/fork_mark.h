@@ -14,7 +14,7 @@ namespace tandem::base {
 /// without a system call or lock. Threads: any.
 class ForkMark {
  public:
-  /// Errors: kOutOfMemory, kUnsupported (a kernel before 4.14).
+  /// Errors: kOutOfMemory, kUnsupported (the kernel has no MADV_WIPEONFORK).
   static Result<std::shared_ptr<const ForkMark>> Make();
   ~ForkMark();
   ForkMark(const ForkMark&) = delete;

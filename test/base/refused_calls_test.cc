@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_mark.h"
 #include "test/base/back_ends.h"
 
 namespace tandem::test {
@@ -88,6 +89,16 @@ BOOST_AUTO_TEST_CASE(RingsThatAreForbiddenAreNamedWithTheirReason) {
     const bool is_told =
         reason == "io_uring is refused here (Operation not permitted): using POSIX reads";
     return is_told ? 0 : 2;
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(AKernelThatCannotMarkForksIsNamedWithWhatItLacks) {
+  CheckOutcome(RunInChild([] {
+    if (!Refuse(SYS_madvise, EINVAL)) return kNotAllowedHere;
+    const auto mark = base::ForkMark::Make();
+    const bool is_told =
+        mark.status().message() == "the kernel has no MADV_WIPEONFORK, which Linux has since 4.14";
+    return is_told ? 0 : 1;
   }));
 }
 
