@@ -27,7 +27,7 @@ uint64_t RowSet::size_bytes() const {
 
 uint64_t RowSet::SizeBytesMax(uint32_t count, uint32_t row_count) {
   return sizeof(RowSet) +
-         (count > row_count / 32 ? DenseBytes(row_count) : uint64_t{count} * sizeof(uint32_t));
+         (IsDense(count, row_count) ? DenseBytes(row_count) : uint64_t{count} * sizeof(uint32_t));
 }
 
 // Members below `ordinal`. Requires: is_dense().

@@ -37,6 +37,8 @@ class RowSet {
 
  private:
   RowSet() = default;
+  /// Which form takes less memory for `count` of `row_count` rows.
+  static bool IsDense(size_t count, uint32_t row_count) { return count > row_count / 32; }
   bool is_dense() const { return !words_.empty(); }
   bool TestBit(uint32_t ordinal) const {
     return ((words_[ordinal / 64] >> (ordinal % 64)) & 1) != 0;
@@ -64,7 +66,7 @@ class RowSet::Builder {
     }
     rises_ = rises_ && (members_.empty() || ordinal > members_.back());
     members_.push_back(ordinal);
-    if (members_.size() > row_count_ / 32) BecomeDense();
+    if (IsDense(members_.size(), row_count_)) BecomeDense();
   }
   /// The set; nullptr when it is empty. The builder is empty afterwards.
   std::shared_ptr<const RowSet> Finish();
