@@ -105,6 +105,21 @@ BOOST_AUTO_TEST_CASE(ATableGoesWithItsRegionsAndFiles) {
   BOOST_TEST(catalog.files.empty());
 }
 
+// A merge removes its inputs: it cannot take a file away from another region that reads it too.
+BOOST_AUTO_TEST_CASE(AFileThatTwoRegionsShareStaysUntilNeitherRefersToIt) {
+  const auto merge_of = [](uint64_t region, CatalogEdit* edit) {
+    edit->put_regions.push_back(region == 1 ? SampleRegion(1, 1, "", "m")
+                                            : SampleRegion(2, 1, "m", ""));
+    edit->add_files.push_back(SampleFile(12));
+    edit->put_regions[0].files.push_back({FileNumber(12), 0, 0, 60});
+    edit->remove_files.push_back(FileNumber(10));
+  };
+  BOOST_TEST(Refusal([&](CatalogEdit* edit) { merge_of(1, edit); }) ==
+             "catalog: region 2: refers to file 10, which its table does not have");
+  BOOST_TEST(Refusal([&](CatalogEdit* edit) { merge_of(2, edit); }) ==
+             "catalog: region 1: refers to file 10, which its table does not have");
+}
+
 BOOST_AUTO_TEST_CASE(WhatDoesNotFitIsNamed) {
   using E = CatalogEdit*;
   BOOST_TEST(Refusal([](E e) { e->add_files.push_back(SampleFile(10)); }) ==
