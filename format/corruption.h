@@ -17,6 +17,13 @@ inline Status CorruptionAt(std::string_view file, uint64_t offset, std::string_v
   return Status::Corruption(std::move(message));
 }
 
+/// WHAT of a message that begins with this file and offset, for where they are named already. Any
+/// other message as it is.
+inline std::string WithoutPlace(std::string_view message, std::string_view file, uint64_t offset) {
+  const std::string place(CorruptionAt(file, offset, "").message());
+  return std::string(message.starts_with(place) ? message.substr(place.size()) : message);
+}
+
 /// "WHAT: expected EXPECTED, found FOUND".
 inline std::string Mismatch(std::string_view what, uint64_t expected, uint64_t found) {
   std::string text(what);

@@ -91,6 +91,7 @@ class Surveyor {
   Status VerifyBlock(ScannedBlock* block);
   Status VerifyRows(const RowBlockRef& rows, ScannedBlock* block);
   Status AddBroken(const RowBlockRef& rows, BrokenRow whole, ScannedBlock* block) const;
+  std::string Why(const Status& status, const ScannedBlock& block) const;
   Status Note(const Status& status);
 
   const DamagedFile& file_;
@@ -99,6 +100,11 @@ class Surveyor {
   std::vector<FoundRows> found_;
   std::string last_key_;
 };
+
+// What is wrong in the block.
+std::string Surveyor::Why(const Status& status, const ScannedBlock& block) const {
+  return WithoutPlace(status.message(), file_.blocks().file().name(), block.handle.offset);
+}
 
 // Records damage; other errors are returned.
 Status Surveyor::Note(const Status& status) {
@@ -217,7 +223,7 @@ void Surveyor::AddGap(uint32_t first, uint32_t end) {
 
 bool Surveyor::has_gaps() const {
   return std::any_of(survey_.blocks.begin(), survey_.blocks.end(),
-                     [](const ScannedBlock& block) { return block.handle.stored_bytes == 0; });
+                     [](const ScannedBlock& block) { return block.is_gap(); });
 }
 
 // Positions are within the gap, and offsets ascend with positions.
@@ -225,7 +231,7 @@ bool Surveyor::CouldOwn(const FoundRows& found) const {
   uint64_t before = 0;
   bool fits = false;
   for (const ScannedBlock& block : survey_.blocks) {
-    if (block.handle.stored_bytes == 0) {
+    if (block.is_gap()) {
       if (!fits) {
         fits = found.first >= block.first && found.end() <= block.first + block.count &&
                found.handle.offset > before;
@@ -251,7 +257,7 @@ void Surveyor::FillGaps() {
   std::vector<ScannedBlock> before = std::exchange(survey_.blocks, {});
   size_t next = 0;
   for (ScannedBlock& block : before) {
-    if (block.handle.stored_bytes != 0) {
+    if (!block.is_gap()) {
       survey_.blocks.push_back(std::move(block));
       continue;
     }
@@ -272,13 +278,13 @@ void Surveyor::FillGaps() {
 
 Status Surveyor::VerifyBlocks() {
   for (ScannedBlock& block : survey_.blocks) {
-    if (block.handle.stored_bytes == 0) continue;
+    if (block.is_gap()) continue;
     const Status status = VerifyBlock(&block);
     block.is_good = status.ok();
     if (status.code() != StatusCode::kCorruption) {
       RETURN_IF_ERROR(status);
     } else {
-      block.reason = status.message();
+      block.reason = Why(status, block);
     }
   }
   return {};
@@ -303,7 +309,7 @@ Status Surveyor::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
     if (slot == 0) block->first_key = key;
     const Status status = ReadRow(file_, survey_, rows, slot);
     if (status.code() == StatusCode::kCorruption) {
-      RETURN_IF_ERROR(AddBroken(rows, {slot, key, std::string(status.message()), {}}, block));
+      RETURN_IF_ERROR(AddBroken(rows, {slot, key, Why(status, *block), {}}, block));
     } else {
       RETURN_IF_ERROR(status);
     }

@@ -32,7 +32,7 @@ namespace tandem::format {
 struct BrokenRow {
   uint32_t slot = 0;
   std::string key;
-  std::string reason;
+  std::string reason;                  ///< With file and offset if they are not the block's.
   std::optional<LostColumns> columns;  ///< What of it is lost; nullopt: all.
 };
 
@@ -44,9 +44,11 @@ struct ScannedBlock {
   /// A bound: no key is smaller, every key before is. nullopt where the block index is broken.
   std::optional<std::string> separator;
   bool is_good = false;
-  std::string reason;               ///< Why it is not good.
+  std::string reason;               ///< Why it is not good, without file and offset.
   std::vector<BrokenRow> broken;    ///< Of a good block, by slot.
   std::string first_key, last_key;  ///< Of a good block.
+
+  bool is_gap() const { return handle.stored_bytes == 0; }
 };
 
 /// Threads: one at a time. Lifetime: `file` outlives it.

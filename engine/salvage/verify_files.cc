@@ -51,13 +51,13 @@ Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
                    format::SurveyFamilies(**damaged));
   for (const format::FamilyScan& family : families) {
     for (const format::ScannedBlock& block : family.blocks) {
+      format::FindingTopic topic{"rows", FindingEffect::kRows, {}};
+      if (!block.is_gap()) topic.offset = block.handle.offset;
       if (!block.is_good) {
-        findings->AddOn({"rows", FindingEffect::kRows, block.handle.offset},
-                        std::to_string(block.count) + " rows: " + block.reason);
+        findings->AddOn(topic, std::to_string(block.count) + " rows: " + block.reason);
       }
       for (const format::BrokenRow& row : block.broken) {
-        findings->AddOn({"rows", FindingEffect::kRows, block.handle.offset},
-                        "row " + format::Quoted(row.key) + ": " + row.reason);
+        findings->AddOn(topic, "row " + format::Quoted(row.key) + ": " + row.reason);
       }
     }
   }

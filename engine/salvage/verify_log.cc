@@ -208,8 +208,7 @@ Status LogVerifier::AddBreak(const Segment& segment, uint64_t offset, std::strin
                              Findings* findings) {
   ASSIGN_OR_RETURN(const Behind behind, CountBehind(segment, offset));
   // The error of a chain names file and offset itself.
-  const std::string place = segment.file.name + ": offset ";
-  if (reason.starts_with(place)) reason = reason.substr(reason.find(": ", place.size()) + 2);
+  reason = format::WithoutPlace(reason, segment.file.name, offset);
   findings->AddAt(offset, std::move(reason) + "; behind it " + std::to_string(behind.frames) +
                               " groups with " + std::to_string(behind.operations) +
                               " operations are good");

@@ -9,6 +9,7 @@
 #include "engine/salvage/damaged_file.h"
 #include "engine/salvage/family_scan.h"
 #include "format/row/wide_row.h"
+#include "tools/tandem/format_text.h"
 
 namespace tandem::tools {
 namespace {
@@ -134,6 +135,13 @@ class BorrowedFile final : public base::File {
   base::File& file_;
 };
 
+// What is in a gap has no place.
+Status DamageOf(const format::StoreFile& file, const format::ScannedBlock& block) {
+  if (!block.is_gap()) return file.blocks().Corrupt(block.handle.offset, block.reason);
+  return Status::Corruption(Format("{}: rows {} to {}: {}", file.blocks().file().name(),
+                                   block.first, block.first + block.count - 1, block.reason));
+}
+
 Result<std::unique_ptr<FamilyRows>> Survey(const format::StoreFile& file, format::FamilyId family,
                                            const FamilyRows::OnDamage& on_damage) {
   const format::KnownFile known{.number = file.number(), .id = file.id(), .table = &file.table()};
@@ -143,8 +151,7 @@ Result<std::unique_ptr<FamilyRows>> Survey(const format::StoreFile& file, format
   for (format::FamilyScan& survey : surveys) {
     if (survey.family != family) continue;
     for (const format::ScannedBlock& block : survey.blocks) {
-      if (block.is_good) continue;
-      RETURN_IF_ERROR(on_damage(file.blocks().Corrupt(block.handle.offset, block.reason)));
+      if (!block.is_good) RETURN_IF_ERROR(on_damage(DamageOf(file, block)));
     }
     return std::unique_ptr<FamilyRows>(
         std::make_unique<SurveyedRows>(std::move(damaged), std::move(survey)));
