@@ -85,7 +85,9 @@ Status GroupLog::Sync() {
 Status GroupLog::Roll() {
   RETURN_IF_ERROR(health_->CheckWritable());
   const format::FileNumber sealed = storage_->current_segment();
-  const Status status = storage_->RollLog();
+  segments_->PrepareSeal();
+  // Whatever fails, the segment may be sealed: the next write rolls again, and accounts for it.
+  const Status status = Guarded([this] { return storage_->RollLog(); });
   if (base::MayPass(status)) {
     needs_roll_ = true;
     return status;

@@ -5,6 +5,11 @@
 
 namespace tandem::engine {
 
+void SegmentTracker::PrepareSeal() {
+  base::MutexLock lock(mutex_);
+  if (sealed_.size() == sealed_.capacity()) sealed_.reserve(2 * sealed_.size() + 1);
+}
+
 void SegmentTracker::Seal(format::FileNumber segment, format::SequenceNumber last) {
   base::MutexLock lock(mutex_);
   sealed_.push_back({.number = segment, .last = last});

@@ -13,6 +13,8 @@ namespace tandem::engine {
 /// Threads: any.
 class SegmentTracker {
  public:
+  /// Makes room, so that the next Seal cannot fail.
+  void PrepareSeal() EXCLUDES(mutex_);
   /// Adds a segment that takes no more writes. Its operations are all in memstores and end at
   /// `last`.
   void Seal(format::FileNumber segment, format::SequenceNumber last) EXCLUDES(mutex_);

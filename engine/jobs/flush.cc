@@ -220,10 +220,13 @@ Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVe
     const auto found = finished_.find(memstore);
     if (found != finished_.end()) return found->second;
   }
-  ASSIGN_OR_RETURN(FinishedRun files,
-                   MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
+  // Their place comes first, so that files which are written are not forgotten.
+  std::map<const Memstore*, FinishedRun> finished;
+  FinishedRun& files = finished[memstore];
+  ASSIGN_OR_RETURN(files, MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
   base::MutexLock lock(mutex_);
-  return finished_[memstore] = std::move(files);
+  finished_.merge(finished);
+  return finished_.at(memstore);
 }
 
 Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {

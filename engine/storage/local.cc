@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
 
@@ -153,11 +154,8 @@ Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mar
   edit.add_segments.push_back(record);
   edit.remove_segments = replacement_.old;
   if (!replacement_.old.empty()) edit.counters = replacement_.counters;
-  const Status status = keeper_.Commit(edit, mark);
-  Publish();
-  RETURN_IF_ERROR(status);
-  for (FileNumber number : std::exchange(replacement_, {}).old) pending_deletes_.push_back(number);
-  RemovePending();
+  RETURN_IF_ERROR(CommitInTurn(edit, mark));
+  replacement_ = {};
   return Status();
 }
 
@@ -169,11 +167,22 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
     return Status::Conflict("epoch " + std::to_string(epoch) + " is over; the epoch is " +
                             std::to_string(current));
   }
-  const Status status = keeper_.Commit(edit, log_mark());
+  return CommitInTurn(edit, log_mark());
+}
+
+// Once the edit is durable nothing may fail, so there has to be room for what it removes.
+Status LocalStorage::CommitInTurn(const CatalogEdit& edit, LogMark mark) {
+  const size_t count = pending_deletes_.size() + edit.remove_segments.size();
+  if (count > pending_deletes_.capacity()) pending_deletes_.reserve(2 * count);
+  const Status status = keeper_.Commit(edit, mark);
   Publish();
   RETURN_IF_ERROR(status);
-  for (FileNumber number : edit.remove_segments) pending_deletes_.push_back(number);
-  RemovePending();
+  pending_deletes_.insert(pending_deletes_.end(), edit.remove_segments.begin(),
+                          edit.remove_segments.end());
+  Guarded([this] {
+    RemovePending();
+    return Status();
+  }).Ignore("what stays is removed after the next edit, or by the next open");
   return Status();
 }
 

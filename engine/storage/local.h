@@ -88,6 +88,7 @@ class LocalStorage : public Storage {
   void KeepOldSegments(const wal::ReplayReport& replay);
   Result<format::FileNumber> NextNumber(format::LogMark mark);
   Status AddSegment(const format::SegmentRecord& record, format::LogMark mark);
+  Status CommitInTurn(const format::CatalogEdit& edit, format::LogMark mark);
   Status CheckOwner() const;
   void Publish();
   Status RemoveFile(format::FileNumber number);

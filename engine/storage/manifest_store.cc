@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
@@ -89,6 +90,7 @@ Status ManifestStore::Commit(CatalogEdit edit, LogMark log) {
   ASSIGN_OR_RETURN(std::shared_ptr<const Catalog> changed, Changed(*catalog_, edit));
   if (!edit.add_files.empty() || !edit.add_segments.empty()) RETURN_IF_ERROR(SyncDirectory());
   RETURN_IF_ERROR(Append(edit, log));
+  // The edit is durable: from here on nothing fails, for want of memory neither.
   catalog_ = std::move(changed);
   ReplaceWhenGrown(log);
   return Status();
@@ -122,7 +124,7 @@ Status ManifestStore::Close(std::vector<format::BoundFile> segments, LogMark log
 
 // Appends to the manifest; when that fails, a new one takes its place at once if it can.
 Status ManifestStore::Append(const CatalogEdit& edit, LogMark log) {
-  const Status status = writer_->Append(edit, catalog_->epoch, log);
+  const Status status = Guarded([&] { return writer_->Append(edit, catalog_->epoch, log); });
   if (writer_->usable()) return status;
   unsettled_ = true;
   Settle(log).Ignore("the caller learns of the first error; this one is kept and tried again");
@@ -138,11 +140,18 @@ Status ManifestStore::Settle(LogMark log) {
   return Refuse(status);
 }
 
-// Writes a new manifest with the committed catalog and points ROOT to it.
+// Writes a new manifest with the committed catalog and points ROOT to it. Throws nothing.
 Status ManifestStore::Replace(LogMark log) {
+  return Guarded([&] { return WriteAndPoint(log); });
+}
+
+Status ManifestStore::WriteAndPoint(LogMark log) {
+  // The new manifest or the old one may have to be removed later, so nothing that allocates comes
+  // after they are in doubt.
+  stale_manifests_.reserve(stale_manifests_.size() + 2);
+  format::RootRecord record = root_.record;
   ASSIGN_OR_RETURN(std::unique_ptr<format::ManifestWriter> writer, WriteNewManifest(log));
   RETURN_IF_ERROR(SyncDirectory());
-  format::RootRecord record = root_.record;
   record.closed = false;
   record.epoch = catalog_->epoch;
   record.next_file_number = reserved_end_;
@@ -164,7 +173,8 @@ Result<std::unique_ptr<format::ManifestWriter>> ManifestStore::WriteNewManifest(
   identity.number = number;
   identity.id = NewRandomId(random_);
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, directory_->Create(ManifestName(number)));
-  auto writer = format::ManifestWriter::Create(std::move(file), identity, *catalog_, log);
+  auto writer = Guarded(
+      [&] { return format::ManifestWriter::Create(std::move(file), identity, *catalog_, log); });
   if (!writer) RemoveManifest(number);
   return writer;
 }
@@ -175,9 +185,9 @@ Result<format::FileNumber> ManifestStore::ManifestNumber() {
   if (next_number_ == reserved_end_) {
     format::RootRecord record = root_.record;
     record.next_file_number = reserved_end_ + kReservedNumbers;
+    auto changed = std::make_shared<Catalog>(*catalog_);
     RETURN_IF_ERROR(PointRoot(record, /*both=*/false));
     reserved_end_ = record.next_file_number;
-    auto changed = std::make_shared<Catalog>(*catalog_);
     // An edit may have raised it above the reservation.
     uint64_t& next = changed->counters.next_file_number;
     next = std::max(next, reserved_end_);
@@ -189,16 +199,16 @@ Result<format::FileNumber> ManifestStore::ManifestNumber() {
 // Writes `record` to ROOT under the next generation. When that fails, a crash may show either
 // record.
 Status ManifestStore::PointRoot(const format::RootRecord& record, bool both) {
-  const format::RootRecord before = root_.record;
-  root_.record = record;
+  format::RootRecord before = record;
+  std::swap(root_.record, before);
   root_.record.generation = before.generation + 1;
-  const Status status = format::WriteRoot(root_file_.get(), &root_, both);
+  const Status status = Guarded([&] { return format::WriteRoot(root_file_.get(), &root_, both); });
   if (status.ok()) return status;
   if (record.manifest.number != before.manifest.number) {
     stale_manifests_.push_back(record.manifest.number);
   }
   const uint64_t tried = root_.record.generation;
-  root_.record = before;
+  root_.record = std::move(before);
   root_.record.generation = tried;
   if (!base::MayPassInPlace(status)) return Refuse(status);
   unsettled_ = true;
@@ -219,12 +229,17 @@ void ManifestStore::ReplaceWhenGrown(LogMark log) {
 
 // One that cannot be removed now is tried again with the next one, at the latest in Close.
 void ManifestStore::RemoveManifest(format::FileNumber number) {
-  const Status status = directory_->Remove(ManifestName(number));
-  if (!status.ok() && status.code() != StatusCode::kNotFound) stale_manifests_.push_back(number);
+  if (!TryRemove(number)) stale_manifests_.push_back(number);
 }
 
 void ManifestStore::RemoveStaleManifests() {
-  for (format::FileNumber number : std::exchange(stale_manifests_, {})) RemoveManifest(number);
+  std::erase_if(stale_manifests_, [this](format::FileNumber number) { return TryRemove(number); });
+}
+
+// Returns false if the manifest may still exist.
+bool ManifestStore::TryRemove(format::FileNumber number) {
+  const Status status = Guarded([&] { return directory_->Remove(ManifestName(number)); });
+  return status.ok() || status.code() == StatusCode::kNotFound;
 }
 
 // A manifest newer than the one that a closed ROOT names would mean that ROOT is an old copy: no

@@ -56,6 +56,7 @@ class ManifestStore {
  private:
   Status Append(const format::CatalogEdit& edit, format::LogMark log);
   Status Replace(format::LogMark log);
+  Status WriteAndPoint(format::LogMark log);
   Result<std::unique_ptr<format::ManifestWriter>> WriteNewManifest(format::LogMark log);
   Status Settle(format::LogMark log);
   Status SyncDirectory();
@@ -63,6 +64,7 @@ class ManifestStore {
   Result<format::FileNumber> ManifestNumber();
   void ReplaceWhenGrown(format::LogMark log);
   void RemoveManifest(format::FileNumber number);
+  bool TryRemove(format::FileNumber number);
   void RemoveStaleManifests();
   Status CheckNoneStale();
   Status Refuse(const Status& cause);
