@@ -5,18 +5,56 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <utility>
 
 namespace tandem::base {
+
+/// Higher priority starts first.
+enum class Priority : uint8_t { kLow, kHigh };
+
+/// Work for an executor, to be scheduled any number of times. Its place in a queue is allocated
+/// with it, so scheduling it allocates nothing and cannot fail. One executor runs it.
+class Job {
+ public:
+  /// Requires: `work` throws nothing.
+  Job(Priority priority, std::function<void()> work);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  Priority priority() const { return priority_; }
+  /// Threads: any, several at a time.
+  void Run() const { work_(); }
+
+ private:
+  friend class JobQueue;
+  // By due time, or by arrival when it is due. Jobs move from one map to the other in their nodes.
+  using Map = std::multimap<int64_t, std::shared_ptr<Job>>;
+  enum class State : uint8_t { kIdle, kDelayed, kDue };
+
+  const Priority priority_;
+  const std::function<void()> work_;
+  // The queue's, guarded by what guards the queue.
+  State state_ = State::kIdle;
+  Map::node_type node_;  // While it is idle.
+  Map::iterator place_;  // While it is not.
+};
+
+inline std::shared_ptr<Job> NewJob(Priority priority, std::function<void()> work) {
+  return std::make_shared<Job>(priority, std::move(work));
+}
 
 /// Threads: any.
 class Executor {
  public:
+  using Priority = base::Priority;
   virtual ~Executor() = default;
-  /// Runs `job` once, later, perhaps on another thread. Higher priority starts first.
-  enum class Priority : uint8_t { kLow, kHigh };
-  virtual void Schedule(Priority priority, std::function<void()> job) = 0;
-  /// Runs `job` once, `delay_micros` from now or later.
-  virtual void ScheduleAfter(int64_t delay_micros, std::function<void()> job) = 0;
+  /// Runs `job` once, `delay_micros` from now or later, perhaps on another thread. If it waits
+  /// already, it still runs once, at the earlier of the two times; a job that runs now runs again.
+  /// Allocates nothing and cannot fail.
+  virtual void ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) = 0;
+  void Schedule(std::shared_ptr<Job> job) { ScheduleAfter(0, std::move(job)); }
   /// Runs or waits for every job that is due, and returns when none is left. Jobs whose delay has
   /// not passed stay queued.
   virtual void Drain() = 0;

@@ -166,8 +166,9 @@ void EngineImpl::BuildComponents() {
                              .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
-// Reads continue without the section; a writable database rewrites the file.
+// Reads continue without the section; a writable database rewrites the file, reported or not.
 void EngineImpl::SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken) {
+  if (!options_.read_only) maintenance_->ScheduleRewrites();
   BrokenSectionEvent event{.table = file.table().name,
                            .file_number = file.number().value,
                            .section = SectionText(broken),
@@ -178,7 +179,6 @@ void EngineImpl::SectionBroken(const format::StoreFile& file, const format::Brok
   health_.Log("damage in " + std::string(event.section) + " of table " + Quote(event.table) +
               "; reads go on without it: " + broken.reason);
   monitor_.SectionBroken(event);
-  if (!options_.read_only) maintenance_->ScheduleRewrites();
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
@@ -226,6 +226,7 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
     edit->put_tables.push_back(record);
     edit->put_regions = regions;
     addition = database_.regions->Prepare(record, std::move(regions));
+    for (const auto& [id, table] : addition.by_id) maintenance_->Prepare(*table);
     return Status();
   };
   change.publish = [&] { database_.regions->Add(std::move(addition)); };

@@ -1,4 +1,5 @@
-// The leader only switches and schedules; files are written by jobs.
+// The leader only switches and schedules; files are written by tasks. Where a function throws for
+// want of memory, its tasks are scheduled already, or its caller schedules them.
 #include "engine/maintenance.h"
 
 #include <algorithm>
@@ -16,12 +17,18 @@ namespace {
 
 constexpr int64_t kRetryMicros = 1'000'000;
 // A merge reads and writes more than a flush before it fails again, and nobody waits for it.
-constexpr int64_t kCompactAgainMicros = 10'000'000;
+constexpr int64_t kMergeAgainMicros = 10'000'000;
 // The log may hold this many memstores' worth before memstores are flushed to shorten it.
 constexpr uint64_t kLogMemstores = 4;
 // The log is checked after every 1 / kLookFraction of a memstore that was logged, the write
 // throttle after the memstores grew by 1 / kLookFraction of their budget.
 constexpr uint64_t kLookFraction = 16;
+
+// Whether work other than a flush is scheduled again after `status`. When the disk is full, that
+// would only take space from others; the next flush sees to it.
+bool IsTriedAgain(const Status& status) {
+  return base::MayPass(status) && status.code() != StatusCode::kNoSpace;
+}
 
 }  // namespace
 
@@ -29,21 +36,40 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
   return memstore.size_bytes() > memstore_bytes;
 }
 
+Maintenance::Maintenance(const Dependencies& dependencies)
+    : deps_(dependencies),
+      drop_(deps_.jobs, base::Priority::kHigh, [this] { DropInBackground(); }),
+      rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }) {
+  for (const auto& region : deps_.regions->regions()) MakeTasks(region.get());
+}
+
+void Maintenance::Prepare(const Table& table) {
+  for (const auto& region : table.regions) MakeTasks(region.get());
+}
+
+void Maintenance::MakeTasks(Region* region) {
+  region->SetTasks(std::make_unique<RegionTasks>(
+      deps_.jobs, [this, region] { FlushInBackground(region); },
+      [this, region] { MergeInBackground(region); },
+      [this, region] { FindOverlapsInBackground(region); }));
+}
+
 void Maintenance::AfterGroup() {
   const GroupApplier::Applied applied = deps_.applier->TakeApplied();
+  unchecked_bytes_ += applied.bytes;
+  for (Region* region : applied.regions) CountGrowth(region);
   for (Region* region : applied.regions) {
-    CountGrowth(region);
     if (IsFull(*region->active(), deps_.tuning.memstore_bytes)) SwitchAndSchedule(region);
   }
   RelieveMemory();
-  unchecked_bytes_ += applied.bytes;
+  // What finds no memory is done again after the next group.
   if (unchecked_bytes_ >= deps_.tuning.memstore_bytes / kLookFraction) {
-    unchecked_bytes_ = 0;
     RelieveLog();
+    unchecked_bytes_ = 0;
   }
   if (ungated_bytes_ < deps_.tuning.memstores_total_bytes / kLookFraction) return;
-  ungated_bytes_ = 0;
   deps_.gate->Update();
+  ungated_bytes_ = 0;
 }
 
 void Maintenance::Start() {
@@ -52,10 +78,10 @@ void Maintenance::Start() {
   ungated_bytes_ = 0;
   deps_.gate->Update();
   for (const auto& region : deps_.regions->regions()) {
-    if (region->waiting_memstores() > 0) ScheduleFlush(region.get());
+    if (region->waiting_memstores() > 0) region->tasks().flush.Schedule();
     // Earlier sessions may have ended before their merges. Other due merges wait for a flush: a
     // session that only reads should not work more than it must.
-    if (deps_.compactor->IsBehind(*region)) ScheduleCompaction(region.get());
+    if (deps_.compactor->IsBehind(*region)) ScheduleMerges(region.get());
   }
 }
 
@@ -67,9 +93,9 @@ void Maintenance::CountGrowth(Region* region) {
 
 void Maintenance::SwitchAndSchedule(Region* region) {
   if (!region->SwitchMemstore()) return;
+  region->tasks().flush.Schedule();
   CountGrowth(region);
   ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The throttle is updated after this group.
-  ScheduleFlush(region);
 }
 
 // Many small memstores can exceed the common budget though none is full: switches the largest.
@@ -94,12 +120,13 @@ void Maintenance::RelieveLog() {
   if (deps_.log->segment_bytes() > deps_.tuning.log_segment_bytes) RollLog();
   const uint64_t log_bytes = deps_.log->log_bytes();
   if (log_bytes <= kLogMemstores * deps_.tuning.memstore_bytes) return;
-  if (relieving_log_.exchange(true, std::memory_order_relaxed)) return;
+  if (relieving_log_.load(std::memory_order_relaxed)) return;
   // Only sealed segments can be dropped.
   if (deps_.log->segment_bytes() > log_bytes / 2) RollLog();
   const std::optional<format::SequenceNumber> oldest = deps_.segments->OldestEnd();
   if (oldest.has_value()) SwitchUpTo(*oldest);
-  ScheduleDrop();
+  relieving_log_.store(true, std::memory_order_relaxed);
+  drop_.Schedule();
 }
 
 // A segment is dropped as a whole, so all regions with operations in it are flushed together.
@@ -115,81 +142,71 @@ void Maintenance::RollLog() {
       "what may pass is tried again, anything else turned the database read-only");
 }
 
-void Maintenance::ScheduleFlush(Region* region) {
-  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh,
-                       [this, region] { FlushInBackground(region); });
-}
-
 void Maintenance::FlushInBackground(Region* region) {
   const Status status = Guarded([&] {
     return deps_.flusher->FlushUnlessBusy(*region, [this, region] { AfterFlush(region); });
   });
   if (status.ok()) return;
   if (base::MayPass(status)) {
+    region->tasks().flush.Schedule(kRetryMicros);
     deps_.health->SetHindrance(status);
-    deps_.jobs->ScheduleAfter(kRetryMicros, [this, region] { FlushInBackground(region); });
   } else {
-    deps_.health->TurnReadOnly("flushing " + region->Describe(), status);
+    std::string what = "flushing";
+    Guarded([&] {
+      what += " " + region->Describe();
+      return Status();
+    }).Ignore("the cause alone says what it is");
+    deps_.health->TurnReadOnly(what, status);
   }
   deps_.gate->Update();
 }
 
 void Maintenance::AfterFlush(Region* region) {
   deps_.health->SetHindrance(Status());
-  deps_.gate->Update();
-  DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
+  ScheduleMerges(region);
   ScheduleOverlaps(region);
-  ScheduleCompaction(region);
+  const Status dropped = Guarded([this] {
+    deps_.gate->Update();
+    return DropSegments();
+  });
+  // Old segments take space and do no harm.
+  if (IsTriedAgain(dropped)) drop_.Schedule(kRetryMicros);
 }
 
 // Call it also when files may have been added while another thread had the region's turn: a due
 // merge that is not scheduled would keep writers waiting.
-void Maintenance::ScheduleCompaction(Region* region) {
-  if (!deps_.compactor->IsDue(*region)) return;
-  deps_.jobs->Schedule(BackgroundJobs::Priority::kLow,
-                       [this, region] { CompactInBackground(region); });
+void Maintenance::ScheduleMerges(Region* region) {
+  bool is_due = true;
+  Guarded([&] {
+    is_due = deps_.compactor->IsDue(*region) || deps_.compactor->HasBroken(*region);
+    return Status();
+  }).Ignore("the task looks again");
+  if (is_due) region->tasks().merge.Schedule();
 }
 
-void Maintenance::CompactInBackground(Region* region) {
-  const Status status = Guarded(
-      [&] { return deps_.compactor->CompactIfDue(*region, [this] { deps_.gate->Update(); }); });
-  deps_.gate->Update();
-  if (status.ok()) ScheduleOverlaps(region);
-  if (status.ok() || status.code() == StatusCode::kCancelled) return;
-  // When the disk is full, retrying a merge would only take space from others; the next flush
-  // checks again.
-  const bool again = base::MayPass(status) && status.code() != StatusCode::kNoSpace;
-  if (again && deps_.compactor->ClaimRetry(*region)) {
-    deps_.jobs->ScheduleAfter(kCompactAgainMicros, [this, region] {
-      deps_.compactor->ReleaseRetry(*region);
-      CompactInBackground(region);
-    });
-  }
-  deps_.health->Log("compacting " + region->Describe() + " failed: " + status.ToString());
-}
-
-void Maintenance::ScheduleRewrites() {
-  for (const auto& region : deps_.regions->regions()) {
-    deps_.jobs->Schedule(BackgroundJobs::Priority::kLow,
-                         [this, one = region.get()] { RewriteInBackground(one); });
-  }
-}
-
-void Maintenance::RewriteInBackground(Region* region) {
+void Maintenance::MergeInBackground(Region* region) {
   if (!deps_.health->CheckWritable().ok()) return;
-  const Status status = Guarded([&] {
-    const Status rewritten = deps_.compactor->RewriteBroken(*region);
-    ScheduleCompaction(region);
-    return rewritten;
-  });
-  if (status.ok()) return ScheduleOverlaps(region);
-  if (status.code() == StatusCode::kCancelled) return;
-  if (status.code() == StatusCode::kBusy || base::MayPass(status)) {
-    deps_.jobs->ScheduleAfter(kRetryMicros, [this, region] { RewriteInBackground(region); });
-    return;
+  const Status rewritten = Guarded([&] { return deps_.compactor->RewriteBroken(*region); });
+  const Status merged = Guarded(
+      [&] { return deps_.compactor->CompactIfDue(*region, [this] { deps_.gate->Update(); }); });
+  MergeEnded(region, "rewriting a damaged file of ", rewritten);
+  MergeEnded(region, "compacting ", merged);
+  ScheduleOverlaps(region);
+  deps_.gate->Update();
+}
+
+void Maintenance::MergeEnded(Region* region, std::string_view what, const Status& status) {
+  if (status.ok() || status.code() == StatusCode::kCancelled) return;
+  const bool is_busy = status.code() == StatusCode::kBusy;
+  if (is_busy || IsTriedAgain(status)) region->tasks().merge.Schedule(kMergeAgainMicros);
+  if (is_busy) return;
+  deps_.health->Log(std::string(what) + region->Describe() + " failed: " + status.ToString());
+}
+
+void Maintenance::RewriteInBackground() {
+  for (const auto& region : deps_.regions->regions()) {
+    if (deps_.compactor->HasBroken(*region)) region->tasks().merge.Schedule();
   }
-  deps_.health->Log("rewriting a damaged file of " + region->Describe() +
-                    " failed: " + status.ToString());
 }
 
 void Maintenance::ScheduleOverlaps() {
@@ -199,20 +216,20 @@ void Maintenance::ScheduleOverlaps() {
 void Maintenance::ScheduleOverlaps(Region* region) {
   const std::shared_ptr<const RegionVersion> version = region->version();
   if (version->files.size() < 2) return OverlapWorker::DropRecords(*version);
-  // It takes a fraction of the flush before it, and queries are faster after it.
-  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this, region] {
-    const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region); });
-    if (status.ok() || status.code() == StatusCode::kCancelled) return;
-    deps_.health->Log("finding the rows that files of " + region->Describe() +
-                      " share failed: " + status.ToString());
-  });
+  region->tasks().overlaps.Schedule();
 }
 
-void Maintenance::ScheduleDrop() {
-  deps_.jobs->Schedule(BackgroundJobs::Priority::kHigh, [this] {
-    DropSegments().Ignore("old segments take space and do no harm; the next flush tries again");
-    relieving_log_.store(false, std::memory_order_relaxed);
-  });
+void Maintenance::FindOverlapsInBackground(Region* region) {
+  const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region); });
+  if (status.ok() || status.code() == StatusCode::kCancelled) return;
+  deps_.health->Log("finding the rows that files of " + region->Describe() +
+                    " share failed: " + status.ToString());
+}
+
+void Maintenance::DropInBackground() {
+  const Status status = DropSegments();
+  relieving_log_.store(false, std::memory_order_relaxed);
+  if (IsTriedAgain(status)) drop_.Schedule(kRetryMicros);
 }
 
 Status Maintenance::DropSegments() {
@@ -238,6 +255,14 @@ Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
 
 Status Maintenance::Flush(const std::vector<Region*>& regions) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
+  const Status status = Guarded([&] { return FlushAndWait(regions); });
+  if (status.ok()) return status;
+  // What was switched and not flushed could wait forever otherwise.
+  for (Region* region : regions) region->tasks().flush.Schedule();
+  return status;
+}
+
+Status Maintenance::FlushAndWait(const std::vector<Region*>& regions) {
   RETURN_IF_ERROR(deps_.queue->RunAlone([this, &regions] {
     for (Region* region : regions) {
       region->SwitchMemstore();
@@ -249,9 +274,7 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
   Status first_error;
   for (Region* region : regions) {
     const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
-    if (status.ok()) continue;
     if (first_error.ok()) first_error = status;
-    ScheduleFlush(region);  // Otherwise its memstores could wait forever.
   }
   return first_error;
 }
@@ -259,9 +282,9 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   RETURN_IF_ERROR(Flush(std::vector<Region*>{region.get()}));
   const Status status = deps_.compactor->Compact(*region);
-  deps_.gate->Update();
-  ScheduleCompaction(region.get());
+  ScheduleMerges(region.get());
   if (status.ok()) ScheduleOverlaps(region.get());
+  deps_.gate->Update();
   return status;
 }
 

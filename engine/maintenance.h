@@ -7,14 +7,18 @@
 // when writers wait for memory, a flush that frees it is already under way.
 //
 // A flush that fails for a transient reason (base/passing.h: space, memory, descriptors) is retried
-// after a second. A merge is retried after ten, but for lack of space only after the next flush. A
-// flush that fails otherwise turns the database read-only, since its memstores could never be
-// freed; such a merge is logged and left alone, as are overlaps.
+// after a second. A merge or the rewriting of a damaged file is retried after ten, but for lack of
+// space only after the next flush. A flush that fails otherwise turns the database read-only, since
+// its memstores could never be freed; such a merge is logged and left alone, as are overlaps.
+//
+// Each kind of work is a BackgroundTask that exists before it is needed: of a region, or of the
+// database. So whatever finds no memory, the work that follows is scheduled.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/commit/applier.h"
@@ -54,16 +58,19 @@ class Maintenance {
     BackgroundJobs* jobs = nullptr;
     Tuning tuning;
   };
-  explicit Maintenance(const Dependencies& dependencies) : deps_(dependencies) {}
+  /// Requires: the regions are those that recovery found.
+  explicit Maintenance(const Dependencies& dependencies);
 
+  /// Makes the tasks of a new table's regions. Requires: nobody else sees the table yet.
+  void Prepare(const Table& table);
   /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,
   /// and schedules a flush of every waiting one. Called once, before anything is committed.
   void Start();
   /// After each group: switches what is full, rolls the log, schedules the work that follows.
   /// Threads: the commit leader.
   void AfterGroup();
-  /// Schedules the rewriting of every file that has a broken section. Threads: any.
-  void ScheduleRewrites();
+  /// Schedules the rewriting of every file that has a broken section. Cannot fail. Threads: any.
+  void ScheduleRewrites() noexcept { rewrites_.Schedule(); }
   /// Schedules the building of every overlap that is missing.
   void ScheduleOverlaps();
 
@@ -76,27 +83,33 @@ class Maintenance {
   Status DropSegments();
 
  private:
+  void MakeTasks(Region* region);
   void CountGrowth(Region* region);
   void SwitchAndSchedule(Region* region);
   void RelieveMemory();
   void RelieveLog();
   void SwitchUpTo(format::SequenceNumber last);
   void RollLog();
-  void ScheduleFlush(Region* region);
+  Status FlushAndWait(const std::vector<Region*>& regions);
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
-  void ScheduleCompaction(Region* region);
-  void CompactInBackground(Region* region);
-  void RewriteInBackground(Region* region);
-  void ScheduleOverlaps(Region* region);
-  void ScheduleDrop();
+  void ScheduleMerges(Region* region);
+  void MergeInBackground(Region* region);
+  void MergeEnded(Region* region, std::string_view what, const Status& status);
+  void RewriteInBackground();
+  static void ScheduleOverlaps(Region* region);
+  void FindOverlapsInBackground(Region* region);
+  void DropInBackground();
 
   const Dependencies deps_;
+  BackgroundTask drop_;      // Log segments.
+  BackgroundTask rewrites_;  // Looks for the regions that have something to rewrite.
   // The commit leader's.
   uint64_t active_bytes_ = 0;     // Of the active memstores of all regions.
   uint64_t unchecked_bytes_ = 0;  // Logged since the log was last checked.
   uint64_t ungated_bytes_ = 0;    // Growth of memstores since the gate was updated.
-  // Set by the leader, cleared when the log was relieved; relaxed: it only avoids doing it twice.
+  // Set by the leader when all that relieves the log is scheduled, cleared by the last of it;
+  // relaxed: it only avoids doing it twice.
   std::atomic<bool> relieving_log_{false};
 };
 

@@ -25,12 +25,14 @@ bool StoreFile::has_broken_section() const {
 bool StoreFile::GoesOnWithout(SectionKind kind, std::optional<IndexId> index,
                               const Status& why) const {
   if (impl_->tell_broken == nullptr || why.code() != StatusCode::kCorruption) return false;
-  impl_->has_broken.store(true, std::memory_order_relaxed);
   std::atomic<bool>& was_told = index.has_value()
                                     ? impl_->broken_indexes.at(*index)
                                     : impl_->broken_kinds.at(static_cast<size_t>(kind));
-  if (was_told.exchange(true, std::memory_order_relaxed)) return true;
-  impl_->tell_broken(*this, {kind, index, std::string(why.message())});
+  if (was_told.load(std::memory_order_relaxed)) return true;
+  // Made first: where there is no memory for it, the next reader reports the section.
+  const BrokenSection broken{kind, index, std::string(why.message())};
+  impl_->has_broken.store(true, std::memory_order_relaxed);
+  if (!was_told.exchange(true, std::memory_order_relaxed)) impl_->tell_broken(*this, broken);
   return true;
 }
 

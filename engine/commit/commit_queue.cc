@@ -38,7 +38,9 @@ struct CommitQueue::Request {
 };
 
 CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber last)
-    : deps_(std::move(dependencies)), last_sequence_(last.value) {}
+    : deps_(std::move(dependencies)),
+      last_sequence_(last.value),
+      buffered_write_(deps_.jobs, base::Priority::kHigh, [this] { WriteBufferedInBackground(); }) {}
 
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   // Regions are flushed one at a time, so only the log keeps a batch over several of them atomic if
@@ -209,9 +211,9 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
     case Durability::kMemory:
       return Status();
     case Durability::kBuffered:
-      // Scheduled first: it may run out of memory, and a group that is buffered reaches the log.
+      // The task queues after this group, so it writes what is buffered here.
+      buffered_write_.Schedule(kBufferedDelayMicros);
       // Buffer gets a copy, since the payload is still needed to apply the group.
-      ScheduleBufferedWrite();
       return deps_.log->Buffer(*frame);
     case Durability::kWritten:
       return deps_.log->Write(*frame);
@@ -231,18 +233,9 @@ Status CommitQueue::Apply(const LogGroup& frame) {
   return status;
 }
 
-void CommitQueue::ScheduleBufferedWrite() {
-  if (write_scheduled_) return;
-  // The job queues after this group, so it cannot run before the flag below is set.
-  deps_.jobs->ScheduleAfter(kBufferedDelayMicros, [this] {
-    RunAlone([this] {
-      write_scheduled_ = false;
-      const Status status = deps_.log->WriteBuffered();
-      if (base::MayPass(status)) ScheduleBufferedWrite();
-      return status;
-    }).Ignore("what may pass is tried again, anything else turned the database read-only");
-  });
-  write_scheduled_ = true;
+// What may pass is tried again, anything else turned the database read-only.
+void CommitQueue::WriteBufferedInBackground() {
+  if (base::MayPass(WriteBuffered())) buffered_write_.Schedule(kBufferedDelayMicros);
 }
 
 }  // namespace tandem::engine

@@ -100,11 +100,11 @@ class CommitQueue {
   static void NoteUnlogged(const Group& group, const LogGroup& frame);
   Status LogFrame(LogGroup* frame, Durability durability);
   Status Apply(const LogGroup& frame);
-  void ScheduleBufferedWrite();
+  void WriteBufferedInBackground();
 
   const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
-  bool write_scheduled_ = false;         // Used by the leader: a timer will write the buffer.
+  BackgroundTask buffered_write_;
 
   base::Mutex mutex_;
   Request* queue_first_ GUARDED_BY(mutex_) = nullptr;

@@ -142,16 +142,6 @@ std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
   return inputs;
 }
 
-bool Compactor::ClaimRetry(const Region& region) {
-  base::MutexLock lock(mutex_);
-  return tried_again_.insert(region.id()).second;
-}
-
-void Compactor::ReleaseRetry(const Region& region) {
-  base::MutexLock lock(mutex_);
-  tried_again_.erase(region.id());
-}
-
 Status Compactor::CompactLocked(Region& region) {
   const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
@@ -195,7 +185,7 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Canc
 }
 
 Status Compactor::RewriteBroken(Region& region) {
-  if (!FindBroken(region).has_value()) return Status();
+  if (!HasBroken(region)) return Status();
   if (!region.TryBegin(Region::Work::kCompaction)) {
     return Status::Busy(region.Describe() + " is being compacted");
   }
@@ -305,7 +295,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
 // Deletes the outputs of a merge that could not be installed. If a crash could still bring them in,
 // they are deleted once it no longer can (Storage::DeleteFile).
 Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files) {
-  const Status installed = Install(region, inputs, files);
+  const Status installed = Guarded([&] { return Install(region, inputs, files); });
   if (installed.ok()) return installed;
   for (const FinishedFile& file : files) StoreFiles::Retire(*file.file);
   return installed;

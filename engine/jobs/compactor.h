@@ -57,10 +57,8 @@ class Compactor {
   /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
   /// first error; the other regions are merged all the same.
   Status FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) EXCLUDES(mutex_);
-  /// Whether the caller should try CompactIfDue again later, since no other caller will; holds
-  /// until ReleaseRetry.
-  bool ClaimRetry(const Region& region) EXCLUDES(mutex_);
-  void ReleaseRetry(const Region& region) EXCLUDES(mutex_);
+  /// Whether the region has a file that RewriteBroken would rewrite.
+  bool HasBroken(const Region& region) EXCLUDES(mutex_) { return FindBroken(region).has_value(); }
   /// Rewrites every run that has a file with a broken section, one run at a time, from its rows.
   /// Errors: kBusy when the region is being compacted, which may do it; those of Compact. A file
   /// that cannot be rewritten is left alone from then on.
@@ -118,7 +116,6 @@ class Compactor {
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;       // Larger due merges end.
   std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Never erased.
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
-  std::set<format::RegionId> tried_again_ GUARDED_BY(mutex_);  // Their retry is claimed.
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };
 

@@ -10,17 +10,34 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/memory_account.h"
 #include "base/mutex.h"
 #include "engine/region/unlogged.h"
 #include "engine/region/view.h"
+#include "engine/runtime/background.h"
 #include "engine/storage/catalog.h"
 #include "format/schema.h"
 #include "memstore/memstore.h"
 
 namespace tandem::engine {
+
+/// What is done for a region in the background; engine/maintenance.h says when.
+struct RegionTasks {
+  using Work = std::function<void()>;
+  /// As BackgroundTask.
+  RegionTasks(BackgroundJobs* jobs, Work flush_work, Work merge_work, Work overlaps_work)
+      : flush(jobs, base::Priority::kHigh, std::move(flush_work)),
+        merge(jobs, base::Priority::kLow, std::move(merge_work)),
+        overlaps(jobs, base::Priority::kHigh, std::move(overlaps_work)) {}
+
+  BackgroundTask flush;
+  BackgroundTask merge;  // And rewrite damaged files.
+  // It takes a fraction of the flush before it, and queries are faster after it.
+  BackgroundTask overlaps;
+};
 
 /// Threads: any, unless said otherwise.
 class Region {
@@ -68,6 +85,11 @@ class Region {
   format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
   void RaiseFlushedThrough(format::SequenceNumber sequence) EXCLUDES(mutex_);
 
+  /// Called once, before other threads see the region.
+  void SetTasks(std::unique_ptr<RegionTasks> tasks) { tasks_ = std::move(tasks); }
+  /// Requires: SetTasks was called.
+  RegionTasks& tasks() { return *tasks_; }
+
   /// "region 3 of table 'x'", for messages.
   std::string Describe() const;
 
@@ -88,6 +110,7 @@ class Region {
   const std::string start_key_, end_key_;
   base::MemoryAccount* const account_;
   const uint32_t chain_cells_max_;
+  std::unique_ptr<RegionTasks> tasks_;
   // The commit leader's.
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.

@@ -1,24 +1,29 @@
-// The thread pool: two queues by priority and a list of timers under one mutex. A worker takes the
-// first job that is due, high priority before low, or sleeps until the next timer. With several
-// workers, one never runs low-priority jobs, which may take minutes: a flush never waits for a
-// merge.
+// The thread pool: a queue of jobs under one mutex. A worker takes the first job that is due, high
+// priority before low, or sleeps until the next one is. With several workers, one never runs
+// low-priority jobs, which may take minutes: a flush never waits for a merge. A worker that takes a
+// job wakes another one while any job waits, due or not, so that none waits for this worker to
+// return.
 #include "engine/runtime/background.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/guarded.h"
+#include "base/job_queue.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 
 namespace tandem::engine {
 namespace {
 
-using Job = std::function<void()>;
+using base::Job;
+using base::Priority;
+
+constexpr int64_t kAgainMicros = 1'000'000;  // After which work that found no memory is done again.
 
 class ThreadPool final : public base::Executor {
  public:
@@ -26,23 +31,20 @@ class ThreadPool final : public base::Executor {
   ~ThreadPool() override;
 
   Status Start(uint32_t thread_count);
-  void Schedule(Priority priority, Job job) override;
-  void ScheduleAfter(int64_t delay_micros, Job job) override;
+  void ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) override;
   void Drain() override;
 
  private:
   void Work();
-  void QueueDueTimers() REQUIRES(mutex_);
-  bool TakeJob(Job* job, Priority* priority) REQUIRES(mutex_);
+  std::shared_ptr<Job> TakeJob() REQUIRES(mutex_);
+  bool IsIdle() const REQUIRES(mutex_) { return running_ == 0 && jobs_.due_count() == 0; }
   void WaitForWork() REQUIRES(mutex_);
 
   base::Clock* clock_;
   base::Mutex mutex_;
-  base::CondVar work_;  // There may be a job, or the pool stops.
-  base::CondVar idle_;  // No job is due or running.
-  std::deque<Job> high_ GUARDED_BY(mutex_);
-  std::deque<Job> low_ GUARDED_BY(mutex_);
-  std::multimap<int64_t, Job> timers_ GUARDED_BY(mutex_);  // By monotonic time.
+  base::CondVar work_;                      // There may be a job, or the pool stops.
+  base::CondVar idle_;                      // No job is due or running.
+  base::JobQueue jobs_ GUARDED_BY(mutex_);  // By monotonic time.
   uint32_t running_ GUARDED_BY(mutex_) = 0, running_low_ GUARDED_BY(mutex_) = 0;
   uint32_t low_max_ = 1;  // Set before the first thread starts.
   bool stopping_ GUARDED_BY(mutex_) = false;
@@ -68,69 +70,53 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::Schedule(Priority priority, Job job) {
+void ThreadPool::ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) {
   base::MutexLock lock(mutex_);
-  (priority == Priority::kHigh ? high_ : low_).push_back(std::move(job));
-  work_.NotifyOne();
-}
-
-void ThreadPool::ScheduleAfter(int64_t delay_micros, Job job) {
-  base::MutexLock lock(mutex_);
-  timers_.emplace(clock_->MonotonicMicros() + delay_micros, std::move(job));
+  (void)jobs_.Add(clock_->MonotonicMicros(), delay_micros, std::move(job));
   work_.NotifyOne();
 }
 
 void ThreadPool::Drain() {
   base::MutexLock lock(mutex_);
-  QueueDueTimers();
-  while (running_ > 0 || !high_.empty() || !low_.empty()) idle_.Wait(mutex_);
+  jobs_.MoveDue(clock_->MonotonicMicros());
+  work_.NotifyOne();
+  while (!IsIdle()) idle_.Wait(mutex_);
 }
 
-void ThreadPool::QueueDueTimers() {
-  const int64_t now = clock_->MonotonicMicros();
-  while (!timers_.empty() && timers_.begin()->first <= now) {
-    high_.push_back(std::move(timers_.begin()->second));
-    timers_.erase(timers_.begin());
-  }
-}
-
-bool ThreadPool::TakeJob(Job* job, Priority* priority) {
-  QueueDueTimers();
-  *priority = high_.empty() ? Priority::kLow : Priority::kHigh;
-  if (*priority == Priority::kLow && running_low_ >= low_max_) return false;
-  std::deque<Job>& queue = *priority == Priority::kLow ? low_ : high_;
-  if (queue.empty()) return false;
-  *job = std::move(queue.front());
-  queue.pop_front();
+// nullptr: there is none that this worker may run.
+std::shared_ptr<Job> ThreadPool::TakeJob() {
+  jobs_.MoveDue(clock_->MonotonicMicros());
+  std::shared_ptr<Job> job = jobs_.Take(Priority::kHigh);
+  if (job == nullptr && running_low_ < low_max_) job = jobs_.Take(Priority::kLow);
+  if (job == nullptr) return nullptr;
   ++running_;
-  if (*priority == Priority::kLow) ++running_low_;
-  return true;
+  if (job->priority() == Priority::kLow) ++running_low_;
+  if (jobs_.due_count() + jobs_.delayed_count() > 0) work_.NotifyOne();
+  return job;
 }
 
 void ThreadPool::WaitForWork() {
-  if (timers_.empty()) {
-    work_.Wait(mutex_);
-  } else {
-    const int64_t delay = timers_.begin()->first - clock_->MonotonicMicros();
-    if (delay > 0) (void)work_.WaitFor(mutex_, delay);
-  }
+  const std::optional<int64_t> due = jobs_.next_due_micros();
+  if (!due.has_value()) return work_.Wait(mutex_);
+  const int64_t delay = *due - clock_->MonotonicMicros();
+  if (delay > 0) (void)work_.WaitFor(mutex_, delay);
 }
 
 void ThreadPool::Work() {
-  Job job;
-  Priority priority = Priority::kLow;
   while (true) {
+    std::shared_ptr<Job> job;
     {
       base::MutexLock lock(mutex_);
-      while (!stopping_ && !TakeJob(&job, &priority)) WaitForWork();
-      if (stopping_ && job == nullptr) return;
+      while (!stopping_ && (job = TakeJob()) == nullptr) WaitForWork();
+      if (job == nullptr) return;
     }
-    job();
-    job = nullptr;  // Releases what it holds before the pool counts as idle.
+    const Priority priority = job->priority();
+    job->Run();
+    job.reset();  // Releases what it holds before the pool counts as idle.
     base::MutexLock lock(mutex_);
     --running_;
     if (priority == Priority::kLow) --running_low_;
-    if (running_ == 0) idle_.NotifyAll();
+    if (IsIdle()) idle_.NotifyAll();
     if (stopping_) return;
   }
 }
@@ -143,18 +129,24 @@ Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, bas
   return std::unique_ptr<base::Executor>(std::move(pool));
 }
 
-void BackgroundJobs::Schedule(Priority priority, std::function<void()> job) {
-  executor_->Schedule(priority, [gate = gate_, job = std::move(job)] {
-    GatePass pass(*gate);
-    if (pass.inside()) job();
-  });
+BackgroundTask::BackgroundTask(BackgroundJobs* jobs, Priority priority, std::function<void()> work)
+    : executor_(jobs->executor_),
+      work_(std::move(work)),
+      job_(base::NewJob(priority, [this, gate = jobs->gate_] {
+        GatePass pass(*gate);
+        if (pass.inside()) Run();
+      })) {}
+
+void BackgroundTask::Schedule(int64_t delay_micros) noexcept {
+  executor_->ScheduleAfter(delay_micros, job_);
 }
 
-void BackgroundJobs::ScheduleAfter(int64_t delay_micros, std::function<void()> job) {
-  executor_->ScheduleAfter(delay_micros, [gate = gate_, job = std::move(job)] {
-    GatePass pass(*gate);
-    if (pass.inside()) job();
+void BackgroundTask::Run() const noexcept {
+  const Status status = Guarded([this] {
+    work_();
+    return Status();
   });
+  if (!status.ok()) executor_->ScheduleAfter(kAgainMicros, job_);
 }
 
 }  // namespace tandem::engine

@@ -1,5 +1,6 @@
 // Background work: the thread pool that Database::Open makes (the only place that starts threads),
-// and the engine's own handle on an executor, which can be stopped.
+// and the engine's own tasks, which can be stopped and which a lack of memory delays but never
+// ends.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +19,49 @@ namespace tandem::engine {
 /// started.
 Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, base::Clock* clock);
 
-/// Schedules jobs that never run after Stop, so that they may refer to objects destroyed after it.
-/// Threads: any.
+/// The executor of an engine's tasks, with a stop: afterwards no task runs, so that tasks may refer
+/// to objects destroyed after it. Threads: any.
 class BackgroundJobs {
  public:
-  using Priority = base::Executor::Priority;
-
   /// `executor` outlives this.
   explicit BackgroundJobs(base::Executor* executor)
       : executor_(executor), gate_(std::make_shared<Gate>()) {}
 
-  void Schedule(Priority priority, std::function<void()> job);
-  void ScheduleAfter(int64_t delay_micros, std::function<void()> job);
-  /// Waits for running jobs; the others will do nothing.
+  /// Waits for running tasks; those that are scheduled will do nothing.
   void Stop() { gate_->Close(); }
-  base::Executor* executor() const { return executor_; }
 
  private:
-  base::Executor* executor_;
-  std::shared_ptr<Gate> gate_;  // Shared with the jobs, which may outlive this.
+  friend class BackgroundTask;
+
+  base::Executor* const executor_;
+  const std::shared_ptr<Gate> gate_;  // Shared with the executor's jobs, which may outlive this.
+};
+
+/// Work that an engine does in the background whenever it is scheduled. All that scheduling needs
+/// is allocated at the construction, so that it cannot fail. Work that ends for want of memory is
+/// done again a second later: no task is lost, and none ends the process.
+/// Threads: any.
+class BackgroundTask {
+ public:
+  using Priority = base::Priority;
+
+  /// `work` may throw std::bad_alloc and then starts again from its beginning; it may run on
+  /// several threads at a time. `jobs` outlives this and is stopped before it is destroyed, if it
+  /// was ever scheduled.
+  BackgroundTask(BackgroundJobs* jobs, Priority priority, std::function<void()> work);
+  BackgroundTask(const BackgroundTask&) = delete;
+  BackgroundTask& operator=(const BackgroundTask&) = delete;
+
+  /// Runs the work once, `delay_micros` from now or later. If it waits already, it still runs once,
+  /// at the earlier of the two times.
+  void Schedule(int64_t delay_micros = 0) noexcept;
+
+ private:
+  void Run() const noexcept;
+
+  base::Executor* const executor_;
+  const std::function<void()> work_;
+  const std::shared_ptr<base::Job> job_;
 };
 
 }  // namespace tandem::engine

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/guarded.h"
 #include "base/passing.h"
 
 namespace tandem::engine {
@@ -23,27 +22,16 @@ constexpr int64_t kIdleMicros = 1'000'000;
 void Scrubber::Start() {
   if (deps_.bytes_per_second == 0) return;
   NoteFiles(LiveFiles(), deps_.monitor->NowMicros());
-  Schedule(0);
-}
-
-// Timers run at high priority, the work itself at low.
-void Scrubber::Schedule(int64_t delay_micros) {
-  deps_.jobs->ScheduleAfter(delay_micros, [this] {
-    deps_.jobs->Schedule(BackgroundJobs::Priority::kLow, [this] { RunSlice(); });
-  });
+  slices_.Schedule();
 }
 
 void Scrubber::RunSlice() {
-  uint64_t passed = 0;
-  const Status status = Guarded([&] {
-    passed = Slice();
-    return Status();
-  });
-  if (!status.ok() || passed == 0) return Schedule(kIdleMicros);
+  const uint64_t passed = Slice();
+  if (passed == 0) return slices_.Schedule(kIdleMicros);
   deps_.monitor->CountScrubbed(passed);
   const double micros =
       1e6 * static_cast<double>(passed) / static_cast<double>(deps_.bytes_per_second);
-  Schedule(static_cast<int64_t>(std::min(micros, 3.6e9)));
+  slices_.Schedule(static_cast<int64_t>(std::min(micros, 3.6e9)));
 }
 
 // Returns the bytes verified; 0: there is nothing to do, or a transient error.

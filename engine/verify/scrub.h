@@ -4,8 +4,9 @@
 // verified at the open.
 //
 // It runs in slices of low priority: one reads and verifies for a few milliseconds, then the next
-// is scheduled for when the rate allows it. Findings are reported, and the scrub continues with the
-// next file; a damaged file is reported again on the next round.
+// is scheduled for when the rate allows it; one that finds no memory begins again. Findings are
+// reported, and the scrub continues with the next file; a damaged file is reported again on the
+// next round.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ class Scrubber {
     BackgroundJobs* jobs = nullptr;
     uint64_t bytes_per_second = 0;  ///< 0: nothing is done.
   };
-  explicit Scrubber(const Dependencies& dependencies) : deps_(dependencies) {}
+  explicit Scrubber(const Dependencies& dependencies)
+      : deps_(dependencies), slices_(deps_.jobs, base::Priority::kLow, [this] { RunSlice(); }) {}
 
   /// Schedules the first slice. Called once.
   void Start();
@@ -45,7 +47,6 @@ class Scrubber {
   using Files = std::map<format::FileNumber, std::shared_ptr<LiveFile>>;
   Files LiveFiles() const;
   void NoteFiles(const Files& files, int64_t for_new) EXCLUDES(mutex_);
-  void Schedule(int64_t delay_micros);
   void RunSlice();
   uint64_t Slice();
   std::shared_ptr<LiveFile> Current() EXCLUDES(mutex_);
@@ -53,6 +54,7 @@ class Scrubber {
   void Report(LiveFile& file, const Status& status);
 
   const Dependencies deps_;
+  BackgroundTask slices_;
   // Used by slices, of which one runs at a time.
   std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
   std::unique_ptr<format::IncrementalVerifier> sweep_;

@@ -176,7 +176,11 @@ BOOST_AUTO_TEST_CASE(OfWritesLeaveAllOrNothing) {
 
 BOOST_AUTO_TEST_CASE(OfOpeningAndClosingAreAnswered) {
   CreateAndFill();
-  FailEach("Close", [&] { return database->Close(); });
+  FailEach("Close", [&]() -> Status {
+    const Status status = database->Close();
+    // It may have closed although something that it can do without found no memory.
+    return status.code() == StatusCode::kClosed ? Status() : status;
+  });
   BOOST_CHECK_EQUAL(database->Close().code(), StatusCode::kClosed);
   database.reset();
   const std::string path = directory.Path("db");

@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(ManyThreadsShareFewPlaces) {
   BOOST_REQUIRE(threads.has_value());
   std::atomic<int> wrong{0}, done{0};
   for (int thread = 0; thread < kThreads; ++thread) {
-    (*threads)->Schedule(base::Executor::Priority::kHigh, [&, thread] {
+    (*threads)->Schedule(base::NewJob(base::Priority::kHigh, [&, thread] {
       const auto random = base::NewSeededRandom(static_cast<uint64_t>(thread));
       for (int i = 0; i < kReads; ++i) {
         const int at = static_cast<int>(random->Next64() % kFiles);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(ManyThreadsShareFewPlaces) {
         wrong += Read(pin.file() != nullptr ? *pin.file() : *files[at]) != ContentOf(at);
       }
       ++done;
-    });
+    }));
   }
   while (done < kThreads) clock->SleepMicros(1000);
   threads->reset();

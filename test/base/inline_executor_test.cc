@@ -10,7 +10,8 @@
 namespace tandem::test {
 namespace {
 
-using Priority = base::Executor::Priority;
+using base::NewJob;
+using base::Priority;
 
 BOOST_AUTO_TEST_SUITE(InlineExecutorSuite)
 
@@ -31,13 +32,13 @@ BOOST_AUTO_TEST_CASE(HighPriorityComesFirstThenTheOrderOfArrival) {
   ManualClock clock;
   InlineExecutor executor(clock);
   std::string order;
-  executor.Schedule(Priority::kLow, [&] { order += 'a'; });
-  executor.Schedule(Priority::kHigh, [&] { order += 'b'; });
-  executor.Schedule(Priority::kLow, [&] { order += 'c'; });
-  executor.Schedule(Priority::kHigh, [&] {
+  executor.Schedule(NewJob(Priority::kLow, [&] { order += 'a'; }));
+  executor.Schedule(NewJob(Priority::kHigh, [&] { order += 'b'; }));
+  executor.Schedule(NewJob(Priority::kLow, [&] { order += 'c'; }));
+  executor.Schedule(NewJob(Priority::kHigh, [&] {
     order += 'd';
-    executor.Schedule(Priority::kHigh, [&] { order += 'e'; });
-  });
+    executor.Schedule(NewJob(Priority::kHigh, [&] { order += 'e'; }));
+  }));
   BOOST_TEST(order.empty());
   BOOST_TEST(executor.due_count() == 4u);
   BOOST_TEST(executor.RunOne());
@@ -51,11 +52,11 @@ BOOST_AUTO_TEST_CASE(DelayedJobsWaitForTheirTime) {
   ManualClock clock;
   InlineExecutor executor(clock);
   std::string order;
-  executor.ScheduleAfter(20, [&] { order += 'b'; });
-  executor.ScheduleAfter(10, [&] {
-    order += 'a';
-    executor.ScheduleAfter(0, [&] { order += '0'; });
-  });
+  executor.ScheduleAfter(20, NewJob(Priority::kHigh, [&] { order += 'b'; }));
+  executor.ScheduleAfter(10, NewJob(Priority::kLow, [&] {
+                           order += 'a';
+                           executor.Schedule(NewJob(Priority::kLow, [&] { order += '0'; }));
+                         }));
   executor.Drain();
   BOOST_TEST(order.empty());
   BOOST_TEST(executor.delayed_count() == 2u);
@@ -66,6 +67,71 @@ BOOST_AUTO_TEST_CASE(DelayedJobsWaitForTheirTime) {
   executor.Drain();
   BOOST_TEST(order == "a0b");
   BOOST_TEST(executor.delayed_count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(TimeKeepsThePriority) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  std::string order;
+  executor.ScheduleAfter(10, NewJob(Priority::kLow, [&] { order += 'l'; }));
+  executor.ScheduleAfter(20, NewJob(Priority::kHigh, [&] { order += 'h'; }));
+  clock.Advance(20);
+  executor.Drain();
+  BOOST_TEST(order == "hl");
+}
+
+BOOST_AUTO_TEST_CASE(AJobThatWaitsRunsOnceAtTheEarlierTime) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  int runs = 0;
+  const auto job = NewJob(Priority::kLow, [&] { ++runs; });
+  executor.ScheduleAfter(20, job);
+  executor.ScheduleAfter(10, job);
+  executor.ScheduleAfter(30, job);
+  BOOST_TEST(executor.delayed_count() == 1u);
+  clock.Advance(10);
+  executor.Drain();
+  BOOST_TEST(runs == 1);
+  clock.Advance(100);
+  executor.Drain();
+  BOOST_TEST(runs == 1);
+  executor.ScheduleAfter(10, job);
+  executor.Schedule(job);
+  executor.ScheduleAfter(10, job);
+  BOOST_TEST(executor.due_count() == 1u);
+  BOOST_TEST(executor.delayed_count() == 0u);
+  executor.Drain();
+  BOOST_TEST(runs == 2);
+}
+
+BOOST_AUTO_TEST_CASE(AJobThatRunsMayBeScheduledAgain) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  int runs = 0;
+  std::shared_ptr<base::Job> job;
+  job = NewJob(Priority::kLow, [&] {
+    if (++runs < 3) executor.Schedule(job);
+  });
+  executor.Schedule(job);
+  executor.Drain();
+  BOOST_TEST(runs == 3);
+}
+
+// The executor may go first, or the job's owner.
+BOOST_AUTO_TEST_CASE(AJobBelongsToAllThatKnowIt) {
+  ManualClock clock;
+  const auto job = NewJob(Priority::kLow, [] {});
+  {
+    InlineExecutor executor(clock);
+    executor.Schedule(job);
+    executor.ScheduleAfter(10, NewJob(Priority::kHigh, [] {}));
+  }
+  BOOST_TEST(job.use_count() == 1);
+  InlineExecutor executor(clock);
+  bool ran = false;
+  executor.Schedule(NewJob(Priority::kLow, [&] { ran = true; }));
+  executor.Drain();
+  BOOST_TEST(ran);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

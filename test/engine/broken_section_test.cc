@@ -288,6 +288,37 @@ BOOST_AUTO_TEST_CASE(TheMarkIsFoundAgainAfterAReopen) {
   BOOST_CHECK_EQUAL((*world).GetStatistics().rewritten_files, 1);
 }
 
+// As a merge: another attempt would only take space from others until a flush has found some, and
+// what may pass otherwise is tried again after ten seconds.
+BOOST_AUTO_TEST_CASE(ARewriteThatFailsIsTriedAsAMergeIs) {
+  for (const Status& status : {Status::NoSpace("injected"), Status::OutOfMemory("injected")}) {
+    World world;
+    const std::string name = world.StoreFiles()[0];
+    for (const format::SectionEntry& section : world.SectionsOf(name)) {
+      if (section.kind == SectionKind::kIndexLeaves) world.Flip(name, section.offset + 50);
+    }
+    int attempts = 0;
+    world.disk.control().SetHook([&](const DiskEvent& event) {
+      if (event.operation != DiskOperation::kCreate) return;
+      ++attempts;
+      world.disk.control().InjectFault({.status = status});
+    });
+    BOOST_CHECK_EQUAL(world.Explain().files_scanned, 1);
+    for (int second = 0; second < 35; ++second) {
+      world.executor.Drain();
+      world.clock.Advance(1'000'000);
+    }
+    BOOST_CHECK_EQUAL(attempts, status.code() == StatusCode::kNoSpace ? 1 : 4);
+    world.disk.control().SetHook(nullptr);
+    world.disk.control().ClearFaults();
+    if (status.code() == StatusCode::kNoSpace) world.Flush();
+    world.clock.Advance(10'000'000);
+    world.executor.Drain();
+    BOOST_CHECK_EQUAL((*world).GetStatistics().rewritten_files, 1);
+    BOOST_CHECK_EQUAL(world.Explain().files_scanned, 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ACompactionMakesABrokenIndexAnew) {
   World world;
   const std::vector<std::string> expected = world.Scanned();

@@ -73,14 +73,13 @@ std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std:
 
 }  // namespace
 
-void ScheduledExecutor::Schedule(Priority priority, std::function<void()> job) {
-  const std::string name =
-      (priority == Priority::kHigh ? "high job " : "low job ") + std::to_string(++job_count_);
-  jobs_.push_back(scheduler_.Spawn(name, std::move(job)));
-}
-
-void ScheduledExecutor::ScheduleAfter(int64_t delay_micros, std::function<void()> job) {
-  delayed_.emplace(clock_.MonotonicMicros() + delay_micros, std::move(job));
+void ScheduledExecutor::ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) {
+  if (!queue_.Add(clock_.MonotonicMicros(), delay_micros, job)) return;
+  const std::string name = (job->priority() == Priority::kHigh ? "high job " : "low job ") +
+                           std::to_string(++job_count_);
+  jobs_.push_back(scheduler_.Spawn(name, [this, job = std::move(job)] {
+    if (queue_.TakeDue(*job)) job->Run();
+  }));
 }
 
 void ScheduledExecutor::Drain() {
@@ -88,11 +87,11 @@ void ScheduledExecutor::Drain() {
 }
 
 bool ScheduledExecutor::PassTime() {
-  if (delayed_.empty()) return false;
-  clock_.Advance(std::max<int64_t>(0, delayed_.begin()->first - clock_.MonotonicMicros()));
-  std::function<void()> job = std::move(delayed_.begin()->second);
-  delayed_.erase(delayed_.begin());
-  jobs_.push_back(scheduler_.SpawnWhenIdle("delayed job", std::move(job)));
+  const std::optional<int64_t> due = queue_.next_due_micros();
+  if (!due.has_value()) return false;
+  clock_.Advance(std::max<int64_t>(0, *due - clock_.MonotonicMicros()));
+  jobs_.push_back(
+      scheduler_.SpawnWhenIdle("delayed job", [job = queue_.TakeDelayed()] { job->Run(); }));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/job_queue.h"
 #include "engine/engine.h"
 #include "test/interleave/history.h"
 #include "test/interleave/scheduler.h"
@@ -25,21 +26,20 @@ class ScheduledExecutor final : public base::Executor {
  public:
   ScheduledExecutor(Scheduler* scheduler, ManualClock* clock)
       : scheduler_(*scheduler), clock_(*clock) {}
-  void Schedule(Priority priority, std::function<void()> job) override;
-  void ScheduleAfter(int64_t delay_micros, std::function<void()> job) override;
+  void ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) override;
   /// Waits for the jobs so far and those that they bring.
   void Drain() override;
   /// Lets time pass until the next job with a delay is due. False: there is none.
   bool PassTime();
   /// Jobs whose time has not come are not run any more.
-  void Drop() { delayed_.clear(); }
+  void Drop() { queue_.DropDelayed(); }
 
  private:
   Scheduler& scheduler_;
   ManualClock& clock_;
   std::vector<ThreadId> jobs_;
   uint64_t job_count_ = 0;
-  std::multimap<int64_t, std::function<void()>> delayed_;  // By the time when they are due.
+  base::JobQueue queue_;
 };
 
 /// What a scenario starts from and how it is checked.

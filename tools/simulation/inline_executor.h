@@ -2,12 +2,11 @@
 // decides where background work happens.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
+#include <memory>
 
-#include "base/executor.h"
+#include "base/job_queue.h"
 #include "tools/simulation/manual_clock.h"
 
 namespace tandem::test {
@@ -18,10 +17,8 @@ class InlineExecutor final : public base::Executor {
   /// `clock` decides when delayed jobs are due. Lifetime: it outlives the executor.
   explicit InlineExecutor(ManualClock& clock) : clock_(clock) {}
 
-  void Schedule(Priority priority, std::function<void()> job) override;
-  /// The job is due when the monotonic clock has moved on by `delay_micros`, and then counts as one
-  /// of low priority.
-  void ScheduleAfter(int64_t delay_micros, std::function<void()> job) override;
+  /// The job is due when the monotonic clock has moved on by `delay_micros`.
+  void ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) override;
   /// Runs jobs, those that they schedule included, until none is due.
   void Drain() override;
   bool runs_inline() const override { return true; }
@@ -31,15 +28,11 @@ class InlineExecutor final : public base::Executor {
   /// Jobs that could run now.
   size_t due_count();
   /// Jobs whose time has not come.
-  size_t delayed_count() const { return delayed_.size(); }
+  size_t delayed_count() const { return jobs_.delayed_count(); }
 
  private:
-  void MoveDueJobs();
-
   ManualClock& clock_;
-  std::deque<std::function<void()>> high_;
-  std::deque<std::function<void()>> low_;
-  std::multimap<int64_t, std::function<void()>> delayed_;  // By the time when they are due.
+  base::JobQueue jobs_;
 };
 
 }  // namespace tandem::test

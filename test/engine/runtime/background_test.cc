@@ -1,18 +1,24 @@
-// The thread pool and the gate: order, timers, and that stopping waits for what runs and for
-// nothing else.
+// The thread pool, tasks and the gate: order, timers, that no job waits for one that runs while a
+// thread has nothing to do, and that stopping waits for what runs and for nothing else.
 #define BOOST_TEST_DYN_LINK
 #include "engine/runtime/background.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <new>
 #include <string>
 
 #include "base/mutex.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
 
 namespace tandem::test {
 namespace {
 
 using base::Executor;
+using base::NewJob;
+using base::Priority;
 
 // Blocks jobs until the test lets them go.
 class Latch {
@@ -20,6 +26,14 @@ class Latch {
   void Wait() {
     base::MutexLock lock(mutex_);
     while (!open_) changed_.Wait(mutex_);
+  }
+  /// False: it was not opened in that time.
+  bool WaitFor(int64_t micros) {
+    base::MutexLock lock(mutex_);
+    while (!open_) {
+      if (!changed_.WaitFor(mutex_, micros)) break;
+    }
+    return open_;
   }
   void Open() {
     base::MutexLock lock(mutex_);
@@ -46,14 +60,14 @@ BOOST_AUTO_TEST_CASE(HighPriorityComesFirst) {
   const auto pool = NewPool(1);
   Latch latch, begun;
   std::string order;
-  pool->Schedule(Executor::Priority::kLow, [&] {
+  pool->Schedule(NewJob(Priority::kLow, [&] {
     begun.Open();
     latch.Wait();
-  });
+  }));
   begun.Wait();
-  pool->Schedule(Executor::Priority::kLow, [&] { order += "l"; });
-  pool->Schedule(Executor::Priority::kHigh, [&] { order += "h"; });
-  pool->Schedule(Executor::Priority::kLow, [&] { order += "m"; });
+  pool->Schedule(NewJob(Priority::kLow, [&] { order += "l"; }));
+  pool->Schedule(NewJob(Priority::kHigh, [&] { order += "h"; }));
+  pool->Schedule(NewJob(Priority::kLow, [&] { order += "m"; }));
   latch.Open();
   pool->Drain();
   BOOST_CHECK_EQUAL(order, "hlm");
@@ -64,12 +78,12 @@ BOOST_AUTO_TEST_CASE(TimersRunWhenTheyAreDue) {
   const int64_t start = clock->MonotonicMicros();
   Latch ran;
   std::atomic<int64_t> at{0};
-  pool->ScheduleAfter(20'000, [&] {
-    at = clock->MonotonicMicros();
-    ran.Open();
-  });
+  pool->ScheduleAfter(20'000, NewJob(Priority::kHigh, [&] {
+                        at = clock->MonotonicMicros();
+                        ran.Open();
+                      }));
   std::atomic<bool> later{false};
-  pool->ScheduleAfter(3'600'000'000, [&] { later = true; });
+  pool->ScheduleAfter(3'600'000'000, NewJob(Priority::kHigh, [&] { later = true; }));
   pool->Drain();  // Does not wait for timers.
   ran.Wait();
   BOOST_CHECK_GE(at - start, 20'000);
@@ -82,36 +96,86 @@ BOOST_AUTO_TEST_CASE(DestructionWaitsForWhatRuns) {
   {
     const auto pool = NewPool(3);
     for (int i = 0; i < 3; ++i) {
-      pool->Schedule(Executor::Priority::kHigh, [&] {
+      pool->Schedule(NewJob(Priority::kHigh, [&] {
         begun.Open();
         clock->SleepMicros(5000);
         ++ran;
-      });
+      }));
     }
     begun.Wait();
   }
   BOOST_CHECK_GE(ran, 1);
 }
 
-BOOST_AUTO_TEST_CASE(StoppedJobsDoNothing) {
+// One worker wakes for the job that is due at once, and finds the timers due as well.
+BOOST_AUTO_TEST_CASE(NoDueJobWaitsForOneThatRuns) {
+  ManualClock manual;
+  const auto pool = *engine::NewThreadPool(2, &manual);
+  Latch first, second;
+  constexpr int64_t kHour = 3'600'000'000;
+  pool->ScheduleAfter(kHour, NewJob(Priority::kHigh, [&] { first.Open(); }));
+  pool->ScheduleAfter(kHour, NewJob(Priority::kHigh, [&] { second.Open(); }));
+  pool->Drain();
+  // Both workers wait now: at most for the hour, by the real clock.
+  clock->SleepMicros(20'000);
+  manual.Advance(kHour);
+  std::atomic<bool> in_time{false};
+  pool->Schedule(NewJob(Priority::kHigh, [&] { in_time = first.WaitFor(5'000'000); }));
+  BOOST_CHECK(second.WaitFor(10'000'000));
+  pool->Drain();
+  BOOST_CHECK(in_time);
+}
+
+BOOST_AUTO_TEST_CASE(DrainRunsTimersThatAreDue) {
+  ManualClock manual;
+  const auto pool = *engine::NewThreadPool(2, &manual);
+  constexpr int64_t kHour = 3'600'000'000;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 3; ++i) pool->ScheduleAfter(kHour, NewJob(Priority::kLow, [&] { ++ran; }));
+  manual.Advance(kHour);
+  pool->Drain();
+  BOOST_CHECK_EQUAL(ran, 3);
+}
+
+BOOST_AUTO_TEST_CASE(StoppedTasksDoNothing) {
   const auto pool = NewPool(2);
   engine::BackgroundJobs jobs(pool.get());
   Latch begun, latch;
-  std::atomic<bool> finished{false}, late{false};
-  jobs.Schedule(Executor::Priority::kHigh, [&] {
+  std::atomic<bool> finished{false}, is_late{false};
+  engine::BackgroundTask task(&jobs, Priority::kHigh, [&] {
     begun.Open();
     latch.Wait();
     finished = true;
   });
+  engine::BackgroundTask late(&jobs, Priority::kHigh, [&] { is_late = true; });
+  task.Schedule();
   begun.Wait();
-  jobs.ScheduleAfter(10'000, [&] { late = true; });
-  pool->Schedule(Executor::Priority::kLow, [&] { latch.Open(); });
+  late.Schedule(10'000);
+  pool->Schedule(NewJob(Priority::kLow, [&] { latch.Open(); }));
   jobs.Stop();
   BOOST_CHECK(finished);
-  jobs.Schedule(Executor::Priority::kHigh, [&] { late = true; });
+  late.Schedule();
   clock->SleepMicros(20'000);
   pool->Drain();
-  BOOST_CHECK(!late);
+  BOOST_CHECK(!is_late);
+}
+
+BOOST_AUTO_TEST_CASE(ATaskThatFindsNoMemoryIsRunAgain) {
+  ManualClock manual;
+  InlineExecutor executor(manual);
+  engine::BackgroundJobs jobs(&executor);
+  int runs = 0;
+  engine::BackgroundTask task(&jobs, Priority::kLow, [&] {
+    if (++runs < 3) throw std::bad_alloc();
+  });
+  task.Schedule();
+  for (int i = 1; i <= 5; ++i) {
+    executor.Drain();
+    BOOST_CHECK_EQUAL(runs, std::min(i, 3));
+    BOOST_CHECK_EQUAL(executor.delayed_count(), i < 3 ? 1u : 0u);
+    manual.Advance(1'000'000);
+  }
+  jobs.Stop();
 }
 
 BOOST_AUTO_TEST_CASE(AClosedGateLetsNobodyInUntilItIsReopened) {
