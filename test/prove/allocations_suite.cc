@@ -1,6 +1,6 @@
-// R7: an allocation that fails, at every index, alone and with all others of the same call; by hand
-// of all fixed workloads, then of random ones. Every
-// call answers kOutOfMemory or succeeds, and the database is sound afterwards.
+// R7: an allocation that fails, at every index, alone and with all others of the same call or
+// background job; by hand of all fixed workloads, then of random ones. Every call answers
+// kOutOfMemory or succeeds, no job ends the process, and the database is sound afterwards.
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -26,9 +26,11 @@ constexpr uint64_t kSamples = 2'500;
 // By hand all of them, in so many passes over all workloads; then so many of each random one.
 constexpr uint64_t kPasses = 32;
 constexpr uint64_t kRandomSamples = 8;
-constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation"};
+constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation",
+                                           "background-flushes"};
 
-/// Lets one allocation fail inside the calls of an engine, or from it on to the end of its call.
+/// Lets one allocation fail inside the calls and jobs of an engine, or from it on to the end of its
+/// call or job.
 class FailingCalls final : public CallGuard {
  public:
   FailingCalls(int64_t index, bool sticky) : index_(index), sticky_(sticky) {}

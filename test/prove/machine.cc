@@ -35,6 +35,13 @@ Status Machine::Close() {
   return status;
 }
 
+// An exception that leaves the job ends the process, as it does on a thread of its own.
+void Machine::RunJob() {
+  if (setup_.guard != nullptr) setup_.guard->Begin();
+  executor_->RunOne();
+  if (setup_.guard != nullptr) setup_.guard->End();
+}
+
 void Machine::LetGo() {
   engine_.reset();
   executor_.reset();

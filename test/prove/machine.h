@@ -26,7 +26,7 @@ class Machine {
     engine::Tuning tuning{};
     uint64_t seed = 1;  ///< Of the ids that the engine draws.
     int64_t wall_micros = kFirstMicros;
-    CallGuard* guard = nullptr;  ///< Around each call of the engine. Outlives the machine.
+    CallGuard* guard = nullptr;  ///< Around each call of the engine and job. Outlives the machine.
   };
   explicit Machine(const Setup& setup);
   ~Machine() { LetGo(); }
@@ -35,6 +35,8 @@ class Machine {
   Status Open();
   /// Closes it, and lets go of it unless it goes on after an error.
   Status Close();
+  /// Runs the next job of the background, if there is any.
+  void RunJob();
   /// Destroys the engine as it is, which closes itself as well as it can.
   void LetGo();
 

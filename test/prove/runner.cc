@@ -27,7 +27,7 @@ Status Runner::Take(const Step& step) {
       history_.Flushed(step.table);
       return Status();
     case Step::Kind::kRunJob:
-      machine_.executor().RunOne();
+      machine_.RunJob();
       return Status();
     case Step::Kind::kReopen:
       RETURN_IF_ERROR(machine_.Close());
