@@ -19,8 +19,8 @@ constexpr size_t kPreviousAt = 8;
 constexpr size_t kLengthAt = 40;
 constexpr size_t kCountAt = 44;
 constexpr uint64_t kWindowBytes = 256 * 1024;
-// What all searches of a reader may checksum in vain: this much for each byte, and at least so much.
-// Zeros, which each look like the header of an empty frame, take six for each byte.
+// What all searches of a reader may checksum in vain: so many bytes for each of the file, and at
+// least kSearchBytesMin. Zeros look like headers of empty frames everywhere, and take six for each.
 constexpr uint64_t kSearchFactor = 64;
 constexpr uint64_t kSearchBytesMin = uint64_t{64} << 20;
 
