@@ -38,27 +38,6 @@ Result<std::string> ReadHeader(base::File* file, const RootFile& root) {
   return bytes;
 }
 
-// Applies one frame.
-Status ApplyFrame(const Frame& frame, ManifestContents* contents) {
-  if (frame.first_sequence != contents->last_edit + 1 || frame.count != 1) {
-    return Status::Corruption(
-        Mismatch("number of edit", contents->last_edit + 1, frame.first_sequence));
-  }
-  ByteReader reader(frame.payload);
-  const uint64_t epoch = reader.U64();
-  contents->log.segment = FileNumber(reader.U64());
-  contents->log.length_bytes = reader.U64();
-  if (!reader.ok()) return Status::Corruption("payload of a frame is too short");
-  if (contents->last_edit > 0 && epoch < contents->catalog.epoch) {
-    return Status::Corruption(Mismatch("epoch: at least", contents->catalog.epoch, epoch));
-  }
-  ASSIGN_OR_RETURN(const CatalogEdit edit, DecodeEditOf(frame));
-  RETURN_IF_ERROR(ApplyEditInPlace(edit, &contents->catalog));
-  contents->catalog.epoch = epoch;
-  contents->last_edit = frame.first_sequence;
-  return Status();
-}
-
 // Adds file name and offset to an error.
 Status InFile(const Status& status, const std::string& name, uint64_t offset) {
   std::string message = name + ": offset " + std::to_string(offset) + ": ";
@@ -90,7 +69,7 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
 Status TakeFrames(FrameReader* reader, const std::string& name, FrameChain* chain,
                   ManifestContents* contents) {
   const auto apply = [&](const Frame& frame) {
-    const Status status = ApplyFrame(frame, contents);
+    const Status status = ApplyManifestFrame(frame, contents);
     const uint64_t offset = reader->offset() - FrameBytes(frame.payload.size());
     if (!status.ok()) return InFile(status, name, offset);
     if (contents->last_edit == 1) contents->first_frame_end = reader->offset();
@@ -114,6 +93,26 @@ Result<CatalogEdit> DecodeEditOf(const Frame& frame) {
         Mismatch("bytes of a payload, at least", kPayloadHeadBytes, frame.payload.size()));
   }
   return DecodeEdit(frame.payload.substr(kPayloadHeadBytes));
+}
+
+Status ApplyManifestFrame(const Frame& frame, ManifestContents* contents) {
+  if (frame.first_sequence != contents->last_edit + 1 || frame.count != 1) {
+    return Status::Corruption(
+        Mismatch("number of edit", contents->last_edit + 1, frame.first_sequence));
+  }
+  ByteReader reader(frame.payload);
+  const uint64_t epoch = reader.U64();
+  contents->log.segment = FileNumber(reader.U64());
+  contents->log.length_bytes = reader.U64();
+  if (!reader.ok()) return Status::Corruption("payload of a frame is too short");
+  if (contents->last_edit > 0 && epoch < contents->catalog.epoch) {
+    return Status::Corruption(Mismatch("epoch: at least", contents->catalog.epoch, epoch));
+  }
+  ASSIGN_OR_RETURN(const CatalogEdit edit, DecodeEditOf(frame));
+  RETURN_IF_ERROR(ApplyEditInPlace(edit, &contents->catalog));
+  contents->catalog.epoch = epoch;
+  contents->last_edit = frame.first_sequence;
+  return Status();
 }
 
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
@@ -159,7 +158,7 @@ Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t si
 // Applies one frame, or leaves the contents unchanged.
 Status ApplyWhole(const Frame& frame, ManifestContents* contents) {
   ManifestContents after = *contents;
-  RETURN_IF_ERROR(ApplyFrame(frame, &after));
+  RETURN_IF_ERROR(ApplyManifestFrame(frame, &after));
   RETURN_IF_ERROR(CheckCatalog(after.catalog));
   *contents = std::move(after);
   return {};

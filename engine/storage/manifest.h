@@ -44,6 +44,11 @@ struct ManifestContents {
 /// The edit in the payload of a frame of a manifest. Errors: as DecodeEdit.
 Result<CatalogEdit> DecodeEditOf(const Frame& frame);
 
+/// Applies the next frame of a manifest, and checks of the catalog what ApplyEditInPlace does.
+/// After an error the contents are half changed. Errors: kCorruption (another edit's turn, an epoch
+/// that shrinks), those of ApplyEditInPlace.
+Status ApplyManifestFrame(const Frame& frame, ManifestContents* contents);
+
 /// Reads the manifest that ROOT names. A torn last frame ends it, unless ROOT is closed: then
 /// length and checksum must agree. Threads: a writer may append meanwhile. Errors: kCorruption
 /// naming file and offset, kUnsupported, kIoError.

@@ -2,11 +2,9 @@
 #include "tools/simulation/trace_linter.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "engine/storage/files.h"
-#include "engine/storage/manifest.h"
 #include "engine/storage/storage.h"
 #include "format/root.h"
 #include "tools/simulation/memory_file.h"
@@ -16,12 +14,6 @@ namespace tandem::test {
 namespace {
 
 using engine::LocalFileKind;
-
-/// What a power cut that keeps nothing would leave of a database, as far as it can be read.
-struct DurableDatabase {
-  std::string manifest;
-  format::Catalog catalog;
-};
 
 bool IsRoot(const Observation& seen) { return seen.name == engine::kRootName; }
 
@@ -34,46 +26,12 @@ bool IsKind(const Observation& seen, LocalFileKind kind) {
   return file.has_value() && file->kind == kind;
 }
 
-const Inode* DurableFile(const DirectoryImage& directory, const std::string& name) {
-  const auto found = directory.durable.find(name);
-  return found == directory.durable.end() ? nullptr : found->second.get();
-}
-
-MemoryFile DurableContent(const Inode& inode) {
-  std::string bytes = inode.durable.bytes;
-  bytes.resize(inode.durable.size_bytes);
-  return MemoryFile(std::move(bytes));
-}
-
-std::optional<format::RootFile> ReadDurableRoot(const DirectoryImage& directory) {
-  const Inode* inode = DurableFile(directory, engine::kRootName);
-  if (inode == nullptr) return std::nullopt;
-  MemoryFile content = DurableContent(*inode);
-  Result<format::RootFile> root = format::ReadRoot(&content);
-  if (!root.has_value() || root->record.manifest.number.value == 0) return std::nullopt;
-  return std::move(*root);
-}
-
-std::optional<DurableDatabase> ReadDurable(DiskImage* image, const std::string& path) {
-  const DirectoryImage* directory = image->Find(path);
-  const auto root = directory == nullptr ? std::nullopt : ReadDurableRoot(*directory);
-  if (!root.has_value()) return std::nullopt;
-  DurableDatabase database{engine::ManifestName(root->record.manifest.number), {}};
-  const Inode* inode = DurableFile(*directory, database.manifest);
-  if (inode == nullptr) return std::nullopt;
-  MemoryFile content = DurableContent(*inode);
-  Result<format::ManifestContents> contents = format::ReadManifest(&content, *root);
-  if (!contents.has_value()) return std::nullopt;
-  database.catalog = std::move(contents->catalog);
-  return database;
-}
-
-bool Names(const DurableDatabase& database, const std::string& name) {
+bool Names(const DurableDatabases::Database& database, const std::string& name) {
   const auto file = engine::ParseFileName(name);
   if (!file.has_value()) return false;
   if (file->kind == LocalFileKind::kManifest) return name == database.manifest;
-  if (file->kind == LocalFileKind::kStore) return database.catalog.files.contains(file->number);
-  const auto& segments = database.catalog.segments;
+  if (file->kind == LocalFileKind::kStore) return database.catalog->files.contains(file->number);
+  const auto& segments = database.catalog->segments;
   return file->kind == LocalFileKind::kSegment &&
          std::any_of(segments.begin(), segments.end(),
                      [&](const auto& segment) { return segment.number == file->number; });
@@ -98,12 +56,13 @@ std::vector<ByteRanges::Range> LostBytes(const Observation& seen) {
 }
 
 // L6.
-std::string WhatIsMissing(const DurableDatabase& database, const DirectoryImage& directory) {
-  for (const format::SegmentRecord& segment : database.catalog.segments) {
+std::string WhatIsMissing(const DurableDatabases::Database& database,
+                          const DirectoryImage& directory) {
+  for (const format::SegmentRecord& segment : database.catalog->segments) {
     const std::string name = engine::SegmentName(segment.number);
     if (DurableFile(directory, name) == nullptr) return name + " has no durable name";
   }
-  for (const auto& [number, record] : database.catalog.files) {
+  for (const auto& [number, record] : database.catalog->files) {
     const std::string name = engine::StoreFileName(number);
     const Inode* inode = DurableFile(directory, name);
     if (inode == nullptr) return name + " has no durable name";
@@ -118,6 +77,7 @@ std::string TraceLinter::Observe(const Observation& seen, DiskImage* image) {
   if (!IsOurs(seen) || is_distrustful_ || tampered_.contains(seen.directory)) return "";
   switch (seen.operation) {
     case DiskOperation::kWrite:
+      databases_.Changes(seen.directory, *seen.inode, seen.offset);
       return CheckWrite(seen);
     case DiskOperation::kRead:
       return CheckRead(seen);
@@ -132,6 +92,8 @@ std::string TraceLinter::Observe(const Observation& seen, DiskImage* image) {
       reopened_.insert(seen.inode->id);
       return "";
     case DiskOperation::kTruncate:
+      databases_.Changes(seen.directory, *seen.inode, seen.size);
+      [[fallthrough]];
     case DiskOperation::kPreallocate:
       if (!IsKind(seen, LocalFileKind::kStore) || !reopened_.contains(seen.inode->id)) return "";
       return "L2: '" + seen.name + "' changes its size after it was opened again";
@@ -166,14 +128,14 @@ std::string TraceLinter::CheckRead(const Observation& seen) const {
          ", which was never written";
 }
 
-std::string TraceLinter::CheckSync(const Observation& seen, DiskImage* image) const {
+std::string TraceLinter::CheckSync(const Observation& seen, DiskImage* image) {
   const std::vector<ByteRanges::Range> lost = LostBytes(seen);
   if (!lost.empty()) {
     return "L7: a sync of '" + seen.name + "' says OK over bytes at " +
            std::to_string(lost.front().begin) + " that an earlier one lost";
   }
   if (!IsRoot(seen) && !IsKind(seen, LocalFileKind::kManifest)) return "";
-  const auto database = ReadDurable(image, seen.directory);
+  const auto database = databases_.Read(image, seen.directory);
   if (!database.has_value()) return "";
   const std::string missing = WhatIsMissing(*database, *image->Find(seen.directory));
   return missing.empty() ? "" : "L6: '" + seen.name + "' is durable, but " + missing;
@@ -185,8 +147,8 @@ std::string TraceLinter::CheckCreate(const Observation& seen, DiskImage* image) 
   return is_born ? "L3: the name '" + seen.name + "' is created a second time" : "";
 }
 
-std::string TraceLinter::CheckRemove(const Observation& seen, DiskImage* image) const {
-  const auto database = ReadDurable(image, seen.directory);
+std::string TraceLinter::CheckRemove(const Observation& seen, DiskImage* image) {
+  const auto database = databases_.Read(image, seen.directory);
   if (!database.has_value() || !Names(*database, seen.name)) return "";
   return "L5: '" + seen.name + "' is removed while the durable " + database->manifest + " names it";
 }

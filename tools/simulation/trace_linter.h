@@ -13,15 +13,13 @@
 //    ROOT this concerns the slot that counts; the other one is written before it does.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
 
-#include "engine/storage/catalog.h"
-#include "format/types.h"
 #include "tools/simulation/disk_observer.h"
+#include "tools/simulation/durable_database.h"
 
 namespace tandem::test {
 
@@ -31,13 +29,17 @@ class TraceLinter final : public DiskObserver {
   void Tampered(const std::string& directory) override;
   void Distrust() override { is_distrustful_ = true; }
 
+  /// Of manifests, to find the names that are durable.
+  uint64_t frames_read() const { return databases_.frames_read(); }
+
  private:
   std::string CheckWrite(const Observation& seen) const;
   std::string CheckRead(const Observation& seen) const;
-  std::string CheckSync(const Observation& seen, DiskImage* image) const;
+  std::string CheckSync(const Observation& seen, DiskImage* image);
   std::string CheckCreate(const Observation& seen, DiskImage* image);
-  std::string CheckRemove(const Observation& seen, DiskImage* image) const;
+  std::string CheckRemove(const Observation& seen, DiskImage* image);
 
+  DurableDatabases databases_;
   std::set<uint64_t> reopened_;                           // Inodes.
   std::map<std::string, std::set<std::string>> created_;  // By directory.
   std::set<std::string> tampered_;

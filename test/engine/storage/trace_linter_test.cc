@@ -5,7 +5,9 @@
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/storage/storage.h"
@@ -239,6 +241,39 @@ BOOST_AUTO_TEST_CASE(EachMistakeBreaksItsRule) {
     mistake.make(scene);
     BOOST_TEST(scene.Rules() == mistake.rule);
   }
+}
+
+// Frames of manifests that the linter reads while n edits are committed.
+uint64_t FramesRead(int n) {
+  auto linter = std::make_unique<TraceLinter>();
+  const TraceLinter& watching = *linter;
+  SimulatedDisk disk(1, std::move(linter));
+  const OpenedForTest opened = OpenStorage(&disk, kDatabasePath);
+  BOOST_TEST_REQUIRE(opened.status.ToString() == "OK");
+  for (int i = 0; i < n; ++i) BOOST_TEST_REQUIRE(opened.storage->CommitEdits(1, {}).ok());
+  return watching.frames_read();
+}
+
+BOOST_AUTO_TEST_CASE(AManifestIsReadOnWhereItWasReadTo) {
+  for (const int n : {50, 16 * 50}) {
+    const uint64_t frames = FramesRead(n);
+    BOOST_TEST(frames >= static_cast<uint64_t>(n));
+    BOOST_TEST(frames <= static_cast<uint64_t>(n) + 20);
+  }
+}
+
+// What was read already and is written again counts too.
+BOOST_AUTO_TEST_CASE(AManifestThatIsWrittenAgainIsReadAgain) {
+  Scene scene;
+  scene.Work();
+  const std::string manifest = scene.Newest("manifest-");
+  const auto file = scene.Open(manifest);
+  // Its last frame, which names the segment, is gone: nothing says any more that it is needed.
+  const uint64_t size = *file->Size();
+  BOOST_TEST_REQUIRE((file->Truncate(200).ok() && file->DataSync().ok()));
+  const size_t before = scene.violations.size();
+  BOOST_TEST(scene.directory->Remove(scene.LiveStore()).ok());
+  BOOST_TEST(scene.violations.size() == before, "of " << size << " bytes: " << scene.Rules());
 }
 
 // What is no mistake: the same bytes again, other files, and a disk whose files a test changed.
