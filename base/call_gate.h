@@ -15,6 +15,8 @@ class Gate {
   /// False: the gate is closed, and the caller must not Leave.
   [[nodiscard]] bool Enter();
   void Leave();
+  /// Close was called.
+  bool is_closed() const { return (state_.load(std::memory_order_acquire) & kClosed) != 0; }
   /// Returns when nobody is inside. Requires: the caller is not inside.
   void Close() EXCLUDES(mutex_);
   /// Lets callers in again, if the caller of Close failed to finish what it closed the gate for.

@@ -13,10 +13,13 @@ class Cancellation {
   Cancellation() = default;  ///< Never.
   explicit Cancellation(const std::atomic<bool>* flag) : flag_(flag) {}
 
+  bool is_cancelled() const {
+    // Relaxed: it is polled, and orders nothing.
+    return flag_ != nullptr && flag_->load(std::memory_order_relaxed);
+  }
   /// kCancelled while the flag is set.
   Status Check() const {
-    // Relaxed: it is polled, and orders nothing.
-    if (flag_ == nullptr || !flag_->load(std::memory_order_relaxed)) return {};
+    if (!is_cancelled()) return {};
     return Status::Cancelled("the caller cancelled the read");
   }
 

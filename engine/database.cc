@@ -8,7 +8,6 @@
 #include "engine/default_environment.h"
 #include "engine/engine.h"
 #include "engine/open_handles.h"
-#include "engine/query/reader.h"
 
 namespace tandem {
 
@@ -33,8 +32,8 @@ auto Entered(const engine::Engine& engine, Call&& call) -> decltype(call()) {
 void LeaveInChild(std::unique_ptr<engine::SnapshotState>* state) {
   if (*state != nullptr && (*state)->handles->in_child()) (void)state->release();
 }
-void LeaveInChild(std::unique_ptr<engine::RowSource>* source) {
-  if (*source != nullptr && (*source)->in_child()) (void)source->release();
+void LeaveInChild(std::unique_ptr<engine::OpenCursor>* open) {
+  if (*open != nullptr && (*open)->in_child()) (void)open->release();
 }
 
 }  // namespace
@@ -50,24 +49,25 @@ Snapshot::~Snapshot() { LeaveInChild(&state_); }
 
 uint64_t Snapshot::sequence() const { return state_->registration->point().sequence.value; }
 
-Cursor::Cursor(std::unique_ptr<engine::RowSource> source) : source_(std::move(source)) {}
+Cursor::Cursor(std::unique_ptr<engine::OpenCursor> open) : open_(std::move(open)) {}
 Cursor::Cursor(Cursor&&) noexcept = default;
 Cursor& Cursor::operator=(Cursor&& other) noexcept {
-  LeaveInChild(&source_);
-  source_ = std::move(other.source_);
+  LeaveInChild(&open_);
+  open_ = std::move(other.open_);
   row_ = other.row_;
   status_ = std::move(other.status_);
   return *this;
 }
-Cursor::~Cursor() { LeaveInChild(&source_); }
+Cursor::~Cursor() { LeaveInChild(&open_); }
 
 bool Cursor::Next() {
   if (!status_.ok()) return false;
-  if (source_->in_child()) [[unlikely]] {
+  if (open_->in_child()) [[unlikely]] {
     status_ = Guarded(ForkedChild);
     return false;
   }
-  const Result<bool> found = Guarded([this] { return source_->Next(&row_); });
+  if (open_->NextOfBatch(&row_)) return true;
+  const Result<bool> found = Guarded([this] { return open_->Next(&row_); });
   if (!found.has_value()) status_ = found.error();
   return found.has_value() && *found;
 }

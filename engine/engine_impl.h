@@ -112,7 +112,8 @@ class EngineImpl final : public Engine {
                            std::string_view first = {},
                            std::optional<std::string_view> last = std::nullopt);
   TableView LatestView(const Table& table);
-  Result<Cursor> TrackCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table);
+  Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
+                           const ReadOptions& options);
   ReadContext read_context() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/quote.h"
+#include "base/status_macros.h"
 
 namespace tandem::engine {
 namespace {
@@ -41,43 +42,41 @@ SnapshotState::~SnapshotState() {
   if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
 }
 
-class OpenHandles::TrackedSource final : public RowSource {
- public:
-  TrackedSource(std::shared_ptr<OpenHandles> handles, std::shared_ptr<OpenSource> open)
-      : handles_(std::move(handles)), open_(std::move(open)) {}
-
-  // It stays in the list until its source is gone, so that Invalidate never returns too early.
-  ~TrackedSource() override {
-    {
-      GatePass pass(open_->gate);
-      if (pass.inside()) open_->source.reset();
-    }
-    base::MutexLock lock(handles_->mutex_);
-    handles_->sources_.erase(open_);
-  }
-
-  Result<bool> Next(RowView* row) override {
+// It stays in the list until its source is gone, so that Invalidate never returns too early.
+OpenCursor::~OpenCursor() {
+  {
     GatePass pass(open_->gate);
-    if (!pass.inside()) return Status::Closed("the cursor's database is closed");
-    return open_->source->Next(row);
+    if (pass.inside()) open_->source.reset();
   }
+  base::MutexLock lock(handles_->mutex_);
+  handles_->sources_.erase(open_);
+}
 
-  bool in_child() const override { return handles_->in_child(); }
+Result<bool> OpenCursor::Next(RowView* row) {
+  GatePass pass(open_->gate);
+  if (!pass.inside()) return Status::Closed("the cursor's database is closed");
+  RETURN_IF_ERROR(cancellation_.Check());  // Not the end, if the batch had more rows.
+  left_ = {};
+  ASSIGN_OR_RETURN(const bool more, open_->source->NextBatch(&batch_));
+  if (!more) return false;
+  left_ = batch_.rows();
+  *row = left_.front();
+  left_ = left_.subspan(1);
+  return true;
+}
 
- private:
-  const std::shared_ptr<OpenHandles> handles_;
-  const std::shared_ptr<OpenSource> open_;
-};
+bool OpenCursor::in_child() const { return handles_->in_child(); }
 
-std::unique_ptr<RowSource> OpenHandles::Track(std::unique_ptr<RowSource> source,
-                                              std::string_view table) {
+std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> source,
+                                                   std::string_view table,
+                                                   base::Cancellation cancellation) {
   auto open = std::make_shared<OpenSource>();
   open->table = table;
   open->source = std::move(source);
-  auto tracked = std::make_unique<TrackedSource>(shared_from_this(), open);
+  auto cursor = std::make_unique<OpenCursor>(shared_from_this(), open, cancellation);
   base::MutexLock lock(mutex_);
   sources_.insert(std::move(open));
-  return tracked;
+  return cursor;
 }
 
 std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(

@@ -5,20 +5,63 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/call_gate.h"
+#include "base/cancellation.h"
 #include "base/fork_mark.h"
 #include "base/mutex.h"
-#include "engine/query/reader.h"
+#include "engine/query/row_source.h"
 #include "engine/region/snapshots.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
 
 class OpenHandles;
+
+/// What a cursor holds of the database, shared with the list so that it can be cut off.
+struct OpenSource {
+  std::string table;
+  Gate gate;
+  std::unique_ptr<RowSource> source;  ///< Used inside the gate; reset when it is closed.
+};
+
+/// The state of a Cursor. Threads: one at a time. Lifetime: may outlive its database.
+class OpenCursor {
+ public:
+  OpenCursor(std::shared_ptr<OpenHandles> handles, std::shared_ptr<OpenSource> open,
+             base::Cancellation cancellation)
+      : handles_(std::move(handles)), open_(std::move(open)), cancellation_(cancellation) {}
+  ~OpenCursor();
+  OpenCursor(const OpenCursor&) = delete;
+  OpenCursor& operator=(const OpenCursor&) = delete;
+
+  /// The next row, if it was read along with the one before. A cursor that was cut off or cancelled
+  /// has none.
+  bool NextOfBatch(RowView* row) {
+    if (left_.empty() || open_->gate.is_closed() || cancellation_.is_cancelled()) return false;
+    *row = left_.front();
+    left_ = left_.subspan(1);
+    return true;
+  }
+  /// The next row, or the next piece of one; false at the end. Errors: those of
+  /// RowSource::NextBatch; kClosed. Lifetime of `*row`: until the next call.
+  Result<bool> Next(RowView* row);
+  /// Whether this process is a forked child of the one that made it: then it must be neither used
+  /// nor destroyed.
+  bool in_child() const;
+
+ private:
+  const std::shared_ptr<OpenHandles> handles_;
+  const std::shared_ptr<OpenSource> open_;
+  const base::Cancellation cancellation_;
+  // Not in the source: Invalidate may end that while the cursor's thread looks for its next row.
+  format::RowBatch batch_;
+  std::span<const RowView> left_;  // Of the batch.
+};
 
 /// The state of a Snapshot. Lifetime: may outlive its database.
 struct SnapshotState {
@@ -40,10 +83,9 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// This process is a forked child of the one that opened the handles. Takes no lock.
   bool in_child() const { return fork_mark_->in_child(); }
-  /// A source that is counted while it lives and returns kClosed after Invalidate. `table` is for
-  /// the message of CheckNoneOpen.
-  std::unique_ptr<RowSource> Track(std::unique_ptr<RowSource> source, std::string_view table)
-      EXCLUDES(mutex_);
+  /// Counts the cursor while it lives. `table` is for the message of CheckNoneOpen.
+  std::unique_ptr<OpenCursor> NewCursor(std::unique_ptr<RowSource> source, std::string_view table,
+                                        base::Cancellation cancellation) EXCLUDES(mutex_);
   std::unique_ptr<SnapshotState> NewSnapshot(
       std::shared_ptr<const SnapshotRegistry::Registration> registration);
 
@@ -55,13 +97,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
  private:
   friend struct SnapshotState;
-  class TrackedSource;
-  /// What a cursor holds, shared with the list so that it can be cut off.
-  struct OpenSource {
-    std::string table;
-    Gate gate;
-    std::unique_ptr<RowSource> source;  // Used inside the gate; reset when it is closed.
-  };
+  friend class OpenCursor;
 
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;

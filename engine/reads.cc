@@ -53,10 +53,11 @@ TableView EngineImpl::LatestView(const Table& table) {
   return view;
 }
 
-Result<Cursor> EngineImpl::TrackCursor(Result<std::unique_ptr<RowSource>> source,
-                                       std::string_view table) {
+Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
+                                     std::string_view table, const ReadOptions& options) {
   if (!source.has_value()) return source.error();
-  return Cursor(handles_->Track(std::move(*source), table));
+  return Cursor(
+      handles_->NewCursor(std::move(*source), table, base::Cancellation(options.cancelled)));
 }
 
 Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::string_view table,
@@ -76,7 +77,7 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   std::optional<std::string> end = format::Successor(scan.prefix);
   if (!scan.end.empty()) end = scan.end;
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table, std::max(scan.start, scan.prefix), end));
-  return TrackCursor(ScanRows(read_context(), std::move(view), options, scan), table);
+  return NewCursor(ScanRows(read_context(), std::move(view), options, scan), table, options);
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
@@ -85,7 +86,8 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return TrackCursor(QueryRows(read_context(), std::move(view), options, predicate, query), table);
+  return NewCursor(QueryRows(read_context(), std::move(view), options, predicate, query), table,
+                   options);
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,

@@ -20,6 +20,7 @@ class ColumnSet {
     std::vector<std::string> qualifiers;  ///< Sorted, unique; empty when `all`.
 
     bool Contains(std::string_view qualifier) const;
+    bool operator==(const Family&) const = default;
   };
 
   /// Every family of the table.
@@ -30,6 +31,8 @@ class ColumnSet {
   void Add(const ColumnSet& other);
   /// Adds all columns of every family that is in the set.
   void Widen();
+
+  bool operator==(const ColumnSet&) const = default;
 
   bool empty() const { return families_.empty(); }
   /// By id.

@@ -119,11 +119,11 @@ Result<uint64_t> CountMatches(const Query& query) {
   uint64_t count = 0;
   if (query.ordering.has_value()) {
     const std::unique_ptr<RowSource> rows = OpenQuery(query);
-    RowView row;
+    format::RowBatch batch;
     while (true) {
-      ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
-      if (!is_row) return count;
-      ++count;
+      ASSIGN_OR_RETURN(const bool more, rows->NextBatch(&batch));
+      if (!more) return count;
+      count += batch.size();
     }
   }
   for (const Cluster& cluster : query.plan.clusters) {

@@ -102,10 +102,10 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.memstore_entries = plan.entries.in_memstores;
   RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
 
-  const std::unique_ptr<RowSource> rows = OpenQuery(query);
+  RowReader rows(OpenQuery(query));
   RowView row;
   while (true) {
-    ASSIGN_OR_RETURN(const bool is_row, rows->Next(&row));
+    ASSIGN_OR_RETURN(const bool is_row, rows.Next(&row));
     if (!is_row) break;
     if (!row.continues()) ++explanation.rows;
   }

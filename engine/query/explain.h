@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/query/query.h"
+#include "tandem/database.h"
 
 namespace tandem::engine {
 

@@ -41,18 +41,21 @@ class OrderedSource final : public RowSource {
         left_(query.limit == 0 ? UINT64_MAX : query.limit),
         pieces_(query.job->shape) {}
 
-  Result<bool> Next(RowView* row) override {
+  Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
-    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Batch rows are not checked elsewhere.
+    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Collected rows are not checked elsewhere.
+    RowView row;
     if (continues_) {
-      ASSIGN_OR_RETURN(*row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
+      ASSIGN_OR_RETURN(row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
     } else {
       if (left_ == 0) return false;
-      ASSIGN_OR_RETURN(const bool is_row, NextRow(row));
+      ASSIGN_OR_RETURN(const bool is_row, NextRow(&row));
       if (!is_row) return false;
       --left_;
     }
-    continues_ = row->continues();
+    batch->Clear();
+    batch->Add(row);
+    continues_ = row.continues();
     return true;
   }
 

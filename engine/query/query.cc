@@ -21,7 +21,7 @@ class KeyOrderedSource final : public RowSource {
                                     query.plan.access.has_value() ? &*query.plan.access : nullptr),
               query.limit) {}
 
-  Result<bool> Next(RowView* row) override { return rows_.Next(row); }
+  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_.NextBatch(batch); }
 
  private:
   LimitIterator rows_;

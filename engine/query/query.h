@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/query/plan.h"
-#include "engine/query/reader.h"
+#include "engine/query/row_source.h"
 #include "engine/read/row_iterator.h"
 
 namespace tandem::engine {

@@ -24,7 +24,7 @@ class ScanSource final : public RowSource {
         rows_(ConcatenatingIterator(job_.get(), clusters_, /*access=*/nullptr, scan.reverse),
               scan.limit) {}
 
-  Result<bool> Next(RowView* row) override { return rows_.Next(row); }
+  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_.NextBatch(batch); }
 
  private:
   const std::unique_ptr<ReadJob> job_;
@@ -36,7 +36,7 @@ class ScanSource final : public RowSource {
 class QuerySource final : public RowSource {
  public:
   explicit QuerySource(Query query) : query_(std::move(query)), rows_(OpenQuery(query_)) {}
-  Result<bool> Next(RowView* row) override { return rows_->Next(row); }
+  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_->NextBatch(batch); }
 
  private:
   const Query query_;

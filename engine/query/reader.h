@@ -9,25 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/query/row_source.h"
 #include "engine/region/view.h"
 #include "engine/source/read_context.h"
 #include "engine/source/read_counters.h"
 #include "tandem/database.h"
 
 namespace tandem::engine {
-
-/// The source of a Cursor's rows. Threads: one at a time.
-class RowSource {
- public:
-  virtual ~RowSource() = default;
-  /// The next row, or the next piece of one; false at the end. Errors: kOverBudget (a row that is
-  /// too large to be read whole), kCorruption, kIoError, kCancelled. Lifetime of `*row`: until the
-  /// next call.
-  virtual Result<bool> Next(RowView* row) = 0;
-  /// Whether this process is a forked child of the one that made it: then it must be neither used
-  /// nor destroyed.
-  virtual bool in_child() const { return false; }
-};
 
 /// `counters`, when not null, counts blocks and cells of memstores.
 Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,

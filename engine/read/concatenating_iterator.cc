@@ -22,18 +22,36 @@ Result<bool> ConcatenatingIterator::Next() {
     if (iterator_ != nullptr) {
       ASSIGN_OR_RETURN(const bool is_row, iterator_->Next());
       if (is_row) return true;
-      iterator_.reset();
-      if (part_ != nullptr && part_->high < parts_end_) {
-        ASSIGN_OR_RETURN(iterator_, OpenNextPart());
-        continue;
-      }
     }
-    if (next_ == clusters_.size()) return false;
-    const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
-    ++next_;
-    RETURN_IF_ERROR(job_->cancellation.Check());
-    ASSIGN_OR_RETURN(iterator_, Open(clusters_[at]));
+    ASSIGN_OR_RETURN(const bool more, OpenNext());
+    if (!more) return false;
   }
+}
+
+Result<bool> ConcatenatingIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
+  while (true) {
+    if (iterator_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool is_row, iterator_->NextBatch(rows_max, batch));
+      if (is_row) return true;
+    }
+    ASSIGN_OR_RETURN(const bool more, OpenNext());
+    if (!more) return false;
+  }
+}
+
+// Opens the iterator after the current one; false when there is none.
+Result<bool> ConcatenatingIterator::OpenNext() {
+  iterator_.reset();
+  RETURN_IF_ERROR(job_->cancellation.Check());
+  if (part_ != nullptr && part_->high < parts_end_) {
+    ASSIGN_OR_RETURN(iterator_, OpenNextPart());
+    return true;
+  }
+  if (next_ == clusters_.size()) return false;
+  const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
+  ++next_;
+  ASSIGN_OR_RETURN(iterator_, Open(clusters_[at]));
+  return true;
 }
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
@@ -52,7 +70,6 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
 }
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
-  RETURN_IF_ERROR(job_->cancellation.Check());
   part_->low = part_->high;
   part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
@@ -73,17 +90,20 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster&
                               MemstoreCandidates(cluster, access, job->view.point));
 }
 
-Result<bool> LimitIterator::Next(RowView* row) {
+Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {
   if (continues_) {
-    ASSIGN_OR_RETURN(*row, chain_.NextPiece());
+    ASSIGN_OR_RETURN(const RowView piece, chain_.NextPiece());
+    batch->Clear();
+    batch->Add(piece);
   } else {
+    batch->Clear();
     if (left_ == 0) return false;
-    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    ASSIGN_OR_RETURN(const bool is_row, chain_.NextBatch(std::min<uint64_t>(rows_, left_), batch));
     if (!is_row) return false;
-    --left_;
-    ASSIGN_OR_RETURN(*row, chain_.View());
+    left_ -= batch->size();
+    rows_ = std::min(2 * rows_, format::RowBatch::kRowsMax);
   }
-  continues_ = row->continues();
+  continues_ = batch->continues();
   return true;
 }
 

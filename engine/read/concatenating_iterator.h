@@ -23,6 +23,8 @@ class ConcatenatingIterator {
   /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
+  /// As of RowIterator.
+  Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch);
   /// Lifetime: until Next.
   std::string_view key() const { return iterator_->key(); }
   /// As of RowIterator.
@@ -32,6 +34,7 @@ class ConcatenatingIterator {
   Result<RowView> NextPiece() { return iterator_->NextPiece(); }
 
  private:
+  Result<bool> OpenNext();
   Result<std::unique_ptr<RowIterator>> Open(const Cluster& cluster);
   Result<std::unique_ptr<RowIterator>> OpenNextPart();
 
@@ -52,14 +55,18 @@ class LimitIterator {
  public:
   LimitIterator(ConcatenatingIterator chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
-  /// The next row or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
-  /// kCorruption, kIoError, kCancelled. Lifetime of `*row`: until the next call.
-  Result<bool> Next(RowView* row);
+  /// The next rows or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
+  /// kCorruption, kIoError, kCancelled. Lifetime of the rows: until the next call.
+  Result<bool> NextBatch(format::RowBatch* batch);
 
  private:
+  // A read that is given up early has decoded few rows in vain.
+  static constexpr size_t kFirstRows = 4;
+
   ConcatenatingIterator chain_;
   uint64_t left_;
-  bool continues_ = false;  // The row that was given last has more pieces.
+  size_t rows_ = kFirstRows;  // Of the next batch.
+  bool continues_ = false;    // The row that was given last has more pieces.
 };
 
 /// An iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError, kCancelled.

@@ -6,6 +6,14 @@
 
 namespace tandem::engine {
 
+Result<bool> RowIterator::NextBatch(size_t /*rows_max*/, format::RowBatch* batch) {
+  ASSIGN_OR_RETURN(const bool is_row, Next());
+  if (!is_row) return false;
+  ASSIGN_OR_RETURN(const RowView row, View());
+  batch->Add(row);
+  return true;
+}
+
 Result<bool> RowIterator::Accept(bool settled, bool decided) {
   RETURN_IF_ERROR(job_->cancellation.Check());
   first_piece_.reset();

@@ -15,6 +15,7 @@
 #include "engine/source/candidates.h"
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
+#include "format/row/row_batch.h"
 
 namespace tandem::engine {
 
@@ -33,6 +34,9 @@ class RowIterator {
   /// Visible cells of the columns that decide, and of others.
   std::span<const format::Cell> visible() const { return row_.visible(); }
 
+  /// Moves over the next such rows, at most `rows_max`, and adds them to `*batch`, which is empty;
+  /// false at the end. Lifetime of the rows: until the next call. Errors: as Next and View.
+  virtual Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch);
   /// The row as it is returned, if all its cells are in memory and fit in one piece. Lifetime:
   /// until the next call of any method.
   std::optional<RowView> PlainView();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tandem/limits.h"
+
 namespace tandem::engine {
 namespace {
 
@@ -28,6 +30,7 @@ RowWalk::Lane::Lane(ReadJob* read_job, const format::DataSection& section,
     : job(read_job),
       data(&section),
       columns(std::move(family_columns)),
+      family(read_job->shape.FamilyName(section.family())),
       walk(section, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}) {}
 
 Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
@@ -152,6 +155,30 @@ void RowWalk::GatherCarried() {
 }
 
 Status RowWalk::Key(std::string* key) const { return key_lane_->rows->Key(key_lane_->slot, key); }
+
+bool RowWalk::AddPlain(format::RowBatch* batch) const {
+  bool is_plain = batch->Begin(*key_lane_->rows, key_lane_->slot);
+  for (size_t i = 0; is_plain && i < lanes_.size(); ++i) {
+    const Lane& lane = *lanes_[i];
+    if (&lane == only_ || lane.is_here) is_plain = lane.AppendPlain(batch);
+  }
+  if (!is_plain || batch->cell_bytes() > kRowPieceBytes) {
+    batch->Drop();
+    return false;
+  }
+  if (batch->has_cells() || !job_->shape.needs_cells) {
+    batch->End();
+  } else {
+    batch->Drop();
+  }
+  return true;
+}
+
+bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {
+  if (!columns.settled.has_value()) return true;
+  if (const format::RowBlock* next = walk.PeekOfRange()) next->PrefetchLike(*rows, slot);
+  return batch->AppendCells(rows, slot, *columns.settled, family);
+}
 
 Status RowWalk::Append(bool settled, RowBuilder* row) const {
   if (only_ != nullptr) return only_->Append(settled, row);

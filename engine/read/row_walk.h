@@ -23,6 +23,7 @@
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
 #include "format/cell/projection.h"
+#include "format/row/row_batch.h"
 
 namespace tandem::engine {
 
@@ -63,6 +64,9 @@ class RowWalk {
   uint32_t ordinal() const { return ordinal_; }
   /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
+  /// Adds the row, which is settled, to `*batch`, or nothing if it has no cell to return. False: it
+  /// is not plain (format::RowBatch). Requires: the read returns all that it decodes.
+  bool AddPlain(format::RowBatch* batch) const;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   Status Append(bool settled, RowBuilder* row) const;
   /// Keeps the cells of the last Append valid over the next call of Next.
@@ -84,12 +88,14 @@ class RowWalk {
     }
     Status ReadBlock(uint32_t position, bool reverse);
     Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
+    bool AppendPlain(format::RowBatch* batch) const;
     /// Appends the cells of the current row.
     Status Append(bool settled, RowBuilder* row) const;
 
     ReadJob* job;
     const format::DataSection* data;
     FamilyColumns columns;
+    std::string_view family;  // Its name.
     BlockWalk walk;
     std::vector<uint32_t> positions;  // Of the walk, if they are not the ordinals.
     format::RowBlockRef rows, held;

@@ -57,6 +57,12 @@ class BlockWalk {
   /// Walks over the positions [low, high).
   void StartRange(uint32_t low, uint32_t high);
 
+  /// Of a walk over a range: the block that Next will give, if it is in memory already; else
+  /// nullptr. Lifetime: until Next.
+  const format::RowBlock* PeekOfRange() const {
+    const bool has_next = planned_ > 0 && ahead_.front().block.positions.empty();
+    return has_next ? ahead_.front().block.rows.get() : nullptr;
+  }
   /// Puts the next block in `*block`; false at the end. Errors: kCorruption, kIoError.
   Result<bool> Next(WalkedBlock* block);
 

@@ -44,6 +44,9 @@ struct ReadShape {
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.
   void Decode(const ColumnSet& ordering, const ColumnSet& predicate, bool may_accept_absent);
   std::string_view FamilyName(format::FamilyId family) const;
+  /// Whether a settled row is returned with all that is decoded of it. `decided`: it is known to
+  /// match.
+  bool ReturnsAllDecoded(bool decided) const { return (decided ? matched : settled) == returned; }
   /// Whether cells of the family are decoded.
   bool DecodesFamily(format::FamilyId family) const { return merged.Find(family) != nullptr; }
 };

@@ -28,7 +28,7 @@ format::Hash128 HashOfWhole(const RowView& row) {
 
 Result<bool> RowHashes::Next() {
   RowView piece;
-  ASSIGN_OR_RETURN(bool more, source_->Next(&piece));
+  ASSIGN_OR_RETURN(bool more, rows_.Next(&piece));
   if (!more) return false;
   row_.key = piece.key();
   row_.pieces = 0;
@@ -36,7 +36,7 @@ Result<bool> RowHashes::Next() {
   while (true) {
     RETURN_IF_ERROR(Add(piece));
     if (!piece.continues()) return true;
-    ASSIGN_OR_RETURN(more, source_->Next(&piece));
+    ASSIGN_OR_RETURN(more, rows_.Next(&piece));
     if (!more || piece.key() != row_.key) {
       return Status::Corruption("a row ends before its last piece");
     }

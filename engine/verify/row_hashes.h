@@ -36,7 +36,7 @@ format::Hash128 HashOfWhole(const RowView& row);
 class RowHashes {
  public:
   RowHashes(std::unique_ptr<RowSource> source, std::span<const SeenColumn> columns)
-      : source_(std::move(source)), columns_(columns) {}
+      : rows_(std::move(source)), columns_(columns) {}
 
   /// Reads the next row; false at the end. Errors: those of the source; kCorruption (a value that
   /// does not fit its column).
@@ -46,7 +46,7 @@ class RowHashes {
  private:
   Status Add(const RowView& piece);
 
-  std::unique_ptr<RowSource> source_;
+  RowReader rows_;
   std::span<const SeenColumn> columns_;
   SeenRow row_;
 };

@@ -11,78 +11,13 @@
 #include "format/key_head.h"
 #include "format/row/data_section.h"
 #include "format/row/row_block_writer.h"
+#include "format/row/row_fields.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {
 namespace {
 
 constexpr size_t kLine = 64;  // Processor cache line.
-
-constexpr size_t kHeadsAt = kRowBlockFixedBytes;
-constexpr size_t kHeadBytes = 8;
-
-// The key as a row stores it: its length after the prefix, and its bytes after the head.
-struct KeyTail {
-  size_t suffix_bytes = 0;
-  std::string_view tail;
-};
-
-KeyTail ReadKeyTail(ByteReader* row) {
-  KeyTail key;
-  key.suffix_bytes = row->VarintUpTo(kRowKeyBytesMax);
-  if (key.suffix_bytes > kHeadBytes) key.tail = row->Bytes(key.suffix_bytes - kHeadBytes);
-  return key;
-}
-
-// The column of the current cell while a row is decoded.
-struct Column {
-  std::string_view name;  // data() is null before the first column.
-  bool wanted = true;
-
-  bool known() const { return name.data() != nullptr; }
-  template <bool kAll>
-  void Read(const Projection& columns, ByteReader* row) {
-    const uint64_t id = row->Varint();
-    if (id - 1 < columns.names().size()) {
-      name = columns.names().Name(static_cast<uint32_t>(id));
-      if constexpr (!kAll) wanted = columns.WantsId(static_cast<uint32_t>(id));
-    } else {
-      if (id != 0) row->Fail();
-      name = row->Bytes(row->VarintUpTo(kQualifierBytesMax));
-      if constexpr (!kAll) wanted = columns.WantsName(name);
-    }
-  }
-};
-
-// Timestamp and sequence of the current cell while a row is decoded.
-class Versions {
- public:
-  // Reads the row's flags and shared deltas.
-  Versions(uint64_t base_timestamp, uint64_t base_sequence, ByteReader* row)
-      : base_timestamp_(base_timestamp), base_sequence_(base_sequence), row_flags_(row->U8()) {
-    timestamp_ = base_timestamp_ + ((row_flags_ & kRowOneTimestamp) != 0 ? row->Varint() : 0);
-    sequence_ = base_sequence_ + ((row_flags_ & kRowOneSequence) != 0 ? row->Varint() : 0);
-  }
-  bool sound() const { return (row_flags_ & ~kRowFlagsKnown) == 0; }
-  // Reads the deltas of the next cell, if it has its own.
-  void Read(uint8_t cell_flags, ByteReader* row) {
-    if ((row_flags_ & kRowOneTimestamp) == 0 && (cell_flags & kCellSameTimestamp) == 0) {
-      timestamp_ = base_timestamp_ + row->Varint();
-    }
-    if ((row_flags_ & kRowOneSequence) == 0 && (cell_flags & kCellSameSequence) == 0) {
-      sequence_ = base_sequence_ + row->Varint();
-    }
-  }
-  int64_t timestamp() const { return static_cast<int64_t>(timestamp_); }
-  SequenceNumber sequence() const { return SequenceNumber(sequence_); }
-
- private:
-  uint64_t base_timestamp_;
-  uint64_t base_sequence_;
-  uint8_t row_flags_;
-  uint64_t timestamp_;
-  uint64_t sequence_;
-};
 
 }  // namespace
 
@@ -110,7 +45,7 @@ Status RowBlock::Parse() {
   base_sequence_ = reader.U64();
   const uint16_t prefix_bytes = reader.U16();
   const uint64_t zeros = uint64_t{reader.U16()} | reader.U32();
-  const uint64_t slots_at = kHeadsAt + uint64_t{count} * kHeadBytes;
+  const uint64_t slots_at = kRowHeadsAt + uint64_t{count} * kRowHeadBytes;
   const uint64_t prefix_at = slots_at + (uint64_t{count} + 1) * sizeof(uint32_t);
   const uint64_t rows_at = prefix_at + prefix_bytes;
   if (!reader.ok() || count == 0 || rows_at > raw_.size()) {
@@ -129,7 +64,7 @@ Status RowBlock::Parse() {
 }
 
 uint64_t RowBlock::Head(uint32_t slot) const {
-  return LoadAt<uint64_t>(raw_, kHeadsAt + size_t{slot} * kHeadBytes);
+  return LoadAt<uint64_t>(raw_, kRowHeadsAt + size_t{slot} * kRowHeadBytes);
 }
 
 // The bytes of a row. Empty, which no row is, when its slots do not ascend within the block.
@@ -145,8 +80,8 @@ std::string_view RowBlock::RowBytes(uint32_t slot) const {
 int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
   ByteReader row(RowBytes(slot));
   const KeyTail key = ReadKeyTail(&row);
-  if (key.suffix_bytes > kHeadBytes && suffix.size() > kHeadBytes) {
-    return key.tail.compare(suffix.substr(kHeadBytes));
+  if (key.suffix_bytes > kRowHeadBytes && suffix.size() > kRowHeadBytes) {
+    return key.tail.compare(suffix.substr(kRowHeadBytes));
   }
   return key.suffix_bytes < suffix.size() ? -1 : key.suffix_bytes > suffix.size() ? 1 : 0;
 }
@@ -157,13 +92,13 @@ uint32_t RowBlock::LowerBound(std::string_view key) const {
   if (order != 0) return order < 0 ? 0 : count;
   const std::string_view suffix = key.substr(prefix_.size());
   const uint64_t head = KeyHead(suffix);
-  uint32_t slot = LowerBoundOfHeads(raw_, kHeadsAt, count, head);
+  uint32_t slot = LowerBoundOfHeads(raw_, kRowHeadsAt, count, head);
   if (slot == count || Head(slot) != head) return slot;
   // Among the rows with this head, the first whose tail is not smaller.
   uint32_t end = count;
   if (head != UINT64_MAX) {
-    end = slot +
-          LowerBoundOfHeads(raw_, kHeadsAt + size_t{slot} * kHeadBytes, count - slot, head + 1);
+    end = slot + LowerBoundOfHeads(raw_, kRowHeadsAt + size_t{slot} * kRowHeadBytes, count - slot,
+                                   head + 1);
   }
   while (slot < end) {
     const uint32_t middle = slot + (end - slot) / 2;
@@ -177,8 +112,13 @@ uint32_t RowBlock::LowerBound(std::string_view key) const {
 }
 
 Status RowBlock::Key(uint32_t slot, std::string* key) const {
+  key->clear();
+  return AppendKey(slot, key);
+}
+
+Status RowBlock::AppendKey(uint32_t slot, std::string* key) const {
   if (is_wide()) {
-    key->assign(wide_->key());
+    key->append(wide_->key());
     return {};
   }
   ByteReader row(RowBytes(slot));
@@ -186,11 +126,11 @@ Status RowBlock::Key(uint32_t slot, std::string* key) const {
   if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) {
     return Corrupt("key of row " + std::to_string(slot) + " is malformed");
   }
-  char head[kHeadBytes];
+  char head[kRowHeadBytes];
   const uint64_t bytes = __builtin_bswap64(Head(slot));
   std::memcpy(head, &bytes, sizeof(bytes));
-  key->assign(prefix_);
-  key->append(head, std::min(tail.suffix_bytes, kHeadBytes));
+  key->append(prefix_);
+  key->append(head, std::min(tail.suffix_bytes, kRowHeadBytes));
   key->append(tail.tail);
   return {};
 }
@@ -204,7 +144,7 @@ Result<bool> RowBlock::KeyEquals(uint32_t slot, std::string_view key) const {
   const KeyTail tail = ReadKeyTail(&row);
   if (!row.ok()) return Corrupt("key of row " + std::to_string(slot) + " is malformed");
   if (tail.suffix_bytes != suffix.size()) return false;
-  return suffix.size() <= kHeadBytes || tail.tail == suffix.substr(kHeadBytes);
+  return suffix.size() <= kRowHeadBytes || tail.tail == suffix.substr(kRowHeadBytes);
 }
 
 Status RowBlock::AppendFamilyDeletes(std::vector<Cell>* out) const {
@@ -220,7 +160,7 @@ Status RowBlock::Cells(uint32_t slot, const Projection& columns, std::vector<Cel
 void RowBlock::PrefetchPlace(uint32_t slot) const {
   if (is_wide()) return;
   __builtin_prefetch(raw_.data() + slots_at_ + size_t{slot} * sizeof(uint32_t));
-  __builtin_prefetch(raw_.data() + kHeadsAt + size_t{slot} * kHeadBytes);
+  __builtin_prefetch(raw_.data() + kRowHeadsAt + size_t{slot} * kRowHeadBytes);
 }
 
 void RowBlock::PrefetchPlaces() const {
@@ -228,6 +168,16 @@ void RowBlock::PrefetchPlaces() const {
   constexpr size_t kPlacesBytesMax = 512;
   const size_t bytes = std::min(count * sizeof(uint32_t), kPlacesBytesMax);
   for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(raw_.data() + slots_at_ + at);
+}
+
+void RowBlock::PrefetchLike(const RowBlock& before, uint32_t slot) const {
+  if (is_wide() || before.is_wide()) return;
+  const std::string_view row = before.RowBytes(slot);
+  if (row.empty()) return;
+  const auto row_at = static_cast<size_t>(row.data() - before.raw_.data());
+  const size_t begin = slot == 0 ? 0 : row_at;  // The first one brings heads and slots along.
+  const size_t end = std::min(row_at + row.size(), raw_.size());
+  for (size_t at = begin; at < end; at += kLine) __builtin_prefetch(raw_.data() + at);
 }
 
 void RowBlock::PrefetchRow(uint32_t slot) const {
@@ -243,10 +193,10 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
                              std::vector<Cell>* out) const {
   ByteReader row(RowBytes(slot));
   (void)ReadKeyTail(&row);
-  Versions versions(base_timestamp_, base_sequence_, &row);
+  RowVersions versions(base_timestamp_, base_sequence_, &row);
   // Only a row of the keys has no cell.
   bool sound = versions.sound() && (row.remaining() > 0) == (family_.value != kKeysOwner);
-  Column column;
+  RowColumn column;
   while (row.remaining() > 0) {
     const uint8_t flags = row.U8();
     const CellKind kind = static_cast<CellKind>(flags & kCellKindMask);

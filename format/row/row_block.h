@@ -16,6 +16,7 @@
 #include "format/cell/dictionary.h"
 #include "format/cell/projection.h"
 #include "format/row/wide_head.h"
+#include "tandem/row.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -49,8 +50,10 @@ class RowBlock final : public Block {
   /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
   /// content is corrupt.
   uint32_t LowerBound(std::string_view key) const;
-  /// Sets `*key` to the key of row `slot`. Requires: slot < row_count(). Errors: kCorruption.
+  /// Sets `*key` to the key of row `slot`, or appends it. Requires: slot < row_count(). Errors:
+  /// kCorruption.
   Status Key(uint32_t slot, std::string* key) const;
+  Status AppendKey(uint32_t slot, std::string* key) const;
   /// Whether the row at `slot` has exactly this key. Requires: slot < row_count().
   Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
 
@@ -60,6 +63,14 @@ class RowBlock final : public Block {
   /// Requires: slot < row_count(); the projection was made from this file's names.
   /// Errors: kCorruption, kUnsupported for a wide row; then ignore what was appended.
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
+  /// Appends the wanted Puts of row `slot` in order, as cells of the family named `family`, if the
+  /// row is plain: it has no marker, one cell of each column and no far value. False if it is not,
+  /// or is malformed, which Cells reports; then ignore what was appended. Requires: as Cells.
+  bool AppendPlain(uint32_t slot, const Projection& columns, std::string_view family,
+                   std::vector<tandem::Cell>* out) const;
+  /// Prefetches the bytes at the place that row `slot` has in `before`, so that the scan of that
+  /// block brings this one into the processor's cache. Requires: slot < before.row_count().
+  void PrefetchLike(const RowBlock& before, uint32_t slot) const;
   /// Prefetches the slot and head of row `slot`, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
   /// Prefetches the first slots, up to 512 bytes of them, for callers that do not know the slot
@@ -72,6 +83,9 @@ class RowBlock final : public Block {
   Status Parse();
   template <bool kAll>
   Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
+  template <bool kAll>
+  bool DecodePlain(uint32_t slot, const Projection& columns, std::string_view family,
+                   std::vector<tandem::Cell>* out) const;
   uint64_t Head(uint32_t slot) const;
   std::string_view RowBytes(uint32_t slot) const;
   int CompareTail(uint32_t slot, std::string_view suffix) const;

@@ -49,7 +49,7 @@
 namespace tandem::engine {
 class Engine;
 class EngineImpl;
-class RowSource;
+class OpenCursor;
 struct SnapshotState;
 }  // namespace tandem::engine
 
@@ -126,9 +126,9 @@ class Cursor {
 
  private:
   friend class engine::EngineImpl;
-  explicit Cursor(std::unique_ptr<engine::RowSource> source);
+  explicit Cursor(std::unique_ptr<engine::OpenCursor> open);
 
-  std::unique_ptr<engine::RowSource> source_;
+  std::unique_ptr<engine::OpenCursor> open_;
   RowView row_;
   Status status_;
 };

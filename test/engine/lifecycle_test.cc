@@ -112,6 +112,24 @@ BOOST_AUTO_TEST_CASE(ACursorOfADestroyedDatabaseSaysClosed) {
   BOOST_CHECK_EQUAL(engine().Get(old, "t", "a").error().code(), StatusCode::kInvalidArgument);
 }
 
+// The rows of a file are decoded ahead of the cursor: those that it has not given are not given any
+// more, and destroying the database does not touch what the cursor looks at.
+BOOST_AUTO_TEST_CASE(ACursorGivesNoRowThatWasDecodedAhead) {
+  for (int row = 0; row < 100; ++row) {
+    BOOST_REQUIRE(Put("row" + std::to_string(row), "c", "1").ok());
+  }
+  BOOST_REQUIRE_EQUAL(engine().Flush("t").ToString(), "OK");
+  for (const int given : {1, 5, 30, 99}) {
+    Result<Cursor> cursor = engine().Scan({}, "t", {});
+    BOOST_REQUIRE(cursor.has_value());
+    for (int row = 0; row < given; ++row) BOOST_REQUIRE(cursor->Next());
+    Drop();
+    BOOST_CHECK(!cursor->Next());
+    BOOST_CHECK_EQUAL(cursor->status().code(), StatusCode::kClosed);
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ASnapshotSeesNothingThatCameLater) {
   BOOST_REQUIRE_EQUAL(Put("a", "c", "1").ToString(), "OK");
   Result<Snapshot> snapshot = engine().TakeSnapshot();

@@ -369,11 +369,11 @@ namespace {
 // Calls `use(view, is_first)` for each view, which is the first one of its row or not.
 template <typename Use>
 void ForEachView(Result<std::unique_ptr<engine::RowSource>> source, Use&& use) {
-  const std::unique_ptr<engine::RowSource> opened = Must(std::move(source));
+  engine::RowReader reader(Must(std::move(source)));
   RowView row;
   bool continues = false;
   std::string key;
-  while (Must(opened->Next(&row))) {
+  while (Must(reader.Next(&row))) {
     CHECK(!continues || row.key() == key);
     use(row, !continues);
     continues = row.continues();

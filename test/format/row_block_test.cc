@@ -101,7 +101,55 @@ void CheckRows(const RowBlock& block, const Dictionary& names, const Rows& rows)
   BOOST_TEST(slot == block.row_count());
 }
 
+bool IsPlain(const std::vector<Cell>& cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].kind != CellKind::kPut || cells[i].is_far()) return false;
+    if (i > 0 && SameColumn(cells[i - 1], cells[i])) return false;
+  }
+  return true;
+}
+
+// Whether AppendPlain takes the row; what it gives is checked against Cells.
+bool TakesPlain(const RowBlock& block, uint32_t slot, const Projection& columns) {
+  std::vector<tandem::Cell> plain;
+  const bool takes = block.AppendPlain(slot, columns, "family", &plain);
+  std::vector<Cell> cells;
+  const Status status = block.Cells(slot, columns, &cells);
+  if (!takes) return false;
+  BOOST_REQUIRE(status.ok());
+  BOOST_REQUIRE_EQUAL(plain.size(), cells.size());
+  for (size_t i = 0; i < cells.size(); ++i) {
+    BOOST_REQUIRE(cells[i].kind == CellKind::kPut && !cells[i].is_far());
+    BOOST_REQUIRE_EQUAL(plain[i].family, "family");
+    BOOST_REQUIRE_EQUAL(plain[i].qualifier, cells[i].qualifier);
+    BOOST_REQUIRE_EQUAL(plain[i].timestamp, cells[i].timestamp);
+    BOOST_REQUIRE_EQUAL(plain[i].value, cells[i].value);
+  }
+  return true;
+}
+
 BOOST_AUTO_TEST_SUITE(RowBlockTest)
+
+BOOST_AUTO_TEST_CASE(PlainRowsAreDecodedAsCellsDoes) {
+  const std::vector<std::string> some = {"", "column12", "column5", "nowhere"};
+  int taken = 0, left = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Rows rows = RandomRows(seed).Many(50);
+    const Encoded encoded = Encode(rows);
+    const Dictionary names = NamesOf(encoded);
+    const RowBlockRef block = Parsed(encoded);
+    uint32_t slot = 0;
+    for (const auto& [key, row] : rows) {
+      const bool is_plain = IsPlain(test::Views(row));
+      BOOST_REQUIRE_EQUAL(TakesPlain(*block, slot, Projection(names, nullptr)), is_plain);
+      BOOST_REQUIRE_EQUAL(TakesPlain(*block, slot, Projection(names, some, nullptr)), is_plain);
+      ++(is_plain ? taken : left);
+      ++slot;
+    }
+  }
+  BOOST_TEST(taken > 300);
+  BOOST_TEST(left > 300);
+}
 
 BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
   const Encoded encoded = Encode(ExampleRows());
@@ -298,6 +346,7 @@ BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
       BOOST_REQUIRE((status.ok() || status.code() == StatusCode::kCorruption));
       BOOST_REQUIRE((!status.ok() || !cells.empty()));
       for (const Cell& cell : cells) BOOST_REQUIRE(cell.value.size() <= forged.raw.size());
+      TakesPlain(**block, slot, all);
       const Status key_status = (*block)->Key(slot, &key);
       BOOST_REQUIRE((key_status.ok() || key_status.code() == StatusCode::kCorruption));
       BOOST_REQUIRE(key.size() <= kRowKeyBytesMax);

@@ -191,9 +191,9 @@ BOOST_AUTO_TEST_CASE(AFailedReadOfAPieceEndsTheCursorAndIsTriedAgain) {
     trace.disk().InjectFault(fault);
     auto source = trace.Query();
     Status status = source.status();
-    RowView row;
+    format::RowBatch rows;
     while (status.ok()) {
-      const auto more = (*source)->Next(&row);
+      const auto more = (*source)->NextBatch(&rows);
       status = more.status();
       if (status.ok() && !*more) break;
     }

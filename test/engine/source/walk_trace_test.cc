@@ -336,9 +336,9 @@ BOOST_AUTO_TEST_CASE(AFailedReadEndsTheCursorWithItsStatus) {
     auto source = engine::QueryRows(world.context(), world.View(moment), {},
                                     Predicate::Equal("a", "hit"), query);
     Status status = source.status();
-    RowView row;
+    format::RowBatch rows;
     while (status.ok()) {
-      const auto more = (*source)->Next(&row);
+      const auto more = (*source)->NextBatch(&rows);
       status = more.status();
       if (status.ok() && !*more) break;
     }

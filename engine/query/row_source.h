@@ -1,0 +1,38 @@
+// What an open read gives its cursor: rows in batches.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "format/row/row_batch.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// The source of a Cursor's rows. Threads: one at a time.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  /// Replaces the rows of `*batch` by the next ones, or by the next piece of one; false at the end.
+  /// Errors: kOverBudget (a row that is too large to be read whole), kCorruption, kIoError,
+  /// kCancelled. Lifetime of the rows: until the next call.
+  virtual Result<bool> NextBatch(format::RowBatch* batch) = 0;
+};
+
+/// The rows of a source, one by one. Threads: one at a time.
+class RowReader {
+ public:
+  explicit RowReader(std::unique_ptr<RowSource> source) : source_(std::move(source)) {}
+
+  /// Puts the next row, or the next piece of one, in `*row`; false at the end. Errors: those of
+  /// NextBatch. Lifetime of `*row`: until the next call.
+  Result<bool> Next(RowView* row);
+
+ private:
+  std::unique_ptr<RowSource> source_;
+  std::unique_ptr<format::RowBatch> batch_ = std::make_unique<format::RowBatch>();
+  std::span<const RowView> left_;  // Of the batch.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,61 @@
+// Decoded rows are kept as offsets until the batch is read, since keys and cells move as they grow.
+#include "format/row/row_batch.h"
+
+namespace tandem::format {
+namespace {
+
+constexpr size_t kUsualCells = 4 * RowBatch::kRowsMax;
+constexpr size_t kUsualKeyBytes = 32 * RowBatch::kRowsMax;
+
+}  // namespace
+
+RowBatch::RowBatch() {
+  cells_.reserve(kUsualCells);
+  keys_.reserve(kUsualKeyBytes);
+}
+
+void RowBatch::Clear() {
+  size_ = 0;
+  keys_.clear();
+  cells_.clear();
+  pins_.clear();
+  pinned_bytes_ = 0;
+}
+
+std::span<const RowView> RowBatch::rows() {
+  for (size_t i = 0; is_decoded() && i < size_; ++i) {
+    const Begins &from = begins_[i], to = begins_[i + 1];
+    rows_[i] = {std::string_view(keys_).substr(from.key, to.key - from.key),
+                std::span(cells_).subspan(from.cell, to.cell - from.cell)};
+  }
+  return std::span(rows_).first(size_);
+}
+
+bool RowBatch::AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
+                           std::string_view family) {
+  Pin(block);
+  return block->AppendPlain(slot, wanted, family, &cells_);
+}
+
+void RowBatch::Pin(const RowBlockRef& block) {
+  if (!pins_.empty() && pins_.back() == block) return;
+  pins_.push_back(block);
+  pinned_bytes_ += block->raw_bytes;
+}
+
+uint64_t RowBatch::cell_bytes() const {
+  uint64_t bytes = 0;
+  for (size_t i = begins_[size_].cell; i < cells_.size(); ++i) {
+    bytes += cells_[i].qualifier.size() + cells_[i].value.size();
+  }
+  return bytes;
+}
+
+void RowBatch::End() { begins_[++size_] = {keys_.size(), cells_.size()}; }
+
+void RowBatch::Drop() {
+  keys_.resize(begins_[size_].key);
+  cells_.resize(begins_[size_].cell);
+}
+
+}  // namespace tandem::format

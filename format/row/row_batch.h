@@ -1,0 +1,84 @@
+// Rows as a read returns them, decoded many at a time: what a cursor costs for each row besides its
+// bytes is paid once a batch.
+//
+// Most rows of a file are plain: Puts alone, one version of each column, no far value. They are
+// decoded straight into what the user sees (RowBlock::AppendPlain). A batch of other rows consists
+// of views of what their reader holds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/cell/projection.h"
+#include "format/row/row_block.h"
+#include "tandem/row.h"
+
+namespace tandem::format {
+
+/// Threads: one at a time.
+class RowBatch {
+ public:
+  static constexpr size_t kRowsMax = 32;
+
+  RowBatch();
+  RowBatch(const RowBatch&) = delete;
+  RowBatch& operator=(const RowBatch&) = delete;
+
+  /// Forgets the rows, and the blocks that they are in.
+  void Clear();
+  size_t size() const { return size_; }
+  /// It has kRowsMax rows, or pins more blocks than it should.
+  bool is_full() const { return size_ == kRowsMax || pinned_bytes_ >= kPinnedBytesMax; }
+  /// The rows in the order in which they were added. Lifetime: until the batch changes.
+  std::span<const RowView> rows();
+
+  /// Whether the last row has more pieces.
+  bool continues() const { return !is_decoded() && size_ > 0 && rows_[size_ - 1].continues(); }
+
+  /// Adds a view. Requires: !is_full(); no row was decoded. Lifetime: the view's bytes live as long
+  /// as its maker says.
+  void Add(const RowView& row) { rows_[size_++] = row; }
+
+  // A decoded row: Begin, AppendCells for each family, then End or Drop.
+
+  /// Begins a row with the key of row `slot` of the block. False: the key is malformed; Drop it.
+  /// Requires: !is_full(); no views were added.
+  bool Begin(const RowBlock& block, uint32_t slot) { return block.AppendKey(slot, &keys_).ok(); }
+  /// Appends the wanted cells of row `slot`, as cells of the family named `family`. False: the row
+  /// is not plain, or malformed; Drop it, and read it by RowBlock::Cells. Lifetime: the names of
+  /// the projection and the family outlive the rows.
+  bool AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
+                   std::string_view family);
+  bool has_cells() const { return cells_.size() > begins_[size_].cell; }
+  /// Bytes of the row's qualifiers and values.
+  uint64_t cell_bytes() const;
+  void End();
+  void Drop();
+
+ private:
+  // Blocks that would be evicted otherwise.
+  static constexpr size_t kPinnedBytesMax = 256 << 10;
+
+  // Where a decoded row begins, and the one before it ends.
+  struct Begins {
+    size_t key = 0, cell = 0;
+  };
+
+  bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
+  void Pin(const RowBlockRef& block);
+
+  std::array<RowView, kRowsMax> rows_;
+  size_t size_ = 0;
+  std::array<Begins, kRowsMax + 1> begins_;  // Of the decoded rows, and of the next one.
+  std::string keys_;
+  std::vector<tandem::Cell> cells_;
+  std::vector<RowBlockRef> pins_;
+  size_t pinned_bytes_ = 0;
+};
+
+}  // namespace tandem::format
