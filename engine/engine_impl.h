@@ -108,6 +108,8 @@ class EngineImpl final : public Engine {
 
   // reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
+  Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
+                               std::string_view row);
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table,
                            std::string_view first = {},
                            std::optional<std::string_view> last = std::nullopt);

@@ -44,6 +44,24 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   return view;
 }
 
+// A row is read in one go, so its sequence need not be registered (docs/decisions/0014): (a) the
+// version is pinned, (b) then the sequence is read, (c) then the time.
+Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string_view name,
+                                         std::string_view row) {
+  if (options.snapshot != nullptr) {
+    ASSIGN_OR_RETURN(const TableView view, ViewOf(options, name, row, row));
+    return view.RegionOf(row);
+  }
+  const std::shared_ptr<const Table> table = database_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  RegionView view;
+  view.table = table->record;
+  view.region = table->RegionOf(row).version();
+  view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
+  if (time_.TakeChange()) ReportClock();
+  return view;
+}
+
 // Threads: the commit leader, so that no operation is half applied and none comes in between.
 TableView EngineImpl::LatestView(const Table& table) {
   TableView view;
@@ -65,7 +83,7 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kGet);
-  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table, row, row));
+  ASSIGN_OR_RETURN(const RegionView view, ViewOfRow(options, table, row));
   return GetRow(view, options, row);
 }
 

@@ -81,11 +81,11 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
   Prefetch(here);
   // A row that is found is usually read next: prefetching lets the cache misses of both overlap.
-  RowBlockRef rows = carrier->RememberedRows(place);
-  if (rows != nullptr) rows->PrefetchPlaces();
+  carrier->PrefetchRowsWithSlots(place);
   const size_t at = FindHash(here, hash);
   if (at == block.count) return std::optional<FoundRow>();
   const auto slot = static_cast<uint32_t>(at);
+  RowBlockRef rows = carrier->RememberedRows(place);
   if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
   return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
 }

@@ -1,6 +1,7 @@
 // Reading one row: each memstore and file that may hold it is searched, by filter, then by key. A
-// row that is settled in its only file is returned without merging. Of a file only the requested
-// families are read.
+// row that is settled in its only file is returned without merging; if it is plain as well and all
+// of it is asked for, its cells go straight from its blocks into the result. Of a file only the
+// requested families are read.
 #include <algorithm>
 #include <utility>
 
@@ -14,11 +15,14 @@
 namespace tandem::engine {
 namespace {
 
-Result<bool> IsSettled(const ReadShape& shape, const RowLocations& locations) {
+constexpr size_t kUsualCells = 8;
+
+Result<bool> IsSettled(const format::TableRecord& table, const format::ReadPoint& point,
+                       const RowLocations& locations) {
   if (locations.files.size() != 1 || !locations.memstores.empty()) return false;
   format::StoreFile* const file = locations.files[0].file;
-  if (shape.point.is_bounded() || file->statistics().max_sequence > shape.point.sequence ||
-      file->MayHaveExpired(shape.table->families, shape.point.now_micros)) {
+  if (point.is_bounded() || file->statistics().max_sequence > point.sequence ||
+      file->MayHaveExpired(table.families, point.now_micros)) {
     return false;
   }
   if (file->all_clean()) return true;
@@ -29,6 +33,29 @@ Result<bool> IsSettled(const ReadShape& shape, const RowLocations& locations) {
 // A row without cells is not returned.
 std::optional<Row> RowOf(const RowView& view) {
   return view.cells().empty() ? std::nullopt : std::optional<Row>(Row(view));
+}
+
+bool IsForWholeRow(const ReadOptions& options) {
+  return options.columns.empty() && options.families.empty() && options.versions > 0;
+}
+
+// The cells of a settled row, straight from its blocks; nullopt if it is not plain or so large that
+// its size has to be checked.
+Result<std::optional<Row>> ReadPlain(const format::TableRecord& table,
+                                     const RowLocations::InFile& location, std::string_view key,
+                                     BlockMemo* blocks) {
+  std::vector<Cell> cells;
+  cells.reserve(kUsualCells);
+  CellPins pins;
+  for (const format::FamilyRecord& family : table.families) {
+    ASSIGN_OR_RETURN(RowPart part, FindPart(location, family.id, blocks));
+    if (part.data == nullptr) continue;
+    const format::Projection all(part.data->names(), &part.data->blocks());
+    const bool is_plain = part.rows->AppendPlain(part.slot, all, family.options.name, &cells);
+    if (!is_plain || part.rows->raw_bytes > kRowPieceBytes) return std::optional<Row>();
+    pins.push_back(std::move(part.rows));
+  }
+  return std::optional(Row({key, cells}));
 }
 
 // Reads a row that need not fit in memory, up to the size limit of a view.
@@ -68,11 +95,18 @@ void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wante
 
 }  // namespace
 
-Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
+Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& options,
                                   std::string_view row, ReadCounters* counters) {
-  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view, options));
   ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view, row));
+  const format::ReadPoint point = PointOf(view.point, options);
+  ASSIGN_OR_RETURN(const bool settled, IsSettled(*view.table, point, locations));
   BlockMemo blocks(counters);
+  if (settled && IsForWholeRow(options)) {
+    ASSIGN_OR_RETURN(std::optional<Row> plain,
+                     ReadPlain(*view.table, locations.files[0], row, &blocks));
+    if (plain.has_value()) return plain;
+  }
+  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view.table, point, options));
   ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, shape.returned, &blocks));
   if (std::any_of(parts.begin(), parts.end(),
                   [](const RowPart& part) { return part.must_stream(); })) {
@@ -84,7 +118,6 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
   for (const RowPart& part : parts) {
     RETURN_IF_ERROR(AppendCells(part, assembly.gathered(), &pins));
   }
-  ASSIGN_OR_RETURN(const bool settled, IsSettled(shape, locations));
   if (settled) {
     assembly.Settle();
   } else {
@@ -104,7 +137,7 @@ Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& opti
 Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
                                   const ColumnWanted& wanted, CellPins* pins) {
   const format::Cell& column = wanted.column;
-  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view, row));
+  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view.RegionOf(row), row));
   ColumnCells read{.cells = {wanted.newer.begin(), wanted.newer.end()}, .tree_through = {}};
   std::vector<format::Cell>& cells = read.cells;
   RowTrees trees;

@@ -142,7 +142,8 @@ Result<bool> OrderedSource::NextRow(RowView* row) {
 Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   if (collected.row.has_value()) return collected.row->view();
   const ReadJob& job = *query_.job;
-  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(job.view, collected.key));
+  ASSIGN_OR_RETURN(const RowLocations locations,
+                   FindRow(job.view.RegionOf(collected.key), collected.key));
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
                    OpenReturned(job.shape, locations, &blocks_));
   pieces_.Begin(collected.key, std::move(cells));

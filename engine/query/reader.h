@@ -18,7 +18,7 @@
 namespace tandem::engine {
 
 /// `counters`, when not null, counts blocks and cells of memstores.
-Result<std::optional<Row>> GetRow(const TableView& view, const ReadOptions& options,
+Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& options,
                                   std::string_view row, ReadCounters* counters = nullptr);
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);

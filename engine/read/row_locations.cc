@@ -13,15 +13,6 @@
 namespace tandem::engine {
 namespace {
 
-const RegionVersion& RegionOf(const TableView& view, std::string_view row) {
-  size_t low = 0, high = view.regions.size();
-  while (high - low > 1) {  // The region starts at or before the row, the one at `high` after it.
-    const size_t middle = low + (high - low) / 2;
-    (view.regions[middle]->start_key <= row ? low : high) = middle;
-  }
-  return *view.regions[low];
-}
-
 Result<std::optional<RowLocations::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
                                                        uint64_t hash, bool ask_filter) {
   const std::optional<RowLocations::InFile> nowhere;
@@ -51,8 +42,8 @@ void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
 
 }  // namespace
 
-Result<RowLocations> FindRow(const TableView& view, std::string_view row) {
-  const RegionVersion& region = RegionOf(view, row);
+Result<RowLocations> FindRow(const RegionView& view, std::string_view row) {
+  const RegionVersion& region = *view.region;
   const uint64_t hash = format::RowHash(row, view.table->hash_secret);
   RowLocations locations;
   for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
@@ -100,19 +91,27 @@ Result<format::RowBlockRef> ReadRows(const RowLocations::InFile& location,
 
 }  // namespace
 
+Result<RowPart> FindPart(const RowLocations::InFile& location, format::FamilyId family,
+                         BlockMemo* blocks) {
+  ASSIGN_OR_RETURN(const format::DataSection* data, location.file->Family(family));
+  RowPart part;
+  if (data == nullptr || !data->Has(location.ordinal)) return part;
+  ASSIGN_OR_RETURN(const format::DataSection* carrier, location.file->Carrier());
+  part.data = data;
+  ASSIGN_OR_RETURN(part.rows, ReadRows(location, *data, data == carrier, blocks));
+  part.slot = data->RankOf(location.ordinal) - part.rows->first();
+  return part;
+}
+
 Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
   for (const RowLocations::InFile& location : locations.files) {
-    ASSIGN_OR_RETURN(const format::DataSection* carrier, location.file->Carrier());
     for (const ColumnSet::Family& family : columns.families()) {
-      ASSIGN_OR_RETURN(const format::DataSection* data, location.file->Family(family.id));
-      if (data == nullptr || !data->Has(location.ordinal)) continue;
-      const uint32_t position = data->RankOf(location.ordinal);
-      ASSIGN_OR_RETURN(format::RowBlockRef rows,
-                       ReadRows(location, *data, data == carrier, blocks));
-      const uint32_t slot = position - rows->first();
-      parts.push_back({data, std::move(rows), slot, &family});
+      ASSIGN_OR_RETURN(RowPart part, FindPart(location, family.id, blocks));
+      if (part.data == nullptr) continue;
+      part.wanted = &family;
+      parts.push_back(std::move(part));
     }
   }
   return parts;

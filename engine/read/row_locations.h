@@ -40,7 +40,7 @@ struct RowLocations {
 
 /// The sources that hold the row, by filter if there are several, then by key and hash: no data
 /// block is read. Errors: kCorruption, kIoError.
-Result<RowLocations> FindRow(const TableView& view, std::string_view row);
+Result<RowLocations> FindRow(const RegionView& view, std::string_view row);
 
 /// The last row block read of each family: reading rows in order reads each block once, whatever
 /// the cache holds.
@@ -75,6 +75,10 @@ struct RowPart {
   bool must_stream() const { return rows->is_wide() && wanted->all; }
 };
 
+/// The part of the row in one family of a file; without `data` if it has none. Errors: kCorruption,
+/// kIoError.
+Result<RowPart> FindPart(const RowLocations::InFile& location, format::FamilyId family,
+                         BlockMemo* blocks);
 /// The parts of the row in files that may hold some of `columns`. Errors: kCorruption, kIoError.
 /// Lifetime: `columns` outlives them.
 Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
@@ -64,6 +65,14 @@ inline RegionVersion WithoutMemstores(RegionVersion version) {
   return version;
 }
 
+/// One region of a table at one point in time, for reading a row.
+struct RegionView {
+  std::shared_ptr<const format::TableRecord> table;
+  std::shared_ptr<const RegionVersion> region;
+  format::ReadPoint point;
+  std::shared_ptr<const void> registration = nullptr;  ///< As of TableView; may be null.
+};
+
 /// One table at one point in time. Taken in the order of rule 25: the sequence is registered first,
 /// then the versions are pinned, then `point.now_micros` is read.
 struct TableView {
@@ -73,6 +82,9 @@ struct TableView {
   format::ReadPoint point;
   /// Keeps the sequence registered, and the engine aware of an open reader, while the view lives.
   std::shared_ptr<const void> registration;
+
+  /// The region that holds `row`. Requires: it is among `regions`.
+  RegionView RegionOf(std::string_view row) const;
 };
 
 }  // namespace tandem::engine

@@ -17,15 +17,14 @@ Result<format::FamilyId> FamilyNamed(const format::TableRecord& table, const std
 
 }  // namespace
 
-format::ReadPoint PointOf(const TableView& view, const ReadOptions& options) {
-  format::ReadPoint point = view.point;
+format::ReadPoint PointOf(format::ReadPoint point, const ReadOptions& options) {
   point.since = options.since.value_or(point.since);
   point.as_of = options.as_of.value_or(point.as_of);
   return point;
 }
 
 Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
-  ASSIGN_OR_RETURN(ReadShape shape, OfOneRow(view, options));
+  ASSIGN_OR_RETURN(ReadShape shape, OfOneRow(view.table, PointOf(view.point, options), options));
   shape.matched = shape.settled = shape.merged;
   shape.pieces = options.pieces;
   for (const ColumnSet::Family& family : shape.returned.families()) {
@@ -34,20 +33,21 @@ Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& opti
   return shape;
 }
 
-Result<ReadShape> ReadShape::OfOneRow(const TableView& view, const ReadOptions& options) {
+Result<ReadShape> ReadShape::OfOneRow(std::shared_ptr<const format::TableRecord> table,
+                                      const format::ReadPoint& point, const ReadOptions& options) {
   if (options.versions == 0) return Status::InvalidArgument("versions is 0, expected 1 or more");
   ReadShape shape;
-  shape.table = view.table;
-  shape.point = PointOf(view, options);
+  shape.table = std::move(table);
+  shape.point = point;
   shape.versions = options.versions;
   shape.returns_all = options.columns.empty() && options.families.empty();
-  if (shape.returns_all) shape.returned = ColumnSet::AllOf(*view.table);
+  if (shape.returns_all) shape.returned = ColumnSet::AllOf(*shape.table);
   for (const std::string& name : options.families) {
-    ASSIGN_OR_RETURN(const format::FamilyId family, FamilyNamed(*view.table, name));
+    ASSIGN_OR_RETURN(const format::FamilyId family, FamilyNamed(*shape.table, name));
     shape.returned.AddFamily(family);
   }
   for (const ColumnName& column : options.columns) {
-    ASSIGN_OR_RETURN(const format::FamilyId family, FamilyNamed(*view.table, column.family));
+    ASSIGN_OR_RETURN(const format::FamilyId family, FamilyNamed(*shape.table, column.family));
     shape.returned.Add(family, column.qualifier);
   }
   shape.merged = shape.returned;

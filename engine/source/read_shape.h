@@ -14,7 +14,7 @@
 namespace tandem::engine {
 
 /// The view's read point with the bounds of the options.
-format::ReadPoint PointOf(const TableView& view, const ReadOptions& options);
+format::ReadPoint PointOf(format::ReadPoint point, const ReadOptions& options);
 
 struct ReadShape {
   std::shared_ptr<const format::TableRecord> table;
@@ -38,7 +38,8 @@ struct ReadShape {
   static Result<ReadShape> Make(const TableView& view, const ReadOptions& options);
   /// For a row that is found by its key and read alone: nothing is matched or settled, `pieces` is
   /// false. Errors: those of Make.
-  static Result<ReadShape> OfOneRow(const TableView& view, const ReadOptions& options);
+  static Result<ReadShape> OfOneRow(std::shared_ptr<const format::TableRecord> table,
+                                    const format::ReadPoint& point, const ReadOptions& options);
   /// Returns and decodes nothing but what Decode asks for.
   void ReturnNothing();
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.

@@ -226,7 +226,8 @@ Status ReadsVerifier::ComparePiece() {
 Status ReadsVerifier::ComparePointReads() {
   for (const SeenRow& seen : piece_) {
     if (seen.pieces > 1) continue;
-    ASSIGN_OR_RETURN(const std::optional<Row> row, GetRow(view_, options_, seen.key));
+    ASSIGN_OR_RETURN(const std::optional<Row> row,
+                     GetRow(view_.RegionOf(seen.key), options_, seen.key));
     if (!row.has_value()) {
       findings_.Add("a point read does not find the scanned row " + Quoted(seen.key));
     } else if (row->key() != seen.key || HashOfWhole(row->view()) != seen.hash) {

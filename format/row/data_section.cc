@@ -47,6 +47,7 @@ void RowSlot::Set(const RowBlockRef& rows) {
   rows_.swap(old);
   busy_.store(false, std::memory_order_release);
   address_.store(rows.get(), std::memory_order_relaxed);
+  raw_.store(rows == nullptr ? nullptr : rows->raw().data(), std::memory_order_relaxed);
 }
 
 void RowSlot::Prefetch() const {
@@ -57,6 +58,12 @@ void RowSlot::Prefetch() const {
   for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
     __builtin_prefetch(reinterpret_cast<const void*>(at));
   }
+}
+
+void RowSlot::PrefetchWithSlots(uint32_t count) const {
+  Prefetch();
+  const char* const raw = raw_.load(std::memory_order_relaxed);
+  if (raw != nullptr) RowBlock::PrefetchSlots(raw, count);
 }
 
 void RowSlot::Lock() const {
@@ -144,6 +151,10 @@ RowBlockRef DataSection::CachedRows(uint32_t block) const {
 RowBlockRef DataSection::RememberedRows(uint32_t block) const { return index_.SlotOf(block).Get(); }
 
 void DataSection::PrefetchRows(uint32_t block) const { index_.SlotOf(block).Prefetch(); }
+
+void DataSection::PrefetchRowsWithSlots(uint32_t block) const {
+  index_.SlotOf(block).PrefetchWithSlots(BlockAt(block).count);
+}
 
 Result<RowBlockRef> DataSection::ReadRowsUncached(uint32_t block) const {
   const BlockHandle handle = BlockAt(block).handle;

@@ -117,6 +117,8 @@ class DataSection {
   RowBlockRef RememberedRows(uint32_t block) const;
   /// Prefetches the object that CachedRows will return into the processor's cache.
   void PrefetchRows(uint32_t block) const;
+  /// The same, and the slots of its rows, for a caller that will look for one of them.
+  void PrefetchRowsWithSlots(uint32_t block) const;
   /// As ReadRows, but bypassing the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
 

@@ -57,6 +57,10 @@ Status RowBlock::Parse() {
   slots_at_ = static_cast<uint32_t>(slots_at);
   rows_at_ = static_cast<uint32_t>(rows_at);
   prefix_ = raw_.substr(prefix_at, prefix_bytes);
+  if (prefix_bytes <= prefix_copy_.size()) {
+    std::copy(prefix_.begin(), prefix_.end(), prefix_copy_.begin());
+    prefix_ = std::string_view(prefix_copy_.data(), prefix_bytes);
+  }
   const uint32_t begin = LoadAt<uint32_t>(raw_, slots_at);
   const uint32_t end = LoadAt<uint32_t>(raw_, prefix_at - sizeof(uint32_t));
   if (begin != rows_at || end != raw_.size()) return Corrupt("rows do not fill their block");
@@ -163,11 +167,11 @@ void RowBlock::PrefetchPlace(uint32_t slot) const {
   __builtin_prefetch(raw_.data() + kRowHeadsAt + size_t{slot} * kRowHeadBytes);
 }
 
-void RowBlock::PrefetchPlaces() const {
-  if (is_wide()) return;
-  constexpr size_t kPlacesBytesMax = 512;
-  const size_t bytes = std::min(count * sizeof(uint32_t), kPlacesBytesMax);
-  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(raw_.data() + slots_at_ + at);
+void RowBlock::PrefetchSlots(const char* raw, uint32_t count) {
+  constexpr size_t kBytesMax = 512;
+  const char* const slots = raw + kRowHeadsAt + size_t{count} * kRowHeadBytes;
+  const size_t bytes = std::min(count * sizeof(uint32_t), kBytesMax);
+  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(slots + at);
 }
 
 void RowBlock::PrefetchLike(const RowBlock& before, uint32_t slot) const {

@@ -4,6 +4,7 @@
 // are elsewhere.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -73,9 +74,9 @@ class RowBlock final : public Block {
   void PrefetchLike(const RowBlock& before, uint32_t slot) const;
   /// Prefetches the slot and head of row `slot`, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
-  /// Prefetches the first slots, up to 512 bytes of them, for callers that do not know the slot
-  /// yet.
-  void PrefetchPlaces() const;
+  /// Prefetches the first slots, up to 512 bytes of them, of a block of `count` rows whose raw bytes
+  /// are, or were, at `raw`: for callers that know neither the slot nor whether the block is there.
+  static void PrefetchSlots(const char* raw, uint32_t count);
   /// Prefetches the first bytes of the row. Requires: slot < row_count().
   void PrefetchRow(uint32_t slot) const;
 
@@ -97,7 +98,9 @@ class RowBlock final : public Block {
   std::string_view raw_;
   uint64_t base_timestamp_ = 0;  // Two's complement: deltas are modulo 2^64.
   uint64_t base_sequence_ = 0;
-  std::string_view prefix_;  // Common to all keys.
+  std::string_view prefix_;  // Common to all keys; in prefix_copy_ if it fits.
+  // Beside the fields above, not in a cold line of the block.
+  std::array<char, 16> prefix_copy_;
   std::unique_ptr<const WideHead> wide_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;

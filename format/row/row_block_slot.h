@@ -18,14 +18,18 @@ class RowSlot {
   void Set(const RowBlockRef& rows);
   /// Prefetches the block's object into the processor's cache, if it is still there.
   void Prefetch() const;
+  /// The same, and the slots of its `count` rows.
+  void PrefetchWithSlots(uint32_t count) const;
 
  private:
   void Lock() const;
 
   mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
   std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
-  // The block's address when it was set: only to prefetch, never dereferenced. Relaxed.
+  // The addresses of the block and its bytes when it was set: only to prefetch, never dereferenced.
+  // Relaxed.
   std::atomic<const void*> address_{nullptr};
+  std::atomic<const char*> raw_{nullptr};
 };
 
 }  // namespace tandem::format

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #pragma GCC visibility push(default)
 
@@ -48,17 +48,24 @@ class Row {
  public:
   /// Copies the view's cells; of a row in pieces those of this piece. Throws std::bad_alloc.
   explicit Row(const RowView& view);
-  std::string_view key() const { return view().key(); }
+  Row(Row&& other) noexcept { *this = std::move(other); }
+  Row& operator=(Row&& other) noexcept {
+    block_ = std::move(other.block_);
+    key_ = std::exchange(other.key_, {});
+    cells_ = std::exchange(other.cells_, {});
+    return *this;
+  }
+  std::string_view key() const { return key_; }
   std::span<const Cell> cells() const { return cells_; }
   std::optional<std::string_view> Find(std::string_view family, std::string_view qualifier) const {
     return view().Find(family, qualifier);
   }
-  RowView view() const { return {std::string_view(bytes_.get(), key_bytes_), cells_}; }
+  RowView view() const { return {key_, cells_}; }
 
  private:
-  std::unique_ptr<char[]> bytes_;
-  size_t key_bytes_ = 0;
-  std::vector<Cell> cells_;
+  std::unique_ptr<char[]> block_;  // The cells, then the bytes that they and the key are views of.
+  std::string_view key_;
+  std::span<const Cell> cells_;
 };
 
 }  // namespace tandem

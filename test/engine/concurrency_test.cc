@@ -217,6 +217,50 @@ BOOST_AUTO_TEST_CASE(TheScrubReadsBesideFlushesAndMerges) {
   database.reset();
 }
 
+// A get registers no sequence (docs/decisions/0014): while merges drop the old versions of a row, it
+// still sees what was written before it began, whole, and never an older row than the get before.
+BOOST_AUTO_TEST_CASE(AGetNeverGoesBackBesideFlushesAndMerges) {
+  constexpr int kWrites = 3000;
+  std::atomic<int> written{0};
+  std::atomic<bool> done{false};
+  const auto write = [&](int value) {
+    WriteBatch batch;
+    const std::string text = std::to_string(value);
+    for (const char* column : {"c", "d", "e"}) batch.Put("t", "row", "d", column, text);
+    return database->Write({.durability = Durability::kMemory}, batch).ok();
+  };
+  BOOST_REQUIRE(write(0));
+  std::atomic<int> wrong{0};
+  std::thread reader([&] {
+    int last = 0;
+    while (!done) {
+      const int before = written;
+      const auto row = database->Get({}, "t", "row");
+      if (!row.has_value() || !row->has_value() || (*row)->cells().size() != 3) {
+        ++wrong;
+        continue;
+      }
+      const int value = std::atoi(std::string((*row)->cells()[0].value).c_str());
+      for (const Cell& cell : (*row)->cells()) wrong += cell.value != (*row)->cells()[0].value;
+      wrong += value < before || value < last;
+      last = value;
+    }
+  });
+  std::thread merger([&] {
+    while (!done) {
+      if (!database->Flush("t").ok() || !database->Compact("t").ok()) ++wrong;
+    }
+  });
+  for (int value = 1; value <= kWrites; ++value) {
+    if (!write(value)) ++wrong;
+    written = value;
+  }
+  done = true;
+  reader.join();
+  merger.join();
+  BOOST_TEST(wrong == 0);
+}
+
 BOOST_AUTO_TEST_CASE(ClosingWaitsForCallsAndRefusesLaterOnes) {
   std::atomic<bool> stop{false};
   std::atomic<int> others{0};

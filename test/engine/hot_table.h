@@ -73,8 +73,7 @@ class HotTable {
              format::SequenceNumber at = format::kSequenceMax) const {
     auto region = std::make_shared<engine::RegionVersion>();
     region->memstores.assign(memstores_.begin(), memstores_.end());
-    const engine::TableView view{
-        .table = table_, .regions = {region}, .point = {.sequence = at}, .registration = nullptr};
+    const engine::RegionView view{.table = table_, .region = region, .point = {.sequence = at}};
     engine::ReadCounters counters;
     const auto row = engine::GetRow(view, options, "r", &counters);
     BOOST_REQUIRE_EQUAL(row.status().ToString(), "OK");

@@ -282,7 +282,7 @@ class Trial {
       ModelRead read;
       ChooseCells(&options, &read);
       const std::string key = RowKey();
-      const auto got = engine::GetRow(world_.View(moment), options, key);
+      const auto got = engine::GetRow(world_.View(moment).RegionOf(key), options, key);
       BOOST_REQUIRE_MESSAGE(got.has_value(), got.status().ToString());
       std::vector<ModelRow> rows, want;
       if (got->has_value()) rows.emplace_back((*got)->view());

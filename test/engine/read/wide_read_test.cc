@@ -46,7 +46,7 @@ struct WideFixture {
 
   engine::TableView View() { return world.View(world.Moments()[0]); }
   Result<std::optional<Row>> Get(const std::string& row, const ReadOptions& options) {
-    return engine::GetRow(View(), options, row);
+    return engine::GetRow(View().RegionOf(row), options, row);
   }
   Result<std::unique_ptr<engine::RowSource>> Scan(const ReadOptions& options) {
     return engine::ScanRows(world.context(), View(), options, {});

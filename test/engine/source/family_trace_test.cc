@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(AScanReadsEachBlockOfItsFamiliesOnce) {
 BOOST_AUTO_TEST_CASE(AGetReadsOneBlockAFamily) {
   ReadOptions options = Families({"h"});
   for (const uint64_t row : {1, 2}) {
-    const auto got = engine::GetRow(view, options, Key(row));
+    const auto got = engine::GetRow(view.RegionOf(Key(row)), options, Key(row));
     BOOST_REQUIRE(got.has_value());
     BOOST_CHECK_EQUAL(got->has_value(), HasThird(row));
     auto blocks = BlocksRead();
@@ -210,7 +210,8 @@ BOOST_AUTO_TEST_CASE(AnUnknownFamilyIsNotFound) {
   ReadOptions column;
   column.columns.push_back({"nowhere", "q"});
   for (const ReadOptions& options : {Families({"nowhere"}), column}) {
-    BOOST_CHECK_EQUAL(engine::GetRow(view, options, Key(1)).status().code(), StatusCode::kNotFound);
+    BOOST_CHECK_EQUAL(engine::GetRow(view.RegionOf(Key(1)), options, Key(1)).status().code(),
+                      StatusCode::kNotFound);
     BOOST_CHECK_EQUAL(
         engine::ScanRows(world.context(), world.View(moment), options, {}).status().code(),
         StatusCode::kNotFound);

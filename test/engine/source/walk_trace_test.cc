@@ -282,7 +282,8 @@ BOOST_AUTO_TEST_CASE(AScanOfEverythingLeavesTheHotSet) {
   Warm(world, view);
   const auto read_hot = [&] {
     for (uint64_t row = 0; row < 20'000; row += 100) {
-      BOOST_REQUIRE(engine::GetRow(world.View(moment), {}, Key(row)).has_value());
+      BOOST_REQUIRE(
+          engine::GetRow(world.View(moment).RegionOf(Key(row)), {}, Key(row)).has_value());
     }
     return DataReads(world, view)[FileOf(view, 0).blocks().file().name()].size();
   };
