@@ -74,8 +74,8 @@ class RowBlock final : public Block {
   void PrefetchLike(const RowBlock& before, uint32_t slot) const;
   /// Prefetches the slot and head of row `slot`, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
-  /// Prefetches the first slots, up to 512 bytes of them, of a block of `count` rows whose raw bytes
-  /// are, or were, at `raw`: for callers that know neither the slot nor whether the block is there.
+  /// Prefetches the first slots, at most 512 bytes, of a block of `count` rows whose raw bytes
+  /// are, or were, at `raw`: for callers that know neither the slot nor whether they are there.
   static void PrefetchSlots(const char* raw, uint32_t count);
   /// Prefetches the first bytes of the row. Requires: slot < row_count().
   void PrefetchRow(uint32_t slot) const;

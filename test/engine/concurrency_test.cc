@@ -217,8 +217,8 @@ BOOST_AUTO_TEST_CASE(TheScrubReadsBesideFlushesAndMerges) {
   database.reset();
 }
 
-// A get registers no sequence (docs/decisions/0014): while merges drop the old versions of a row, it
-// still sees what was written before it began, whole, and never an older row than the get before.
+// A get registers no sequence (docs/decisions/0014): while merges drop old versions of a row, it
+// sees what was written before it began, whole, and never an older row than the get before.
 BOOST_AUTO_TEST_CASE(AGetNeverGoesBackBesideFlushesAndMerges) {
   constexpr int kWrites = 3000;
   std::atomic<int> written{0};
