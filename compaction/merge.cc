@@ -2,10 +2,11 @@
 //   1. Gather: read the row of the smallest key from each source positioned on it, and advance
 //      them.
 //   2. Retain: apply the retention rules to all of its cells, sorted.
-//   3. Write: a row of one source that kept every cell has the same entries as before, because
-//      entries are a function of the cells; its postings come with the source's section, through
-//      the ordinal map. The entries of any other row are collected from its cells, and its entries
-//      in each source are subtracted from the digest that comes with that source's section.
+//   3. Write: a row that kept every cell of one source, and no other, has the same entries as
+//      there, because entries are a function of the cells; its postings come with the source's
+//      section, through the ordinal map. The entries of any other row are collected from its cells.
+//      Its entries in each source that they do not come from are subtracted from the digest that
+//      comes with that source's section.
 //
 // A row that is wide in some source is not gathered: it is merged column by column
 // (column_merge.h).
@@ -15,6 +16,7 @@
 #include "compaction/merge.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -81,16 +83,25 @@ bool HasMarker(std::span<const format::Cell> cells) {
                      [](const format::Cell& cell) { return cell.kind != format::CellKind::kPut; });
 }
 
+// Whether both are one cell of one source: two sources hold it only if they hold the same.
+bool IsSame(const format::Cell& a, const format::Cell& b) {
+  return a.timestamp == b.timestamp && a.sequence == b.sequence && a.kind == b.kind &&
+         a.family == b.family && a.qualifier == b.qualifier && a.value == b.value &&
+         a.far_file == b.far_file;
+}
+
 class Merger {
  public:
-  Merger(std::span<const MergeInput> inputs, const MergeOptions& options, MergeOutput* output)
+  Merger(std::span<const MergeInput> inputs, const MergeOptions& options, MergeOutput* output,
+         bool may_roll)
       : inputs_(inputs),
         options_(options),
         output_(output),
-        may_roll_(MayRoll(inputs, options.limits)),
+        may_roll_(may_roll),
         forgets_sequences_(options.older_may_contain == nullptr && options.snapshots.empty()) {}
 
-  Result<MergeResult> Run();
+  /// nullopt: the single file outgrew its memory; nothing was finished.
+  Result<std::optional<MergeResult>> Run();
 
  private:
   Status OpenSource(const MergeInput& input);
@@ -102,8 +113,10 @@ class Merger {
   Status WriteRow();
   Status MergeWideRow();
   Result<format::StoreFileWriter*> WriterOfNextRow();
-  Status CopyRow();
-  Status TakeOutOfDigests();
+  bool HasTooManyEntries() const { return writer_->entry_bytes() > options_.entry_bytes; }
+  const Part* SurvivingPart() const;
+  Status CopyRow(const Part& part);
+  Status TakeOutOfDigests(const Part* except);
   Status CheckCancelled();
   bool ComesBefore(size_t a, size_t b) const;
 
@@ -132,13 +145,14 @@ class Merger {
   std::vector<format::Cell> retained_;
 };
 
-Result<MergeResult> Merger::Run() {
+Result<std::optional<MergeResult>> Merger::Run() {
   for (const MergeInput& input : inputs_) RETURN_IF_ERROR(OpenSource(input));
   // A single file starts with the whole digests of its inputs; rows are subtracted from them later.
   if (!may_roll_) RETURN_IF_ERROR(BeginFile());
   tree_.emplace(sources_.size(), Before{this});
   while (sources_[tree_->top()]->rows.valid()) {
     RETURN_IF_ERROR(CheckCancelled());
+    if (!may_roll_ && HasTooManyEntries()) return std::optional<MergeResult>();
     RETURN_IF_ERROR(GatherRow());
     if (row_is_wide_) {
       RETURN_IF_ERROR(MergeWideRow());
@@ -149,7 +163,7 @@ Result<MergeResult> Merger::Run() {
   }
   result_.empty = result_.rows_out == 0;
   if (!result_.empty) RETURN_IF_ERROR(FinishFile());
-  return std::move(result_);
+  return std::optional(std::move(result_));
 }
 
 Status Merger::BeginFile() {
@@ -271,7 +285,8 @@ Status Merger::MergeWideRow() {
 
 // The current file, or the next one when that has reached its limits. Counts the row.
 Result<format::StoreFileWriter*> Merger::WriterOfNextRow() {
-  if (writer_ != nullptr && may_roll_ && options_.limits.AreReached(*writer_)) {
+  if (writer_ != nullptr && may_roll_ &&
+      (options_.limits.AreReached(*writer_) || HasTooManyEntries())) {
     RETURN_IF_ERROR(FinishFile());
   }
   if (writer_ == nullptr) RETURN_IF_ERROR(BeginFile());
@@ -299,26 +314,39 @@ Status Merger::RetainRow() {
 }
 
 Status Merger::WriteRow() {
-  if (retained_.empty()) return TakeOutOfDigests();
+  if (retained_.empty()) return TakeOutOfDigests(nullptr);
   RETURN_IF_ERROR(WriterOfNextRow().status());
   result_.cells_out += retained_.size();
-  const bool copied =
-      parts_.size() == 1 && parts_[0].source->gives_sections && retained_.size() == cells_.size();
+  const Part* const survivor = SurvivingPart();
   if (forgets_sequences_) {
     for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
   }
-  if (copied) return CopyRow();
-  RETURN_IF_ERROR(writer_->AddRow(key_, retained_).status());
-  return TakeOutOfDigests();
+  if (survivor != nullptr) {
+    RETURN_IF_ERROR(CopyRow(*survivor));
+  } else {
+    RETURN_IF_ERROR(writer_->AddRow(key_, retained_).status());
+  }
+  return TakeOutOfDigests(survivor);
 }
 
-// Writes a row whose entries come with its source's sections.
-Status Merger::CopyRow() {
-  Source* source = parts_[0].source;
+// The part whose cells are the retained ones, if its source gives the row's entries; or nullptr.
+const Part* Merger::SurvivingPart() const {
+  for (const Part& part : parts_) {
+    if (!part.source->gives_sections || part.end - part.begin != retained_.size()) continue;
+    if (parts_.size() == 1) return &part;
+    const auto cells = std::span(cells_).subspan(part.begin, retained_.size());
+    if (std::equal(cells.begin(), cells.end(), retained_.begin(), IsSame)) return &part;
+  }
+  return nullptr;
+}
+
+// Writes a row whose entries come with the sections of the part's source.
+Status Merger::CopyRow(const Part& part) {
+  Source* source = part.source;
   if (!source->is_added) AddSections(source);
   ASSIGN_OR_RETURN(const format::Ordinal ordinal,
                    writer_->AddRow(key_, retained_, format::RowEntries::kCopied));
-  source->map[parts_[0].ordinal] = ordinal.value;
+  source->map[part.ordinal] = ordinal.value;
   ++result_.rows_copied;
   if (!may_roll_) return Status();
   for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
@@ -327,11 +355,12 @@ Status Merger::CopyRow() {
   return Status();
 }
 
-// The entries of the row do not come with the sections of its sources: subtracts them.
-Status Merger::TakeOutOfDigests() {
+// The entries of the row do not come with the sections of its sources, except those of one part:
+// subtracts them.
+Status Merger::TakeOutOfDigests(const Part* except) {
   if (may_roll_) return Status();
   for (const Part& part : parts_) {
-    if (!part.source->gives_sections) continue;
+    if (&part == except || !part.source->gives_sections) continue;
     const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
     for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
       RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
@@ -360,13 +389,20 @@ Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOp
     result.empty = true;
     return result;
   }
-  return Merger(inputs, options, output).Run();
+  const bool may_roll = MayRoll(inputs, options.limits);
+  ASSIGN_OR_RETURN(std::optional<MergeResult> result,
+                   Merger(inputs, options, output, may_roll).Run());
+  if (!result.has_value()) {
+    ASSIGN_OR_RETURN(result, Merger(inputs, options, output, /*may_roll=*/true).Run());
+  }
+  return *std::move(result);
 }
 
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions options,
                                format::StoreFileWriter* writer) {
   // The writer itself refuses more rows than a file may have.
   options.limits = {.bytes = UINT64_MAX, .rows = UINT32_MAX};
+  options.entry_bytes = UINT64_MAX;
   SingleFileOutput output(writer);
   return MergeFiles(inputs, options, &output);
 }

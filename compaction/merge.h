@@ -1,14 +1,15 @@
 // Merges store files into a run of one or more files: rows by key through a loser tree, cells by
 // the retention rules, postings through ordinal maps.
 //
-// A row that is in one input only and keeps all its cells (as a clean row that has not expired
-// always does) has the same entries as before, so its postings are copied through a map from old to
-// new ordinals, and its share of the digests is inherited. Every other row is merged cell by cell
-// and its entries are collected again.
+// A row that ends as it is in one input (as a clean row that is in one input only and has not
+// expired always does, and a row that its newest version replaces) has the same entries as there,
+// so its postings are copied through a map from old to new ordinals, and its share of the digests
+// is inherited. Every other row is merged cell by cell and its entries are collected again.
 //
 // A merge whose inputs exceed the limits of a file may write several. The digest of an input cannot
 // be split, so digests are then counted row by row, and each output takes postings only from inputs
-// with rows in it.
+// with rows in it. A merge into a single file that turns out to collect more entries than it may
+// keep in memory begins again as one into several files.
 //
 // A merge that includes every older source, with no reader at an older sequence, leaves no marker
 // and one version per timestamp. The sequences of its cells then decide nothing and are set to 0,
@@ -57,13 +58,16 @@ struct MergeOptions {
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
   FileLimits limits = {};
   uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
+  /// A file ends when the index entries collected for it take so much memory.
+  uint64_t entry_bytes = UINT64_MAX;
 };
 
 /// Where a merge writes: one file after the other, in key order.
 class MergeOutput {
  public:
   virtual ~MergeOutput() = default;
-  /// A writer for the next file. Lifetime: until Finished.
+  /// A writer for the next file; a file that was not finished is given up. Lifetime: until
+  /// Finished, or the next call.
   virtual Result<format::StoreFileWriter*> NextFile() = 0;
   /// The last file returned by NextFile is complete; `summary` is what its writer's Finish
   /// returned.
@@ -77,11 +81,13 @@ struct MergeResult {
 };
 
 /// Merges `inputs` (oldest first, contiguous in sequence order) into files of `output` and finishes
-/// them. Memory does not grow with the size of a row. Errors: kUnsupported (the writer's),
-/// kCorruption, kIoError, kNoSpace, kCancelled; those of `output`.
+/// them. Memory does not grow with the size of a row; besides what `options` say it takes 8 bytes
+/// for each row of the current output, and 4 for each row of the inputs that its keys lie in.
+/// Errors: kUnsupported (the writer's), kCorruption, kIoError, kNoSpace, kCancelled; those of
+/// `output`.
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, const MergeOptions& options,
                                MergeOutput* output);
-/// The same into one file, whatever the limits.
+/// The same into one file, whatever the limits and `entry_bytes`.
 Result<MergeResult> MergeFiles(std::span<const MergeInput> inputs, MergeOptions options,
                                format::StoreFileWriter* writer);
 

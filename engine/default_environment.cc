@@ -17,6 +17,11 @@ constexpr uint64_t kOverlapPart = 16;
 // For all concurrent merges together: by default each of eight inputs of a merge gets a mebibyte.
 constexpr uint64_t kMergeWindowPart = 16;
 constexpr uint64_t kMergeWindowBytesMin = 512 << 10;
+// For all concurrent merges together. What else a file takes while it is written or read is a few
+// bytes for each of its rows; by default 8 bytes of ten million.
+constexpr uint64_t kMergeEntryPart = 8;
+constexpr uint64_t kMergeEntryBytesMin = 1 << 20;
+constexpr uint64_t kMemoryOfFileRow = 64;
 // By default enough for eight cursors, each of which alone can keep a fast disk busy.
 constexpr uint64_t kReadBufferPart = 8;
 constexpr uint32_t kThreadsMax = 64;
@@ -107,6 +112,11 @@ Tuning TuningFor(const Options& options) {
   tuning.merge_window_bytes =
       std::clamp(options.memory_bytes / kMergeWindowPart / options.background_threads,
                  kMergeWindowBytesMin, Tuning().merge_window_bytes);
+  tuning.merge_entry_bytes =
+      std::max(options.memory_bytes / kMergeEntryPart / options.background_threads,
+               kMergeEntryBytesMin);
+  tuning.file_rows = static_cast<uint32_t>(
+      std::min<uint64_t>(options.memory_bytes / kMemoryOfFileRow, kRowsPerFileMax));
   tuning.read_buffer_bytes = options.memory_bytes / kReadBufferPart;
   tuning.log_segment_bytes =
       std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);

@@ -126,7 +126,8 @@ void EngineImpl::BuildComponents() {
                       .database = storage->catalog().database,
                       .section_alignment = tuning_.section_alignment,
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows},
-                      .merge_window_bytes = tuning_.merge_window_bytes};
+                      .merge_window_bytes = tuning_.merge_window_bytes,
+                      .merge_entry_bytes = tuning_.merge_entry_bytes};
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);

@@ -11,7 +11,7 @@
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
 #include "format/block/stream_section.h"
-#include "format/lazy.h"
+#include "format/lazy_once.h"
 #include "index/directory.h"
 #include "index/leaf.h"
 #include "index/postings.h"
@@ -98,7 +98,7 @@ class IndexPartReader {
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable Lazy<base::Charged<IndexDirectory>> loaded_directory_;
+  mutable LazyOnce<base::Charged<IndexDirectory>> loaded_directory_;
 };
 
 }  // namespace tandem::format

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "format/block/bitmap_section.h"
 #include "format/block/section_table.h"
-#include "format/lazy.h"
+#include "format/lazy_once.h"
 #include "index/cursor.h"
 #include "index/part_reader.h"
 #include "index/section_writer.h"
@@ -81,7 +81,7 @@ class StoredIndexSection final : public IndexSection {
   }
   using LoadedBits = base::Charged<Bitmap>;
 
-  Result<const Bitmap*> Bits(const SectionEntry& section, Lazy<LoadedBits>* kept) const {
+  Result<const Bitmap*> Bits(const SectionEntry& section, LazyOnce<LoadedBits>* kept) const {
     ASSIGN_OR_RETURN(const LoadedBits* loaded, kept->Get([&]() -> Result<LoadedBits> {
       ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, parts_.row_count));
       const uint64_t bytes = bits.memory_bytes();
@@ -92,7 +92,7 @@ class StoredIndexSection final : public IndexSection {
 
   const BlockFile& file_;
   Parts parts_;
-  Lazy<LoadedBits> present_, touched_;
+  LazyOnce<LoadedBits> present_, touched_;
 };
 
 }  // namespace

@@ -56,6 +56,8 @@ struct IndexSectionWriter::Impl {
     to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
   }
+  template <typename Change>
+  Status ForEachEntry(std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
 
   IndexRecord index;
@@ -101,20 +103,33 @@ Status IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells)
   return {};
 }
 
-Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
-  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
-  for (const IndexEntry& entry : impl_->facts.entries) {
-    impl_->part(entry.current).digest.Subtract(entry.key, row_key);
+// Calls change(digest, key) for each entry of the row, with the digest of its part.
+template <typename Change>
+Status IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
+  const IndexColumnRecord& column = index.columns.front();
+  const ColumnCells found = FindColumn(column, cells);
+  if (found.empty()) return {};
+  if (found.is_single_put()) {
+    key.clear();
+    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &key));
+    change(&current_part.digest, key);
+    return {};
   }
+  RETURN_IF_ERROR(FactsOfRow(index, cells, &facts));
+  for (const IndexEntry& entry : facts.entries) change(&part(entry.current).digest, entry.key);
   return {};
 }
 
+Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
+  return impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
+    digest->Subtract(key, row_key);
+  });
+}
+
 Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
-  for (const IndexEntry& entry : impl_->facts.entries) {
-    impl_->part(entry.current).digest.Add(entry.key, row_key);
-  }
-  return {};
+  return impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
+    digest->Add(key, row_key);
+  });
 }
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
@@ -129,6 +144,12 @@ uint64_t IndexSectionWriter::memory_bytes() const {
   const size_t entries =
       impl_->current_part.entries.capacity() + impl_->older_part.entries.capacity();
   return impl_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+}
+
+uint64_t IndexSectionWriter::sort_bytes() const {
+  const size_t entries =
+      std::max(impl_->current_part.entries.size(), impl_->older_part.entries.size());
+  return entries * sizeof(CollectedEntry);
 }
 
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {

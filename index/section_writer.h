@@ -54,8 +54,10 @@ class IndexSectionWriter {
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.
   Result<IndexSummary> Write(SectionWriter* out, uint32_t row_count);
-  /// The memory that the collected entries take.
+  /// The memory that the collected entries take,
   uint64_t memory_bytes() const;
+  /// and that sorting them takes on top.
+  uint64_t sort_bytes() const;
 
  private:
   struct Impl;

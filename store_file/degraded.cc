@@ -74,7 +74,7 @@ Result<std::vector<uint64_t>> StoreFile::MakeKeyHashes() const {
 }
 
 Result<BloomFilter> StoreFile::MakeFilter() {
-  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, AllKeyHashes());
   BloomFilter filter(hashes.size());
   for (const uint64_t hash : hashes) filter.Add(hash);
   return filter;

@@ -19,6 +19,11 @@ static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
+Result<KeyHashesReader> KeyHashesReader::Open(StoreFile* file) {
+  RETURN_IF_ERROR(file->KeyHashes().status());
+  return KeyHashesReader(file);
+}
+
 KeyHashesReader::KeyHashesReader(StoreFile* file)
     : file_(file),
       all_(file->LoadedKeyHashes()),
@@ -51,7 +56,7 @@ Result<std::span<const uint64_t>> KeyHashesReader::Read(uint32_t first, uint32_t
 
 // The file may compute its hashes from the rows; otherwise this finds the same corruption.
 Result<std::span<const uint64_t>> KeyHashesReader::ReadAll(uint32_t first, uint32_t count) {
-  ASSIGN_OR_RETURN(all_, file_->KeyHashes());
+  ASSIGN_OR_RETURN(all_, file_->AllKeyHashes());
   return all_.subspan(first, count);
 }
 
@@ -74,6 +79,7 @@ Status KeyHashesReader::Load(uint32_t block) {
     return blocks.Corrupt(0, "section of key hashes is too short for its rows");
   }
   if (stored_ == nullptr) {
+    charge_ = blocks.Charge(base::MemoryPart::kKeyHashes, kFullBlockBytes);
     stored_ = std::make_unique_for_overwrite<uint64_t[]>(kFullBlockBytes / sizeof(uint64_t));
   }
   char* const stored = reinterpret_cast<char*>(stored_.get());

@@ -72,11 +72,24 @@ Result<uint32_t> StoreFile::LowerBound(std::string_view key) {
   return rows->first() + rows->LowerBound(key);
 }
 
+// As FindByHash, by the keys of the only block that may hold the row.
+Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByKey(const DataSection& carrier,
+                                                                uint32_t block,
+                                                                std::string_view key) {
+  ASSIGN_OR_RETURN(RowBlockRef rows, carrier.ReadRows(block));
+  const uint32_t slot = rows->LowerBound(key);
+  if (slot == rows->row_count()) return std::optional<FoundRow>();
+  ASSIGN_OR_RETURN(const bool is_there, rows->KeyEquals(slot, key));
+  if (!is_there) return std::optional<FoundRow>();
+  return std::optional(FoundRow{Ordinal(rows->first() + slot), block, std::move(rows)});
+}
+
 Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_view key,
                                                                  uint64_t hash) {
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
   ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
+  if (hashes.empty()) return FindByKey(*carrier, place, key);
   const DataBlock block = carrier->BlockAt(place);
   const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
   Prefetch(here);
@@ -90,12 +103,27 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
 }
 
+// As FindEachByHash, by FindByKey. The filter spares most keys that are not here a block.
+Status StoreFile::FindEachByKey(const DataSection& carrier, std::span<const HashedKey> keys,
+                                std::vector<uint32_t>* ordinals) {
+  uint32_t place = 0;
+  for (const HashedKey& key : keys) {
+    ASSIGN_OR_RETURN(const bool may_be_here, MayContain(key.hash));
+    if (!may_be_here) continue;
+    ASSIGN_OR_RETURN(place, carrier.BlockOfKey(key.bytes, place));
+    ASSIGN_OR_RETURN(const auto found, FindByKey(carrier, place, key.bytes));
+    if (found.has_value()) ordinals->push_back(found->ordinal.value);
+  }
+  return {};
+}
+
 // In batches: finds the blocks and prefetches their hashes, then searches them.
 Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals) {
   constexpr size_t kTogether = 16;
   if (keys.empty()) return {};
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
+  if (hashes.empty()) return FindEachByKey(*carrier, keys, ordinals);
   std::array<DataBlock, kTogether> blocks;
   uint32_t place = 0;
   for (; !keys.empty(); keys = keys.subspan(std::min(keys.size(), kTogether))) {

@@ -70,17 +70,27 @@ Result<const BloomFilter*> StoreFile::Filter() {
 }
 
 Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
+  if (const std::span<const uint64_t> loaded = LoadedKeyHashes(); !loaded.empty()) return loaded;
+  BlockCache* const cache = impl_->blocks.cache();
+  if (cache == nullptr) return AllKeyHashes();
+  const uint64_t bytes = row_count() * sizeof(uint64_t);
+  if (!cache->Fits(base::MemoryPart::kKeyHashes, bytes)) return std::span<const uint64_t>();
+  return AllKeyHashes();
+}
+
+Result<std::span<const uint64_t>> StoreFile::AllKeyHashes() {
   using Loaded = base::Charged<std::vector<uint64_t>>;
   const BlockFile& blocks = impl_->blocks;
   ASSIGN_OR_RETURN(const Loaded* loaded, impl_->key_hashes.Get([&]() -> Result<Loaded> {
+    base::MemoryCharge charge =
+        blocks.Charge(base::MemoryPart::kKeyHashes, row_count() * sizeof(uint64_t));
     Result<std::vector<uint64_t>> hashes =
         ReadKeyHashes(blocks, impl_->Section(SectionKind::kKeyHashes));
     if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
       hashes = MakeKeyHashes();
     }
     if (!hashes) return hashes.error();
-    const uint64_t bytes = hashes->capacity() * sizeof(uint64_t);
-    return Loaded{*std::move(hashes), blocks.Charge(base::MemoryPart::kKeyHashes, bytes)};
+    return Loaded{*std::move(hashes), std::move(charge)};
   }));
   return std::span<const uint64_t>(loaded->value);
 }

@@ -101,7 +101,8 @@ class StoreFile {
     RowBlockRef carrier_rows;    ///< and its rows, if they are known without a look-up.
   };
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
-  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
+  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash. If
+  /// the hashes do not fit in memory, the block of the key carrier is read instead.
   Result<std::optional<FoundRow>> FindByHash(std::string_view key, uint64_t hash);
   /// Appends to `*ordinals` the rows of those keys, ascending, that are here: as FindByHash, for
   /// many. Errors: kCorruption, kIoError.
@@ -110,8 +111,12 @@ class StoreFile {
   Result<bool> MayContain(uint64_t hash);
   /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.
   Result<const BloomFilter*> Filter();
-  /// Keyed hashes of all rows by ordinal. Loaded on first use, kept.
+  /// Keyed hashes of all rows by ordinal. Loaded on first use, kept. Empty: together with those of
+  /// other files they do not fit in their share of memory (BlockCache::Fits); see
+  /// KeyHashesReader.
   Result<std::span<const uint64_t>> KeyHashes();
+  /// The same, but never empty: for what has to go on without a damaged section.
+  Result<std::span<const uint64_t>> AllKeyHashes();
   /// The same when they are loaded already, else empty.
   std::span<const uint64_t> LoadedKeyHashes() const;
   /// Clean bits by ordinal (rule 7). Loaded on first use, kept.
@@ -160,6 +165,10 @@ class StoreFile {
   Result<bool> IsSectionSound(const SectionEntry& section) const;
   bool GoesOnWithout(SectionKind kind, std::optional<IndexId> index, const Status& why) const;
   Result<std::vector<uint64_t>> MakeKeyHashes() const;
+  static Result<std::optional<FoundRow>> FindByKey(const DataSection& carrier, uint32_t block,
+                                                   std::string_view key);
+  Status FindEachByKey(const DataSection& carrier, std::span<const HashedKey> keys,
+                       std::vector<uint32_t>* ordinals);
   Result<BloomFilter> MakeFilter();
   std::unique_ptr<Impl> impl_;
 };

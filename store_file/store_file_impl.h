@@ -14,7 +14,7 @@
 #include "base/memory_account.h"
 #include "format/block/bloom_filter.h"
 #include "format/block/footer.h"
-#include "format/lazy.h"
+#include "format/lazy_once.h"
 #include "store_file/store_file.h"
 
 namespace tandem::format {
@@ -37,12 +37,12 @@ struct StoreFile::Impl {
 
   /// One for each of `families`, and for kKeysOwner when that is the carrier; the map itself never
   /// changes after Open.
-  std::map<FamilyId, Lazy<DataSection>> data;
-  Lazy<base::Charged<std::vector<uint64_t>>> key_hashes;
-  Lazy<base::Charged<Bitmap>> clean_rows;
-  Lazy<base::Charged<BloomFilter>> filter;
+  std::map<FamilyId, LazyOnce<DataSection>> data;
+  LazyOnce<base::Charged<std::vector<uint64_t>>> key_hashes;
+  LazyOnce<base::Charged<Bitmap>> clean_rows;
+  LazyOnce<base::Charged<BloomFilter>> filter;
   /// One for each index of the table; the map itself never changes after Open.
-  std::map<IndexId, Lazy<std::unique_ptr<IndexSection>>> indexes;
+  std::map<IndexId, LazyOnce<std::unique_ptr<IndexSection>>> indexes;
 
   /// Null: a broken section is an error.
   BrokenSink tell_broken;

@@ -26,8 +26,9 @@
 namespace tandem::format {
 namespace {
 
-// Rows between two updates of the writer's memory charge.
+// Between two updates of the writer's memory charge.
 constexpr uint32_t kRowsCounted = 4096;
+constexpr uint64_t kBytesCounted = 1 << 20;
 // About the bytes per row of an index's postings, which are kept until its leaves are written.
 constexpr uint64_t kPostingBytes = 3;
 
@@ -79,6 +80,8 @@ struct StoreFileWriter::Impl {
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;
+  // When memory was counted last: what was written, and what the collected entries took.
+  uint64_t counted_at_bytes = 0, entry_bytes = 0;
 };
 
 StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec spec)
@@ -97,6 +100,7 @@ uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(impl_
 uint64_t StoreFileWriter::size_bytes() const {
   return impl_->out.offset() + impl_->data.waiting_bytes();
 }
+uint64_t StoreFileWriter::entry_bytes() const { return impl_->entry_bytes; }
 IndexSectionWriter& StoreFileWriter::index(size_t i) { return *impl_->indexes[i]; }
 void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
   impl_->statistics.WidenSequences(min, max);
@@ -148,7 +152,9 @@ Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
   const Ordinal ordinal(hashes.size());
   RETURN_IF_ERROR(data.EndRow(ordinal.value, key));
   hashes.Add(place.key_hash);
-  if (hashes.size() % kRowsCounted == 0) CountMemory();
+  if (hashes.size() % kRowsCounted == 0 || out.offset() - counted_at_bytes >= kBytesCounted) {
+    CountMemory();
+  }
   for (const auto& index : indexes) {
     RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
                                                     : index->CopyRow(ordinal, indexed));
@@ -158,10 +164,12 @@ Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
 
 // Updates the writer's memory charge.
 void StoreFileWriter::Impl::CountMemory(uint64_t besides_bytes) {
+  counted_at_bytes = out.offset();
+  entry_bytes = 0;
+  for (const auto& index : indexes) entry_bytes += index->memory_bytes();
   if (spec.cache == nullptr) return;
-  uint64_t bytes = besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes();
-  for (const auto& index : indexes) bytes += index->memory_bytes();
-  charge.Set(bytes);
+  charge.Set(besides_bytes + out.memory_bytes() + data.memory_bytes() + hashes.memory_bytes() +
+             entry_bytes);
   spec.cache->Shrink();
 }
 
@@ -227,7 +235,7 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   StoreFileSummary summary;
   summary.statistics = impl.statistics.Statistics();
   for (const auto& index : impl.indexes) {
-    impl.CountMemory(uint64_t{row_count()} * kPostingBytes);
+    impl.CountMemory(uint64_t{row_count()} * kPostingBytes + index->sort_bytes());
     ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
     summary.indexes.push_back(std::move(section));
   }

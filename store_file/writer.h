@@ -81,6 +81,8 @@ class StoreFileWriter {
   uint32_t row_count() const;
   /// The approximate size of the file so far; blocks that wait for their extent count uncompressed.
   uint64_t size_bytes() const;
+  /// The memory that the collected index entries take, as of some rows ago.
+  uint64_t entry_bytes() const;
   /// The collector of the i-th index of the table.
   IndexSectionWriter& index(size_t i);
   /// Widens the bounds of sequences to those of a merge's inputs.

@@ -276,6 +276,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   options.cancelled = &cancelled;
   options.limits = work_.limits;
   options.window_bytes = work_.merge_window_bytes;
+  options.entry_bytes = work_.merge_entry_bytes;
   const std::vector<format::StoreFile*> older = OlderSharingKeys(inputs);
   if (inputs.first > 0) {
     options.older_may_contain = [&older](uint64_t row_hash) -> Result<bool> {

@@ -46,6 +46,7 @@ RunWriter::~RunWriter() {
 }
 
 Result<format::StoreFileWriter*> RunWriter::NextFile() {
+  DiscardUnfinished();
   ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
   number_ = created.number;
   id_ = created.id;

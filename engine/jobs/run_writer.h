@@ -32,6 +32,7 @@ struct FileWork {
   uint32_t section_alignment = 4096;
   compaction::FileLimits limits = {};
   uint64_t merge_window_bytes = 16 << 20;
+  uint64_t merge_entry_bytes = 40 << 20;
 };
 
 /// A finished file, as the catalog and as readers know it.

@@ -25,6 +25,7 @@
 #include "engine/read/window_file.h"
 #include "engine/source/single_source.h"
 #include "format/hash.h"
+#include "store_file/key_hashes_reader.h"
 
 namespace tandem::engine {
 namespace {
@@ -56,9 +57,9 @@ class CandidateIterator final : public RowIterator {
     std::unique_ptr<WindowFile> window;
     std::vector<uint32_t> ranks;       // By FileOverlap: where its search continues.
     bool asks_filters = false;         // Some overlaps are not built.
-    std::span<const uint64_t> hashes;  // Of its rows, if it asks filters.
-    size_t at = 0;                     // The next item.
-    std::string key;                   // Its key.
+    std::optional<format::KeyHashesReader> hashes;  // Of its rows, if it asks filters.
+    size_t at = 0;                                  // The next item.
+    std::string key;                                // Its key.
 
     bool done() const { return at == window->items().size(); }
     const WindowFile::Item& item() const { return window->items()[at]; }
@@ -173,7 +174,8 @@ Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
       }
       if (bound.has_value() && window.source().min_key() > *bound) break;
       if (files_[i].asks_filters) {
-        ASSIGN_OR_RETURN(files_[i].hashes, window.source().file->KeyHashes());
+        ASSIGN_OR_RETURN(files_[i].hashes,
+                         format::KeyHashesReader::Open(window.source().file));
       }
       ++begun_;
     }
@@ -195,7 +197,9 @@ Status CandidateIterator::OverlapFiles(File* file) {
   if (items.empty()) return {};
   if (file->asks_filters) {
     hashes_.clear();
-    for (const WindowFile::Item& item : items) hashes_.push_back(file->hashes[item.ordinal]);
+    for (const WindowFile::Item& item : items) {
+      ASSIGN_OR_RETURN(hashes_.emplace_back(), file->hashes->At(item.ordinal));
+    }
   }
   const std::vector<FileOverlap>& file_overlaps = file->window->source().file_overlaps;
   for (size_t i = 0; i < file_overlaps.size(); ++i) {

@@ -78,14 +78,14 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
   std::array<Verdict, kTogether> verdicts;
   std::fill_n(verdicts.begin(), candidates.size(), Verdict::kOnlyHere);
   if (!cluster_.memstores.empty()) {
-    if (hashes_.empty()) {
-      ASSIGN_OR_RETURN(hashes_, source_.file->KeyHashes());
+    if (!hashes_.has_value()) {
+      ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
     }
     std::array<uint64_t, kTogether> hashes;
     for (size_t i = 0; i < candidates.size(); ++i) {
       const size_t ahead = std::min(candidates_at_ + i + kHashesAhead, candidates_.size() - 1);
-      __builtin_prefetch(&hashes_[candidates_[ahead]]);
-      hashes[i] = hashes_[candidates[i]];
+      hashes_->Prefetch(candidates_[ahead], 1);
+      ASSIGN_OR_RETURN(hashes[i], hashes_->At(candidates[i]));
     }
     for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
       Ask(*memstore, {hashes.data(), candidates.size()}, {verdicts.data(), candidates.size()});

@@ -21,6 +21,7 @@
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
 #include "format/schema.h"
+#include "store_file/key_hashes_reader.h"
 #include "store_file/store_file.h"
 
 namespace tandem::engine {
@@ -63,8 +64,8 @@ class CandidateStream {
   ReadJob* job_;
   const Cluster& cluster_;
   const FileSource& source_;
-  std::optional<OlderPuts> puts_;     // Of the file; nullopt: none can be dead.
-  std::span<const uint64_t> hashes_;  // Of the file's rows.
+  std::optional<OlderPuts> puts_;  // Of the file; nullopt: none can be dead.
+  std::optional<format::KeyHashesReader> hashes_;
 
   std::vector<uint32_t> candidates_;
   base::MemoryCharge candidates_charge_;

@@ -68,12 +68,13 @@ Result<bool> OverlapProbe::MayHold(uint32_t ordinal) {
     if (here != nullptr && here->Find(ordinal, &ranks_[i])) return true;
   }
   if (!needs_hashes_) return false;
-  if (hashes_.empty()) {
+  if (!hashes_.has_value()) {
     needs_hashes_ = !cluster_.memstores.empty() || !HasAllOverlaps(source_);
     if (!needs_hashes_) return false;
-    ASSIGN_OR_RETURN(hashes_, source_.file->KeyHashes());
+    ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
   }
-  return MayHoldByHash(hashes_[ordinal]);
+  ASSIGN_OR_RETURN(const uint64_t hash, hashes_->At(ordinal));
+  return MayHoldByHash(hash);
 }
 
 Result<bool> OverlapProbe::MayHoldByHash(uint64_t hash) {

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "engine/source/sources.h"
+#include "store_file/key_hashes_reader.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -40,7 +41,7 @@ class OverlapProbe {
   const FileSource& source_;
   std::vector<uint32_t> ranks_;  // By FileOverlap: where its search continues.
   bool needs_hashes_ = true;     // Not known to be unneeded.
-  std::span<const uint64_t> hashes_;
+  std::optional<format::KeyHashesReader> hashes_;
 };
 
 /// Whether the overlaps with all other files are built.

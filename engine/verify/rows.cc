@@ -17,6 +17,7 @@
 #include "format/corruption.h"
 #include "format/hash.h"
 #include "index/entries.h"
+#include "store_file/key_hashes_reader.h"
 #include "store_file/scanner.h"
 
 namespace tandem::format {
@@ -60,7 +61,9 @@ class RowsVerifier {
   Status CountWideRow(const RowStream& rows);
   Status CountCells(std::span<const Cell> cells);
   Status CountCell(const Cell& cell);
-  void VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
+  Status OpenKeyHashes();
+  Status VerifyKeyHash(uint32_t ordinal, uint64_t hash);
+  Status VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
   Status FindInFamilies(uint32_t ordinal, std::string_view key);
   Status CompareIndexes();
@@ -73,7 +76,8 @@ class RowsVerifier {
   StoreFile& file_;
   const bool deep_;
   Findings& findings_;
-  std::span<const uint64_t> hashes_;
+  std::optional<KeyHashesReader> hashes_;  ///< nullopt: they cannot be read.
+  uint64_t hash_count_ = 0;
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
@@ -140,16 +144,11 @@ Status RowsVerifier::OpenParts() {
   of_clean_ = TopicOfSection(SectionKind::kCleanRows);
   of_filter_ = TopicOfSection(SectionKind::kFilter);
   of_block_index_ = TopicOfSection(SectionKind::kBlockIndex);
-  findings_.set_topic(of_hashes_);
   for (const ColumnTimes& times : file_.statistics().column_times) {
     column_times_[{times.family.value, times.qualifier}];
   }
-  const Result<std::span<const uint64_t>> hashes = file_.KeyHashes();
-  if (hashes.has_value()) {
-    hashes_ = *hashes;
-  } else {
-    RETURN_IF_ERROR(findings_.AddError(hashes.error()));
-  }
+  RETURN_IF_ERROR(OpenKeyHashes());
+  findings_.set_topic(of_hashes_);
   const Result<const Bitmap*> clean = file_.CleanRows();
   if (clean.has_value()) {
     clean_ = *clean;
@@ -170,6 +169,16 @@ Status RowsVerifier::OpenParts() {
       indexes_.back()->set_topic(TopicOfSection(SectionKind::kIndexDirectory, index.id.value));
     }
   }
+  return Status();
+}
+
+Status RowsVerifier::OpenKeyHashes() {
+  findings_.set_topic(of_hashes_);
+  Result<KeyHashesReader> hashes = KeyHashesReader::Open(&file_);
+  if (!hashes.has_value()) return findings_.AddError(hashes.error());
+  const SectionEntry* const section = FindSection(file_.sections(), SectionKind::kKeyHashes);
+  if (section != nullptr) hash_count_ = section->count;
+  hashes_ = *std::move(hashes);
   return Status();
 }
 
@@ -197,7 +206,7 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
     findings_.AddOn(TopicOfRow(ordinal),
                     HashMismatch("key hash in the head of " + name, hash, stated));
   }
-  VerifyDerived(ordinal, hash, is_clean);
+  RETURN_IF_ERROR(VerifyDerived(ordinal, hash, is_clean));
   if (!deep_) return Status();
   RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
   for (const auto& index : indexes_) {
@@ -267,11 +276,9 @@ Status RowsVerifier::CountCell(const Cell& cell) {
   return Status();
 }
 
-void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
+Status RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
   const std::string name = " of row " + std::to_string(ordinal);
-  if (hashes_.size() > ordinal && hashes_[ordinal] != hash) {
-    findings_.AddOn(of_hashes_, HashMismatch("key hash" + name, hash, hashes_[ordinal]));
-  }
+  RETURN_IF_ERROR(VerifyKeyHash(ordinal, hash));
   if (clean_ != nullptr && clean_->size() > ordinal && clean_->Test(ordinal) != is_clean) {
     findings_.AddOn(of_clean_, Mismatch("clean bit" + name, is_clean, !is_clean));
   }
@@ -279,6 +286,22 @@ void RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean)
   if (filtered.has_value() && !*filtered) {
     findings_.AddOn(of_filter_, "the filter lacks the key" + name);
   }
+  return Status();
+}
+
+// Where they do not fit in memory, damage to them is met here.
+Status RowsVerifier::VerifyKeyHash(uint32_t ordinal, uint64_t hash) {
+  if (!hashes_.has_value() || ordinal >= hash_count_) return Status();
+  const Result<uint64_t> stated = hashes_->At(ordinal);
+  if (!stated.has_value()) {
+    hashes_.reset();
+    findings_.set_topic(of_hashes_);
+    return findings_.AddError(stated.error());
+  }
+  if (*stated == hash) return Status();
+  const std::string name = "key hash of row " + std::to_string(ordinal);
+  findings_.AddOn(of_hashes_, HashMismatch(name, hash, *stated));
+  return Status();
 }
 
 Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
@@ -321,7 +344,7 @@ void RowsVerifier::CompareStatistics(std::string_view last_key) {
   findings_.set_topic(TopicOfSection(SectionKind::kStatistics));
   const FileStatistics& stated = file_.statistics();
   findings_.Compare("rows, by the statistics", found_.rows, stated.rows);
-  findings_.Compare("rows, by the key hashes", found_.rows, hashes_.size());
+  findings_.Compare("rows, by the key hashes", found_.rows, hash_count_);
   findings_.Compare("clean rows, by the statistics", found_.clean_rows, stated.clean_rows);
   findings_.Compare("cells, by the statistics", found_.cells, stated.cells);
   findings_.Compare("deletes, by the statistics", found_.deletes, stated.deletes);

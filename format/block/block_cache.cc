@@ -1,6 +1,7 @@
 // Shards with a mutex each, and the budget that they share with other memory.
 #include "format/block/block_cache.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,9 @@ constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
 };
 constexpr size_t kLeastPart = 8;  // The cache keeps at least 1 / kLeastPart of its budget.
+// A part that is kept, used or not, has at most 1 / kKeptPart, or a little.
+constexpr size_t kKeptPart = 4;
+constexpr size_t kKeptBytesMin = 256 << 10;
 
 }  // namespace
 
@@ -64,6 +68,11 @@ base::MemoryCharge BlockCache::Charge(base::MemoryPart part, uint64_t bytes) {
   base::MemoryCharge charge(account_, part, bytes);
   if (bytes > 0) Shrink();
   return charge;
+}
+
+bool BlockCache::Fits(base::MemoryPart part, uint64_t bytes) const {
+  const uint64_t others = account_ == nullptr ? 0 : account_->bytes(part);
+  return others + bytes <= std::max(budget_bytes_ / kKeptPart, kKeptBytesMin);
 }
 
 BlockCache::Shard& BlockCache::ShardOf(FileNumber file, uint64_t offset) const {

@@ -37,6 +37,9 @@ class BlockCache {
   void Shrink();
   /// Counts `bytes` as `part` and makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes);
+  /// Whether `bytes` more of `part` may stay in memory, used or not: all of it together takes at
+  /// most a quarter of the budget.
+  bool Fits(base::MemoryPart part, uint64_t bytes) const;
   /// Reports that about `bytes` of the heap were freed. Requires: the caller holds no lock.
   void Freed(uint64_t bytes) {
     if (account_ != nullptr) account_->heap().Freed(bytes);

@@ -285,6 +285,27 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   return *result;
 }
 
+class SeveralFiles final : public MergeOutput {
+ public:
+  explicit SeveralFiles(Bench* bench) : bench_(bench) {}
+  Result<format::StoreFileWriter*> NextFile() override {
+    writer_ = bench_->NewWriter("merged-" + std::to_string(begun_++), bench_->table().get());
+    return writer_.get();
+  }
+  Status Finished(const format::StoreFileSummary&) override {
+    finished_.push_back("merged-" + std::to_string(begun_ - 1));
+    return Status();
+  }
+  size_t begun() const { return begun_; }
+  const std::vector<std::string>& finished() const { return finished_; }
+
+ private:
+  Bench* bench_;
+  size_t begun_ = 0;
+  std::vector<std::string> finished_;
+  std::unique_ptr<format::StoreFileWriter> writer_;
+};
+
 BOOST_AUTO_TEST_SUITE(merge)
 
 BOOST_AUTO_TEST_CASE(SmallFilesMergeLikeTheNaiveMerge) {
@@ -367,6 +388,76 @@ BOOST_AUTO_TEST_CASE(CleanRowsOfDisjointFilesAreAllCopied) {
   BOOST_TEST(result->rows_out == 500u);
   BOOST_TEST(result->cells_out == 1000u);
   RequireSound(&bench, "merged");
+}
+
+// Their entries are those of the newest version, which its file has already.
+BOOST_AUTO_TEST_CASE(RowsThatTheirNewestVersionReplacesAreCopied) {
+  Bench bench(3);
+  bench.table()->families[0].options.ttl_micros = 0;
+  bench.table()->families[0].options.max_versions = 1;
+  Rows older, newer;
+  uint64_t sequence = 0;
+  const auto put = [&](int key, Rows* rows) {
+    auto& cells = (*rows)["key" + std::to_string(1000 + key)];
+    for (const char* const column : {"a", "n"}) {
+      const auto time = static_cast<int64_t>(++sequence);
+      cells.push_back({CellKind::kPut, column, time, sequence, std::to_string(sequence % 7)});
+    }
+  };
+  for (int i = 0; i < 500; ++i) put(i, &older);
+  for (int i = 0; i < 500; i += 2) put(i, &newer);
+  newer["key1008"].pop_back();  // Only one of the columns is replaced.
+  const auto a = bench.Write("a", older, bench.table().get());
+  const auto b = bench.Write("b", newer, bench.table().get());
+  MergeOptions options;
+  options.table = bench.table();
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result = MergeFiles(
+      std::vector<MergeInput>{{a.get(), 0, a->row_count()}, {b.get(), 0, b->row_count()}}, options,
+      writer.get());
+  BOOST_REQUIRE(result.has_value());
+  BOOST_TEST(result->rows_out == 500u);
+  BOOST_TEST(result->rows_copied == 499u);
+  BOOST_TEST(result->cells_out == 1000u);
+  RequireSound(&bench, "merged");
+}
+
+BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
+  Bench bench(5);
+  bench.table()->families[0].options.ttl_micros = 0;
+  bench.table()->families[0].options.max_versions = 1;
+  constexpr uint32_t kRows = 20'000;
+  // The newer file replaces a column of each row of the older one.
+  std::vector<std::shared_ptr<format::StoreFile>> files;
+  std::vector<MergeInput> inputs;
+  for (const std::string column : {"n", "a"}) {
+    Rows rows;
+    for (uint32_t i = 0; i < kRows; ++i) {
+      const uint64_t sequence = files.size() * kRows + i + 1;
+      rows["key" + std::to_string(100'000 + i)] = {
+          {CellKind::kPut, column, 5, sequence, std::to_string(i % 700)}};
+    }
+    files.push_back(bench.Write(column, rows, bench.table().get()));
+    inputs.push_back({files.back().get(), 0, kRows});
+  }
+  MergeOptions options;
+  options.table = bench.table();
+  options.entry_bytes = 64 << 10;
+  SeveralFiles output(&bench);
+  const auto result = MergeFiles(inputs, options, &output);
+  BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
+  BOOST_TEST(result->rows_in == kRows);
+  BOOST_TEST(result->rows_out == kRows);
+  BOOST_TEST(output.begun() == output.finished().size() + 1);
+  BOOST_TEST(output.finished().size() >= 3u);
+  uint32_t rows = 0;
+  for (const std::string& name : output.finished()) {
+    RequireSound(&bench, name);
+    const auto file = bench.Open(name);
+    rows += file->row_count();
+    BOOST_TEST(file->statistics().cells == 2 * uint64_t{file->row_count()});
+  }
+  BOOST_TEST(rows == kRows);
 }
 
 BOOST_AUTO_TEST_CASE(SequencesStayWhileSomebodyReadsAtThem) {
