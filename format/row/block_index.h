@@ -62,6 +62,9 @@ class BlockIndex {
   }
   /// The slot that remembers the parsed rows of a block. Requires: as At.
   RowSlot& SlotOf(uint32_t block) const { return Loaded(block).slots[block & mask()]; }
+  std::shared_ptr<RowSlot> SharedSlotOf(uint32_t block) const {
+    return std::shared_ptr<RowSlot>(Loaded(block).slots, &SlotOf(block));
+  }
 
   /// The block that holds `position`, galloping from `hint`, a block at or before it. Loads its
   /// piece. Requires: position < row_count, hint < size(). Errors: kCorruption, kIoError.
@@ -105,7 +108,7 @@ class BlockIndex {
     IndexTable table;
     BlockRef block;  // Holds the bytes of `table`.
     uint32_t end = 0;
-    std::unique_ptr<RowSlot[]> slots;
+    std::shared_ptr<RowSlot[]> slots;  // Shared with their row blocks.
     base::MemoryCharge charge;
   };
   static constexpr uint64_t kReadMax = 1 << 20;

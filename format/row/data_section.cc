@@ -37,17 +37,30 @@ Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& sec
 RowBlockRef RowSlot::Get() const {
   Lock();
   RowBlockRef rows = rows_.lock();
-  busy_.store(false, std::memory_order_release);
+  Unlock();
   return rows;
 }
 
-void RowSlot::Set(const RowBlockRef& rows) {
+void RowSlot::Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows) {
+  // Relaxed: only one writes slot_, and the end of the block comes after every use of it.
+  if (!rows->has_slot_.exchange(true, std::memory_order_relaxed)) rows->slot_ = slot;
   std::weak_ptr<const RowBlock> old = rows;
+  slot->Lock();
+  slot->rows_.swap(old);
+  slot->address_.store(rows.get(), std::memory_order_relaxed);
+  slot->raw_.store(rows->raw().data(), std::memory_order_relaxed);
+  slot->Unlock();
+}
+
+void RowSlot::Forget(const RowBlock* rows) {
+  std::weak_ptr<const RowBlock> old;
   Lock();
-  rows_.swap(old);
-  busy_.store(false, std::memory_order_release);
-  address_.store(rows.get(), std::memory_order_relaxed);
-  raw_.store(rows == nullptr ? nullptr : rows->raw().data(), std::memory_order_relaxed);
+  if (address_.load(std::memory_order_relaxed) == rows) {
+    rows_.swap(old);
+    address_.store(nullptr, std::memory_order_relaxed);
+    raw_.store(nullptr, std::memory_order_relaxed);
+  }
+  Unlock();
 }
 
 void RowSlot::Prefetch() const {
@@ -127,7 +140,7 @@ Result<RowBlockRef> DataSection::AdmitRows(uint32_t block, std::string_view stor
   auto kept = std::dynamic_pointer_cast<const RowBlock>(
       cache->Insert(file_->number(), BlockAt(block).handle.offset, rows));
   if (kept == nullptr) return rows;
-  index_.SlotOf(block).Set(kept);
+  RowSlot::Set(index_.SharedSlotOf(block), kept);
   return kept;
 }
 
@@ -144,7 +157,7 @@ RowBlockRef DataSection::CachedRows(uint32_t block) const {
     return found;
   }
   auto found = std::dynamic_pointer_cast<const RowBlock>(file_->Cached(BlockAt(block).handle));
-  if (found != nullptr) index_.SlotOf(block).Set(found);
+  if (found != nullptr) RowSlot::Set(index_.SharedSlotOf(block), found);
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include "format/coding.h"
 #include "format/key_head.h"
 #include "format/row/data_section.h"
+#include "format/row/row_block_slot.h"
 #include "format/row/row_block_writer.h"
 #include "format/row/row_fields.h"
 #include "tandem/limits.h"
@@ -20,6 +21,10 @@ namespace {
 constexpr size_t kLine = 64;  // Processor cache line.
 
 }  // namespace
+
+RowBlock::~RowBlock() {
+  if (slot_ != nullptr) slot_->Forget(this);
+}
 
 Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
                                      std::string_view stored) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,8 @@
 
 namespace tandem::format {
 
+class RowSlot;
+
 /// A row block whose fixed part, heads and slots are within bounds. Slots and rows are checked as
 /// they are used, so decoding a block of many rows costs no more than one of few. Threads: any.
 /// Lifetime: views of cells point into the block and the dictionary.
@@ -30,6 +33,7 @@ class RowBlock final : public Block {
 
  public:
   explicit RowBlock(Private) {}
+  ~RowBlock() override;
   /// Decodes `stored`, exactly header and payload of a block of rows, or of the head of a wide row,
   /// of `family`. Errors: kCorruption, kOutOfMemory.
   static Result<std::shared_ptr<const RowBlock>> Decode(const BlockPlace& place, FamilyId family,
@@ -81,6 +85,7 @@ class RowBlock final : public Block {
   void PrefetchRow(uint32_t slot) const;
 
  private:
+  friend class RowSlot;
   Status Parse();
   template <bool kAll>
   Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
@@ -102,6 +107,10 @@ class RowBlock final : public Block {
   // Beside the fields above, not in a cold line of the block.
   std::array<char, 16> prefix_copy_;
   std::unique_ptr<const WideHead> wide_;
+  // The first slot that remembered the block, which forgets it when it ends: a weak reference that
+  // stayed would keep this object's memory, for every block that was ever read.
+  mutable std::atomic<bool> has_slot_{false};
+  mutable std::shared_ptr<RowSlot> slot_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;
 

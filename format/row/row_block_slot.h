@@ -15,7 +15,10 @@ class RowSlot {
  public:
   /// nullptr when the block is gone.
   RowBlockRef Get() const;
-  void Set(const RowBlockRef& rows);
+  /// Makes `slot` refer to `rows` until these end.
+  static void Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows);
+  /// Drops the reference if it is to `rows`, which ends.
+  void Forget(const RowBlock* rows);
   /// Prefetches the block's object into the processor's cache, if it is still there.
   void Prefetch() const;
   /// The same, and the slots of its `count` rows.
@@ -23,6 +26,7 @@ class RowSlot {
 
  private:
   void Lock() const;
+  void Unlock() const { busy_.store(false, std::memory_order_release); }
 
   mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
   std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
