@@ -1,16 +1,18 @@
 // The rows of a query by the values of an index, then by key.
 //
 // 1. The next range of values is taken, with about kEntriesFirst entries, then twice as many each
-//    time up to kEntriesMax: a small limit costs little, a long result takes few walks.
+//    time up to kEntriesMax: a small limit costs little, a long result takes few walks. Where the
+//    rows of a range take much of a cursor's part of memory, the next range has half as many.
 // 2. The rows of the range are read in one walk. Those whose merged row has its current entry in
 //    the range (rule 20) are kept and sorted by entry and key.
 // 3. One value with very many rows is walked alone and streamed: its rows come in key order anyway.
-// 4. Of large rows, and of rows beyond kBatchBytesMax, only the keys are sorted; the rows are read
-//    again when their turn comes.
+// 4. Of large rows, and of rows beyond that part, only the keys are sorted; the rows are read again
+//    when their turn comes.
 // If the index is not walked, all matches are read in key order and sorted at once.
 #include <algorithm>
 #include <utility>
 
+#include "base/memory_account.h"
 #include "base/status_macros.h"
 #include "engine/query/query.h"
 #include "engine/query/value_range_iterator.h"
@@ -22,8 +24,10 @@ namespace {
 
 constexpr uint64_t kEntriesFirst = 64;
 constexpr uint64_t kEntriesMax = 4096;
-// Bytes of the rows that are kept until they are sorted; beyond it only keys are kept.
+// Bytes of the rows that are kept until they are sorted: a part of the read buffers, at most so
+// much. Beyond it only keys are kept.
 constexpr uint64_t kBatchBytesMax = 16 << 20;
+constexpr uint64_t kBatchPart = 4;
 
 // Approximate memory of a copy of the row.
 uint64_t MemoryOf(const RowView& row) {
@@ -39,6 +43,9 @@ class OrderedSource final : public RowSource {
   explicit OrderedSource(const Query& query)
       : query_(query),
         left_(query.limit == 0 ? UINT64_MAX : query.limit),
+        batch_bytes_max_(
+            std::min(query.job->context.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
+        batch_charge_(query.job->context.memory, base::MemoryPart::kHits),
         pieces_(query.job->shape) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
@@ -82,7 +89,10 @@ class OrderedSource final : public RowSource {
   format::KeyRange range_;  // Of entries, for the present walk.
   AccessPath access_;       // To that range.
   std::vector<Collected> batch_;
-  size_t at_ = 0;  // In batch_.
+  size_t at_ = 0;                   // In batch_.
+  uint64_t batch_bytes_ = 0;        // Of its rows;
+  const uint64_t batch_bytes_max_;  // beyond this, only keys are kept.
+  base::MemoryCharge batch_charge_;
   std::optional<ConcatenatingIterator> stream_;
   std::string entry_;         // Of the row that NextOf found.
   bool is_streamed_ = false;  // Where the row that was given last came from,
@@ -154,16 +164,17 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
 Result<bool> OrderedSource::Step() {
   ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
   if (!stepped.has_value()) return false;
-  entries_ = std::min(entries_ * 2, kEntriesMax);
   range_ = std::move(stepped->keys);
   access_ = {.paths = {}, .exact = false};
   access_.paths.push_back({query_.ordering->index, query_.ordering->position, {range_}, false});
   ConcatenatingIterator chain(query_.job.get(), query_.plan.clusters, &access_);
   if (stepped->is_large) {
     stream_.emplace(std::move(chain));
-  } else {
-    RETURN_IF_ERROR(Collect(std::move(chain)));
+    return true;
   }
+  RETURN_IF_ERROR(Collect(std::move(chain)));
+  const bool is_much = batch_bytes_ > batch_bytes_max_ / 2;
+  entries_ = is_much ? std::max(entries_ / 2, kEntriesFirst) : std::min(entries_ * 2, kEntriesMax);
   return true;
 }
 
@@ -171,19 +182,21 @@ Result<bool> OrderedSource::Step() {
 Status OrderedSource::Collect(ConcatenatingIterator chain) {
   batch_.clear();
   at_ = 0;
-  uint64_t bytes = 0;
+  batch_bytes_ = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, NextOf(&chain, range_));
     if (!is_row) break;
     Collected& row = batch_.emplace_back(Collected{entry_, {}, std::nullopt});
-    const std::optional<RowView> plain = bytes < kBatchBytesMax ? chain.PlainView() : std::nullopt;
+    const std::optional<RowView> plain =
+        batch_bytes_ < batch_bytes_max_ ? chain.PlainView() : std::nullopt;
     if (plain.has_value()) {
       row.row.emplace(*plain);
-      bytes += MemoryOf(*plain);
+      batch_bytes_ += MemoryOf(*plain);
     } else {
       row.key = chain.key();
     }
   }
+  batch_charge_.Set(batch_bytes_ + batch_.capacity() * sizeof(Collected));
   const bool backward = query_.ordering->backward;
   // Rows of one entry stay in key order, in which they came.
   std::stable_sort(batch_.begin(), batch_.end(),

@@ -2,6 +2,7 @@
 // that operator new gave and did not get back. The simulated disk takes some of them, too: what
 // only reads leaves it as it is.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <deque>
 
@@ -100,6 +101,31 @@ BOOST_AUTO_TEST_CASE(WhatIsHeldTakesLittleEach) {
          .n = 16,
          .bound = AtMostLinear(0, 512),
          .measure = Held<Snapshot>(TakenSnapshot)});
+}
+
+// Rows in the order of an index are collected some at a time.
+BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
+  Check({.cost = "bytes of an ordered query among n rows, 256 KiB for all that cursors read",
+         .n = 1000,
+         .bound = AtMost(400'000),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           engine.tuning.read_buffer_bytes = 256 << 10;
+           OpenColdTable(&engine, n, kHits);
+           const auto held = [&] {
+             return LiveBytes() - static_cast<int64_t>(Accounted(engine->Info().memory));
+           };
+           const int64_t before = held();
+           int64_t most = before;
+           auto cursor = engine->Query({}, "t", {}, {.order_by = "by_c"});
+           BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+           uint64_t rows = 0;
+           for (; cursor->Next(); ++rows) {
+             if (rows % 64 == 0) most = std::max(most, held());
+           }
+           BOOST_REQUIRE_EQUAL(rows, n);
+           return static_cast<double>(most - before);
+         }});
 }
 
 BOOST_AUTO_TEST_CASE(FlushesAndMergesLeaveNoMemory) {
