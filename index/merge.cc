@@ -68,22 +68,26 @@ class MappedSource final : public ValueSource {
   bool valid() const override { return cursor_->valid(); }
   std::string_view key() const override { return cursor_->key(); }
   Status AppendOrdinals(std::vector<uint32_t>* out) override {
-    ordinals_.clear();
-    RETURN_IF_ERROR(cursor_->AppendOrdinals(&ordinals_));
-    for (const uint32_t ordinal : ordinals_) {
+    // In place, and no larger than needed: a value may have all rows.
+    size_t kept = out->size();
+    const size_t coming = std::min<size_t>(cursor_->count(), map_.size());
+    if (out->capacity() - kept < coming) out->reserve(kept + coming);
+    RETURN_IF_ERROR(cursor_->AppendOrdinals(out));
+    for (size_t i = kept; i < out->size(); ++i) {
+      const uint32_t ordinal = (*out)[i];
       if (ordinal >= map_.size()) {
         return Status::Corruption("an index section names a row that its file does not have");
       }
       const uint32_t mapped = map_[ordinal];
-      if (mapped != kNotCopied) out->push_back(mapped);
+      if (mapped != kNotCopied) (*out)[kept++] = mapped;
     }
+    out->resize(kept);
     return {};
   }
 
  private:
   std::unique_ptr<IndexValueCursor> cursor_;
   std::span<const uint32_t> map_;
-  std::vector<uint32_t> ordinals_;
 };
 
 // The sources that have values left, each with its current key.

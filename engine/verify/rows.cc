@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/status_macros.h"
 #include "engine/verify/index.h"
 #include "format/block/section_table.h"
@@ -26,6 +27,7 @@ namespace {
 /// Entries of all indexes together that are kept before they are compared, which walks each section
 /// once: some 8 MiB.
 constexpr size_t kPendingEntriesMax = 1 << 18;
+constexpr size_t kPendingEntryBytes = 32;
 
 struct Times {
   int64_t min = std::numeric_limits<int64_t>::max();
@@ -78,6 +80,7 @@ class RowsVerifier {
   Findings& findings_;
   std::optional<KeyHashesReader> hashes_;  ///< nullopt: they cannot be read.
   uint64_t hash_count_ = 0;
+  base::MemoryCharge pending_charge_;
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
@@ -156,6 +159,10 @@ Status RowsVerifier::OpenParts() {
     RETURN_IF_ERROR(findings_.AddError(clean.error()));
   }
   if (!deep_) return Status();
+  const uint64_t entries = uint64_t{file_.row_count()} * file_.table().indexes.size();
+  pending_charge_ =
+      file_.blocks().Charge(base::MemoryPart::kFileWindows,
+                            std::min<uint64_t>(entries, kPendingEntriesMax) * kPendingEntryBytes);
   for (const IndexRecord& index : file_.table().indexes) {
     const Result<IndexSection*> section = file_.Index(index.id);
     if (!section.has_value()) {
