@@ -181,6 +181,8 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Canc
     return Status();
   }));
   work_.monitor->CountRewritten(broken);
+  // What the merge decoded of its inputs.
+  work_.files->cache()->Freed(event.input_bytes);
   return Status();
 }
 

@@ -35,7 +35,7 @@ struct Options {
   /// this and 48 MiB. Memstores get one fifth. Block indexes, key hashes, filters, reads, flushes
   /// and merges come out of the rest; the block cache gets what remains, and at least one eighth of
   /// the budget. Not included: rows that the caller holds, rows and values above 64 KiB while they
-  /// are read or written, and 12 bytes for each row of a table when these alone exceed the budget.
+  /// are read or written, and 4 bytes for each row of a table when these alone exceed the budget.
   /// Statistics::memory and Info report the use. After large frees the engine returns free heap
   /// memory to the system.
   uint64_t memory_bytes = 640ull << 20;

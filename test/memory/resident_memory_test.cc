@@ -24,8 +24,7 @@ namespace {
 constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kAboveBudgetMax = 48 * kMiB;
 constexpr uint64_t kEmptyMax = 24 * kMiB;
-// The goal is 8 MiB or 10 %. After updates that are merged it was missed by one.
-constexpr uint64_t kApartMax = 12 * kMiB;
+constexpr uint64_t kApartMax = 8 * kMiB;
 
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / kMiB; }
 
