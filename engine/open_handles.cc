@@ -65,8 +65,6 @@ Result<bool> OpenCursor::Next(RowView* row) {
   return true;
 }
 
-bool OpenCursor::in_child() const { return handles_->in_child(); }
-
 std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> source,
                                                    std::string_view table,
                                                    base::Cancellation cancellation) {

@@ -106,4 +106,6 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   std::multiset<uint64_t> snapshots_ GUARDED_BY(mutex_);
 };
 
+inline bool OpenCursor::in_child() const { return handles_->in_child(); }
+
 }  // namespace tandem::engine

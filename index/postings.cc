@@ -81,6 +81,7 @@ void AppendSmallList(std::span<const uint32_t> ordinals, std::string* out) {
 
 bool ReadSmallList(ListBounds bounds, ByteReader* reader, std::vector<uint32_t>* out) {
   uint64_t next = 0;
+  if (out->empty()) out->reserve(bounds.count);
   for (uint32_t i = 0; i < bounds.count; ++i) {
     const uint64_t ordinal = next + reader->VarintUpTo(bounds.row_count);
     if (!reader->ok() || ordinal >= bounds.row_count) return false;

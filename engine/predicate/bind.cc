@@ -174,7 +174,8 @@ class Binder {
       AddComparison(kind, literal, &intervals);
     }
     ValueSet values(std::move(intervals));
-    return kind == Kind::kNotEqual ? values.Complement() : values;
+    if (kind == Kind::kNotEqual) return values.Complement();
+    return values;
   }
 
   // If the literal is not a value of the type, its key is the first one after it.

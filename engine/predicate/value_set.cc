@@ -50,16 +50,19 @@ bool ValueInterval::empty() const {
   return order > 0 || (order == 0 && !(low->inclusive && high->inclusive));
 }
 
-ValueSet::ValueSet(std::vector<ValueInterval> intervals) {
-  std::erase_if(intervals, [](const ValueInterval& interval) { return interval.empty(); });
-  std::stable_sort(intervals.begin(), intervals.end(), StartsBefore);
-  for (ValueInterval& interval : intervals) {
-    if (intervals_.empty() || !Touches(intervals_.back(), interval)) {
-      intervals_.push_back(std::move(interval));
-    } else if (EndsBefore(intervals_.back(), interval)) {
-      intervals_.back().high = std::move(interval.high);
+ValueSet::ValueSet(std::vector<ValueInterval> intervals) : intervals_(std::move(intervals)) {
+  std::erase_if(intervals_, [](const ValueInterval& interval) { return interval.empty(); });
+  if (intervals_.size() < 2) return;
+  std::stable_sort(intervals_.begin(), intervals_.end(), StartsBefore);
+  auto last = intervals_.begin();  // Of those that are in normal form.
+  for (auto next = last + 1; next != intervals_.end(); ++next) {
+    if (!Touches(*last, *next)) {
+      if (++last != next) *last = std::move(*next);
+    } else if (EndsBefore(*last, *next)) {
+      last->high = std::move(next->high);
     }
   }
+  intervals_.erase(last + 1, intervals_.end());
 }
 
 bool ValueSet::Contains(std::string_view key) const {

@@ -182,6 +182,7 @@ class Planner {
       plan_.entries = entries;
       plan_.access = std::move(found->access);
     }
+    if (purpose_ != PlanPurpose::kExplanation) return;
     for (const format::IndexRecord& index : table_.indexes) RejectUnused(index, is_forced, is_dear);
   }
 

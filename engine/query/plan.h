@@ -24,12 +24,13 @@ struct QueryPlan {
   std::optional<AccessPath> access;  ///< nullopt: a scan.
   EntryCount entries;                ///< Of the access.
   std::string reason;
-  std::vector<std::string> rejected;  ///< "index NAME: why not".
+  std::vector<std::string> rejected;  ///< "index NAME: why not"; for kExplanation alone.
 };
 
 enum class PlanPurpose : uint8_t {
   kRows,
-  kCount,  ///< Settled candidates of an exact access cost next to nothing.
+  kExplanation,  ///< The rows, and why other indexes are not used.
+  kCount,        ///< Settled candidates of an exact access cost next to nothing.
 };
 
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each

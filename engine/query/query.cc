@@ -105,8 +105,7 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   // A walk would read every row of the files that lack the section again for each range of values.
   AccessPath access{.paths = {}, .exact = false};
   access.paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
-  ASSIGN_OR_RETURN(const EntryCount read,
-                   CountEntries(query->plan.clusters, access, cancellation));
+  ASSIGN_OR_RETURN(const EntryCount read, CountEntries(query->plan.clusters, access, cancellation));
   AccessByOrdering("use_index; sorted, since some files lack its section and are scanned", read,
                    query);
   return {};
@@ -119,7 +118,7 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
   ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
   view.point = shape.point;
-  if (!request.returns_cells) shape.ReturnNothing();
+  if (request.purpose == PlanPurpose::kCount) shape.ReturnNothing();
   ColumnSet ordering;
   QueryOptions options = request.query;
   if (!options.order_by.empty()) {
@@ -130,8 +129,10 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
     if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
   }
   shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
-  const bool counts = !request.returns_cells && !query.ordering.has_value();
-  const PlanPurpose purpose = counts ? PlanPurpose::kCount : PlanPurpose::kRows;
+  // An ordered count reads its rows.
+  const PlanPurpose purpose = query.ordering.has_value() && request.purpose == PlanPurpose::kCount
+                                  ? PlanPurpose::kRows
+                                  : request.purpose;
   const base::Cancellation cancellation(request.options.cancelled);
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {

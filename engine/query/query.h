@@ -33,7 +33,7 @@ struct QueryRequest {
   const ReadOptions& options;
   const Predicate& predicate;
   const QueryOptions& query;
-  bool returns_cells = true;
+  PlanPurpose purpose = PlanPurpose::kRows;
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadShape::Make, PlanQuery; an

@@ -115,7 +115,7 @@ Result<uint64_t> CountRows(const ReadContext& context, TableView view, const Rea
                            const Predicate& predicate, const QueryOptions& query) {
   ASSIGN_OR_RETURN(
       const Query prepared,
-      PrepareQuery({context, options, predicate, query, /*returns_cells=*/false}, std::move(view)));
+      PrepareQuery({context, options, predicate, query, PlanPurpose::kCount}, std::move(view)));
   return CountMatches(prepared);
 }
 
@@ -125,7 +125,8 @@ Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
   ReadOptions in_pieces = options;  // Rows of any size are explained.
   in_pieces.pieces = true;
   ASSIGN_OR_RETURN(const Query prepared,
-                   PrepareQuery({context, in_pieces, predicate, query}, std::move(view)));
+                   PrepareQuery({context, in_pieces, predicate, query, PlanPurpose::kExplanation},
+                                std::move(view)));
   return ExplainMatches(prepared);
 }
 

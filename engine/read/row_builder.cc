@@ -19,7 +19,9 @@ constexpr size_t kTreeCellsMax = 4096;
 RowBuilder::RowBuilder(const ReadShape& shape, ReadCounters* counters)
     : shape_(shape),
       counters_(counters),
-      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {
+      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {}
+
+void RowBuilder::Reserve() {
   gathered_.reserve(kUsualCells);
   returned_.reserve(kUsualCells);
 }

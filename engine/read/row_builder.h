@@ -29,6 +29,7 @@ class RowBuilder {
 
   /// Starts the next row.
   void Begin() {
+    if (gathered_.capacity() == 0) Reserve();  // Not before: a read of plain rows needs none.
     gathered_.clear();
     visible_ = {};
     if (is_partial_ || !trees_.empty()) BeginAfterPartial();
@@ -71,6 +72,7 @@ class RowBuilder {
   std::vector<format::Cell> ReturnedCells();
 
  private:
+  void Reserve();
   void BeginAfterPartial();
   Status AppendWide(const format::DataSection& data, const format::RowBlockRef& rows);
   void MergeTrees();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,7 +59,7 @@ class RowPieces {
   std::unique_ptr<ReturnedCells> source_;
   const format::Cell* pending_ = nullptr;  // Taken from the source, not in a view yet.
   std::optional<base::Arena> bytes_;       // Of the current view.
-  std::deque<std::string> far_values_;     // Of the current view.
+  std::list<std::string> far_values_;      // Of the current view.
   std::vector<Cell> cells_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -162,7 +161,7 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
     const Lane& lane = *lanes_[i];
     if (&lane == only_ || lane.is_here) is_plain = lane.AppendPlain(batch);
   }
-  if (!is_plain || batch->cell_bytes() > kRowPieceBytes) {
+  if (!is_plain || batch->exceeds_piece()) {
     batch->Drop();
     return false;
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <span>
 #include <vector>
 
@@ -32,6 +32,8 @@ class BlockIndexPrefetcher {
 
   /// The first position that may be in a piece that is not loaded.
   uint32_t end() const { return end_; }
+  /// The first block of the piece that the last Advance found its first position in.
+  uint32_t first_block() const { return index_->FirstBlockOf(piece_); }
   /// Moves end() past the first of these sorted positions, and loads the pieces of later ones along
   /// with it. Requires: `positions` is not empty. Errors: kCorruption, kIoError.
   Status Advance(std::span<const uint32_t> positions);
@@ -57,7 +59,7 @@ class BlockIndexPrefetcher {
   uint32_t end_ = 0;
   std::vector<uint32_t> wanted_;  // Pieces to load, rising.
   uint32_t started_ = 0;          // Of wanted_: have a read.
-  std::deque<Run> runs_;
+  std::list<Run> runs_;
 };
 
 }  // namespace tandem::engine

@@ -31,7 +31,7 @@ BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOpti
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
 
 BlockWalk::~BlockWalk() {
-  for (const std::unique_ptr<Extent>& extent : extents_) queue_->Release(extent.get());
+  for (Extent& extent : extents_) queue_->Release(&extent);
 }
 
 void BlockWalk::Start(std::span<const uint32_t> positions) {
@@ -48,8 +48,7 @@ Result<bool> BlockWalk::Next(WalkedBlock* block) {
   // While everything is cached the stages advance with every block.
   if (!has_read_ || planned_ == 0 || MayReadMore()) RETURN_IF_ERROR(LookAhead());
   if (ahead_.empty()) return false;
-  Ahead first = std::move(ahead_.front());
-  ahead_.pop_front();
+  Ahead first = ahead_.pop_front();
   --planned_;
   if (touched_ > 0) --touched_;
   if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
@@ -73,6 +72,12 @@ Status BlockWalk::LookAhead() {
   return {};
 }
 
+// A walk that may end early reads ahead once it has missed a block that it came to: otherwise each
+// run of a query whose rows are cached would read the block after them.
+bool BlockWalk::MayReadAhead() const {
+  return (has_read_ || !options_.cautious) && queue_->HasRoom();
+}
+
 // Gathers the next needed block. False at the end.
 Result<bool> BlockWalk::Gather() {
   const bool is_range = low_ < high_;
@@ -82,8 +87,8 @@ Result<bool> BlockWalk::Gather() {
     RETURN_IF_ERROR(is_range ? index_ahead_.AdvanceRange(low_, high_)
                              : index_ahead_.Advance(positions_.subspan(at_)));
   }
-  ASSIGN_OR_RETURN(hint_, data_->BlockOf(low, hint_));
-  Ahead& ahead = ahead_.emplace_back();
+  ASSIGN_OR_RETURN(hint_, data_->BlockOf(low, std::max(hint_, index_ahead_.first_block())));
+  Ahead& ahead = ahead_.push_back({});
   WalkedBlock& block = ahead.block;
   block.low = low;
   block.block = hint_;
@@ -122,7 +127,7 @@ Status BlockWalk::Plan() {
     LookUp(&next);
     if (next.block.rows != nullptr) {
       ++planned_;
-    } else if (planned_ == 0 || queue_->HasRoom()) {
+    } else if (planned_ == 0 || MayReadAhead()) {
       RETURN_IF_ERROR(ReadTogether(&started));
     } else {
       break;
@@ -135,7 +140,7 @@ Status BlockWalk::Plan() {
 // Prepares one read for the first block that is not planned and those that can join it.
 Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
   if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
-  Extent* extent = extents_.emplace_back(std::make_unique<Extent>()).get();
+  Extent* extent = &extents_.emplace_back();
   const uint64_t start = ahead_[planned_].handle.offset;
   uint64_t end = start;
   while (true) {
@@ -187,7 +192,7 @@ Status BlockWalk::Load(Ahead* ahead) {
                                                      : data_->DecodeRows(block, stored));
   if (--extent->users == 0) {
     queue_->Release(extent);
-    std::erase_if(extents_, [=](const auto& other) { return other.get() == extent; });
+    extents_.remove_if([=](const Extent& other) { return &other == extent; });
   }
   return {};
 }

@@ -15,11 +15,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <memory>
+#include <list>
 #include <span>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/source/block_index_prefetcher.h"
 #include "engine/source/read_queue.h"
 #include "format/row/data_section.h"
@@ -79,6 +79,7 @@ class BlockWalk {
   };
 
   bool MayReadMore() const;
+  bool MayReadAhead() const;
   Status LookAhead();
   Result<bool> Gather();
   void LookUp(Ahead* ahead);
@@ -99,11 +100,11 @@ class BlockWalk {
 
   // The blocks to hand out: the first touched_ are prefetched, the first planned_ have rows or a
   // read, the rest are only gathered.
-  std::deque<Ahead> ahead_;
+  base::Fifo<Ahead> ahead_;
   size_t touched_ = 0, planned_ = 0;
   size_t ahead_max_;
   bool has_read_ = false;  // Some block was not cached.
-  std::deque<std::unique_ptr<Extent>> extents_;
+  std::list<Extent> extents_;
 };
 
 }  // namespace tandem::engine

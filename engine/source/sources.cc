@@ -12,9 +12,9 @@
 namespace tandem::engine {
 namespace {
 
-// A source with the keys that bound it.
+// A source with the keys that bound it, which are in the source.
 struct Placed {
-  std::string min_key, max_key;
+  std::string_view min_key, max_key;
   std::optional<FileSource> file;
   std::shared_ptr<const Memstore> memstore;
 };
@@ -74,18 +74,20 @@ void AddMemstore(const TableView& view, const std::shared_ptr<const Memstore>& m
   if (memstore->empty() || memstore->min_sequence() > view.point.sequence) return;
   Memstore::Iterator row(memstore.get());
   row.SeekToFirst();
-  std::string min_key(row.key());
+  const std::string_view min_key = row.key();
   row.SeekToLast();
-  std::string max_key(row.key());
+  const std::string_view max_key = row.key();
   if (!Overlaps(min_key, max_key, rows)) return;
-  placed->push_back({std::move(min_key), std::move(max_key), std::nullopt, memstore});
+  placed->push_back({min_key, max_key, std::nullopt, memstore});
 }
 
 void AddClusters(std::vector<Placed> placed, const format::KeyRange& rows,
                  std::vector<Cluster>* clusters) {
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const Placed& a, const Placed& b) { return a.min_key < b.min_key; });
-  std::optional<std::string> end;  // The largest key of the cluster being filled.
+  if (placed.size() > 1) {
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const Placed& a, const Placed& b) { return a.min_key < b.min_key; });
+  }
+  std::optional<std::string_view> end;  // The largest key of the cluster being filled.
   for (Placed& source : placed) {
     if (!end.has_value() || source.min_key > *end) {
       clusters->emplace_back().rows = rows;

@@ -38,20 +38,8 @@ Result<uint32_t> BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
     number = PieceOf(position, number);
   }
   ASSIGN_OR_RETURN(const Piece* piece, Load(number));
-  const IndexTable& table = piece->table;
-  uint32_t low = number == hint >> bits_ ? hint & mask() : 0;
-  if (table.FirstOf(low) > position) low = 0;
-  uint32_t step = 1;
-  while (low + step < table.count() && table.FirstOf(low + step) <= position) {
-    low += step;
-    step *= 2;
-  }
-  uint32_t high = std::min(low + step, table.count());  // The first of `high` is > position.
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (table.FirstOf(middle) <= position ? low : high) = middle;
-  }
-  return FirstBlockOf(number) + low;
+  const uint32_t low = number == hint >> bits_ ? hint & mask() : 0;
+  return FirstBlockOf(number) + piece->table.EntryOf(position, low, piece->end);
 }
 
 Result<uint32_t> BlockIndex::Find(std::string_view key) const {

@@ -66,8 +66,9 @@ class BlockIndex {
     return std::shared_ptr<RowSlot>(Loaded(block).slots, &SlotOf(block));
   }
 
-  /// The block that holds `position`, galloping from `hint`, a block at or before it. Loads its
-  /// piece. Requires: position < row_count, hint < size(). Errors: kCorruption, kIoError.
+  /// The block that holds `position`. Costs little if it is `hint` or the one after it, or if the
+  /// blocks have about as many rows each. Loads its piece. Requires: position < row_count, hint <
+  /// size(). Errors: kCorruption, kIoError.
   Result<uint32_t> BlockOf(uint32_t position, uint32_t hint) const;
   /// The only block that may hold `key`; if it does not, `key` sorts before its first row (block 0
   /// only), within it, or directly after its last row. Loads its piece. Errors: kCorruption,

@@ -48,6 +48,39 @@ bool IndexTable::RestsRise() const {
   return true;
 }
 
+uint32_t IndexTable::EntryOf(uint32_t position, uint32_t low, uint32_t end) const {
+  constexpr uint32_t kNear = 2;
+  if (FirstOf(low) > position) low = 0;
+  uint32_t high = std::min(low + kNear, count_);  // The first of `high` is > position.
+  if (low + kNear < count_ && FirstOf(low + kNear) <= position) {
+    low += kNear;
+    const uint64_t first = FirstOf(low);
+    const auto guess =
+        static_cast<uint32_t>(low + (position - first) * (count_ - low) / (end - first));
+    uint32_t step = 1;
+    if (FirstOf(guess) <= position) {
+      low = guess;
+      while (low + step < count_ && FirstOf(low + step) <= position) {
+        low += step;
+        step *= 2;
+      }
+      high = std::min(low + step, count_);
+    } else {
+      high = guess;
+      while (high - low > step && FirstOf(high - step) > position) {
+        high -= step;
+        step *= 2;
+      }
+      if (high - low > step) low = high - step;
+    }
+  }
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (FirstOf(middle) <= position ? low : high) = middle;
+  }
+  return low;
+}
+
 void IndexTable::Separator(uint32_t entry, std::string* separator) const {
   separator->assign(prefix());
   separator->append(Rest(entry));

@@ -29,6 +29,11 @@ class IndexTable {
   uint32_t FirstOf(uint32_t entry) const {
     return LoadAt<uint32_t>(raw_, firsts_ + size_t{4} * entry);
   }
+  /// The entry that holds `position`: the last one whose first position is not above it. Looks at
+  /// `low` and the entry after it; then guesses as if all had as many positions up to `end`, where
+  /// the last entry ends, and gallops from there (interpolation search: Peterson, "Addressing for
+  /// random-access storage", 1957). Requires: low < count(), FirstOf(0) <= position < end.
+  uint32_t EntryOf(uint32_t position, uint32_t low, uint32_t end) const;
   /// Replaces `*separator`.
   void Separator(uint32_t entry, std::string* separator) const;
   /// The number of entries with separators <= `key`.

@@ -77,7 +77,7 @@ class DataSection {
   /// Requires, as everything below that takes a block: it came from BlockOf or BlockOfKey, or
   /// LoadBlocks was called for it.
   DataBlock BlockAt(uint32_t block) const { return index_.At(block); }
-  /// The block that holds `position`, galloping from `hint`, a block at or before it. Errors:
+  /// The block that holds `position`; `hint` is a block near it, before it if possible. Errors:
   /// kCorruption, kIoError, when a piece of the block index must be read; the same for the next
   /// three.
   Result<uint32_t> BlockOf(uint32_t position, uint32_t hint = 0) const {

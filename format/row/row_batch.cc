@@ -12,6 +12,7 @@ constexpr size_t kUsualKeyBytes = 32 * RowBatch::kRowsMax;
 RowBatch::RowBatch() {
   cells_.reserve(kUsualCells);
   keys_.reserve(kUsualKeyBytes);
+  pins_.reserve(kRowsMax);
 }
 
 void RowBatch::Clear() {
@@ -43,7 +44,8 @@ void RowBatch::Pin(const RowBlockRef& block) {
   pinned_bytes_ += block->raw_bytes;
 }
 
-uint64_t RowBatch::cell_bytes() const {
+// Bytes of the qualifiers and values of the row that is being added.
+uint64_t RowBatch::CellBytes() const {
   uint64_t bytes = 0;
   for (size_t i = begins_[size_].cell; i < cells_.size(); ++i) {
     bytes += cells_[i].qualifier.size() + cells_[i].value.size();

@@ -16,6 +16,7 @@
 
 #include "format/cell/projection.h"
 #include "format/row/row_block.h"
+#include "tandem/limits.h"
 #include "tandem/row.h"
 
 namespace tandem::format {
@@ -55,8 +56,12 @@ class RowBatch {
   bool AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
                    std::string_view family);
   bool has_cells() const { return cells_.size() > begins_[size_].cell; }
-  /// Bytes of the row's qualifiers and values.
-  uint64_t cell_bytes() const;
+  /// Whether the row's qualifiers and values exceed one piece (kRowPieceBytes).
+  bool exceeds_piece() const {
+    const size_t cells = cells_.size() - begins_[size_].cell;
+    const uint64_t most = pinned_bytes_ + cells * kQualifierBytesMax;  // Values are in the blocks.
+    return most > kRowPieceBytes && CellBytes() > kRowPieceBytes;
+  }
   void End();
   void Drop();
 
@@ -71,6 +76,7 @@ class RowBatch {
 
   bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
   void Pin(const RowBlockRef& block);
+  uint64_t CellBytes() const;
 
   std::array<RowView, kRowsMax> rows_;
   size_t size_ = 0;

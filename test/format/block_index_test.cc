@@ -4,12 +4,13 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 
 #include "format/row/block_index_writer.h"
 #include "test/format/written_index.h"
 #include "test/support/hex.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {
@@ -119,21 +120,43 @@ BOOST_AUTO_TEST_CASE(LongSeparatorsLeadToTheirBlocks) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocksFromAnyHint) {
-  const auto spans = RandomSpans(300, "", 3);
-  const WrittenIndex written = WriteIndex(spans);
-  const auto index = OpenIndex(written);
-  BOOST_TEST_REQUIRE(index.has_value(), index.status());
-  uint32_t ordinal = 0;
-  for (uint32_t block = 0; block < spans.size(); ++block) {
-    const uint32_t first = ordinal;
-    for (uint32_t i = 0; i < spans[block].rows; ++i, ++ordinal) {
-      for (uint32_t hint = 0; hint < spans.size(); hint += 7) {
-        BOOST_TEST(*(*index)->BlockOf(ordinal, hint) == block);
-      }
+// The ordinals of block `block` and their neighbours lead there from any hint. Of a block with many
+// rows, the ordinals at its ends and in the middle.
+void CheckOrdinals(const BlockIndex& index, uint32_t block, uint32_t first, uint32_t rows) {
+  BOOST_TEST(index.At(block).first == first);
+  BOOST_TEST(index.At(block).count == rows);
+  for (const uint32_t i : {0u, 1u, rows / 2, rows - 1}) {
+    if (i >= rows) continue;
+    for (uint32_t hint = 0; hint < index.size(); hint += 7) {
+      BOOST_REQUIRE_EQUAL(*index.BlockOf(first + i, hint), block);
     }
-    BOOST_TEST((*index)->At(block).first == first);
-    BOOST_TEST((*index)->At(block).count == spans[block].rows);
+    for (const uint32_t back : {0u, 1u, 2u, 3u}) {
+      if (block >= back) BOOST_REQUIRE_EQUAL(*index.BlockOf(first + i, block - back), block);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocksFromAnyHint) {
+  // Alike, at random, ever more, ever fewer, and all but a few in one block.
+  const std::vector<std::function<uint32_t(uint32_t)>> shapes = {
+      [](uint32_t) { return 7; },
+      [](uint32_t block) { return block * 2654435761u % 9 + 1; },
+      [](uint32_t block) { return block * block + 1; },
+      [](uint32_t block) { return (300 - block) * (300 - block); },
+      [](uint32_t block) { return block % 128 == 3 ? 10'000'000 : 1; },
+      [](uint32_t block) { return block % 128 == 127 ? 10'000'000 : 2; },
+  };
+  for (const auto& rows_of : shapes) {
+    auto spans = RandomSpans(300, "", 3);
+    for (uint32_t block = 0; block < spans.size(); ++block) spans[block].rows = rows_of(block);
+    const WrittenIndex written = WriteIndex(spans);
+    const auto index = LoadIndex(written);
+    BOOST_TEST_REQUIRE(index.has_value(), index.status());
+    uint32_t first = 0;
+    for (uint32_t block = 0; block < spans.size(); ++block) {
+      CheckOrdinals(index->index, block, first, spans[block].rows);
+      first += spans[block].rows;
+    }
   }
 }
 

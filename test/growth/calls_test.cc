@@ -54,16 +54,23 @@ double OfScannedRow(TestEngine* engine, uint64_t n) {
   return static_cast<double>(all) / static_cast<double>(n);
 }
 
+/// Of a query with ten hits, and of its cursor.
+double OfQuery(TestEngine* engine, uint64_t) {
+  const Predicate hits = Predicate::Equal("c", "hit");
+  return static_cast<double>(
+      AllocationsOf([&] { BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", hits, {})), 10u); }));
+}
+
 BOOST_AUTO_TEST_SUITE(Calls)
 
 BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
   Check({.cost = "allocations of a Get among n rows in memory",
          .n = kRows,
-         .bound = AtMost(16),
+         .bound = AtMost(12),
          .measure = Allocations(Place::kMemstore, OfGet)});
   Check({.cost = "allocations of a Get among n rows in a file",
          .n = kRows,
-         .bound = AtMost(24),
+         .bound = AtMost(8),
          .measure = Allocations(Place::kFile, OfGet)});
 }
 
@@ -72,6 +79,13 @@ BOOST_AUTO_TEST_CASE(APutAllocatesTheSameInAnyTable) {
          .n = kRows,
          .bound = AtMost(16),
          .measure = Allocations(Place::kMemstore, OfPut)});
+}
+
+BOOST_AUTO_TEST_CASE(AQueryAllocatesTheSameInAnyTable) {
+  Check({.cost = "allocations of a query of 10 hits among n rows in a file",
+         .n = kRows,
+         .bound = AtMost(40),
+         .measure = Allocations(Place::kFile, OfQuery)});
 }
 
 BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {

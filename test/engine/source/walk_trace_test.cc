@@ -320,6 +320,28 @@ BOOST_AUTO_TEST_CASE(ALimitReadsLittle) {
   BOOST_CHECK(bytes > 0 && bytes < 64 * 1024);
 }
 
+// The block after the last row of the limit is not read each time.
+BOOST_AUTO_TEST_CASE(ALimitedQueryWhoseRowsAreCachedReadsNothing) {
+  ReadWorld world(PlainOptions(64 << 20));
+  for (uint64_t row = 0; row < 30'000; ++row) Put(world, row, row % 200 == 0 ? "hit" : "miss");
+  world.Flush(0);
+  const auto moment = world.Moments()[0];
+  const engine::TableView view = world.View(moment);
+  Warm(world, view);
+  QueryOptions query;
+  query.use_index = "by_a";
+  for (const uint64_t limit : {1, 2, 6, 40}) {
+    query.limit = limit;
+    for (int run = 0; run < 2; ++run) {
+      BOOST_CHECK_EQUAL(Drain(engine::QueryRows(world.context(), world.View(moment), {},
+                                                Predicate::Equal("a", "hit"), query))
+                            .size(),
+                        limit);
+      BOOST_CHECK_EQUAL(DataReads(world, view).empty(), run == 1);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AFailedReadEndsTheCursorWithItsStatus) {
   ReadWorld world(PlainOptions(0));
   for (uint64_t row = 0; row < 20'000; ++row) Put(world, row, row % 50 == 0 ? "hit" : "miss");
