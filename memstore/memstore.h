@@ -92,6 +92,10 @@ class Memstore {
   /// older than the memstore. Cost: the logarithm of the row's cells.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
+  /// Whether for a reader at `max_sequence` the row has cells that may change what the column
+  /// holds: its own, or a DeleteFamily. May be true of a row without any.
+  static bool Touches(const MemRow* row, const format::IndexColumnRecord& column,
+                      format::SequenceNumber max_sequence);
   /// The newest Put of the column that is visible among the row's cells here at `max_sequence`,
   /// expiry aside: of the row's postings here, only this one may lead to a match. nullopt: none.
   /// Cost: the logarithm of the row's cells. Lifetime: the memstore's.

@@ -92,6 +92,17 @@ bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
                                              column.qualifier, puts.max_timestamp, &looked_at);
 }
 
+bool Memstore::Touches(const MemRow* row, const format::IndexColumnRecord& column,
+                       format::SequenceNumber max_sequence) {
+  uint64_t looked_at = 0;
+  const MemCell* cell = FirstAt(row, max_sequence, &looked_at);
+  for (; IsRecent(cell); cell = cell->older) {
+    if (cell->family != column.family.value) continue;
+    if (cell->is_family_delete() || cell->qualifier() == column.qualifier) return true;
+  }
+  return cell != nullptr;  // A tree may have some.
+}
+
 std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
                                            const format::IndexColumnRecord& column,
                                            format::SequenceNumber max_sequence) {

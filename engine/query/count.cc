@@ -1,13 +1,18 @@
 // Counting the rows of a query (rule 21). If the access alone decides, a settled candidate counts
 // without being read: by cumulative counts for a whole file of settled rows, else by one bit or one
-// filter look-up per candidate. The other candidates are read and decided on the merged row.
+// filter look-up per candidate. So does a row of a memstore whose Put is newer than those of files,
+// and a file's row of which memstores hold other columns alone. The other candidates are read and
+// decided on the merged row.
 #include "engine/query/count.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/source/memstore_verdicts.h"
 #include "engine/source/single_source.h"
 
 namespace tandem::engine {
@@ -30,23 +35,36 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
-// Removes the candidates that are certainly settled from `*candidates`; returns their number.
-Result<uint64_t> TakeSettled(const ReadJob& job, const Cluster& cluster, const FileSource& source,
+// Counts the candidates that need not be read, and removes them and those that memstores make dead
+// from `*candidates`.
+Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_settle) return uint64_t{0};
   OverlapProbe elsewhere(cluster, source);
+  MemstoreVerdicts memstores(job, cluster, source, candidates->index);
+  std::array<MemstoreVerdict, MemstoreVerdicts::kTogether> verdicts;
   std::vector<uint32_t>& ordinals = candidates->ordinals;
   size_t kept = 0;
-  for (const uint32_t ordinal : ordinals) {
+  uint64_t taken = 0;
+  for (size_t at = 0; at < ordinals.size(); at += verdicts.size()) {
     RETURN_IF_ERROR(job.cancellation.Check());
-    bool settled = source.IsSettledHere(ordinal);
-    if (settled) {
-      ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
-      settled = !may_be_elsewhere;
+    const auto left = std::span<const uint32_t>(ordinals).subspan(at);
+    const size_t count = std::min(verdicts.size(), left.size());
+    RETURN_IF_ERROR(memstores.Ask(left, {verdicts.data(), count}));
+    for (size_t i = 0; i < count; ++i) {
+      if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
+      bool decided = verdicts[i] != MemstoreVerdict::kShared && source.IsSettledHere(left[i]);
+      if (decided) {
+        ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(left[i]));
+        decided = !may_be_elsewhere;
+      }
+      if (decided) {
+        ++taken;
+      } else {
+        ordinals[kept++] = left[i];
+      }
     }
-    if (!settled) ordinals[kept++] = ordinal;
   }
-  const uint64_t taken = ordinals.size() - kept;
   ordinals.resize(kept);
   return taken;
 }
@@ -62,17 +80,23 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
   return ExactEntries(source, access.paths[0]);
 }
 
+// Whether every posting that is left of a row that memstores are known to match by would be found
+// dead, so that the row is not counted by it as well.
+bool KnowsDeadPostings(const FileSource& source, const FileCandidates& left) {
+  if (left.index == nullptr) return false;
+  return left.ordinals.empty() || NewestPutOf(*source.file, left.index->columns[0]).has_value();
+}
+
 // The candidates of the memstores come first. If the path includes rows without the column, every
 // row of a memstore is a candidate: a row that a writer adds after the same row of a file was
 // counted as settled would be counted twice. A row that is added in between keeps the file's row
 // from being settled.
 Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
-  std::vector<const MemRow*> memstore_rows;
-  if (!cluster.has_one_file()) {
-    memstore_rows = MemstoreCandidates(cluster, access, job->view.point);
-  }
+  MemstoreMatches matches;
+  if (!cluster.has_one_file()) matches = MatchesOfMemstores(cluster, access, job->view);
   std::vector<FileCandidates> files;
   uint64_t count = 0;
+  bool known_match = true;  // Those of memstores.
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(job->cancellation.Check());
     ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
@@ -82,14 +106,22 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
       continue;
     }
     ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
-    ASSIGN_OR_RETURN(const uint64_t settled, TakeSettled(*job, cluster, source, &candidates));
-    count += settled;
+    ASSIGN_OR_RETURN(const uint64_t decided, TakeDecided(*job, cluster, source, &candidates));
+    count += decided;
+    known_match &= KnowsDeadPostings(source, candidates);
   }
+  std::vector<const MemRow*>& rows = matches.others;
+  if (known_match) {
+    count += matches.known.size();
+  } else {
+    rows.insert(rows.end(), matches.known.begin(), matches.known.end());
+  }
+  SortByKey(&rows);
   std::unique_ptr<RowIterator> rest;
   if (cluster.has_one_file()) {
     rest = NewFileIterator(job, cluster.files[0], std::move(files[0]));
   } else {
-    rest = NewCandidateIterator(job, cluster, std::move(files), std::move(memstore_rows));
+    rest = NewCandidateIterator(job, cluster, std::move(files), std::move(rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;

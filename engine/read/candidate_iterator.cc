@@ -50,11 +50,10 @@ class CandidateIterator final : public RowIterator {
   CandidateIterator(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
                     std::vector<const MemRow*> memstore_rows);
 
-  Result<bool> Next() override;
-
  private:
   struct File {
     std::unique_ptr<WindowFile> window;
+    bool returns_plain = false;
     std::vector<uint32_t> ranks;       // By FileOverlap: where its search continues.
     bool asks_filters = false;         // Some overlaps are not built.
     std::optional<format::KeyHashesReader> hashes;  // Of its rows, if it asks filters.
@@ -65,6 +64,9 @@ class CandidateIterator final : public RowIterator {
     const WindowFile::Item& item() const { return window->items()[at]; }
   };
 
+  Result<bool> Find() override;
+  bool Take(format::RowBatch* batch) override;
+  Result<bool> Read() override;
   Status OpenWindow();
   Result<std::optional<std::string>> LoadFiles();
   bool has_candidates() const;
@@ -72,22 +74,25 @@ class CandidateIterator final : public RowIterator {
   Status ShareByBitmap(File* file, size_t which);
   Status ShareByFilter(File* file, File* other);
   void OpenMemstoreRows(const std::optional<std::string>& bound);
-  Result<bool> Find(File* file, std::string_view key, uint64_t hash);
+  Result<bool> Share(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
   static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
   Status Advance();
   void ChooseKey();
-  Result<bool> ReadRow();
   Result<bool> ReadSettled();
+  void CountSettled(const File& file) {
+    ++(file.asks_filters ? job_->counters.settled_by_filter : job_->counters.settled_by_bitmap);
+  }
   Status ReadItem();
   void GatherMemstores();
   void Gather(const MemRow* row);
 
   const Cluster& cluster_;
   std::span<const char> secret_;
-  std::vector<File> files_;  // By their first key.
-  size_t begun_ = 0;         // Of files_: the others are after all windows so far.
-  std::vector<File*> heap_;  // Those with items left, the smallest key on top.
+  std::vector<File> files_;    // By their first key.
+  size_t begun_ = 0;           // Of files_: the others are after all windows so far.
+  std::vector<File*> heap_;    // Those with items left, the smallest key on top.
+  bool top_is_taken_ = false;  // The heap is as it was before.
   std::vector<const MemRow*> memstore_rows_;
   std::vector<format::HashedKey> memstore_keys_;  // Of them.
   const MemRow* candidate_ = nullptr;             // Of them, the current row; nullptr: it is none.
@@ -122,20 +127,31 @@ CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
         CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
     file.ranks.resize(source.file_overlaps.size());
     file.asks_filters = !HasAllOverlaps(source);
+    file.returns_plain = ReturnsPlain(*job, decided);
   }
 }
 
-Result<bool> CandidateIterator::Next() {
-  while (true) {
-    if (heap_.empty() && memstore_at_ == memstore_end_) {
-      for (File& file : files_) file.window->Close();
-      if (!has_candidates()) return false;
-      RETURN_IF_ERROR(OpenWindow());
-      continue;
-    }
-    ASSIGN_OR_RETURN(const bool is_row, ReadRow());
-    if (is_row) return true;
+Result<bool> CandidateIterator::Find() {
+  if (std::exchange(top_is_taken_, false)) {
+    ++heap_[0]->at;
+    RETURN_IF_ERROR(Advance());
   }
+  while (heap_.empty() && memstore_at_ == memstore_end_) {
+    for (File& file : files_) file.window->Close();
+    if (!has_candidates()) return false;
+    RETURN_IF_ERROR(OpenWindow());
+  }
+  return true;
+}
+
+bool CandidateIterator::Take(format::RowBatch* batch) {
+  if (heap_.empty() || !heap_[0]->returns_plain || !heap_[0]->item().settled) return false;
+  const File& file = *heap_[0];
+  const bool memstore_is_first =
+      memstore_at_ < memstore_end_ && Memstore::Key(memstore_rows_[memstore_at_]) <= file.key;
+  top_is_taken_ = !memstore_is_first && file.window->AddPlain(file.item(), batch);
+  if (top_is_taken_) CountSettled(file);
+  return top_is_taken_;
 }
 
 bool CandidateIterator::has_candidates() const {
@@ -225,7 +241,7 @@ Status CandidateIterator::ShareByBitmap(File* file, size_t which) {
     if (!file_overlap.here->Find(item.ordinal, &rank)) continue;
     if (!file_overlap.pair->is_aligned) {
       RETURN_IF_ERROR(file->window->Key(item.ordinal, &key));
-      RETURN_IF_ERROR(Find(other, key, format::RowHash(key, secret_)).status());
+      RETURN_IF_ERROR(Share(other, key, format::RowHash(key, secret_)).status());
       item.settled = false;
       continue;
     }
@@ -250,7 +266,7 @@ Status CandidateIterator::ShareByFilter(File* file, File* other) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (!may_hold[i]) continue;
     RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
-    ASSIGN_OR_RETURN(const bool found, Find(other, key, hashes_[i]));
+    ASSIGN_OR_RETURN(const bool found, Share(other, key, hashes_[i]));
     if (found) items[i].settled = false;
   }
   return {};
@@ -265,7 +281,7 @@ void CandidateIterator::OpenMemstoreRows(const std::optional<std::string>& bound
 }
 
 // Whether the file holds the row. If so, adds it to the file as an extra row.
-Result<bool> CandidateIterator::Find(File* file, std::string_view key, uint64_t hash) {
+Result<bool> CandidateIterator::Share(File* file, std::string_view key, uint64_t hash) {
   const FileSource& source = file->window->source();
   ASSIGN_OR_RETURN(const auto found, source.file->FindByHash(key, hash));
   if (!found.has_value()) return false;
@@ -293,7 +309,7 @@ void CandidateIterator::ChooseKey() {
   key_ = heap_[0]->key;
 }
 
-Result<bool> CandidateIterator::ReadRow() {
+Result<bool> CandidateIterator::Read() {
   ChooseKey();
   row_.Begin();
   locations_.Clear();
@@ -311,7 +327,7 @@ Result<bool> CandidateIterator::ReadRow() {
 // No source but the file on top has the row.
 Result<bool> CandidateIterator::ReadSettled() {
   const File* file = heap_[0];
-  ++(file->asks_filters ? job_->counters.settled_by_filter : job_->counters.settled_by_bitmap);
+  CountSettled(*file);
   RETURN_IF_ERROR(ReadItem());
   return Accept(/*settled=*/true, file->window->decided());
 }

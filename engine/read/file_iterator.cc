@@ -9,12 +9,6 @@
 namespace tandem::engine {
 namespace {
 
-// Whether the settled, plain rows of a file are returned as they are decoded. `decided`: they are
-// known to match.
-bool IsPlain(const ReadJob& job, bool decided) {
-  return (decided || !job.predicate.has_value()) && job.shape.ReturnsAllDecoded(decided);
-}
-
 class FileIterator final : public RowIterator {
  public:
   FileIterator(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
@@ -22,7 +16,7 @@ class FileIterator final : public RowIterator {
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
         walk_(job, source, candidates_.decided),
-        is_plain_(IsPlain(*job, candidates_.decided)) {
+        returns_plain_(ReturnsPlain(*job, candidates_.decided)) {
     locations_.files.push_back({source.file, 0});
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
@@ -31,42 +25,23 @@ class FileIterator final : public RowIterator {
     }
   }
 
-  Result<bool> Next() override {
-    while (true) {
-      ASSIGN_OR_RETURN(const bool more, Move());
-      if (!more) return false;
-      ASSIGN_OR_RETURN(const bool is_row, Read());
-      if (is_row) return true;
-    }
-  }
-
-  Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch) override {
-    RETURN_IF_ERROR(failure_);
-    RETURN_IF_ERROR(job_->cancellation.Check());
-    while (is_plain_ && batch->size() < rows_max && !batch->is_full()) {
-      const Result<bool> more = Move();
-      if (!more.has_value() && batch->size() > 0) {
-        failure_ = more.error();  // After the rows that were read.
-        return true;
-      }
-      RETURN_IF_ERROR(more.status());
-      if (!*more) return batch->size() > 0;
-      if (source_.IsSettledHere(walk_.ordinal()) && walk_.AddPlain(batch)) continue;
-      is_pending_ = true;
-      break;
-    }
-    if (batch->size() > 0) return true;
-    return RowIterator::NextBatch(rows_max, batch);
-  }
-
  private:
-  // Moves to the next row, or to the one that is pending.
-  Result<bool> Move() {
-    if (std::exchange(is_pending_, false)) return true;
-    return walk_.Next();
+  Result<bool> Find() override {
+    if (!found_) {
+      ASSIGN_OR_RETURN(found_, walk_.Next());
+    }
+    return found_;
   }
 
-  Result<bool> Read() {
+  bool Take(format::RowBatch* batch) override {
+    const bool taken =
+        returns_plain_ && source_.IsSettledHere(walk_.ordinal()) && walk_.AddPlain(batch);
+    found_ = !taken;
+    return taken;
+  }
+
+  Result<bool> Read() override {
+    found_ = false;
     const bool settled = source_.IsSettledHere(walk_.ordinal());
     row_.Begin();
     RETURN_IF_ERROR(walk_.Append(settled, &row_));
@@ -79,9 +54,8 @@ class FileIterator final : public RowIterator {
   const FileSource& source_;
   FileCandidates candidates_;
   RowWalk walk_;
-  const bool is_plain_;      // A plain row is returned as it is decoded.
-  bool is_pending_ = false;  // The walk is at a row that was not read.
-  Status failure_;           // Of the walk.
+  const bool returns_plain_;
+  bool found_ = false;  // The walk is at a row that was neither taken nor read.
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 class MergingIterator final : public RowIterator {
  public:
   MergingIterator(ReadJob* job, const Cluster& cluster, bool reverse)
-      : RowIterator(job), reverse_(reverse) {
+      : RowIterator(job), reverse_(reverse), returns_plain_(ReturnsPlain(*job, /*decided=*/false)) {
     for (const FileSource& source : cluster.files) {
       scans_.push_back(NewFileScan(job, source, reverse));
       waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
@@ -27,16 +27,6 @@ class MergingIterator final : public RowIterator {
     for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
       scans_.push_back(NewMemstoreScan(*memstore, cluster.rows, reverse));
       begins_at_once_.push_back(scans_.back().get());
-    }
-  }
-
-  Result<bool> Next() override {
-    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
-    while (true) {
-      RETURN_IF_ERROR(BeginWaiting());
-      if (heap_.empty()) return false;
-      ASSIGN_OR_RETURN(const bool is_row, ReadRow());
-      if (is_row) return true;
     }
   }
 
@@ -84,7 +74,24 @@ class MergingIterator final : public RowIterator {
            (heap_.size() < 3 || heap_[2]->key() != key);
   }
 
-  Result<bool> ReadRow() {
+  Result<bool> Find() override {
+    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
+    if (std::exchange(top_is_taken_, false)) {
+      RETURN_IF_ERROR(heap_[0]->Next());
+      Sift();
+    }
+    RETURN_IF_ERROR(BeginWaiting());
+    return !heap_.empty();
+  }
+
+  bool Take(format::RowBatch* batch) override {
+    top_is_taken_ =
+        returns_plain_ && IsAlone() && heap_[0]->IsSettledHere() && heap_[0]->AddPlain(batch);
+    job_->counters.settled_by_key += top_is_taken_;
+    return top_is_taken_;
+  }
+
+  Result<bool> Read() override {
     row_.Begin();
     locations_.Clear();
     key_.assign(heap_[0]->key());
@@ -119,6 +126,8 @@ class MergingIterator final : public RowIterator {
   }
 
   bool reverse_;
+  const bool returns_plain_;
+  bool top_is_taken_ = false;  // The heap is as it was before.
   std::vector<std::unique_ptr<SourceScan>> scans_;
   std::vector<SourceScan*> begins_at_once_;
   std::vector<Waiting> waiting_;

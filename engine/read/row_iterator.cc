@@ -6,7 +6,26 @@
 
 namespace tandem::engine {
 
-Result<bool> RowIterator::NextBatch(size_t /*rows_max*/, format::RowBatch* batch) {
+Result<bool> RowIterator::Next() {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, Find());
+    if (!found) return false;
+    ASSIGN_OR_RETURN(const bool is_row, Read());
+    if (is_row) return true;
+  }
+}
+
+Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
+  RETURN_IF_ERROR(failure_);
+  RETURN_IF_ERROR(job_->cancellation.Check());
+  while (batch->size() < rows_max && !batch->is_full()) {
+    const Result<bool> found = Find();
+    failure_ = found.status();
+    if (batch->size() == 0) RETURN_IF_ERROR(failure_);
+    if (!failure_.ok() || !*found) return batch->size() > 0;
+    if (!Take(batch)) break;
+  }
+  if (batch->size() > 0) return true;
   ASSIGN_OR_RETURN(const bool is_row, Next());
   if (!is_row) return false;
   ASSIGN_OR_RETURN(const RowView row, View());

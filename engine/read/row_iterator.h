@@ -29,14 +29,14 @@ class RowIterator {
   /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled. Lifetime: key() and visible()
   /// until the next call.
-  virtual Result<bool> Next() = 0;
+  Result<bool> Next();
   std::string_view key() const { return key_; }
   /// Visible cells of the columns that decide, and of others.
   std::span<const format::Cell> visible() const { return row_.visible(); }
 
   /// Moves over the next such rows, at most `rows_max`, and adds them to `*batch`, which is empty;
   /// false at the end. Lifetime of the rows: until the next call. Errors: as Next and View.
-  virtual Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch);
+  Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch);
   /// The row as it is returned, if all its cells are in memory and fit in one piece. Lifetime:
   /// until the next call of any method.
   std::optional<RowView> PlainView();
@@ -54,6 +54,20 @@ class RowIterator {
         existence_(job, &blocks_),
         pieces_(job->shape) {}
 
+  /// Finds the next row that is neither taken nor read; false at the end. Changes nothing if it is
+  /// found already. Errors: kCorruption, kIoError, kCancelled.
+  virtual Result<bool> Find() = 0;
+  /// Takes the row that was found if it is settled, plain and returned as it is decoded: adds it to
+  /// `*batch`, or leaves it out if it has no cell to return. False: it has to be read.
+  virtual bool Take(format::RowBatch* batch) = 0;
+  /// Reads the row that was found, and decides on it by Accept.
+  virtual Result<bool> Read() = 0;
+
+  /// Whether settled, plain rows may be returned as they are decoded. `decided`: they are known to
+  /// match.
+  static bool ReturnsPlain(const ReadJob& job, bool decided) {
+    return (decided || !job.predicate.has_value()) && job.shape.ReturnsAllDecoded(decided);
+  }
   /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: if the
   /// row is settled, it satisfies the predicate.
   Result<bool> Accept(bool settled, bool decided);
@@ -72,6 +86,7 @@ class RowIterator {
   ExistenceCheck existence_;
   RowPieces pieces_;
   std::optional<RowView> first_piece_;  // Of a large row that was opened.
+  Status failure_;                      // Of Find; comes after the rows that were taken before it.
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.

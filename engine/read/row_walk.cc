@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-
 namespace tandem::engine {
 namespace {
 
@@ -161,16 +160,7 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
     const Lane& lane = *lanes_[i];
     if (&lane == only_ || lane.is_here) is_plain = lane.AppendPlain(batch);
   }
-  if (!is_plain || batch->exceeds_piece()) {
-    batch->Drop();
-    return false;
-  }
-  if (batch->has_cells() || !job_->shape.needs_cells) {
-    batch->End();
-  } else {
-    batch->Drop();
-  }
-  return true;
+  return batch->End(is_plain, job_->shape.needs_cells);
 }
 
 bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {

@@ -26,6 +26,7 @@ class FileScan final : public SourceScan {
   }
 
   bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
+  bool AddPlain(format::RowBatch* batch) const override { return walk_.AddPlain(batch); }
   Status Append(bool settled, RowBuilder* row) override { return walk_.Append(settled, row); }
   void AddLocation(RowLocations* locations) const override {
     locations->files.push_back({source_.file, walk_.ordinal()});
@@ -58,6 +59,7 @@ class MemstoreScan final : public SourceScan {
   }
 
   bool IsSettledHere() const override { return false; }
+  bool AddPlain(format::RowBatch*) const override { return false; }
 
   Status Append(bool, RowBuilder* row) override {
     row->Append(row_.row());

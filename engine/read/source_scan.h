@@ -20,6 +20,8 @@ class SourceScan {
   std::string_view key() const { return key_; }
   /// Whether this source holds no hidden, expired or old cell of the row.
   virtual bool IsSettledHere() const = 0;
+  /// Adds the row, which is settled: see RowWalk::AddPlain.
+  virtual bool AddPlain(format::RowBatch* batch) const = 0;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   virtual Status Append(bool settled, RowBuilder* row) = 0;
   /// Adds the location of the row.

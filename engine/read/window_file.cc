@@ -42,7 +42,9 @@ std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
                                                         const FileSource& source, bool decided) {
   std::vector<Section> sections;
   for (const format::DataSection* data : source.families) {
-    sections.push_back({.data = data, .columns = FamilyColumns(shape, *data, decided)});
+    sections.push_back({.data = data,
+                        .columns = FamilyColumns(shape, *data, decided),
+                        .family = shape.FamilyName(data->family())});
   }
   if (LeadOf(sections, source) == sections.size()) {
     sections.push_back({.data = source.carrier, .columns = FamilyColumns()});
@@ -213,6 +215,20 @@ Status WindowFile::Key(uint32_t ordinal, std::string* key) const {
 Status WindowFile::Key(const Item& item, std::string* key) const {
   const Pinned& pinned = lead().pinned[item.pinned];
   return pinned.rows->Key(item.ordinal - pinned.first, key);
+}
+
+bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
+  const Pinned& first = lead().pinned[item.pinned];
+  bool is_plain = batch->Begin(*first.rows, item.ordinal - first.first);
+  for (size_t i = 0; is_plain && i < sections_.size(); ++i) {
+    const Section& section = sections_[i];
+    const format::Projection* wanted = section.columns.Of(/*is_settled=*/true);
+    if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
+    const uint32_t position = section.data->RankOf(item.ordinal);
+    const Pinned& pinned = i == lead_ ? first : *section.Find(position);
+    is_plain = batch->AppendCells(pinned.rows, position - pinned.first, *wanted, section.family);
+  }
+  return batch->End(is_plain, job_->shape.needs_cells);
 }
 
 Status WindowFile::Append(const Item& item, RowBuilder* row) const {

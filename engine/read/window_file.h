@@ -65,6 +65,8 @@ class WindowFile {
   Status Key(uint32_t ordinal, std::string* key) const;
   /// The same of an item. Requires: Complete was called.
   Status Key(const Item& item, std::string* key) const;
+  /// Adds an item, which is settled, as RowWalk::AddPlain does. Requires: Complete was called.
+  bool AddPlain(const Item& item, format::RowBatch* batch) const;
   /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
   /// until Close.
   Status Append(const Item& item, RowBuilder* row) const;
@@ -80,6 +82,7 @@ class WindowFile {
   struct Section {
     const format::DataSection* data = nullptr;
     FamilyColumns columns;
+    std::string_view family = {};     // Its name.
     std::vector<Pinned> pinned = {};  // By block.
     mutable size_t last_found = 0;    // In `pinned`: rows are mostly looked up in order.
 

@@ -1,4 +1,4 @@
-// Each stage of a look-up prefetches the memory that the next one needs.
+// Sifting the candidates of a file, and locating those of memstores in it.
 #include "engine/source/candidate_stream.h"
 
 #include <algorithm>
@@ -8,21 +8,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr size_t kTogether = 64;
-constexpr size_t kHashesAhead = 16;
-
-// The Puts that the postings of an index over the column come from; nullopt if their timestamps are
-// not known.
-std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
-                                const format::IndexColumnRecord& column) {
-  const format::FileStatistics& statistics = file.statistics();
-  for (const format::ColumnTimes& times : statistics.column_times) {
-    if (times.family == column.family && times.qualifier == column.qualifier) {
-      return OlderPuts{&column, times.max_timestamp};
-    }
-  }
-  return std::nullopt;
-}
+constexpr size_t kTogether = MemstoreVerdicts::kTogether;
 
 }  // namespace
 
@@ -32,15 +18,10 @@ CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const Fil
     : job_(job),
       cluster_(cluster),
       source_(source),
+      memstores_(*job, cluster, source, candidates.index),
       candidates_(std::move(candidates.ordinals)),
       candidates_charge_(std::move(candidates.charge)),
-      memstore_rows_(memstore_rows) {
-  const format::IndexRecord* index = candidates.index;
-  const bool may_die = !cluster.memstores.empty() && !job->view.point.is_bounded();  // Rule 22.
-  if (may_die && index != nullptr && index->columns.size() == 1) {
-    puts_ = PutsOf(*source.file, index->columns.front());
-  }
-}
+      memstore_rows_(memstore_rows) {}
 
 bool CandidateStream::is_done() const {
   return at_ == sifted_.size() && candidates_at_ == candidates_.size() &&
@@ -67,53 +48,22 @@ Status CandidateStream::Sift() {
   at_ = 0;
   while (sifted_.empty() && candidates_at_ < candidates_.size()) {
     RETURN_IF_ERROR(job_->cancellation.Check());
-    const size_t count = std::min(kTogether, candidates_.size() - candidates_at_);
-    RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_, count)));
-    candidates_at_ += count;
+    RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_)));
   }
   return {};
 }
 
-Status CandidateStream::SiftSome(std::span<const uint32_t> candidates) {
-  std::array<Verdict, kTogether> verdicts;
-  std::fill_n(verdicts.begin(), candidates.size(), Verdict::kOnlyHere);
-  if (!cluster_.memstores.empty()) {
-    if (!hashes_.has_value()) {
-      ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
-    }
-    std::array<uint64_t, kTogether> hashes;
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      const size_t ahead = std::min(candidates_at_ + i + kHashesAhead, candidates_.size() - 1);
-      hashes_->Prefetch(candidates_[ahead], 1);
-      ASSIGN_OR_RETURN(hashes[i], hashes_->At(candidates[i]));
-    }
-    for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-      Ask(*memstore, {hashes.data(), candidates.size()}, {verdicts.data(), candidates.size()});
-    }
+// Sifts the first of the candidates that are left.
+Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
+  std::array<MemstoreVerdict, kTogether> verdicts;
+  const size_t count = std::min(kTogether, left.size());
+  RETURN_IF_ERROR(memstores_.Ask(left, {verdicts.data(), count}));
+  for (size_t i = 0; i < count; ++i) {
+    if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
+    sifted_.push_back({left[i], verdicts[i] != MemstoreVerdict::kAbsent});
   }
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    if (verdicts[i] != Verdict::kSuperseded)
-      sifted_.push_back({candidates[i], verdicts[i] == Verdict::kShared});
-  }
+  candidates_at_ += count;
   return {};
-}
-
-void CandidateStream::Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
-                          std::span<Verdict> verdicts) const {
-  std::array<const MemRow*, kTogether> found;
-  const std::span<const MemRow*> rows(found.data(), hashes.size());
-  memstore.FindEach(hashes, rows);
-  if (puts_.has_value()) {
-    for (const MemRow* row : rows) {
-      if (row != nullptr) Memstore::PrefetchCells(row);
-    }
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] == nullptr || verdicts[i] == Verdict::kSuperseded) continue;
-    const bool is_dead =
-        puts_.has_value() && Memstore::Supersedes(rows[i], *puts_, job_->view.point.sequence);
-    verdicts[i] = is_dead ? Verdict::kSuperseded : Verdict::kShared;
-  }
 }
 
 // Fills located_ unless the file holds no more of the memstores' candidates.

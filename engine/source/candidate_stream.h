@@ -1,9 +1,8 @@
 // The rows of one file that a read through an index must look at. The memstores of the cluster are
 // asked first, before a block of the file is read:
 //
-// 1. Candidates of the file are looked up in the memstores. A memstore is a newer source of which a
-//    reader sees the cells up to its sequence. If it makes the posting dead (rules 13 and 15), the
-//    row is dropped; if it only holds the row, the row is marked as shared.
+// 1. Candidates of the file are looked up in the memstores (memstore_verdicts.h). If these make the
+//    posting dead, the row is dropped; if they only hold the row, it is marked as shared.
 // 2. Candidates of the memstores are looked up in the file. Rows that are found are shared.
 // 3. Both are merged into one ascending stream.
 //
@@ -12,16 +11,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/status_macros.h"
 #include "engine/source/candidates.h"
+#include "engine/source/memstore_verdicts.h"
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
 #include "format/schema.h"
-#include "store_file/key_hashes_reader.h"
 #include "store_file/store_file.h"
 
 namespace tandem::engine {
@@ -50,22 +48,16 @@ class CandidateStream {
   }
 
  private:
-  /// What the memstores say of a candidate.
-  enum class Verdict : uint8_t { kOnlyHere, kShared, kSuperseded };
-
   bool Take(Row* row);
   Status Sift();
-  Status SiftSome(std::span<const uint32_t> candidates);
-  void Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
-           std::span<Verdict> verdicts) const;
+  Status SiftSome(std::span<const uint32_t> left);
   Status Locate();
   Status KeepPossible();
 
   ReadJob* job_;
   const Cluster& cluster_;
   const FileSource& source_;
-  std::optional<OlderPuts> puts_;  // Of the file; nullopt: none can be dead.
-  std::optional<format::KeyHashesReader> hashes_;
+  MemstoreVerdicts memstores_;
 
   std::vector<uint32_t> candidates_;
   base::MemoryCharge candidates_charge_;

@@ -92,21 +92,6 @@ struct HeadedRow {
   }
 };
 
-// Sorts by key and keeps one row per key.
-void SortByKey(std::vector<const MemRow*>* rows) {
-  constexpr size_t kAhead = 16;
-  std::vector<HeadedRow> headed;
-  headed.reserve(rows->size());
-  for (size_t i = 0; i < rows->size(); ++i) {
-    __builtin_prefetch((*rows)[std::min(i + kAhead, rows->size() - 1)]);
-    headed.push_back({format::KeyHead(Memstore::Key((*rows)[i])), (*rows)[i]});
-  }
-  std::sort(headed.begin(), headed.end());
-  headed.erase(std::unique(headed.begin(), headed.end()), headed.end());
-  rows->clear();
-  for (const HeadedRow& row : headed) rows->push_back(row.row);
-}
-
 // Rows of a memstore whose postings in a range cannot match: the newest Put of the column that the
 // memstore shows is not in the range, or another memstore, being a newer source, makes that Put
 // dead (rule 13). A row that matches by an older version is a candidate of another source.
@@ -118,29 +103,33 @@ class DeadRows {
         sequence_(point.sequence),
         may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
 
+  /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
+  /// and in the range. Requires: the rows have entries in `range`.
+  template <typename Use>
+  void ForEachLive(const format::KeyRange& range, std::span<const MemRow* const> rows, Use&& use) {
+    constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i + kRowsAhead < rows.size()) __builtin_prefetch(rows[i + kRowsAhead]);
+      if (i + kCellsAhead < rows.size()) Memstore::PrefetchCells(rows[i + kCellsAhead]);
+      const std::optional<LivePut> put = Memstore::NewestPut(rows[i], column_, sequence_);
+      if (!put.has_value()) continue;
+      entry_.clear();
+      const bool has_entry = format::AppendIndexKey(column_, put->value, &entry_).ok();
+      if (has_entry && (!range.Contains(entry_) || IsDeadByOthers(rows[i], *put))) continue;
+      use(rows[i], has_entry ? &*put : nullptr);
+    }
+  }
   /// Requires: the rows have entries in `range`.
   void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
-    constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
-    if (!may_die_ || rows->empty()) return;
+    if (!may_die_) return;
     size_t kept = 0;
-    for (size_t i = 0; i < rows->size(); ++i) {
-      if (i + kRowsAhead < rows->size()) __builtin_prefetch((*rows)[i + kRowsAhead]);
-      if (i + kCellsAhead < rows->size()) Memstore::PrefetchCells((*rows)[i + kCellsAhead]);
-      if (!IsDead((*rows)[i], range)) (*rows)[kept++] = (*rows)[i];
-    }
+    ForEachLive(range, *rows, [&](const MemRow* row, const LivePut*) { (*rows)[kept++] = row; });
     rows->resize(kept);
   }
 
  private:
-  bool IsDead(const MemRow* row, const format::KeyRange& range) {
-    const std::optional<LivePut> live = Memstore::NewestPut(row, column_, sequence_);
-    if (!live.has_value()) return true;
-    entry_.clear();
-    if (!format::AppendIndexKey(column_, live->value, &entry_).ok()) return false;
-    return !range.Contains(entry_) || (memstores_.size() > 1 && IsDeadByOthers(row, *live));
-  }
-
   bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
+    if (memstores_.size() == 1) return false;
     const std::string_view key = Memstore::Key(row);
     const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
     const OlderPuts puts{&column_, live.timestamp};
@@ -168,6 +157,30 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 }
 
 }  // namespace
+
+void SortByKey(std::vector<const MemRow*>* rows) {
+  constexpr size_t kAhead = 16;
+  std::vector<HeadedRow> headed;
+  headed.reserve(rows->size());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    __builtin_prefetch((*rows)[std::min(i + kAhead, rows->size() - 1)]);
+    headed.push_back({format::KeyHead(Memstore::Key((*rows)[i])), (*rows)[i]});
+  }
+  std::sort(headed.begin(), headed.end());
+  headed.erase(std::unique(headed.begin(), headed.end()), headed.end());
+  rows->clear();
+  for (const HeadedRow& row : headed) rows->push_back(row.row);
+}
+
+std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
+                                   const format::IndexColumnRecord& column) {
+  for (const format::ColumnTimes& times : file.statistics().column_times) {
+    if (times.family == column.family && times.qualifier == column.qualifier) {
+      return times.max_timestamp;
+    }
+  }
+  return std::nullopt;
+}
 
 bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status) {
   if (status.code() != StatusCode::kCorruption) return false;
@@ -234,6 +247,60 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
   std::erase_if(rows,
                 [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
   return rows;
+}
+
+namespace {
+
+// Whether a Put of a memstore decides alone if no file has a newer one. (Markers hide Puts of
+// smaller sequences alone, and those of files are smaller.)
+bool PutsDecide(const Cluster& cluster, const AccessPath& access, const TableView& view) {
+  if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) {
+    return false;
+  }
+  const format::IndexRecord& index = *access.paths[0].index;
+  if (index.columns.size() != 1 || view.point.is_bounded()) return false;
+  return std::all_of(view.table->families.begin(), view.table->families.end(),
+                     [&](const format::FamilyRecord& family) {
+                       return family.id != index.columns[0].family ||
+                              family.options.ttl_micros == 0;
+                     });
+}
+
+// No Put of the column in a file of the cluster has a larger timestamp.
+int64_t NewestPutOfFiles(const Cluster& cluster, const format::IndexColumnRecord& column) {
+  int64_t newest = INT64_MIN;
+  for (const FileSource& source : cluster.files) {
+    const int64_t newest_of_all = source.file->statistics().max_timestamp;
+    newest = std::max(newest, NewestPutOf(*source.file, column).value_or(newest_of_all));
+  }
+  return newest;
+}
+
+}  // namespace
+
+MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
+                                   const TableView& view) {
+  MemstoreMatches matches;
+  if (!PutsDecide(cluster, access, view)) {
+    matches.others = MemstoreCandidates(cluster, access, view.point);
+    return matches;
+  }
+  const IndexPath& path = access.paths[0];
+  const int64_t newest_of_files = NewestPutOfFiles(cluster, path.index->columns[0]);
+  DeadRows dead(cluster, path, view.point);
+  std::vector<const MemRow*> found;
+  for (const format::KeyRange& range : path.ranges) {
+    found.clear();
+    cluster.memstores[0]->CollectIndex(path.position, range, view.point.sequence, &found);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    dead.ForEachLive(range, found, [&](const MemRow* row, const LivePut* put) {
+      if (!cluster.rows.Contains(Memstore::Key(row))) return;
+      const bool is_known = put != nullptr && put->timestamp >= newest_of_files;
+      (is_known ? matches.known : matches.others).push_back(row);
+    });
+  }
+  return matches;
 }
 
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/memory_account.h"
@@ -43,6 +44,10 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
 /// whether the file continues without the section, so that `status` is no error.
 bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status);
 
+/// The largest timestamp of the column's Puts in the file; nullopt: it is not known.
+std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
+                                   const format::IndexColumnRecord& column);
+
 /// Every row of a file without a usable section is a candidate. Errors: kIoError; kCorruption if
 /// the file does not continue without broken sections.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access);
@@ -51,6 +56,17 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& 
 /// cells in memstores make dead. Whether the others match must be decided on the merged row.
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point);
+
+/// The same rows by whether they are known to match: because of a Put in the range, of which no
+/// file has a newer one. Files may have postings of such rows, which are dead (rule 13).
+struct MemstoreMatches {
+  std::vector<const MemRow*> known;   ///< Unique, in no order.
+  std::vector<const MemRow*> others;  ///< In no order.
+};
+MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
+                                   const TableView& view);
+/// Sorts the rows by key and keeps one of each key.
+void SortByKey(std::vector<const MemRow*>* rows);
 
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);

@@ -69,7 +69,7 @@ Result<bool> OverlapProbe::MayHold(uint32_t ordinal) {
   }
   if (!needs_hashes_) return false;
   if (!hashes_.has_value()) {
-    needs_hashes_ = !cluster_.memstores.empty() || !HasAllOverlaps(source_);
+    needs_hashes_ = !HasAllOverlaps(source_);
     if (!needs_hashes_) return false;
     ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
   }
@@ -78,9 +78,6 @@ Result<bool> OverlapProbe::MayHold(uint32_t ordinal) {
 }
 
 Result<bool> OverlapProbe::MayHoldByHash(uint64_t hash) {
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    if (memstore->MayContain(hash)) return true;
-  }
   for (const FileOverlap& file_overlap : source_.file_overlaps) {
     if (file_overlap.is_known()) continue;
     ASSIGN_OR_RETURN(const bool may, cluster_.files[file_overlap.other].file->MayContain(hash));

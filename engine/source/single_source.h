@@ -23,14 +23,14 @@ void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uin
 /// Whether the file certainly shares no row with any other source of the cluster.
 bool OverlapsNothing(const Cluster& cluster, const FileSource& source);
 
-/// Which rows of a file other sources of its cluster may hold as well. Threads: one at a time.
+/// Which rows of a file other files of its cluster may hold as well. Threads: one at a time.
 /// Lifetime: cluster and source outlive it.
 class OverlapProbe {
  public:
   OverlapProbe(const Cluster& cluster, const FileSource& source)
       : cluster_(cluster), source_(source), ranks_(source.file_overlaps.size()) {}
 
-  /// False: no other source holds the row. Cheapest for ascending ordinals. Errors: kCorruption,
+  /// False: no other file holds the row. Cheapest for ascending ordinals. Errors: kCorruption,
   /// kIoError.
   Result<bool> MayHold(uint32_t ordinal);
 

@@ -1,6 +1,8 @@
 // Decoded rows are kept as offsets until the batch is read, since keys and cells move as they grow.
 #include "format/row/row_batch.h"
 
+#include "tandem/limits.h"
+
 namespace tandem::format {
 namespace {
 
@@ -44,20 +46,29 @@ void RowBatch::Pin(const RowBlockRef& block) {
   pinned_bytes_ += block->raw_bytes;
 }
 
-// Bytes of the qualifiers and values of the row that is being added.
-uint64_t RowBatch::CellBytes() const {
+// Whether the qualifiers and values of the row that is being added exceed one piece.
+bool RowBatch::ExceedsPiece() const {
+  const size_t first = begins_[size_].cell;
+  // Values are in the blocks.
+  const uint64_t most = pinned_bytes_ + (cells_.size() - first) * kQualifierBytesMax;
+  if (most <= kRowPieceBytes) return false;
   uint64_t bytes = 0;
-  for (size_t i = begins_[size_].cell; i < cells_.size(); ++i) {
+  for (size_t i = first; i < cells_.size(); ++i) {
     bytes += cells_[i].qualifier.size() + cells_[i].value.size();
   }
-  return bytes;
+  return bytes > kRowPieceBytes;
 }
 
-void RowBatch::End() { begins_[++size_] = {keys_.size(), cells_.size()}; }
-
-void RowBatch::Drop() {
-  keys_.resize(begins_[size_].key);
-  cells_.resize(begins_[size_].cell);
+bool RowBatch::End(bool is_plain, bool needs_cells) {
+  const bool fits = is_plain && !ExceedsPiece();
+  const bool has_cells = cells_.size() > begins_[size_].cell;
+  if (fits && (has_cells || !needs_cells)) {
+    begins_[++size_] = {keys_.size(), cells_.size()};
+  } else {
+    keys_.resize(begins_[size_].key);
+    cells_.resize(begins_[size_].cell);
+  }
+  return fits;
 }
 
 }  // namespace tandem::format

@@ -16,7 +16,6 @@
 
 #include "format/cell/projection.h"
 #include "format/row/row_block.h"
-#include "tandem/limits.h"
 #include "tandem/row.h"
 
 namespace tandem::format {
@@ -45,25 +44,20 @@ class RowBatch {
   /// as its maker says.
   void Add(const RowView& row) { rows_[size_++] = row; }
 
-  // A decoded row: Begin, AppendCells for each family, then End or Drop.
+  // A decoded row: Begin, AppendCells for each family, then End.
 
-  /// Begins a row with the key of row `slot` of the block. False: the key is malformed; Drop it.
+  /// Begins a row with the key of row `slot` of the block. False: the key is malformed.
   /// Requires: !is_full(); no views were added.
   bool Begin(const RowBlock& block, uint32_t slot) { return block.AppendKey(slot, &keys_).ok(); }
   /// Appends the wanted cells of row `slot`, as cells of the family named `family`. False: the row
-  /// is not plain, or malformed; Drop it, and read it by RowBlock::Cells. Lifetime: the names of
-  /// the projection and the family outlive the rows.
+  /// is not plain, or malformed. Lifetime: the names of the projection and the family outlive the
+  /// rows.
   bool AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
                    std::string_view family);
-  bool has_cells() const { return cells_.size() > begins_[size_].cell; }
-  /// Whether the row's qualifiers and values exceed one piece (kRowPieceBytes).
-  bool exceeds_piece() const {
-    const size_t cells = cells_.size() - begins_[size_].cell;
-    const uint64_t most = pinned_bytes_ + cells * kQualifierBytesMax;  // Values are in the blocks.
-    return most > kRowPieceBytes && CellBytes() > kRowPieceBytes;
-  }
-  void End();
-  void Drop();
+  /// Ends the row. `is_plain`: all of the above was true. With `needs_cells` a row without a cell
+  /// is left out. False: the row is dropped; it has to be read by RowBlock::Cells, since it is not
+  /// plain or exceeds a piece (kRowPieceBytes).
+  bool End(bool is_plain, bool needs_cells);
 
  private:
   // Blocks that would be evicted otherwise.
@@ -76,7 +70,7 @@ class RowBatch {
 
   bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
   void Pin(const RowBlockRef& block);
-  uint64_t CellBytes() const;
+  bool ExceedsPiece() const;
 
   std::array<RowView, kRowsMax> rows_;
   size_t size_ = 0;

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_SUITE(interleave)
 BOOST_AUTO_TEST_CASE(WritersReaderAndFlush) { ExploreNamed("WritersReaderAndFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAFlush) { ExploreNamed("ReadsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideACompaction) { ExploreNamed("ReadsBesideACompaction"); }
+BOOST_AUTO_TEST_CASE(GetsBesideAMerge) { ExploreNamed("GetsBesideAMerge"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAMemstoreSwitch) { ExploreNamed("ReadsBesideAMemstoreSwitch"); }
 BOOST_AUTO_TEST_CASE(WritersAndLogRoll) { ExploreNamed("WritersAndLogRoll"); }
 BOOST_AUTO_TEST_CASE(CloseBesideCalls) { ExploreNamed("CloseBesideCalls"); }

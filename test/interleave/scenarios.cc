@@ -85,6 +85,27 @@ EngineScenario ReadsBesideACompaction() {
   return scenario;
 }
 
+// A get registers no sequence (docs/decisions/0014): the merge may drop the version that it began
+// beside. Because of the snapshot the merge keeps the sequence of the version after it.
+EngineScenario GetsBesideAMerge() {
+  EngineScenario scenario{.name = "GetsBesideAMerge", .plan = {.tuning = TinyTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"b", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Get("a"); }, [&] { world.Get("a"); }},
+            {[&] { world.TakeSnapshot(); },
+             [&] {
+               world.Write({{"a", "0"}});
+             },
+             [&] { world.Flush(); },
+             [&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Compact(); }, [&] { world.ReadSnapshot("0"); },
+             [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario ReadsBesideAMemstoreSwitch() {
   EngineScenario scenario{.name = "ReadsBesideAMemstoreSwitch",
                           .plan = {.tuning = SwitchingTuning(), .two_regions = true}};
@@ -277,6 +298,7 @@ std::vector<EngineScenario> EngineScenarios() {
   std::vector<EngineScenario> scenarios = {WritersReaderAndFlush(),
                                            ReadsBesideAFlush(),
                                            ReadsBesideACompaction(),
+                                           GetsBesideAMerge(),
                                            ReadsBesideAMemstoreSwitch(),
                                            WritersAndLogRoll(),
                                            CloseBesideCalls(),

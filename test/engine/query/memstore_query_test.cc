@@ -1,8 +1,10 @@
 // Queries over rows that a memstore has updated: which hits of the file are looked at, and that the
 // answer is that of a scan.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <vector>
 
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
@@ -15,8 +17,9 @@ constexpr int64_t kFileTime = 1'000;
 
 // A file of rows whose column c is "1", and a memstore over it.
 struct MemstoreQueryFixture : TestEngine {
-  explicit MemstoreQueryFixture(uint32_t max_versions = 1) {
+  explicit MemstoreQueryFixture(uint32_t max_versions = 1, uint64_t cache_bytes = 1 << 20) {
     tuning.compaction_runs = 100;
+    tuning.block_cache_bytes = cache_bytes;
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
     BOOST_REQUIRE_EQUAL((**this).CreateTable(SimpleTable(max_versions)).ToString(), "OK");
     for (int row = 0; row < kRows; ++row) PutAt(row, "1", kFileTime);
@@ -41,6 +44,20 @@ struct MemstoreQueryFixture : TestEngine {
     BOOST_CHECK_EQUAL(*count, explained->rows);
     return *explained;
   }
+  /// Of a count of rows with that value, the second time: the first loads what it looks up in.
+  size_t ReadsOfCount(const std::string& value, uint64_t expected) {
+    for (int run = 0; run < 2; ++run) {
+      disk.control().SetTracing(true);
+      (void)disk.control().TakeTrace();
+      const auto count = (**this).Count({}, "t", Predicate::Equal("c", value), {});
+      BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
+      BOOST_CHECK_EQUAL(*count, expected);
+    }
+    const std::vector<DiskEvent> trace = disk.control().TakeTrace();
+    return static_cast<size_t>(std::count_if(
+        trace.begin(), trace.end(),
+        [](const DiskEvent& event) { return event.operation == DiskOperation::kRead; }));
+  }
   std::string Keys(const Predicate& predicate, const ReadOptions& options,
                    const QueryOptions& query) {
     auto cursor = (**this).Query(options, "t", predicate, query);
@@ -50,6 +67,10 @@ struct MemstoreQueryFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
     return keys;
   }
+};
+
+struct Uncached : MemstoreQueryFixture {
+  Uncached() : MemstoreQueryFixture(1, 0) {}
 };
 
 struct TwoVersions : MemstoreQueryFixture {
@@ -162,6 +183,40 @@ BOOST_AUTO_TEST_CASE(AnOrOfTwoColumnsKillsNothing) {
   scan.no_index = true;
   const Predicate either = Predicate::Or({Predicate::Equal("c", "1"), Predicate::Equal("c", "2")});
   BOOST_CHECK_EQUAL(Keys(either, {}, {}), Keys(either, {}, scan));
+}
+
+BOOST_FIXTURE_TEST_CASE(ACountReadsNoRowThatAMemstoreDecides, Uncached) {
+  PutAt(5, "1", kFileTime + 1);
+  PutAt(kRows, "1", kFileTime + 1);  // In the memstore alone.
+  const size_t ones = ReadsOfCount("1", 41), twos = ReadsOfCount("2", 0);
+  PutAt(0, "2", kFileTime + 1);
+  PutAt(1, "2", kFileTime);
+  PutAt(2, "1", kFileTime + 1);
+  PutAt(3, "2", kFileTime + 1, "other");
+  BOOST_CHECK_EQUAL(ReadsOfCount("1", 39), ones);
+  BOOST_CHECK_EQUAL(ReadsOfCount("2", 2), twos);
+  PutAt(4, "2", kFileTime - 1);  // The file's Put is newer.
+  BOOST_CHECK_GT(ReadsOfCount("1", 39), ones);
+  BOOST_CHECK_GT(ReadsOfCount("2", 2), twos);
+}
+
+BOOST_AUTO_TEST_CASE(ADeletedCellOfAFileIsNotCounted) {
+  WriteBatch batch;
+  batch.DeleteCell("t", Key(0), "d", "c", kFileTime);
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  BOOST_CHECK_EQUAL(Explained("1").rows, 39u);
+}
+
+BOOST_AUTO_TEST_CASE(ALaterWriteChangesNoCountAtASnapshot) {
+  PutAt(0, "2", kFileTime + 1);
+  const Result<Snapshot> snapshot = (**this).TakeSnapshot();
+  for (int row = 0; row < 10; ++row) PutAt(row, "3", kFileTime + 2);
+  for (int row = 10; row < 20; ++row) PutAt(row, "3", kFileTime + 2, "other");
+  ReadOptions options;
+  options.snapshot = &*snapshot;
+  BOOST_CHECK_EQUAL(Explained("1", options).rows, 39u);
+  BOOST_CHECK_EQUAL(Explained("2", options).rows, 1u);
+  BOOST_CHECK_EQUAL(Explained("3", options).rows, 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
