@@ -80,9 +80,10 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
 }
 
 Status Compactor::CompactDueLocked(Region& region) {
-  const std::optional<Inputs> inputs = Pick(region, policy_);
+  std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return Status();  // It was done before the turn came.
-  return CompactInputs(region, *inputs, CancelFlagOf(region, *inputs));
+  const CancelFlag& cancelled = CancelFlagOf(region, *inputs);
+  return CompactInputs(region, *std::move(inputs), cancelled);
 }
 
 // Records whether the region's merges fail: if they do, writers do not wait for them.
@@ -145,16 +146,17 @@ std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
 Status Compactor::CompactLocked(Region& region) {
   const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
-    const std::optional<Inputs> inputs = Pick(region, policy);
+    std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *inputs, cancelled_));
+    RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), cancelled_));
   }
   Inputs all{.version = WithoutMemstores(*region.version())};
   all.end = all.version.files.size();
-  return CompactInputs(region, all, cancelled_);
+  return CompactInputs(region, std::move(all), cancelled_);
 }
 
-Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled) {
+// The last to hold the inputs, if its caller does not.
+Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return Status();
   // Otherwise the heap that flushes freed would add to what the merge takes.
@@ -181,7 +183,8 @@ Status Compactor::CompactInputs(Region& region, const Inputs& inputs, const Canc
     return Status();
   }));
   work_.monitor->CountRewritten(broken);
-  // What the merge decoded of its inputs.
+  inputs = {};
+  // What the merge decoded of the inputs, and what was kept of them.
   work_.files->cache()->Freed(event.input_bytes);
   return Status();
 }

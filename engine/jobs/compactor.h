@@ -99,7 +99,7 @@ class Compactor {
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
   const CancelFlag& CancelFlagOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
   Status CompactLocked(Region& region);
-  Status CompactInputs(Region& region, const Inputs& inputs, const CancelFlag& cancelled);
+  Status CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
   Status RewriteLocked(Region& region);
   Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
