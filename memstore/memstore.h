@@ -86,6 +86,9 @@ class Memstore {
   /// For each hash a row that has it, nullptr where none has. Requires: as many rows as hashes.
   void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
   static std::string_view Key(const MemRow* row);
+  /// Whether the row has a cell with sequence <= `max_sequence`. A row that an iterator meets may
+  /// have none yet, and Find may not know it then.
+  static bool HasCells(const MemRow* row, format::SequenceNumber max_sequence);
   /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
   /// DeleteColumn or DeleteFamily of the column at or above all of them. (For a Put that a
   /// DeleteCell took back, either answer is correct.) Requires: the puts are in a source that is

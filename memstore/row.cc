@@ -77,6 +77,11 @@ const MemCell* NewestInTree(const MemCell* first, const RowTreeNode* root,
 
 }  // namespace
 
+bool Memstore::HasCells(const MemRow* row, format::SequenceNumber max_sequence) {
+  uint64_t looked_at = 0;
+  return FirstAt(row, max_sequence, &looked_at) != nullptr;
+}
+
 bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
                           format::SequenceNumber max_sequence) {
   const format::IndexColumnRecord& column = *puts.column;
@@ -129,6 +134,7 @@ std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
 void Memstore::PrefetchCells(const MemRow* row) {
   constexpr size_t kLineBytes = 64;
   const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
+  if (newest == nullptr) return;
   __builtin_prefetch(newest);
   __builtin_prefetch(newest - kLineBytes);
 }

@@ -87,10 +87,8 @@ bool KnowsDeadPostings(const FileSource& source, const FileCandidates& left) {
   return left.ordinals.empty() || NewestPutOf(*source.file, left.index->columns[0]).has_value();
 }
 
-// The candidates of the memstores come first. If the path includes rows without the column, every
-// row of a memstore is a candidate: a row that a writer adds after the same row of a file was
-// counted as settled would be counted twice. A row that is added in between keeps the file's row
-// from being settled.
+// The candidates of the memstores are those that the view sees, so a row that a writer adds
+// meanwhile counts by its posting alone.
 Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
   MemstoreMatches matches;
   if (!cluster.has_one_file()) matches = MatchesOfMemstores(cluster, access, job->view);

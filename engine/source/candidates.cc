@@ -147,12 +147,14 @@ class DeadRows {
   std::string entry_;
 };
 
+// The rows that a reader at `sequence` sees. One that is being added is in the skiplist already but
+// not yet in the table that a file's rows are looked up in: it would count twice.
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
-                     std::vector<const MemRow*>* out) {
+                     format::SequenceNumber sequence, std::vector<const MemRow*>* out) {
   Memstore::Iterator row(&memstore);
   for (row.Seek(rows.low); row.valid(); row.Next()) {
     if (rows.high.has_value() && row.key() >= *rows.high) return;
-    out->push_back(row.row());
+    if (Memstore::HasCells(row.row(), sequence)) out->push_back(row.row());
   }
 }
 
@@ -240,7 +242,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
         dead.RemoveFrom(range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
       }
-      if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, &rows);
+      if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
     }
   }
   SortByKey(&rows);

@@ -1,6 +1,9 @@
 // Decoded rows are kept as offsets until the batch is read, since keys and cells move as they grow.
 #include "format/row/row_batch.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "tandem/limits.h"
 
 namespace tandem::format {
@@ -40,8 +43,11 @@ bool RowBatch::AppendCells(const RowBlockRef& block, uint32_t slot, const Projec
   return block->AppendPlain(slot, wanted, family, &cells_);
 }
 
+// The families of a row take turns, each with its own block.
 void RowBatch::Pin(const RowBlockRef& block) {
-  if (!pins_.empty() && pins_.back() == block) return;
+  constexpr ptrdiff_t kFamilies = 4;
+  const auto last = pins_.end() - std::min<ptrdiff_t>(kFamilies, std::ssize(pins_));
+  if (std::find(last, pins_.end(), block) != pins_.end()) return;
   pins_.push_back(block);
   pinned_bytes_ += block->raw_bytes;
 }

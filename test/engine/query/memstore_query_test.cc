@@ -200,6 +200,24 @@ BOOST_FIXTURE_TEST_CASE(ACountReadsNoRowThatAMemstoreDecides, Uncached) {
   BOOST_CHECK_GT(ReadsOfCount("2", 2), twos);
 }
 
+// One that is being added may be in some of the memstore's structures only.
+BOOST_AUTO_TEST_CASE(RowsThatASnapshotDoesNotSeeAreNoCandidates) {
+  PutAt(kRows, "x", kFileTime + 1, "other");
+  const Result<Snapshot> snapshot = (**this).TakeSnapshot();
+  for (int row = 1; row <= 5; ++row) PutAt(kRows + row, "x", kFileTime + 1, "other");
+  QueryOptions by_index;
+  by_index.use_index = "by_c";
+  ReadOptions options;
+  const auto explained = [&] {
+    const auto found = (**this).Explain(options, "t", Predicate::IsNull("c"), by_index);
+    BOOST_REQUIRE_EQUAL(found.status().ToString(), "OK");
+    return Figures(*found);
+  };
+  BOOST_CHECK_EQUAL(explained(), "6 0 6");
+  options.snapshot = &*snapshot;
+  BOOST_CHECK_EQUAL(explained(), "1 0 1");
+}
+
 BOOST_AUTO_TEST_CASE(ADeletedCellOfAFileIsNotCounted) {
   WriteBatch batch;
   batch.DeleteCell("t", Key(0), "d", "c", kFileTime);
