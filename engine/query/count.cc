@@ -1,7 +1,7 @@
 // Counting the rows of a query (rule 21). If the access alone decides, a settled candidate counts
 // without being read: by cumulative counts for a whole file of settled rows, else by one bit or one
 // filter look-up per candidate. So does a row of a memstore whose Put is newer than those of files,
-// and a file's row of which memstores hold other columns alone. The other candidates are read and
+// and a row of a file if memstores hold only other columns of it. The other candidates are read and
 // decided on the merged row.
 #include "engine/query/count.h"
 

@@ -57,8 +57,8 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& 
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point);
 
-/// The same rows by whether they are known to match: because of a Put in the range, of which no
-/// file has a newer one. Files may have postings of such rows, which are dead (rule 13).
+/// The same rows by whether they are known to match: by a Put in the range that is newer than every
+/// Put of the column in a file. Files may have postings of such rows, which are dead (rule 13).
 struct MemstoreMatches {
   std::vector<const MemRow*> known;   ///< Unique, in no order.
   std::vector<const MemRow*> others;  ///< In no order.

@@ -1,5 +1,5 @@
 // What the memstores of a cluster say of candidates of a file, before a block of the file is read.
-// A memstore is a newer source of which a reader sees the cells up to its sequence.
+// A memstore is a newer source; a reader sees its cells up to the reader's own sequence.
 //
 // Rows are matched by keyed hash, in batches, so that cache misses overlap.
 #pragma once
