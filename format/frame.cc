@@ -19,8 +19,9 @@ constexpr size_t kPreviousAt = 8;
 constexpr size_t kLengthAt = 40;
 constexpr size_t kCountAt = 44;
 constexpr uint64_t kWindowBytes = 256 * 1024;
-// What all searches of a reader may checksum in vain: so many bytes for each of the file, and at
-// least kSearchBytesMin. Zeros look like headers of empty frames everywhere, and take six for each.
+// All searches of a reader together may checksum kSearchFactor bytes in vain for each byte of the
+// file, and at least kSearchBytesMin. Zeros look like headers of empty frames everywhere, and take
+// six for each.
 constexpr uint64_t kSearchFactor = 64;
 constexpr uint64_t kSearchBytesMin = uint64_t{64} << 20;
 

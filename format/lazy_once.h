@@ -4,11 +4,10 @@
 // load calls (it may tell a listener of damage, which may read).
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <utility>
 
 #include "base/mutex.h"
+#include "format/lazy.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -23,25 +22,16 @@ class LazyOnce {
   LazyOnce() = default;
   LazyOnce(const LazyOnce&) = delete;
   LazyOnce& operator=(const LazyOnce&) = delete;
-  ~LazyOnce() { std::unique_ptr<T>(value_.load(std::memory_order_relaxed)).reset(); }
 
   /// nullptr before the first successful Get.
-  T* loaded() const { return value_.load(std::memory_order_acquire); }
+  T* loaded() const { return value_.loaded(); }
   /// The value; calls `load()` -> Result<T> if it is not loaded yet. After a load that failed or
   /// threw, each thread that waited tries in turn.
   template <typename Load>
   Result<T*> Get(Load load) EXCLUDES(mutex_) {
     if (T* const value = loaded(); value != nullptr) return value;
     const Turn turn(this);
-    if (T* const value = loaded(); value != nullptr) return value;
-    Result<T> result = load();
-    if (!result) return result.error();
-    auto mine = std::make_unique<T>(std::move(result).value());
-    T* winner = nullptr;
-    if (value_.compare_exchange_strong(winner, mine.get(), std::memory_order_acq_rel)) {
-      return mine.release();
-    }
-    return winner;
+    return value_.Get(std::move(load));
   }
 
  private:
@@ -69,8 +59,7 @@ class LazyOnce {
     bool holds_ = false;
   };
 
-  std::atomic<T*> value_{
-      nullptr};  // Owned. Released by the winner's exchange, acquired by loaded().
+  Lazy<T> value_;
   base::Mutex mutex_;
   base::CondVar ended_;
   bool is_loading_ GUARDED_BY(mutex_) = false;

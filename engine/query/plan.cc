@@ -8,6 +8,7 @@
 #include "engine/query/plan.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -145,7 +146,7 @@ class Planner {
     ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.rows));
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
-      for (const format::IndexRecord& index : table_.indexes) Reject(index, "no_index is given");
+      for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
       return std::move(plan_);
     }
     const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
@@ -182,8 +183,13 @@ class Planner {
       plan_.entries = entries;
       plan_.access = std::move(found->access);
     }
-    if (purpose_ != PlanPurpose::kExplanation) return;
-    for (const format::IndexRecord& index : table_.indexes) RejectUnused(index, is_forced, is_dear);
+    for (const format::IndexRecord& index : explained()) RejectUnused(index, is_forced, is_dear);
+  }
+
+  // The indexes that an explanation is about.
+  std::span<const format::IndexRecord> explained() const {
+    if (purpose_ != PlanPurpose::kExplanation) return {};
+    return table_.indexes;
   }
 
   void RejectUnused(const format::IndexRecord& index, bool is_forced, bool is_dear) {

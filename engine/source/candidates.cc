@@ -230,8 +230,11 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& 
   return candidates;
 }
 
-std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
-                                              const format::ReadPoint& point) {
+namespace {
+
+// In no order, perhaps repeated.
+std::vector<const MemRow*> RowsWithEntries(const Cluster& cluster, const AccessPath& access,
+                                           const format::ReadPoint& point) {
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
@@ -245,9 +248,17 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
       if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
     }
   }
-  SortByKey(&rows);
   std::erase_if(rows,
                 [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
+  return rows;
+}
+
+}  // namespace
+
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
+                                              const format::ReadPoint& point) {
+  std::vector<const MemRow*> rows = RowsWithEntries(cluster, access, point);
+  SortByKey(&rows);
   return rows;
 }
 
@@ -284,7 +295,7 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
                                    const TableView& view) {
   MemstoreMatches matches;
   if (!PutsDecide(cluster, access, view)) {
-    matches.others = MemstoreCandidates(cluster, access, view.point);
+    matches.others = RowsWithEntries(cluster, access, view.point);
     return matches;
   }
   const IndexPath& path = access.paths[0];

@@ -61,7 +61,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
 /// Put of the column in a file. Files may have postings of such rows, which are dead (rule 13).
 struct MemstoreMatches {
   std::vector<const MemRow*> known;   ///< Unique, in no order.
-  std::vector<const MemRow*> others;  ///< In no order.
+  std::vector<const MemRow*> others;  ///< In no order, perhaps repeated.
 };
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view);

@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(AfterAFailureTheNextOneTries) {
   BOOST_TEST(*lazy.loaded() == 7);
 }
 
-// Each of two values needs the other one while it is loaded, as where damage is told to a listener
-// that reads. Threads that waited for each other would never end.
+// Each of two values needs the other one while it is loaded, as when a listener hears of damage
+// and reads. Threads that waited for each other would never end.
 BOOST_AUTO_TEST_CASE(ALoadNeverWaitsForAnother) {
   LazyOnce<int> one, other;
   std::atomic<int> loads{0};

@@ -28,8 +28,8 @@ class DurableDatabases {
   };
   /// The database at `path`; nullopt if none can be read. Lifetime: until the next call.
   std::optional<Database> Read(DiskImage* image, const std::string& path);
-  /// The program writes to a file of `path` from `offset` on, or cuts it there. A manifest of which
-  /// that part was read is from now on read from the start each time.
+  /// The program writes to a file of `path` from `offset` on, or cuts it there. If that part of a
+  /// manifest was read before, the manifest is read from the start each time from now on.
   void Changes(const std::string& path, const Inode& inode, uint64_t offset);
 
   uint64_t frames_read() const { return frames_read_; }
@@ -44,7 +44,7 @@ class DurableDatabases {
   Status ReadWhole(const Inode& inode, const format::RootFile& root, Known* known);
 
   std::map<std::string, Known> known_;  // By path.
-  std::set<std::string> rewritten_;     // Paths of which nothing is kept.
+  std::set<std::string> rewritten_;     // Nothing is kept of these paths.
   uint64_t frames_read_ = 0;
 };
 
