@@ -1,4 +1,5 @@
-// An index section is compared with what the rows imply, in both directions.
+// An index section is compared with what the rows imply: by sums first, entry by entry where they
+// differ.
 #include "engine/verify/index.h"
 
 #include <algorithm>
@@ -16,11 +17,23 @@ std::string_view PartName(IndexPart part) {
   return part == IndexPart::kCurrent ? "current" : "older";
 }
 
+// An entry as a term of the sums.
+Hash128 TermOf(IndexPart part, const Hash128& key, uint32_t ordinal) {
+  const uint64_t words[3] = {key.low, key.high,
+                             uint64_t{ordinal} << 1 | (part == IndexPart::kCurrent ? 1 : 0)};
+  return HashOf128({reinterpret_cast<const char*>(words), sizeof(words)});
+}
+
 }  // namespace
 
 IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, uint32_t row_count,
                              Findings* findings)
-    : index_(index), section_(section), row_count_(row_count), findings_(*findings) {}
+    : index_(index),
+      section_(section),
+      row_count_(row_count),
+      group_rows_(row_count / kGroupsMax + 1),
+      findings_(*findings),
+      sums_(row_count / group_rows_ + 1) {}
 
 void IndexVerifier::Add(std::string_view what) {
   findings_.AddOn(topic_, "index " + Quoted(index_.name) + ": " + std::string(what));
@@ -36,17 +49,14 @@ std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const 
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
                              std::span<const Cell> cells) {
-  // A row whose entries cannot be computed still has its place in the chunk.
-  if (first_of_row_.empty()) chunk_begin_ = ordinal;
-  chunk_end_ = ordinal + 1;
-  first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
   if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
     findings_.set_topic({"rows", FindingEffect::kRows});
     return findings_.AddError(status);
   }
   findings_.set_topic(topic_);
   for (const IndexEntry& entry : facts_.entries) {
-    expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
+    const IndexPart part = entry.current ? IndexPart::kCurrent : IndexPart::kOlder;
+    AddTo(&sums_[GroupOf(ordinal)], TermOf(part, HashOf128(entry.key), ordinal));
     (entry.current ? current_ : older_).Add(entry.key, row_key);
     ++findings_.report()->index_entries;
   }
@@ -69,58 +79,6 @@ Status IndexVerifier::CompareBits(uint32_t ordinal) {
   return Status();
 }
 
-Status IndexVerifier::CompareChunk() {
-  findings_.set_topic(topic_);
-  first_of_row_.push_back(static_cast<uint32_t>(expected_.size()));
-  for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
-    if (Status status = ComparePart(part); !status.ok()) {
-      RETURN_IF_ERROR(findings_.AddError(status));
-    }
-  }
-  for (const Expected& entry : expected_) {
-    if (entry.found) continue;
-    Add("row " + std::to_string(entry.ordinal) + " lacks " +
-        (entry.current ? "its current entry" : "an older entry"));
-  }
-  expected_.clear();
-  first_of_row_.clear();
-  return Status();
-}
-
-Status IndexVerifier::ComparePart(IndexPart part) {
-  const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
-  RETURN_IF_ERROR(cursor->Seek({}));
-  while (cursor->valid()) {
-    ordinals_.clear();
-    RETURN_IF_ERROR(cursor->AppendOrdinals(&ordinals_));
-    CompareValue(part, cursor->key(), ordinals_);
-    RETURN_IF_ERROR(cursor->Next());
-  }
-  return Status();
-}
-
-void IndexVerifier::CompareValue(IndexPart part, std::string_view key,
-                                 std::span<const uint32_t> ordinals) {
-  const Hash128 hash = HashOf128(key);
-  auto ordinal = std::lower_bound(ordinals.begin(), ordinals.end(), chunk_begin_);
-  for (; ordinal != ordinals.end() && *ordinal < chunk_end_; ++ordinal) {
-    const uint32_t row = *ordinal - chunk_begin_;
-    Expected* match = nullptr;
-    for (uint32_t i = first_of_row_[row]; i < first_of_row_[row + 1]; ++i) {
-      if (expected_[i].key == hash && expected_[i].current == (part == IndexPart::kCurrent)) {
-        match = &expected_[i];
-      }
-    }
-    if (match == nullptr) {
-      Add("row " + std::to_string(*ordinal) + " does not imply its " + Describe(part, key));
-    } else if (match->found) {
-      Add("row " + std::to_string(*ordinal) + " has twice its " + Describe(part, key));
-    } else {
-      match->found = true;
-    }
-  }
-}
-
 Status IndexVerifier::Finish() {
   findings_.set_topic(topic_);
   const IndexSummary& summary = section_->summary();
@@ -136,6 +94,7 @@ Status IndexVerifier::Finish() {
     Status status = CheckForward(part, &totals);
     if (status.ok()) status = CheckBackward(part, totals);
     if (!status.ok()) {
+      is_walked_ = false;
       RETURN_IF_ERROR(findings_.AddError(status));
       continue;
     }
@@ -147,7 +106,17 @@ Status IndexVerifier::Finish() {
     findings_.Compare("distinct values" + name, totals.values,
                       current ? summary.current_values : summary.older_values);
   }
+  if (is_walked_) FindDiffering();
   return Status();
+}
+
+void IndexVerifier::FindDiffering() {
+  for (uint32_t group = 0; group < sums_.size(); ++group) {
+    if (sums_[group] == Hash128{}) continue;
+    const uint64_t low = uint64_t{group} * group_rows_;
+    const uint64_t high = std::min<uint64_t>(low + group_rows_, row_count_);
+    differing_.push_back({static_cast<uint32_t>(low), static_cast<uint32_t>(high)});
+  }
 }
 
 Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
@@ -162,7 +131,9 @@ Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
     RETURN_IF_ERROR(CheckValue(part, cursor.get(), *totals));
     ++totals->values;
     totals->entries += ordinals_.size();
-    AddTo(&totals->key_sum, HashOf128(previous));
+    const Hash128 hash = HashOf128(previous);
+    AddTo(&totals->key_sum, hash);
+    SubtractListed(part, hash);
     RETURN_IF_ERROR(cursor->Next());
   }
   return Status();
@@ -193,6 +164,13 @@ Status IndexVerifier::CheckValue(IndexPart part, IndexValueCursor* cursor,
   return Status();
 }
 
+// Ordinals beyond the rows are a finding already.
+void IndexVerifier::SubtractListed(IndexPart part, const Hash128& key) {
+  for (const uint32_t ordinal : ordinals_) {
+    if (ordinal < row_count_) SubtractFrom(&sums_[GroupOf(ordinal)], TermOf(part, key, ordinal));
+  }
+}
+
 Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
   const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
   RETURN_IF_ERROR(cursor->SeekBefore(std::nullopt));
@@ -212,6 +190,66 @@ Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
     Add("the " + std::string(PartName(part)) + " part read backwards is not what it is forwards");
   }
   return Status();
+}
+
+void IndexVerifier::Expect(uint32_t ordinal, std::span<const Cell> cells) {
+  expected_end_ = ordinal + 1;
+  // A row whose entries cannot be computed is a finding already.
+  if (!FactsOfRow(index_, cells, &facts_).ok()) return;
+  for (const IndexEntry& entry : facts_.entries) {
+    expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
+  }
+}
+
+Status IndexVerifier::CompareExpected() {
+  findings_.set_topic(topic_);
+  if (differing_.back().high > expected_end_) {
+    Add("its entries from row " + std::to_string(expected_end_) +
+        " on were not compared one by one");
+  }
+  for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
+    if (Status status = CompareListed(part); !status.ok()) return findings_.AddError(status);
+  }
+  for (const Expected& entry : expected_) {
+    if (entry.found) continue;
+    Add("row " + std::to_string(entry.ordinal) + " lacks " +
+        (entry.current ? "its current entry" : "an older entry"));
+  }
+  return Status();
+}
+
+Status IndexVerifier::CompareListed(IndexPart part) {
+  const std::unique_ptr<IndexValueCursor> cursor = section_->NewCursor(part);
+  RETURN_IF_ERROR(cursor->Seek({}));
+  while (cursor->valid()) {
+    ordinals_.clear();
+    RETURN_IF_ERROR(cursor->AppendOrdinals(&ordinals_));
+    CompareValue(part, cursor->key());
+    RETURN_IF_ERROR(cursor->Next());
+  }
+  return Status();
+}
+
+// Compares the ordinals in ordinals_.
+void IndexVerifier::CompareValue(IndexPart part, std::string_view key) {
+  const Hash128 hash = HashOf128(key);
+  for (const uint32_t ordinal : ordinals_) {
+    if (ordinal >= expected_end_ || sums_[GroupOf(ordinal)] == Hash128{}) continue;
+    Expected* match = nullptr;
+    auto entry = std::lower_bound(
+        expected_.begin(), expected_.end(), ordinal,
+        [](const Expected& expected, uint32_t row) { return expected.ordinal < row; });
+    for (; entry != expected_.end() && entry->ordinal == ordinal; ++entry) {
+      if (entry->key == hash && entry->current == (part == IndexPart::kCurrent)) match = &*entry;
+    }
+    if (match == nullptr) {
+      Add("row " + std::to_string(ordinal) + " does not imply its " + Describe(part, key));
+    } else if (match->found) {
+      Add("row " + std::to_string(ordinal) + " has twice its " + Describe(part, key));
+    } else {
+      match->found = true;
+    }
+  }
 }
 
 }  // namespace tandem::format

@@ -15,18 +15,24 @@
 
 namespace tandem::format {
 
-/// Checks one index of one file. The caller gives all rows in order; now and then, when pending()
-/// has grown, it calls CompareChunk, which walks the section once for the rows given since.
+/// Checks one index of one file. The section is walked once in each direction, and once more if it
+/// differs from the rows.
 ///
-///   1. AddRow computes the entries that the row implies, compares the row's bits, and keeps the
-///      entries as hashes.
-///   2. CompareChunk looks up each entry of the section among them, then reports those without a
-///      match.
-///   3. Finish compares digests and totals, and walks the values once in each direction.
+///   1. AddRow, for each row in order, computes the entries that the row implies, compares the
+///      row's bits, and adds the hashes of its entries to the sum of its group of rows.
+///   2. Finish compares digests and totals, and subtracts what the section lists from the sums:
+///      each is 0 then.
+///   3. Where one is not, the caller gives the rows of differing() to Expect, and CompareExpected
+///      says which entries they are.
 ///
 /// Threads: one at a time. Errors (all methods): kOutOfMemory; damage becomes findings.
 class IndexVerifier {
  public:
+  /// Groups of rows that have a sum each: at most.
+  static constexpr uint32_t kGroupsMax = 4096;
+  /// What an entry that is expected takes.
+  static constexpr size_t kExpectedBytes = 32;
+
   /// All outlive the verifier; `section` is the file's section of `index`.
   IndexVerifier(const IndexRecord& index, IndexSection* section, uint32_t row_count,
                 Findings* findings);
@@ -34,10 +40,17 @@ class IndexVerifier {
   /// What its findings concern.
   void set_topic(const FindingTopic& topic) { topic_ = topic; }
   Status AddRow(uint32_t ordinal, std::string_view row_key, std::span<const Cell> cells);
-  /// Entries kept since the last CompareChunk.
-  size_t pending() const { return expected_.size(); }
-  Status CompareChunk();
   Status Finish();
+
+  /// The rows [low, high) of each group whose entries are not those listed, ascending; none where
+  /// the section could not be read to its end.
+  const std::vector<OrdinalRange>& differing() const { return differing_; }
+  /// Keeps the entries of a row of one of those groups, in order.
+  void Expect(uint32_t ordinal, std::span<const Cell> cells);
+  /// Entries kept so far.
+  size_t expected() const { return expected_.size(); }
+  /// Compares the entries of the rows given to Expect with the section.
+  Status CompareExpected();
 
  private:
   struct Expected {
@@ -52,23 +65,30 @@ class IndexVerifier {
   };
 
   Status CompareBits(uint32_t ordinal);
-  Status ComparePart(IndexPart part);
-  void CompareValue(IndexPart part, std::string_view key, std::span<const uint32_t> ordinals);
+  Status CompareListed(IndexPart part);
+  void CompareValue(IndexPart part, std::string_view key);
   Status CheckForward(IndexPart part, PartTotals* totals);
   Status CheckValue(IndexPart part, IndexValueCursor* cursor, const PartTotals& before);
+  void SubtractListed(IndexPart part, const Hash128& key);
   Status CheckBackward(IndexPart part, const PartTotals& forward);
+  void FindDiffering();
+  uint32_t GroupOf(uint32_t ordinal) const { return ordinal / group_rows_; }
   std::string Describe(IndexPart part, std::string_view key) const;
   void Add(std::string_view what);
 
   const IndexRecord& index_;
   IndexSection* section_;
   uint32_t row_count_;
+  uint32_t group_rows_;
   Findings& findings_;
   FindingTopic topic_{"index", FindingEffect::kDerived};
   RowIndexFacts facts_;
-  uint32_t chunk_begin_ = 0, chunk_end_ = 0;  ///< Ordinals given since the last CompareChunk.
-  std::vector<Expected> expected_;            ///< By ordinal.
-  std::vector<uint32_t> first_of_row_;        ///< Place in expected_ by ordinal - chunk_begin_.
+  /// By group of rows: the sum of what its rows imply, less what the section lists.
+  std::vector<Hash128> sums_;
+  bool is_walked_ = true;  ///< The section was read to its end.
+  std::vector<OrdinalRange> differing_;
+  std::vector<Expected> expected_;  ///< By ordinal.
+  uint32_t expected_end_ = 0;       ///< Rows from here on were not given to Expect.
   std::vector<uint32_t> ordinals_;
   IndexDigest current_, older_;
 };

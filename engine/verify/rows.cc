@@ -24,10 +24,8 @@
 namespace tandem::format {
 namespace {
 
-/// Entries of all indexes together that are kept before they are compared, which walks each section
-/// once: some 8 MiB.
-constexpr size_t kPendingEntriesMax = 1 << 18;
-constexpr size_t kPendingEntryBytes = 32;
+/// Entries of an index that are compared one by one where it differs from the rows: some 8 MiB.
+constexpr size_t kExpectedMax = 1 << 18;
 
 struct Times {
   int64_t min = std::numeric_limits<int64_t>::max();
@@ -60,7 +58,8 @@ class RowsVerifier {
   Status OpenParts();
   Status VerifyRow(const RowStream& rows);
   void BeginRow(std::string_view key);
-  Status CountWideRow(const RowStream& rows);
+  enum class Reading { kFirst, kAgain };
+  Status ReadRow(const RowStream& rows, Reading reading);
   Status CountCells(std::span<const Cell> cells);
   Status CountCell(const Cell& cell);
   Status OpenKeyHashes();
@@ -68,7 +67,7 @@ class RowsVerifier {
   Status VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
   Status FindInFamilies(uint32_t ordinal, std::string_view key);
-  Status CompareIndexes();
+  Status DescribeDifferences(IndexVerifier* index);
   void CompareStatistics(std::string_view last_key);
   void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
   /// What is wrong with a section of that kind, of the first family or index where each has one.
@@ -80,7 +79,7 @@ class RowsVerifier {
   Findings& findings_;
   std::optional<KeyHashesReader> hashes_;  ///< nullopt: they cannot be read.
   uint64_t hash_count_ = 0;
-  base::MemoryCharge pending_charge_;
+  base::MemoryCharge sums_charge_;
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
@@ -113,13 +112,12 @@ Status RowsVerifier::Run() {
     if (!rows.valid()) break;
     RETURN_IF_ERROR(VerifyRow(rows));
     last_key = rows.key();
-    size_t pending = 0;
-    for (const auto& index : indexes_) pending += index->pending();
-    if (pending > kPendingEntriesMax) RETURN_IF_ERROR(CompareIndexes());
   }
   CompareStatistics(last_key);
-  RETURN_IF_ERROR(CompareIndexes());
-  for (const auto& index : indexes_) RETURN_IF_ERROR(index->Finish());
+  for (const auto& index : indexes_) {
+    RETURN_IF_ERROR(index->Finish());
+    if (!index->differing().empty()) RETURN_IF_ERROR(DescribeDifferences(index.get()));
+  }
   return Status();
 }
 
@@ -159,10 +157,9 @@ Status RowsVerifier::OpenParts() {
     RETURN_IF_ERROR(findings_.AddError(clean.error()));
   }
   if (!deep_) return Status();
-  const uint64_t entries = uint64_t{file_.row_count()} * file_.table().indexes.size();
-  pending_charge_ =
-      file_.blocks().Charge(base::MemoryPart::kFileWindows,
-                            std::min<uint64_t>(entries, kPendingEntriesMax) * kPendingEntryBytes);
+  sums_charge_ = file_.blocks().Charge(
+      base::MemoryPart::kFileWindows,
+      file_.table().indexes.size() * IndexVerifier::kGroupsMax * sizeof(Hash128));
   for (const IndexRecord& index : file_.table().indexes) {
     const Result<IndexSection*> section = file_.Index(index.id);
     if (!section.has_value()) {
@@ -194,13 +191,7 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
   const std::string name = "row " + std::to_string(ordinal);
   if (found_.rows == 0) first_key_ = rows.key();
   BeginRow(rows.key());
-  if (rows.is_wide()) {
-    RETURN_IF_ERROR(CountWideRow(rows));
-  } else {
-    cells_.clear();
-    RETURN_IF_ERROR(rows.Cells(&cells_));
-    RETURN_IF_ERROR(CountCells(cells_));
-  }
+  RETURN_IF_ERROR(ReadRow(rows, Reading::kFirst));
   if (row_.cells == 0) findings_.AddOn(TopicOfRow(ordinal), name + " has no cell");
   if (!row_.is_in_order) {
     findings_.AddOn(TopicOfRow(ordinal), name + ": its cells are not in order");
@@ -229,19 +220,24 @@ void RowsVerifier::BeginRow(std::string_view key) {
   found_.raw_bytes += key.size();
 }
 
-// Leaves in cells_ those of its cells that concern indexes.
-Status RowsVerifier::CountWideRow(const RowStream& rows) {
+// Leaves its cells in cells_, of a wide row those that concern indexes; the first reading counts
+// all of them.
+Status RowsVerifier::ReadRow(const RowStream& rows, Reading reading) {
+  cells_.clear();
+  if (!rows.is_wide()) {
+    RETURN_IF_ERROR(rows.Cells(&cells_));
+    return reading == Reading::kFirst ? CountCells(cells_) : Status();
+  }
   indexed_.Clear();
   ASSIGN_OR_RETURN(const std::unique_ptr<CellStream> stream, rows.Stream());
   while (true) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());
     if (!more) break;
-    RETURN_IF_ERROR(CountCells(stream->cells()));
+    if (reading == Reading::kFirst) RETURN_IF_ERROR(CountCells(stream->cells()));
     for (const Cell& cell : stream->cells()) {
       if (ConcernsIndex(file_.table(), cell)) indexed_.Add(cell);
     }
   }
-  cells_.clear();
   indexed_.AppendSorted(&cells_);
   return Status();
 }
@@ -342,9 +338,21 @@ Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
   return Status();
 }
 
-Status RowsVerifier::CompareIndexes() {
-  for (const auto& index : indexes_) RETURN_IF_ERROR(index->CompareChunk());
-  return Status();
+// Reads the rows again whose entries are not those of the index, and says which entries.
+Status RowsVerifier::DescribeDifferences(IndexVerifier* index) {
+  const base::MemoryCharge charge = file_.blocks().Charge(
+      base::MemoryPart::kFileWindows, kExpectedMax * IndexVerifier::kExpectedBytes);
+  for (const OrdinalRange& group : index->differing()) {
+    if (index->expected() >= kExpectedMax) break;
+    RowStream rows(&file_, group.low, group.high);
+    while (index->expected() < kExpectedMax) {
+      RETURN_IF_ERROR(rows.Next());
+      if (!rows.valid()) break;
+      RETURN_IF_ERROR(ReadRow(rows, Reading::kAgain));
+      index->Expect(rows.ordinal(), cells_);
+    }
+  }
+  return index->CompareExpected();
 }
 
 void RowsVerifier::CompareStatistics(std::string_view last_key) {

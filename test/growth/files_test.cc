@@ -1,6 +1,6 @@
-// Memory with the number of rows of one store file: of its writer, and of its readers. The account
-// is looked at whenever the file of a merge is written to, which happens every quarter of a
-// mebibyte and in between.
+// Memory with the number of rows of one store file: of its writer, and of its readers; and what its
+// verification reads. The account is looked at whenever the file of a merge is written to, which
+// happens every quarter of a mebibyte and in between.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -10,7 +10,9 @@
 
 #include "base/memory_account.h"
 #include "compaction/merge.h"
+#include "engine/verify/rows.h"
 #include "format/block/block_cache.h"
+#include "format/block/section_table.h"
 #include "format/hash.h"
 #include "store_file/key_hashes_reader.h"
 #include "store_file/writer.h"
@@ -70,11 +72,12 @@ class Files final : public compaction::MergeOutput {
     return key;
   }
 
-  // n rows with one column.
-  std::shared_ptr<format::StoreFile> Write(uint64_t n, const std::string& column) {
+  // n rows with one column that has so many values.
+  std::shared_ptr<format::StoreFile> Write(uint64_t n, const std::string& column,
+                                           uint64_t values = 1000) {
     const auto writer = NewWriter("input-" + column);
     for (uint64_t row = 0; row < n; ++row) {
-      const std::string value = "value " + std::to_string(row % 1000);
+      const std::string value = "value " + std::to_string(row % values);
       format::Cell cell;
       cell.qualifier = column;
       cell.value = value;
@@ -114,6 +117,27 @@ class Files final : public compaction::MergeOutput {
   Status Finished(const format::StoreFileSummary&) override {
     merged_.reset();
     return Status();
+  }
+
+  // Bytes that a deep verification of a file of n rows reads of an index, for each of its bytes.
+  double ReadByVerification(uint64_t n) {
+    const auto file = Write(n, "a", n);
+    disk_.control().SetTracing(true);
+    (void)disk_.control().TakeTrace();
+    VerifyReport report;
+    format::Findings findings("the file", &report);
+    BOOST_REQUIRE_EQUAL(format::VerifyRows(file.get(), true, &findings).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(findings.count(), 0u);
+    BOOST_REQUIRE_EQUAL(report.index_entries, n);
+    const format::SectionEntry* const leaves =
+        format::FindSection(file->sections(), format::SectionKind::kIndexLeaves, 1);
+    uint64_t bytes = 0;
+    for (const DiskEvent& event : disk_.control().TakeTrace()) {
+      const bool is_of_leaves =
+          event.offset >= leaves->offset && event.offset < leaves->offset + leaves->size_bytes;
+      if (event.operation == DiskOperation::kRead && is_of_leaves) bytes += event.size;
+    }
+    return static_cast<double>(bytes) / static_cast<double>(leaves->size_bytes);
   }
 
   base::MemoryAccount& account() { return account_; }
@@ -194,7 +218,9 @@ BOOST_AUTO_TEST_CASE(AWriterKeepsAFewBytesForEachRow) {
   Check({.cost = "accounted bytes of a writer that may keep 256 KiB of entries, those of n rows",
          .n = 16000,
          .bound = AtMost(1 << 20),
-         .measure = [](uint64_t n) { return Files().PeakOfMerge(n, {"a", "b"}); }});
+         .measure = [](uint64_t n) {
+           return Files().PeakOfMerge(n, {"a", "b"});
+         }});
 }
 
 BOOST_AUTO_TEST_CASE(AReaderKeepsHashesThatFit) {
@@ -209,6 +235,13 @@ BOOST_AUTO_TEST_CASE(ABlockThatIsNotCachedTakesNothing) {
          .n = 32000,
          .bound = AtMost(65536),
          .measure = UnaccountedOfReader});
+}
+
+BOOST_AUTO_TEST_CASE(AVerificationReadsAnIndexAFewTimes) {
+  Check({.cost = "bytes read of an index by a deep verification of n rows, for each of its bytes",
+         .n = 64000,
+         .bound = AtMost(4),
+         .measure = [](uint64_t n) { return Files().ReadByVerification(n); }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
