@@ -205,7 +205,7 @@ Status CatalogSearch::AddStoreFile(const LocalFile& file) {
   const format::SequenceNumber newest =
       statistics.has_value() ? statistics->max_sequence : format::SequenceNumber();
   if (!is_known || newest >= newest_[table.id]) {
-    catalog.tables[table.id] = table;
+    catalog.tables.Put(table.id, table);
     newest_[table.id] = newest;
   }
   return {};
@@ -231,9 +231,10 @@ void CatalogSearch::MakeRegions() {
     if (!found_.described.contains(id)) names.insert(table.name);
   }
   for (const format::TableId id : found_.described) {
-    format::TableRecord& table = catalog.tables.at(id);
+    format::TableRecord table = catalog.tables.at(id);
     table.name = FreeName(table.name, id, names);
     names.insert(table.name);
+    catalog.tables.Put(id, std::move(table));
     std::set<std::string>& starts = starts_[id];
     starts.insert("");
     for (auto start = starts.begin(); start != starts.end(); ++start) {
@@ -242,7 +243,7 @@ void CatalogSearch::MakeRegions() {
       region.table = id;
       region.start_key = *start;
       if (std::next(start) != starts.end()) region.end_key = *std::next(start);
-      catalog.regions[region.id] = std::move(region);
+      catalog.regions.Put(region.id, region);
     }
   }
 }

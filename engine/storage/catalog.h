@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/shared_map.h"
 #include "format/schema.h"
 #include "format/types.h"
 #include "index/section.h"
@@ -70,13 +70,14 @@ struct CatalogCounters {
   uint64_t last_sequence = 0;     ///< No sequence at or below is assigned again.
 };
 
+/// Copies share their records: an edit of a copy costs what it changes.
 struct Catalog {
   DatabaseId database;
   uint64_t epoch = 1;
   CatalogCounters counters;
-  std::map<TableId, TableRecord> tables;
-  std::map<RegionId, RegionRecord> regions;
-  std::map<FileNumber, FileRecord> files;
+  base::SharedMap<TableId, TableRecord> tables;
+  base::SharedMap<RegionId, RegionRecord> regions;
+  base::SharedMap<FileNumber, FileRecord> files;
   std::vector<SegmentRecord> segments;  ///< Oldest first.
   /// The memory of the records that edits added, less those they removed (catalog_memory.h).
   uint64_t memory_bytes = 0;
@@ -101,10 +102,12 @@ Result<CatalogEdit> DecodeEdit(std::string_view bytes);
 /// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id are
 /// not part of it.
 CatalogEdit FullEdit(const Catalog& catalog);
-/// Applies `edit` or leaves the catalog unchanged. Errors: kCorruption naming what does not fit (an
-/// id that exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions
-/// of a table that overlap or leave a gap, counters that shrink), kUnsupported (the catalog would
-/// pass kCatalogMemoryMax).
+/// Applies `edit` or leaves the catalog unchanged. The cost is in proportion to the edit; one that
+/// removes tables or files, or moves bounds of regions, looks at all regions. Requires:
+/// CheckCatalog holds of `*catalog`. Errors: kCorruption naming what does not fit (an id that
+/// exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions of a
+/// table that overlap or leave a gap, counters that shrink), kUnsupported (the catalog would pass
+/// kCatalogMemoryMax).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.

@@ -1,7 +1,10 @@
-// How an edit changes the catalog, and what must hold of every catalog. Applying an edit checks
-// only ids and counters, at a cost proportional to the edit. CheckCatalog checks everything, so a
-// reader of many edits calls it once, at the end.
+// How an edit changes the catalog, and what must hold of every catalog. Applying an edit in place
+// checks only ids and counters. CheckCatalog checks everything, so a reader of many edits calls it
+// once, at the end. CheckChange checks what one edit touches: a flush changes one region among
+// thousands.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/status_macros.h"
 #include "engine/storage/catalog.h"
@@ -37,7 +40,7 @@ Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys,
     const auto found = map->find(key);
     if (found == map->end()) return Misfit(what, key.value, "does not exist");
     Forget(MemoryOf(found->second), catalog);
-    map->erase(found);
+    map->Erase(key);
   }
   return Status();
 }
@@ -45,10 +48,10 @@ Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys,
 // Inserts a record or replaces the one with its id.
 template <typename Map, typename Record>
 void PutInto(Map* map, const Record& record, Catalog* catalog) {
-  const auto [place, is_new] = map->try_emplace(record.id);
-  if (!is_new) Forget(MemoryOf(place->second), catalog);
+  const auto place = map->find(record.id);
+  if (place != map->end()) Forget(MemoryOf(place->second), catalog);
   catalog->memory_bytes += MemoryOf(record);
-  place->second = record;
+  map->Put(record.id, record);
 }
 
 Status ApplyTables(const CatalogEdit& edit, Catalog* catalog) {
@@ -58,7 +61,7 @@ Status ApplyTables(const CatalogEdit& edit, Catalog* catalog) {
 
 Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
   for (const FileRecord& file : edit.add_files) {
-    if (!catalog->files.emplace(file.number, file).second) {
+    if (!catalog->files.Put(file.number, file)) {
       return Misfit("file", file.number.value, "exists already");
     }
     catalog->memory_bytes += MemoryOf(file);
@@ -101,15 +104,22 @@ Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
   return RemoveSegments(edit.remove_segments, &segments);
 }
 
-Status CheckFiles(const Catalog& catalog) {
-  for (const auto& [number, file] : catalog.files) {
-    if (number.value >= catalog.counters.next_file_number) {
-      return Misfit("file", number.value, "its number was never given out");
-    }
-    if (!catalog.tables.contains(file.table)) {
-      return Misfit("file", number.value, "its table does not exist");
-    }
+Status CheckTable(const Catalog& catalog, TableId id) {
+  if (id.value < catalog.counters.next_table_id) return Status();
+  return Misfit("table", id.value, "its id was never given out");
+}
+
+Status CheckFile(const Catalog& catalog, const FileRecord& file) {
+  if (file.number.value >= catalog.counters.next_file_number) {
+    return Misfit("file", file.number.value, "its number was never given out");
   }
+  if (!catalog.tables.contains(file.table)) {
+    return Misfit("file", file.number.value, "its table does not exist");
+  }
+  return Status();
+}
+
+Status CheckSegments(const Catalog& catalog) {
   for (const SegmentRecord& segment : catalog.segments) {
     if (segment.number.value >= catalog.counters.next_file_number) {
       return Misfit("segment", segment.number.value, "its number was never given out");
@@ -121,13 +131,16 @@ Status CheckFiles(const Catalog& catalog) {
   return Status();
 }
 
+Status RefersToMissing(const RegionRecord& region, FileNumber file) {
+  return Misfit("region", region.id.value,
+                "refers to file " + std::to_string(file.value) + ", which its table does not have");
+}
+
 Status CheckReferences(const Catalog& catalog, const RegionRecord& region) {
   for (const FileReference& reference : region.files) {
     const auto file = catalog.files.find(reference.file);
     if (file == catalog.files.end() || file->second.table != region.table) {
-      return Misfit("region", region.id.value,
-                    "refers to file " + std::to_string(reference.file.value) +
-                        ", which its table does not have");
+      return RefersToMissing(region, reference.file);
     }
     if (reference.ordinal_low > reference.ordinal_high ||
         reference.ordinal_high > file->second.rows) {
@@ -158,20 +171,79 @@ Status CheckTiling(TableId table, std::vector<const RegionRecord*> regions) {
   return Status();
 }
 
-Status CheckRegions(const Catalog& catalog) {
+Status CheckRegion(const Catalog& catalog, const RegionRecord& region) {
+  if (region.id.value >= catalog.counters.next_region_id) {
+    return Misfit("region", region.id.value, "its id was never given out");
+  }
+  if (!catalog.tables.contains(region.table)) {
+    return Misfit("region", region.id.value, "its table does not exist");
+  }
+  return CheckReferences(catalog, region);
+}
+
+// The regions of each of `tables` that exists.
+Status CheckTilings(const Catalog& catalog, const std::set<TableId>& tables) {
+  if (tables.empty()) return Status();
   std::map<TableId, std::vector<const RegionRecord*>> by_table;
-  for (const auto& [id, table] : catalog.tables) by_table[id];
+  for (const TableId id : tables) {
+    if (catalog.tables.contains(id)) by_table[id];
+  }
   for (const auto& [id, region] : catalog.regions) {
-    if (id.value >= catalog.counters.next_region_id) {
-      return Misfit("region", id.value, "its id was never given out");
-    }
     const auto regions = by_table.find(region.table);
-    if (regions == by_table.end()) return Misfit("region", id.value, "its table does not exist");
-    regions->second.push_back(&region);
-    RETURN_IF_ERROR(CheckReferences(catalog, region));
+    if (regions != by_table.end()) regions->second.push_back(&region);
   }
   for (const auto& [id, regions] : by_table) RETURN_IF_ERROR(CheckTiling(id, regions));
   return Status();
+}
+
+// The tables whose regions may cover other keys than before.
+std::set<TableId> TablesToTile(const CatalogEdit& edit, const Catalog& before) {
+  std::set<TableId> tables;
+  for (const TableRecord& table : edit.put_tables) {
+    if (!before.tables.contains(table.id)) tables.insert(table.id);
+  }
+  for (const RegionRecord& region : edit.put_regions) {
+    const auto old = before.regions.find(region.id);
+    const bool is_known = old != before.regions.end();
+    if (is_known && old->second.table == region.table &&
+        old->second.start_key == region.start_key && old->second.end_key == region.end_key) {
+      continue;
+    }
+    tables.insert(region.table);
+    if (is_known) tables.insert(old->second.table);
+  }
+  for (const RegionId id : edit.remove_regions) {
+    const auto old = before.regions.find(id);
+    if (old != before.regions.end()) tables.insert(old->second.table);
+  }
+  return tables;
+}
+
+Status CheckRemovedFiles(const CatalogEdit& edit, const Catalog& after) {
+  if (edit.remove_files.empty()) return Status();
+  const std::set<FileNumber> removed(edit.remove_files.begin(), edit.remove_files.end());
+  for (const auto& [id, region] : after.regions) {
+    for (const FileReference& reference : region.files) {
+      if (removed.contains(reference.file)) return RefersToMissing(region, reference.file);
+    }
+  }
+  return Status();
+}
+
+// CheckCatalog of a catalog that was right before the edit: only what the edit may have broken.
+Status CheckChange(const CatalogEdit& edit, const Catalog& before, const Catalog& after) {
+  if (!edit.remove_tables.empty()) return CheckCatalog(after);  // Anything may be left of them.
+  for (const TableRecord& table : edit.put_tables) RETURN_IF_ERROR(CheckTable(after, table.id));
+  for (const FileRecord& file : edit.add_files) {
+    if (after.files.contains(file.number)) RETURN_IF_ERROR(CheckFile(after, file));
+  }
+  if (!edit.add_files.empty() || !edit.add_segments.empty()) RETURN_IF_ERROR(CheckSegments(after));
+  for (const RegionRecord& put : edit.put_regions) {
+    const auto region = after.regions.find(put.id);
+    if (region != after.regions.end()) RETURN_IF_ERROR(CheckRegion(after, region->second));
+  }
+  RETURN_IF_ERROR(CheckRemovedFiles(edit, after));
+  return CheckTilings(after, TablesToTile(edit, before));
 }
 
 }  // namespace
@@ -185,19 +257,21 @@ Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
 }
 
 Status CheckCatalog(const Catalog& catalog) {
+  std::set<TableId> tables;
   for (const auto& [id, table] : catalog.tables) {
-    if (id.value >= catalog.counters.next_table_id) {
-      return Misfit("table", id.value, "its id was never given out");
-    }
+    RETURN_IF_ERROR(CheckTable(catalog, id));
+    tables.insert(id);
   }
-  RETURN_IF_ERROR(CheckFiles(catalog));
-  return CheckRegions(catalog);
+  for (const auto& [number, file] : catalog.files) RETURN_IF_ERROR(CheckFile(catalog, file));
+  RETURN_IF_ERROR(CheckSegments(catalog));
+  for (const auto& [id, region] : catalog.regions) RETURN_IF_ERROR(CheckRegion(catalog, region));
+  return CheckTilings(catalog, tables);
 }
 
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog) {
   Catalog changed = *catalog;
   RETURN_IF_ERROR(ApplyEditInPlace(edit, &changed));
-  RETURN_IF_ERROR(CheckCatalog(changed));
+  RETURN_IF_ERROR(CheckChange(edit, *catalog, changed));
   *catalog = std::move(changed);
   return Status();
 }

@@ -42,8 +42,7 @@ CatalogCounters Larger(const CatalogCounters& a, const CatalogCounters& b) {
 
 Result<std::shared_ptr<const Catalog>> Changed(const Catalog& catalog, const CatalogEdit& edit) {
   auto changed = std::make_shared<Catalog>(catalog);
-  Status status = format::ApplyEditInPlace(edit, changed.get());
-  if (status.ok()) status = format::CheckCatalog(*changed);
+  const Status status = format::ApplyEdit(edit, changed.get());
   if (status.code() == StatusCode::kUnsupported) return status;
   if (!status.ok()) {
     return Status::InvalidArgument("the edit does not fit: " + std::string(status.message()));

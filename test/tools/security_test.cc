@@ -430,7 +430,7 @@ format::Catalog ManyRegions(uint32_t count) {
   table.id = format::TableId(1);
   table.name = "t";
   table.families.push_back({format::FamilyId(0), {.name = "f"}});
-  catalog.tables[table.id] = table;
+  catalog.tables.Put(table.id, table);
   catalog.counters.next_file_number = 2;
   catalog.counters.next_table_id = 2;
   catalog.counters.next_region_id = count + 1;
@@ -445,7 +445,7 @@ format::Catalog ManyRegions(uint32_t count) {
     region.table = table.id;
     if (i > 1) region.start_key = key(i);
     if (i < count) region.end_key = key(i + 1);
-    catalog.regions.emplace_hint(catalog.regions.end(), region.id, region);
+    catalog.regions.Put(region.id, region);
   }
   return catalog;
 }

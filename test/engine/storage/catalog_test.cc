@@ -4,7 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "format/fields.h"
@@ -221,6 +223,92 @@ BOOST_AUTO_TEST_CASE(DamagedEditsNeverBreakTheCatalog) {
     if (edit && ApplyEdit(*edit, &catalog).ok())
       BOOST_TEST(CheckCatalog(catalog).ToString() == "OK");
   }
+}
+
+// An edit of any kind, which fits now and then.
+class RandomEdits {
+ public:
+  explicit RandomEdits(uint64_t seed) : random_(base::NewSeededRandom(seed)) {}
+
+  CatalogEdit Next(const Catalog& catalog) {
+    CatalogEdit edit;
+    if (Below(2) == 0) AddFlush(catalog, &edit);
+    for (uint64_t n = Below(3); n > 0; --n) AddAny(&edit);
+    return edit;
+  }
+
+ private:
+  uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
+  TableId AnyTable() { return TableId(static_cast<uint32_t>(1 + Below(3))); }
+  FileNumber AnyFile() { return FileNumber(10 + Below(8)); }
+  std::string AnyKey() { return std::string("m").substr(0, Below(2)); }
+
+  // A region as it is, with another list of files.
+  void AddFlush(const Catalog& catalog, CatalogEdit* edit) {
+    const auto region = catalog.regions.find(RegionId(1 + Below(4)));
+    if (region == catalog.regions.end()) return;
+    edit->put_regions.push_back(region->second);
+    edit->put_regions.back().files = AnyReferences();
+  }
+
+  std::vector<FileReference> AnyReferences() {
+    std::vector<FileReference> files;
+    for (uint64_t n = Below(3); n > 0; --n) files.push_back({AnyFile(), 0, 0, 100});
+    return files;
+  }
+
+  void AddAny(CatalogEdit* edit) {
+    switch (Below(9)) {
+      case 0:
+        return edit->put_tables.push_back(SampleTable(AnyTable().value));
+      case 1:
+        return edit->remove_tables.push_back(AnyTable());
+      case 2:
+      case 3:
+        return edit->add_files.push_back(SampleFile(AnyFile().value, AnyTable().value));
+      case 4:
+      case 5: {
+        const RegionId id(1 + Below(4));
+        edit->put_regions.push_back(SampleRegion(id.value, AnyTable().value, AnyKey(), AnyKey()));
+        edit->put_regions.back().files = AnyReferences();
+        return;
+      }
+      case 6:
+        return edit->remove_regions.push_back(RegionId(1 + Below(4)));
+      case 7:
+        return edit->remove_files.push_back(AnyFile());
+      default:
+        return edit->add_segments.push_back({AnyFile(), SampleId(3)});
+    }
+  }
+
+  std::unique_ptr<base::RandomSource> random_;
+};
+
+BOOST_AUTO_TEST_CASE(AnEditIsRefusedIfTheWholeCatalogIsWrongAfterIt) {
+  RandomEdits edits(8);
+  Catalog catalog = SampleCatalog();
+  catalog.counters.next_file_number = 17;
+  catalog.counters.next_table_id = 3;
+  catalog.counters.next_region_id = 4;
+  int applied = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const CatalogEdit edit = edits.Next(catalog);
+    Catalog expected = catalog;
+    Status status = ApplyEditInPlace(edit, &expected);
+    if (status.ok()) status = CheckCatalog(expected);
+    const Status found = ApplyEdit(edit, &catalog);
+    BOOST_REQUIRE_EQUAL(found.ok(), status.ok());
+    if (!status.ok()) continue;
+    applied += edit.put_regions.empty() ? 0 : 1;
+    BOOST_REQUIRE(Encoded(catalog) == Encoded(expected));
+    if (applied % 100 == 0) {
+      const CatalogCounters counters = catalog.counters;
+      catalog = SampleCatalog();
+      catalog.counters = counters;
+    }
+  }
+  BOOST_TEST(applied > 1000);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
