@@ -11,6 +11,7 @@
 #include "format/corruption.h"
 #include "format/hash.h"
 #include "test/format/written_index.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 
 namespace tandem::format {
@@ -25,27 +26,21 @@ using test::WriteIndex;
 using test::WrittenIndex;
 
 // Counts the reads of a file, and fails them when told to.
-class CountingFile final : public base::File {
+class FailingFile final : public test::ForwardingFile {
  public:
-  CountingFile(std::string bytes, int* reads) : file_(std::move(bytes)), reads_(reads) {}
+  FailingFile(std::string bytes, int* reads)
+      : ForwardingFile(std::make_unique<test::MemoryFile>(std::move(bytes))), reads_(reads) {}
   Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
     if ((*reads_)++ < 0) return Status::IoError("the test says so");
-    return file_.Read(offset, buffer);
+    return ForwardingFile::Read(offset, buffer);
   }
-  Status Write(uint64_t, std::string_view) override { return Status::IoError("read only"); }
-  Status DataSync() override { return {}; }
-  Result<uint64_t> Size() override { return file_.Size(); }
-  Status Truncate(uint64_t) override { return Status::IoError("read only"); }
-  Status Preallocate(uint64_t) override { return {}; }
-  const std::string& name() const override { return file_.name(); }
 
  private:
-  test::MemoryFile file_;
   int* reads_;
 };
 
 BlockFile CountedFile(const WrittenIndex& written, int* reads) {
-  return {std::make_unique<CountingFile>(written.bytes, reads), FileNumber(1), kIndexFileId,
+  return {std::make_unique<FailingFile>(written.bytes, reads), FileNumber(1), kIndexFileId,
           nullptr};
 }
 

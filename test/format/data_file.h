@@ -15,33 +15,12 @@
 #include "format/byte_reader.h"
 #include "format/hash.h"
 #include "format/row/row_block.h"
+#include "test/support/forwarding_file.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 
 inline constexpr format::FileId kDataFileId{{9, 8, 7, 6, 5, 4, 3, 2, 1}};
-
-/// Counts how often a file is read.
-class CountingFile final : public base::File {
- public:
-  CountingFile(std::string bytes, uint64_t* reads) : file_(std::move(bytes)), reads_(reads) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    ++*reads_;
-    return file_.Read(offset, buffer);
-  }
-  Status Write(uint64_t offset, std::string_view data) override {
-    return file_.Write(offset, data);
-  }
-  Status DataSync() override { return {}; }
-  Result<uint64_t> Size() override { return file_.Size(); }
-  Status Truncate(uint64_t size_bytes) override { return file_.Truncate(size_bytes); }
-  Status Preallocate(uint64_t) override { return {}; }
-  const std::string& name() const override { return file_.name(); }
-
- private:
-  MemoryFile file_;
-  uint64_t* reads_;
-};
 
 /// Lifetime: what `out` has is in `bytes` after Close; `blocks` reads it.
 struct DataFile {
@@ -57,8 +36,9 @@ struct DataFile {
   }
   /// Opens `bytes`, as they are now.
   void Open() {
-    blocks = std::make_unique<format::BlockFile>(std::make_unique<CountingFile>(bytes, &reads),
-                                                 format::FileNumber(7), kDataFileId, nullptr);
+    blocks = std::make_unique<format::BlockFile>(
+        std::make_unique<CountingFile>(std::make_unique<MemoryFile>(bytes), &reads),
+        format::FileNumber(7), kDataFileId, nullptr);
   }
   Result<format::RowBlockRef> Rows(format::BlockHandle handle) {
     auto stored = blocks->ReadStored(handle);

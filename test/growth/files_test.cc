@@ -18,6 +18,7 @@
 #include "store_file/writer.h"
 #include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"
 
@@ -27,25 +28,17 @@ namespace {
 constexpr uint64_t kCacheBytes = 4 << 20;
 constexpr uint64_t kEntryBytes = 256 << 10;
 
-class Watched final : public base::File {
+/// Keeps the most that file writers had at a write.
+class Watched final : public ForwardingFile {
  public:
   Watched(std::unique_ptr<base::File> file, const base::MemoryAccount& account, uint64_t* peak)
-      : file_(std::move(file)), account_(account), peak_(peak) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    return file_->Read(offset, buffer);
-  }
+      : ForwardingFile(std::move(file)), account_(account), peak_(peak) {}
   Status Write(uint64_t offset, std::string_view data) override {
     *peak_ = std::max(*peak_, account_.bytes(base::MemoryPart::kFileWriters));
-    return file_->Write(offset, data);
+    return ForwardingFile::Write(offset, data);
   }
-  Status DataSync() override { return file_->DataSync(); }
-  Result<uint64_t> Size() override { return file_->Size(); }
-  Status Truncate(uint64_t size_bytes) override { return file_->Truncate(size_bytes); }
-  Status Preallocate(uint64_t size_bytes) override { return file_->Preallocate(size_bytes); }
-  const std::string& name() const override { return file_->name(); }
 
  private:
-  std::unique_ptr<base::File> file_;
   const base::MemoryAccount& account_;
   uint64_t* peak_;
 };

@@ -7,6 +7,7 @@
 #include "format/coding.h"
 #include "format/frame.h"
 #include "test/growth/growth.h"
+#include "test/support/forwarding_file.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
@@ -15,23 +16,17 @@ namespace {
 constexpr uint64_t kPeriod = 4096;  // Bytes from one good frame to the next.
 
 /// Counts the bytes that are read.
-class CountedFile final : public base::File {
+class CountedFile final : public ForwardingFile {
  public:
-  explicit CountedFile(std::string bytes) : file_(std::move(bytes)) {}
+  explicit CountedFile(std::string bytes)
+      : ForwardingFile(std::make_unique<MemoryFile>(std::move(bytes))) {}
   Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
     read_ += buffer.size();
-    return file_.Read(offset, buffer);
+    return ForwardingFile::Read(offset, buffer);
   }
-  Status Write(uint64_t, std::string_view) override { return Status::ReadOnly("forged"); }
-  Status DataSync() override { return {}; }
-  Result<uint64_t> Size() override { return file_.Size(); }
-  Status Truncate(uint64_t) override { return Status::ReadOnly("forged"); }
-  Status Preallocate(uint64_t) override { return {}; }
-  const std::string& name() const override { return file_.name(); }
   uint64_t read() const { return read_; }
 
  private:
-  MemoryFile file_;
   uint64_t read_ = 0;
 };
 

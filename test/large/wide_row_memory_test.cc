@@ -15,6 +15,7 @@
 #include "engine/verify/rows.h"
 #include "format/row/wide_row.h"
 #include "store_file/writer.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
@@ -71,29 +72,6 @@ std::string Number(uint64_t number) {
   return text;
 }
 
-// Counts how often a file is read.
-class CountedFile final : public base::File {
- public:
-  CountedFile(std::unique_ptr<base::File> file, uint64_t* reads)
-      : file_(std::move(file)), reads_(reads) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    ++*reads_;
-    return file_->Read(offset, buffer);
-  }
-  Status Write(uint64_t offset, std::string_view data) override {
-    return file_->Write(offset, data);
-  }
-  Status DataSync() override { return file_->DataSync(); }
-  Result<uint64_t> Size() override { return file_->Size(); }
-  Status Truncate(uint64_t size_bytes) override { return file_->Truncate(size_bytes); }
-  Status Preallocate(uint64_t size_bytes) override { return file_->Preallocate(size_bytes); }
-  const std::string& name() const override { return file_->name(); }
-
- private:
-  std::unique_ptr<base::File> file_;
-  uint64_t* reads_;
-};
-
 class Bench {
  public:
   Bench() : file_system_(base::NewPosixFileSystem()) {
@@ -122,8 +100,8 @@ class Bench {
   std::shared_ptr<StoreFile> Open(const std::string& name) {
     auto file = directory_->Open(name, base::OpenMode::kReadOnly);
     BOOST_TEST_REQUIRE(file.has_value(), file.status());
-    auto store =
-        StoreFile::Open(std::make_unique<CountedFile>(std::move(*file), &reads_), {}, nullptr);
+    auto store = StoreFile::Open(std::make_unique<test::CountingFile>(std::move(*file), &reads_),
+                                 {}, nullptr);
     BOOST_TEST_REQUIRE(store.has_value(), store.status());
     return *store;
   }

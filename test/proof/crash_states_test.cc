@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "test/prove/shrink.h"
+#include "test/support/forgetful_file_system.h"
 #include "test/support/print.h"
 
 namespace tandem::prove {
@@ -17,73 +18,6 @@ namespace {
 
 using test::CrashPolicy;
 using test::SimulatedDisk;
-
-/// The log's files say that they are synced and are not.
-class LyingFile final : public base::File {
- public:
-  explicit LyingFile(std::unique_ptr<base::File> beneath) : beneath_(std::move(beneath)) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    return beneath_->Read(offset, buffer);
-  }
-  Status Write(uint64_t offset, std::string_view data) override {
-    return beneath_->Write(offset, data);
-  }
-  Status DataSync() override {
-    return name().starts_with("log-") ? Status() : beneath_->DataSync();
-  }
-  Result<uint64_t> Size() override { return beneath_->Size(); }
-  Status Truncate(uint64_t size_bytes) override { return beneath_->Truncate(size_bytes); }
-  Status Preallocate(uint64_t size_bytes) override { return beneath_->Preallocate(size_bytes); }
-  const std::string& name() const override { return beneath_->name(); }
-
- private:
-  const std::unique_ptr<base::File> beneath_;
-};
-
-class LyingDirectory final : public base::Directory {
- public:
-  explicit LyingDirectory(std::unique_ptr<base::Directory> beneath)
-      : beneath_(std::move(beneath)) {}
-  Result<std::unique_ptr<base::File>> Create(const std::string& name) override {
-    return Over(beneath_->Create(name));
-  }
-  Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override {
-    return Over(beneath_->Open(name, mode));
-  }
-  Status Remove(const std::string& name) override { return beneath_->Remove(name); }
-  Result<std::vector<std::string>> List() override { return beneath_->List(); }
-  Status Sync() override { return beneath_->Sync(); }
-  Status Lock() override { return beneath_->Lock(); }
-  bool HoldsLock() const override { return beneath_->HoldsLock(); }
-  Result<uint64_t> FreeSpace() override { return beneath_->FreeSpace(); }
-
- private:
-  static Result<std::unique_ptr<base::File>> Over(Result<std::unique_ptr<base::File>> file) {
-    if (!file.has_value()) return file;
-    return std::unique_ptr<base::File>(std::make_unique<LyingFile>(*std::move(file)));
-  }
-  const std::unique_ptr<base::Directory> beneath_;
-};
-
-class LyingFileSystem final : public base::FileSystem {
- public:
-  explicit LyingFileSystem(SimulatedDisk* disk) : disk_(disk) {}
-  Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
-                                                         bool create) override {
-    auto directory = disk_->OpenDirectory(path, create);
-    if (!directory.has_value()) return directory;
-    return std::unique_ptr<base::Directory>(
-        std::make_unique<LyingDirectory>(*std::move(directory)));
-  }
-  // Its requests run through the files' own calls.
-  std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override {
-    return disk_->NewQueue(depth);
-  }
-  std::string_view name() const override { return "lying"; }
-
- private:
-  SimulatedDisk* const disk_;
-};
 
 BOOST_AUTO_TEST_SUITE(crash_states)
 
@@ -123,7 +57,10 @@ BOOST_AUTO_TEST_CASE(AWorkloadIsCrashedEverywhereAndInsideRecovery) {
 BOOST_AUTO_TEST_CASE(ALogThatIsNeverSyncedIsFoundAndShrunkToOneWrite) {
   const Workload workload = FixedWorkloads(1)[0];
   CrashSettings settings;
-  settings.over = [](SimulatedDisk* disk) { return std::make_unique<LyingFileSystem>(disk); };
+  settings.over = [](SimulatedDisk* disk) {
+    return std::make_unique<test::ForgetfulFileSystem>(disk,
+                                                       test::Forgotten{.synced_prefix = "log-"});
+  };
   const auto find = [&](const Workload& smaller) { return FindByCrash(smaller, settings); };
   const auto finding = find(workload);
   BOOST_TEST_REQUIRE(finding.has_value());

@@ -17,31 +17,12 @@
 #include "store_file/writer.h"
 #include "test/store_file/family_files.h"
 #include "test/store_file/forged_file.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {
-
-/// A file whose bytes outlive the writer that owns it.
-class KeptFile final : public base::File {
- public:
-  explicit KeptFile(std::shared_ptr<test::MemoryFile> kept) : kept_(std::move(kept)) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    return kept_->Read(offset, buffer);
-  }
-  Status Write(uint64_t offset, std::string_view data) override {
-    return kept_->Write(offset, data);
-  }
-  Status DataSync() override { return kept_->DataSync(); }
-  Result<uint64_t> Size() override { return kept_->Size(); }
-  Status Truncate(uint64_t size_bytes) override { return kept_->Truncate(size_bytes); }
-  Status Preallocate(uint64_t size_bytes) override { return kept_->Preallocate(size_bytes); }
-  const std::string& name() const override { return kept_->name(); }
-
- private:
-  std::shared_ptr<test::MemoryFile> kept_;
-};
 
 struct GoodFile {
   GoodFile() {
@@ -58,7 +39,7 @@ struct GoodFile {
     spec.id.bytes.fill(5);
     spec.table = &table;
     spec.alignment = 64;
-    return std::make_unique<StoreFileWriter>(std::make_unique<KeptFile>(memory), spec);
+    return std::make_unique<StoreFileWriter>(std::make_unique<test::ForwardingFile>(memory), spec);
   }
 
   /// Row i has value i % 4, an older version now and then, a marker now and then.
@@ -87,7 +68,7 @@ struct GoodFile {
   }
 
   Result<std::shared_ptr<StoreFile>> Open() const {
-    return StoreFile::Open(std::make_unique<KeptFile>(memory), {}, nullptr);
+    return StoreFile::Open(std::make_unique<test::ForwardingFile>(memory), {}, nullptr);
   }
 
   /// Everything that opening and verifying have to say.

@@ -9,9 +9,10 @@
 #include "format/coding.h"
 #include "format/file_header.h"
 #include "format/frame.h"
-#include "tools/simulation/memory_file.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {
@@ -22,31 +23,21 @@ using test::SampleId;
 using test::SampleTableEdit;
 
 // Bytes that outlive the writer, which owns its file.
-class SharedBytes final : public base::File {
+class SharedBytes final : public test::ForwardingFile {
  public:
-  explicit SharedBytes(MemoryFile* file) : file_(file) {}
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    return file_->Read(offset, buffer);
-  }
+  explicit SharedBytes(std::shared_ptr<MemoryFile> file) : ForwardingFile(std::move(file)) {}
   Status Write(uint64_t offset, std::string_view data) override {
     if (fails) return Status::NoSpace("full");
-    return file_->Write(offset, data);
+    return ForwardingFile::Write(offset, data);
   }
-  Status DataSync() override { return {}; }
-  Result<uint64_t> Size() override { return file_->Size(); }
-  Status Truncate(uint64_t size) override { return file_->Truncate(size); }
-  Status Preallocate(uint64_t) override { return {}; }
-  const std::string& name() const override { return file_->name(); }
 
   bool fails = false;
-
- private:
-  MemoryFile* file_;
 };
 
 // A manifest of the sample table and three more edits, each a file: 10, 11, 12.
 struct Fixture {
-  MemoryFile file;
+  const std::shared_ptr<MemoryFile> kept = std::make_shared<MemoryFile>();
+  MemoryFile& file = *kept;
   SharedBytes* handle = nullptr;
   std::unique_ptr<ManifestWriter> writer;
   RootFile root;
@@ -59,7 +50,7 @@ struct Fixture {
     BoundFile identity;
     identity.number = FileNumber(2);
     identity.id = SampleId(32);
-    auto owned = std::make_unique<SharedBytes>(&file);
+    auto owned = std::make_unique<SharedBytes>(kept);
     handle = owned.get();
     auto created = ManifestWriter::Create(std::move(owned), identity, catalog, {});
     BOOST_TEST_REQUIRE(created.has_value());
@@ -110,7 +101,7 @@ BOOST_AUTO_TEST_CASE(EditsComeBackInOrder) {
 BOOST_AUTO_TEST_CASE(AManifestGoesOnWhereItEnded) {
   Fixture fixture;
   const auto before = ReadManifest(&fixture.file, fixture.root);
-  fixture.writer = ManifestWriter::Resume(std::make_unique<SharedBytes>(&fixture.file), *before);
+  fixture.writer = ManifestWriter::Resume(std::make_unique<SharedBytes>(fixture.kept), *before);
   BOOST_TEST(fixture.writer->first_frame_end() == fixture.ends[0]);
   fixture.AddFile(13);
   fixture.Close();

@@ -12,90 +12,12 @@
 
 #include "engine/storage/storage.h"
 #include "test/engine/storage/storage_workload.h"
+#include "test/support/forgetful_file_system.h"
 #include "test/support/print.h"
 #include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {
-
-// What a forgetful program leaves out.
-struct Forgotten {
-  std::string synced_prefix = "none";  // Files that are never synced.
-  bool directory_syncs = false;
-};
-
-class ForgetfulFile final : public base::File {
- public:
-  ForgetfulFile(std::unique_ptr<base::File> file, const Forgotten& forgotten)
-      : file_(std::move(file)), is_synced_(!file_->name().starts_with(forgotten.synced_prefix)) {}
-
-  Result<size_t> Read(uint64_t offset, std::span<char> buffer) override {
-    return file_->Read(offset, buffer);
-  }
-  Status Write(uint64_t offset, std::string_view data) override {
-    return file_->Write(offset, data);
-  }
-  Status DataSync() override { return is_synced_ ? file_->DataSync() : Status(); }
-  Result<uint64_t> Size() override { return file_->Size(); }
-  Status Truncate(uint64_t size_bytes) override { return file_->Truncate(size_bytes); }
-  Status Preallocate(uint64_t size_bytes) override { return file_->Preallocate(size_bytes); }
-  const std::string& name() const override { return file_->name(); }
-
- private:
-  const std::unique_ptr<base::File> file_;
-  const bool is_synced_;
-};
-
-class ForgetfulDirectory final : public base::Directory {
- public:
-  ForgetfulDirectory(std::unique_ptr<base::Directory> directory, const Forgotten& forgotten)
-      : directory_(std::move(directory)), forgotten_(forgotten) {}
-
-  Result<std::unique_ptr<base::File>> Create(const std::string& name) override {
-    return Wrapped(directory_->Create(name));
-  }
-  Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode mode) override {
-    return Wrapped(directory_->Open(name, mode));
-  }
-  Status Remove(const std::string& name) override { return directory_->Remove(name); }
-  Result<std::vector<std::string>> List() override { return directory_->List(); }
-  Status Sync() override { return forgotten_.directory_syncs ? Status() : directory_->Sync(); }
-  Status Lock() override { return directory_->Lock(); }
-  bool HoldsLock() const override { return directory_->HoldsLock(); }
-  Result<uint64_t> FreeSpace() override { return directory_->FreeSpace(); }
-
- private:
-  Result<std::unique_ptr<base::File>> Wrapped(Result<std::unique_ptr<base::File>> file) {
-    if (!file.has_value()) return file.error();
-    return std::unique_ptr<base::File>(
-        std::make_unique<ForgetfulFile>(std::move(*file), forgotten_));
-  }
-
-  const std::unique_ptr<base::Directory> directory_;
-  const Forgotten forgotten_;
-};
-
-class ForgetfulFileSystem final : public base::FileSystem {
- public:
-  ForgetfulFileSystem(base::FileSystem* beneath, Forgotten forgotten)
-      : beneath_(beneath), forgotten_(std::move(forgotten)) {}
-
-  Result<std::unique_ptr<base::Directory>> OpenDirectory(const std::string& path,
-                                                         bool create) override {
-    auto directory = beneath_->OpenDirectory(path, create);
-    if (!directory.has_value()) return directory.error();
-    return std::unique_ptr<base::Directory>(
-        std::make_unique<ForgetfulDirectory>(std::move(*directory), forgotten_));
-  }
-  std::unique_ptr<base::IoQueue> NewQueue(uint32_t depth) override {
-    return beneath_->NewQueue(depth);
-  }
-  std::string_view name() const override { return "forgetful"; }
-
- private:
-  base::FileSystem* const beneath_;
-  const Forgotten forgotten_;
-};
 
 // A database with a table, a store file and a log, and what the linter says from then on.
 struct Scene {
