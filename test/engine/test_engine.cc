@@ -7,17 +7,6 @@
 
 namespace tandem::test {
 
-engine::Tuning SmallTuning() {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 64 << 10;
-  tuning.memstores_total_bytes = 1 << 20;
-  tuning.block_cache_bytes = 1 << 20;
-  tuning.log_segment_bytes = 64 << 10;
-  tuning.section_alignment = 64;
-  tuning.compaction_runs = 4;
-  return tuning;
-}
-
 TableOptions SimpleTable(uint32_t max_versions, int64_t ttl_micros) {
   TableOptions options;
   options.name = "t";

@@ -11,14 +11,12 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "test/support/small_tuning.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
-
-/// Sizes that make flushes and rolls happen after a few hundred small writes.
-engine::Tuning SmallTuning();
 
 /// A table "t" with one family "d" of that many versions, and an index "by_c" over d:c (bytes).
 TableOptions SimpleTable(uint32_t max_versions = 1, int64_t ttl_micros = 0);

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "test/support/small_tuning.h"
+
 namespace tandem::test {
 namespace {
 
@@ -12,20 +14,16 @@ using Threads = std::vector<Thread>;
 // Schedules of a scenario in a usual run of the tests.
 constexpr Budget kUsual{.systematic = 2400, .random = 1000};
 
-engine::Tuning TinyTuning() {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 64 << 10;
-  tuning.memstores_total_bytes = 1 << 20;
-  tuning.block_cache_bytes = 1 << 20;
-  tuning.log_segment_bytes = 64 << 10;
-  tuning.section_alignment = 64;
+// No compaction by itself.
+engine::Tuning QuietTuning() {
+  engine::Tuning tuning = SmallTuning();
   tuning.compaction_runs = 100;
   return tuning;
 }
 
 /// Every batch fills a memstore.
 engine::Tuning SwitchingTuning() {
-  engine::Tuning tuning = TinyTuning();
+  engine::Tuning tuning = QuietTuning();
   tuning.memstore_bytes = 1;
   return tuning;
 }
@@ -36,7 +34,7 @@ World::Rows Pair(const std::string& value) { return {{"a", value}, {"z", value}}
 
 EngineScenario WritersReaderAndFlush() {
   EngineScenario scenario{.name = "WritersReaderAndFlush",
-                          .plan = {.tuning = TinyTuning(), .two_regions = true}};
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
   scenario.prepare = [](World& world) { world.Write(Pair("0")); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2")); }},
@@ -48,7 +46,7 @@ EngineScenario WritersReaderAndFlush() {
 }
 
 EngineScenario ReadsBesideAFlush() {
-  EngineScenario scenario{.name = "ReadsBesideAFlush", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "ReadsBesideAFlush", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}, {"b", "0"}});
     world.Flush();
@@ -66,7 +64,7 @@ EngineScenario ReadsBesideAFlush() {
 }
 
 EngineScenario ReadsBesideACompaction() {
-  EngineScenario scenario{.name = "ReadsBesideACompaction", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "ReadsBesideACompaction", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}, {"b", "0"}, {"c", "1"}});
     world.Flush();
@@ -88,7 +86,7 @@ EngineScenario ReadsBesideACompaction() {
 // A get registers no sequence (docs/decisions/0014): the merge may drop the version that it began
 // beside. Because of the snapshot the merge keeps the sequence of the version after it.
 EngineScenario GetsBesideAMerge() {
-  EngineScenario scenario{.name = "GetsBesideAMerge", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "GetsBesideAMerge", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"b", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Get("a"); }, [&] { world.Get("a"); }},
@@ -119,7 +117,7 @@ EngineScenario ReadsBesideAMemstoreSwitch() {
 
 // Segments of a few hundred bytes: both writers' batches roll the log, synced ones and others.
 EngineScenario WritersAndLogRoll() {
-  EngineScenario scenario{.name = "WritersAndLogRoll", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "WritersAndLogRoll", .plan = {.tuning = QuietTuning()}};
   scenario.plan.tuning.log_segment_bytes = 1;
   scenario.plan.tuning.memstore_bytes = 1500;
   scenario.prepare = [](World&) {};
@@ -143,7 +141,7 @@ EngineScenario WritersAndLogRoll() {
 }
 
 EngineScenario CloseBesideCalls() {
-  EngineScenario scenario{.name = "CloseBesideCalls", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "CloseBesideCalls", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kBuffered); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Close(); }},
@@ -158,7 +156,7 @@ EngineScenario CloseBesideCalls() {
 
 EngineScenario SnapshotGoesWhileACompactionBegins() {
   EngineScenario scenario{.name = "SnapshotGoesWhileACompactionBegins",
-                          .plan = {.tuning = TinyTuning()}};
+                          .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}, {"b", "0"}});
     world.Flush();
@@ -179,7 +177,7 @@ EngineScenario SnapshotGoesWhileACompactionBegins() {
 
 // A flush brings the job that finds the rows which files share; a merge takes these files away.
 EngineScenario OverlapsBesideAMerge() {
-  EngineScenario scenario{.name = "OverlapsBesideAMerge", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "OverlapsBesideAMerge", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}, {"b", "0"}});
     world.Flush();
@@ -194,7 +192,7 @@ EngineScenario OverlapsBesideAMerge() {
 }
 
 EngineScenario CreateTableBesideWrites() {
-  EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = TinyTuning()}};
+  EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.CreateTable("u"); },
@@ -215,7 +213,7 @@ EngineScenario CreateTableBesideWrites() {
 // Batches over two tables, read at a snapshot of both.
 EngineScenario BatchesOverTables() {
   EngineScenario scenario{.name = "BatchesOverTables",
-                          .plan = {.tuning = TinyTuning(), .two_tables = true}};
+                          .plan = {.tuning = QuietTuning(), .two_tables = true}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"u/a", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] {
@@ -234,7 +232,7 @@ EngineScenario BatchesOverTables() {
 // Log, files and catalog are synced by several threads; one of these syncs fails.
 EngineScenario ASyncFails() {
   EngineScenario scenario{.name = "ASyncFails",
-                          .plan = {.tuning = TinyTuning(), .failing_syncs = 12}};
+                          .plan = {.tuning = QuietTuning(), .failing_syncs = 12}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kSynced); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] {
@@ -253,7 +251,7 @@ EngineScenario ASyncFails() {
 // Each change of the catalog is made from what the one before left: a table, a run, and a merge.
 EngineScenario ChangesOfTheCatalog() {
   EngineScenario scenario{.name = "ChangesOfTheCatalog",
-                          .plan = {.tuning = TinyTuning(), .two_tables = true}};
+                          .plan = {.tuning = QuietTuning(), .two_tables = true}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}});
     world.Flush();

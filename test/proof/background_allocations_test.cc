@@ -14,6 +14,7 @@
 #include "test/prove/machine.h"
 #include "test/prove/pausing_file_system.h"
 #include "test/support/print.h"
+#include "test/support/small_tuning.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
@@ -25,14 +26,11 @@ constexpr int64_t kLaterMicros = 20'000'000;  // After every time of a retry.
 constexpr int64_t kTried = 1'000;             // Allocations that fail, of all.
 
 engine::Tuning Tuning() {
-  engine::Tuning tuning;
+  engine::Tuning tuning = test::SmallTuning();
   tuning.memstore_bytes = 4 << 10;
   tuning.memstores_total_bytes = 64 << 10;
-  tuning.block_cache_bytes = 1 << 20;
   tuning.overlap_bytes = 1 << 20;
   tuning.log_segment_bytes = 2 << 10;
-  tuning.section_alignment = 64;
-  tuning.compaction_runs = 4;
   return tuning;
 }
 

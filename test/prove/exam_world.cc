@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "test/support/small_tuning.h"
+
 namespace tandem::prove {
 
 ExamWorld::ExamWorld(uint64_t seed, const engine::Tuning& tuning)
@@ -48,12 +50,10 @@ Files ExamWorld::Take() const {
 }
 
 engine::Tuning ExamTuning() {
-  engine::Tuning tuning;
+  engine::Tuning tuning = test::SmallTuning();
   tuning.memstore_bytes = 1 << 20;
   tuning.memstores_total_bytes = 4 << 20;
-  tuning.block_cache_bytes = 1 << 20;
   tuning.log_segment_bytes = 4 << 10;
-  tuning.section_alignment = 64;
   tuning.compaction_runs = 8;
   return tuning;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "test/support/small_tuning.h"
 
 namespace tandem::prove {
 namespace {
@@ -129,15 +130,11 @@ std::string Workload::Describe() const {
 }
 
 engine::Tuning TinyTuning() {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 64 << 10;
-  tuning.memstores_total_bytes = 1 << 20;
+  engine::Tuning tuning = test::SmallTuning();
   tuning.block_cache_bytes = 256 << 10;
   tuning.overlap_bytes = 256 << 10;
   tuning.log_segment_bytes = 16 << 10;
   tuning.log_former_segments = 1;
-  tuning.section_alignment = 64;
-  tuning.compaction_runs = 4;
   return tuning;
 }
 
