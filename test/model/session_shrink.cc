@@ -1,8 +1,9 @@
 // See session_shrink.h.
 #include "test/model/session_shrink.h"
 
-#include <functional>
 #include <utility>
+
+#include "tools/simulation/minimize.h"
 
 namespace tandem::test {
 namespace {
@@ -35,27 +36,17 @@ class Shrinker {
  private:
   bool Fails() { return runs_++ < kRunsMax && ReplaySession(plan_, actions_).has_value(); }
 
-  // Takes out as much of a list within actions_ as leaves it failing: halves, quarters, and so on.
+  // Takes out as much of a list within actions_ as leaves them failing.
   template <typename Item>
   bool CutList(std::vector<Item>* list) {
-    bool smaller = false;
-    for (size_t chunk = (list->size() + 1) / 2; chunk > 0;
-         chunk = chunk == 1 ? 0 : (chunk + 1) / 2) {
-      // From the end on: what comes late depends on what comes early, seldom the other way round.
-      for (size_t end = list->size(); end > 0;) {
-        const size_t begin = end > chunk ? end - chunk : 0;
-        std::vector<Item> before = *list;
-        list->erase(list->begin() + static_cast<std::ptrdiff_t>(begin),
-                    list->begin() + static_cast<std::ptrdiff_t>(end));
-        if (Fails()) {
-          smaller = true;
-        } else {
-          *list = std::move(before);
-        }
-        end = begin;
-      }
-    }
-    return smaller;
+    const size_t before = list->size();
+    *list = Minimize(*list, [&](const std::vector<Item>& part) {
+      const std::vector<Item> kept = std::exchange(*list, part);
+      const bool fails = Fails();
+      *list = kept;
+      return fails;
+    });
+    return list->size() < before;
   }
 
   bool CutBatch(std::vector<ModelOperation>* batch) {

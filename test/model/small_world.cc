@@ -9,6 +9,7 @@
 #include "test/model/journal.h"
 #include "test/model/paths.h"
 #include "test/model/store.h"
+#include "tools/simulation/minimize.h"
 
 namespace tandem::test {
 namespace {
@@ -377,17 +378,11 @@ std::optional<std::string> RunSmallWorld(const SmallWorld& world, Counters* coun
 
 SmallWorld Shrink(SmallWorld world) {
   Counters ignored;
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (size_t i = 0; i < world.steps.size(); ++i) {
-      SmallWorld without = world;
-      without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!RunSmallWorld(without, &ignored).has_value()) continue;
-      world = std::move(without);
-      smaller = true;
-      break;
-    }
-  }
+  SmallWorld part = world;
+  world.steps = Minimize(std::move(world.steps), [&](const std::vector<SmallStep>& steps) {
+    part.steps = steps;
+    return RunSmallWorld(part, &ignored).has_value();
+  });
   return world;
 }
 

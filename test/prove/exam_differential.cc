@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <fstream>
 
-#include "test/prove/exam_subject.h"
 #include "test/prove/exam_rounds.h"
+#include "test/prove/exam_subject.h"
 #include "test/prove/exam_workers.h"
+#include "test/prove/work_sharing.h"
+#include "tools/simulation/minimize.h"
 #include "tools/simulation/model.h"
 
 namespace tandem::prove {
@@ -41,28 +43,12 @@ class Session {
   }
   uint64_t answers() const { return answers_; }
 
-  /// Fewer operations that still differ: those after the difference go, then ever smaller pieces.
+  /// Fewer operations that still differ.
   Operations Shrink(Operations operations) {
-    const auto clock = base::NewSystemClock();
-    const int64_t end = clock->MonotonicMicros() + static_cast<int64_t>(kShrinkSeconds * 1e6);
-    for (size_t piece = std::max<size_t>(1, operations.size() / 2); piece > 0; piece /= 2) {
-      for (size_t at = 0; at < operations.size();) {
-        if (clock->MonotonicMicros() > end) return operations;
-        Operations fewer(operations.begin(), operations.begin() + static_cast<ptrdiff_t>(at));
-        fewer.insert(
-            fewer.end(),
-            operations.begin() + static_cast<ptrdiff_t>(std::min(at + piece, operations.size())),
-            operations.end());
-        const auto difference = Run(fewer);
-        if (!difference.has_value()) {
-          at += piece;
-          continue;
-        }
-        fewer.resize(difference->at + 1);
-        operations = std::move(fewer);
-      }
-    }
-    return operations;
+    const Timer timer(kShrinkSeconds);
+    return test::Minimize(std::move(operations), [&](const Operations& fewer) {
+      return !timer.is_over() && Run(fewer).has_value();
+    });
   }
 
  private:

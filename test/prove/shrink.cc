@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "test/prove/work_sharing.h"
+#include "tools/simulation/minimize.h"
 
 namespace tandem::prove {
 namespace {
@@ -19,7 +20,7 @@ class Shrinker {
     // A step that fails although nothing was done is no matter of what can be left out.
     if (finding.blows.empty()) return std::move(shrunk_);
     CutBehind();
-    while (!timer_.is_over() && (CutStep() || CutOperation())) {
+    while (CutSteps() || CutOperations()) {
     }
     return std::move(shrunk_);
   }
@@ -33,28 +34,32 @@ class Shrinker {
     Fails(shorter);
   }
 
-  bool CutStep() {
-    for (size_t i = shrunk_.workload.steps.size(); i-- > 0;) {
-      // Without its table a write says nothing.
-      if (shrunk_.workload.steps[i].kind == Step::Kind::kCreateTable) continue;
+  bool CutSteps() {
+    const std::vector<Step> whole = shrunk_.workload.steps;
+    // Without its table a write says nothing.
+    const auto tables = std::ranges::count(whole, Step::Kind::kCreateTable, &Step::kind);
+    test::Minimize(whole, [&](const std::vector<Step>& part) {
+      if (std::ranges::count(part, Step::Kind::kCreateTable, &Step::kind) < tables) return false;
       Workload without = shrunk_.workload;
-      without.steps.erase(without.steps.begin() + static_cast<std::ptrdiff_t>(i));
-      if (Fails(without)) return true;
-    }
-    return false;
+      without.steps = part;
+      return Fails(without);
+    });
+    return shrunk_.workload.steps.size() < whole.size();
   }
 
-  bool CutOperation() {
+  bool CutOperations() {
+    bool smaller = false;
     for (size_t i = 0; i < shrunk_.workload.steps.size(); ++i) {
-      const size_t count = shrunk_.workload.steps[i].batch.size();
-      for (size_t j = 0; count > 1 && j < count; ++j) {
+      const auto whole = shrunk_.workload.steps[i].batch;
+      test::Minimize(whole, [&](const auto& part) {
+        if (part.empty()) return false;
         Workload without = shrunk_.workload;
-        auto& batch = without.steps[i].batch;
-        batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(j));
-        if (Fails(without)) return true;
-      }
+        without.steps[i].batch = part;
+        return Fails(without);
+      });
+      smaller |= shrunk_.workload.steps[i].batch.size() < whole.size();
     }
-    return false;
+    return smaller;
   }
 
   // Takes it over if it does.

@@ -4,16 +4,17 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/require_ok.h"
+#include "tools/simulation/minimize.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
 #include "tools/stress/journal.h"
 #include "tools/stress/schema.h"
-#include "tools/stress/shrink.h"
 #include "tools/stress/workload.h"
 
 namespace tandem::test {
@@ -90,23 +91,23 @@ BOOST_AUTO_TEST_CASE(BadScriptsAreRefusedWithTheirLine) {
 
 BOOST_AUTO_TEST_CASE(ShrinkingLeavesWhatTheFailureNeeds) {
   const std::vector<size_t> needed = {3, 17, 40, 99};
+  std::vector<size_t> all(100);
+  std::iota(all.begin(), all.end(), size_t{0});
   size_t tries = 0;
   const auto fails = [&](const std::vector<size_t>& kept) {
     ++tries;
     return std::ranges::includes(kept, needed);
   };
-  BOOST_TEST(stress::Shrink(100, fails, 10'000) == needed);
+  BOOST_TEST(Minimize(all, fails, 10'000) == needed);
   BOOST_TEST(tries < 200u);
   // Either of two is enough: one goes, whichever.
   const auto either = [](const std::vector<size_t>& kept) {
     return std::ranges::count(kept, 5u) + std::ranges::count(kept, 60u) >= 1;
   };
-  BOOST_TEST(stress::Shrink(64, either, 10'000).size() == 1u);
+  BOOST_TEST(Minimize(all, either, 10'000).size() == 1u);
   // Without tries enough what is left fails all the same.
-  BOOST_TEST(fails(stress::Shrink(100, fails, 12)));
-  BOOST_TEST(stress::Shrink(
-                 1, [](const auto&) { return true; }, 10)
-                 .empty());
+  BOOST_TEST(fails(Minimize(all, fails, 12)));
+  BOOST_TEST(Minimize(std::vector{1}, [](const auto&) { return true; }).empty());
 }
 
 // The state of a generation is worked out from eight operations at most; it has to be that of the

@@ -5,13 +5,13 @@
 #include <cstdlib>
 
 #include "base/status_macros.h"
+#include "tools/simulation/minimize.h"
 #include "tools/stress/dice.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
 #include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/session.h"
-#include "tools/stress/shrink.h"
 #include "tools/stress/stress.h"
 #include "tools/tandem/format_text.h"
 
@@ -121,26 +121,21 @@ Result<SessionResult> RunAgain(const Script& script, const Means& means, std::st
   return result;
 }
 
-Script PartOf(const Script& script, const std::vector<size_t>& kept) {
-  Script part = script;
-  part.steps.clear();
-  for (const size_t at : kept) part.steps.push_back(script.steps[at]);
-  return part;
-}
-
 /// The shortest script that still shows a finding of the same code. Errors: of the harness.
-Result<Script> Shrunk(const Script& script, const SessionResult& failed, const Means& means) {
+Result<Script> Shrunk(Script script, const SessionResult& failed, const Means& means) {
   Status error;
-  const auto fails = [&](const std::vector<size_t>& kept) {
+  Script part = script;
+  const auto fails = [&](const std::vector<Step>& steps) {
     if (!error.ok() || means.surroundings.is_interrupted()) return false;
-    const auto again = RunAgain(PartOf(script, kept), means, nullptr);
+    part.steps = steps;
+    const auto again = RunAgain(part, means, nullptr);
     if (!again.has_value()) error = again.error();
     return again.has_value() && again->finding.code() == failed.finding.code();
   };
-  const size_t count = std::min<size_t>(script.steps.size(), failed.step + 1);
-  const std::vector<size_t> kept = Shrink(count, fails, kTriesMax);
+  script.steps.resize(std::min<size_t>(script.steps.size(), failed.step + 1));
+  script.steps = test::Minimize(std::move(script.steps), fails, kTriesMax);
   if (!error.ok()) return error;
-  return PartOf(script, kept);
+  return script;
 }
 
 }  // namespace
