@@ -76,6 +76,15 @@ Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   return std::optional<DecodedFrame>();
 }
 
+Status FrameReader::FindAll(const std::function<Status(const Frame& frame)>& visit) {
+  while (offset_ < limit_) {
+    ASSIGN_OR_RETURN(const std::optional<DecodedFrame> found, FindNext());
+    if (!found) break;
+    RETURN_IF_ERROR(visit(found->frame));
+  }
+  return Status();
+}
+
 // Checks what the header alone shows: lengths fit the file, and a group of n sequence numbers has
 // at least n bytes. This saves the search most checksums.
 bool FrameReader::CouldBeFrame(uint64_t offset, std::string_view header) const {

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,8 @@ class FrameReader {
   /// made to look like frames cannot stall it: when all searches of this reader have checksummed 64
   /// bytes in vain for each byte of the file, and 64 MiB, it gives up and finds none.
   Result<std::optional<DecodedFrame>> FindNext();
+  /// Calls `visit` for each frame that FindNext finds. Errors: kIoError, and those of `visit`.
+  Status FindAll(const std::function<Status(const Frame& frame)>& visit);
   uint64_t offset() const { return offset_; }
   uint64_t limit() const { return limit_; }
   /// Why the bytes at offset() are not a frame: expected and found, for messages.

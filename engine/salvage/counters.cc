@@ -172,13 +172,11 @@ Status CounterSearch::AskManifest(const LocalFile& file) {
   const auto id = ids_.find(file.number);
   if (id == ids_.end()) return {};
   format::FrameReader frames(opened->get(), id->second, format::kFileHeaderBytes, size);
-  while (frames.offset() < frames.limit()) {
-    ASSIGN_OR_RETURN(const auto found, frames.FindNext());
-    if (!found) break;
-    const auto edit = format::DecodeEditOf(found->frame);
+  return frames.FindAll([&](const format::Frame& frame) {
+    const auto edit = format::DecodeEditOf(frame);
     if (edit) AskEdit(file.name, *edit);
-  }
-  return {};
+    return Status();
+  });
 }
 
 void CounterSearch::AskEdit(std::string_view name, const CatalogEdit& edit) {
@@ -222,12 +220,10 @@ Status CounterSearch::AskSegment(const LocalFile& file) {
   const auto id = ids_.find(file.number);
   if (id == ids_.end()) return {};
   format::FrameReader frames(opened->get(), id->second, wal::kSegmentHeaderBytes, size);
-  while (frames.offset() < frames.limit()) {
-    ASSIGN_OR_RETURN(const auto found, frames.FindNext());
-    if (!found) break;
-    AskGroup(file.name, found->frame);
-  }
-  return {};
+  return frames.FindAll([&](const format::Frame& frame) {
+    AskGroup(file.name, frame);
+    return Status();
+  });
 }
 
 void CounterSearch::AskGroup(std::string_view name, const format::Frame& frame) {

@@ -245,19 +245,15 @@ Status LogSalvage::ReadBehind(const Segment& segment, uint64_t offset) {
   reading_ = segment.name;
   if (segment.file == nullptr || !segment.id.has_value()) return {};
   format::FrameReader reader(segment.file.get(), *segment.id, offset, segment.size_bytes);
-  while (reader.offset() < reader.limit()) {
-    ASSIGN_OR_RETURN(const auto found, reader.FindNext());
-    if (!found) return {};
-    const format::Frame& frame = found->frame;
+  return reader.FindAll([&](const format::Frame& frame) {
     if (hole_->frames++ == 0) hole_->first_sequence = frame.first_sequence;
     hole_->operations += frame.count;
     hole_->last_sequence = frame.first_sequence + std::max(frame.count, 1u) - 1;
-    if (!past_holes_) continue;
+    if (!past_holes_) return Status();
     // The frame may not hold a valid group.
     const Status copied = CopyFrame(frame);
-    if (copied.code() != StatusCode::kCorruption) RETURN_IF_ERROR(copied);
-  }
-  return {};
+    return copied.code() == StatusCode::kCorruption ? Status() : copied;
+  });
 }
 
 // OK, or why the copy cannot have the operation.

@@ -33,11 +33,6 @@ struct Segment {
   Result<wal::SegmentHeader> header = Status::NotFound("not read");
 };
 
-// Frames that are good by themselves.
-struct Behind {
-  uint64_t frames = 0, operations = 0;
-};
-
 class LogVerifier {
  public:
   LogVerifier(base::Directory* directory, const SurvivingCatalog& surviving, VerifyReport* report)
@@ -53,7 +48,6 @@ class LogVerifier {
   Status CompareEnd(const wal::SegmentEnd& end, const wal::SegmentEnd& stated, Findings* findings);
   Status AddTail(const Segment& segment, uint64_t end, Findings* findings);
   Status AddBreak(const Segment& segment, uint64_t offset, std::string reason, Findings* findings);
-  Result<Behind> CountBehind(const Segment& segment, uint64_t offset);
   uint64_t DurableBytes(const Segment& segment, const wal::SegmentEnd* stated) const;
 
   base::Directory& directory_;
@@ -206,25 +200,19 @@ Status LogVerifier::AddTail(const Segment& segment, uint64_t end, Findings* find
 
 Status LogVerifier::AddBreak(const Segment& segment, uint64_t offset, std::string reason,
                              Findings* findings) {
-  ASSIGN_OR_RETURN(const Behind behind, CountBehind(segment, offset));
+  uint64_t groups = 0, operations = 0;  // That are good by themselves.
+  format::FrameReader behind(segment.bytes.get(), *segment.id, offset, segment.size_bytes);
+  RETURN_IF_ERROR(behind.FindAll([&](const format::Frame& frame) {
+    ++groups;
+    operations += frame.count;
+    return Status();
+  }));
   // The error of a chain names file and offset itself.
   reason = format::WithoutPlace(reason, segment.file.name, offset);
-  findings->AddAt(offset, std::move(reason) + "; behind it " + std::to_string(behind.frames) +
-                              " groups with " + std::to_string(behind.operations) +
+  findings->AddAt(offset, std::move(reason) + "; behind it " + std::to_string(groups) +
+                              " groups with " + std::to_string(operations) +
                               " operations are good");
   return {};
-}
-
-Result<Behind> LogVerifier::CountBehind(const Segment& segment, uint64_t offset) {
-  Behind behind;
-  format::FrameReader reader(segment.bytes.get(), *segment.id, offset, segment.size_bytes);
-  while (reader.offset() < reader.limit()) {
-    ASSIGN_OR_RETURN(const auto found, reader.FindNext());
-    if (!found) break;
-    ++behind.frames;
-    behind.operations += found->frame.count;
-  }
-  return behind;
 }
 
 }  // namespace

@@ -135,19 +135,6 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
 
 namespace {
 
-// Counts the frames after the end of a chain that are good by themselves.
-Result<uint64_t> CountFramesBehind(base::File* file, const FileId& id, uint64_t end,
-                                   uint64_t size) {
-  uint64_t frames = 0;
-  FrameReader reader(file, id, end, size);
-  while (reader.offset() < reader.limit()) {
-    ASSIGN_OR_RETURN(const std::optional<DecodedFrame> found, reader.FindNext());
-    if (!found) break;
-    ++frames;
-  }
-  return frames;
-}
-
 // The checksum that the first frame states for the bytes before it; 0 when that frame is broken.
 Result<uint64_t> PreviousOfFirst(base::File* file, const FileId& id, uint64_t size) {
   FrameReader reader(file, id, kFileHeaderBytes, size);
@@ -205,8 +192,11 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   if (!end && end.error().code() != StatusCode::kCorruption) return end.error();
   contents.end.last_checksum = chain.last_checksum;
   prefix.reason = end ? reader.reason() : std::string(end.error().message());
-  ASSIGN_OR_RETURN(prefix.edits_behind,
-                   CountFramesBehind(file, contents.end.id, contents.end.length_bytes, size));
+  FrameReader behind(file, contents.end.id, contents.end.length_bytes, size);
+  RETURN_IF_ERROR(behind.FindAll([&](const Frame&) {
+    ++prefix.edits_behind;
+    return Status();
+  }));
   ASSIGN_OR_RETURN(prefix.is_torn, HasBytes(file, contents.end.length_bytes, size));
   return prefix;
 }
