@@ -1,7 +1,7 @@
 // The tools parse these escapes.
 #include "base/quote.h"
 
-namespace tandem::engine {
+namespace tandem::base {
 namespace {
 
 constexpr size_t kBytesShownMax = 40;
@@ -28,4 +28,4 @@ std::string Quote(std::string_view bytes) {
   return text;
 }
 
-}  // namespace tandem::engine
+}  // namespace tandem::base

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace tandem::engine {
+namespace tandem::base {
 
 /// `bytes` in single quotes with \xNN for what does not print; after 40 bytes "..." and the length.
 std::string Quote(std::string_view bytes);
 
-}  // namespace tandem::engine
+}  // namespace tandem::base

@@ -21,7 +21,7 @@ Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what
 
 Status CheckName(std::string_view kind, const std::string& name) {
   if (format::IsValidName(name)) return Status();
-  return Invalid(std::string(kind) + " name " + Quote(name) + ": expected 1 to " +
+  return Invalid(std::string(kind) + " name " + base::Quote(name) + ": expected 1 to " +
                  std::to_string(kNameBytesMax) + " bytes without control characters");
 }
 
@@ -46,7 +46,7 @@ bool IsKnownType(ColumnType type) {
 
 Status CheckFamily(const FamilyOptions& family) {
   RETURN_IF_ERROR(CheckName("family", family.name));
-  const std::string where = "family " + Quote(family.name) + ": ";
+  const std::string where = "family " + base::Quote(family.name) + ": ";
   if (family.name.find(':') != std::string::npos) return Invalid(where + "its name contains ':'");
   if (family.max_versions == 0) return Invalid(where + "max_versions is 0, expected 1 or more");
   if (family.ttl_micros < 0) return Invalid(where + "its TTL is negative");
@@ -62,7 +62,7 @@ Status CheckFamily(const FamilyOptions& family) {
 
 Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
   if (options.families.empty() || options.families.size() > kFamiliesMax) {
-    return Invalid("table " + Quote(options.name) + " declares " +
+    return Invalid("table " + base::Quote(options.name) + " declares " +
                    std::to_string(options.families.size()) + " families, expected 1 to " +
                    std::to_string(kFamiliesMax));
   }
@@ -70,7 +70,7 @@ Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
   for (const FamilyOptions& family : options.families) {
     RETURN_IF_ERROR(CheckFamily(family));
     if (!names.insert(family.name).second) {
-      return Invalid("family " + Quote(family.name) + " is declared twice");
+      return Invalid("family " + base::Quote(family.name) + " is declared twice");
     }
     table->families.push_back(
         {.id = format::FamilyId(static_cast<uint8_t>(table->families.size())), .options = family});
@@ -80,7 +80,7 @@ Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
 
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
-  const std::string where = "index " + Quote(options.name) + ": ";
+  const std::string where = "index " + base::Quote(options.name) + ": ";
   if (table->FindIndex(options.name) != nullptr) return Invalid(where + "is declared twice");
   if (options.columns.size() != 1) {
     return Invalid(where + "declares " + std::to_string(options.columns.size()) +
@@ -89,7 +89,7 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   const IndexColumn& column = options.columns.front();
   const format::FamilyRecord* family =
       column.family.empty() ? &table->families.front() : table->FindFamily(column.family);
-  if (family == nullptr) return Invalid(where + "there is no family " + Quote(column.family));
+  if (family == nullptr) return Invalid(where + "there is no family " + base::Quote(column.family));
   if (column.qualifier.size() > kQualifierBytesMax) {
     return Invalid(where + "its qualifier has " + std::to_string(column.qualifier.size()) +
                    " bytes, the limit is " + std::to_string(kQualifierBytesMax));
@@ -115,7 +115,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
   table.name = options.name;
   RETURN_IF_ERROR(AddFamilies(options, &table));
   if (options.indexes.size() > kIndexesMax) {
-    return Invalid("table " + Quote(options.name) + " declares " +
+    return Invalid("table " + base::Quote(options.name) + " declares " +
                    std::to_string(options.indexes.size()) + " indexes, the limit is " +
                    std::to_string(kIndexesMax));
   }
@@ -125,7 +125,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
 }
 
 Result<std::vector<std::string>> RegionStarts(const TableOptions& options) {
-  const std::string where = "table " + Quote(options.name) + ": ";
+  const std::string where = "table " + base::Quote(options.name) + ": ";
   const size_t regions = options.split_keys.size() + 1;
   if (regions > kRegionsMax) {
     return Invalid(where + "its split keys make " + std::to_string(regions) +
@@ -138,7 +138,8 @@ Result<std::vector<std::string>> RegionStarts(const TableOptions& options) {
   for (size_t i = 1; i < starts.size(); ++i) {
     const std::string& key = starts[i];
     if (key.empty()) return Invalid(where + "a split key is empty");
-    if (key == starts[i - 1]) return Invalid(where + "split key " + Quote(key) + " is repeated");
+    if (key == starts[i - 1])
+      return Invalid(where + "split key " + base::Quote(key) + " is repeated");
     if (key.size() > kRowKeyBytesMax) {
       return Invalid(where + "a split key has " + std::to_string(key.size()) +
                      " bytes, the limit is " + std::to_string(kRowKeyBytesMax));

@@ -177,7 +177,7 @@ void EngineImpl::SectionBroken(const format::StoreFile& file, const format::Brok
   const format::IndexRecord* index =
       broken.index.has_value() ? file.table().FindIndex(*broken.index) : nullptr;
   if (index != nullptr) event.index = index->name;
-  health_.Log("damage in " + std::string(event.section) + " of table " + Quote(event.table) +
+  health_.Log("damage in " + std::string(event.section) + " of table " + base::Quote(event.table) +
               "; reads go on without it: " + broken.reason);
   monitor_.SectionBroken(event);
 }
@@ -209,7 +209,7 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
 Status EngineImpl::CreateTableAlone(format::TableRecord record,
                                     const std::vector<std::string>& starts) {
   if (database_.regions->Find(record.name) != nullptr) {
-    return Status::AlreadyExists("table " + Quote(record.name) + " exists already");
+    return Status::AlreadyExists("table " + base::Quote(record.name) + " exists already");
   }
   std::vector<format::RegionRecord> regions;
   // Prepared before the edit: once that is durable, the table must appear even without free memory.

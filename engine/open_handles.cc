@@ -86,7 +86,7 @@ Status OpenHandles::CheckNoneOpen() const {
   std::vector<std::string> cursors, snapshots;
   {
     base::MutexLock lock(mutex_);
-    for (const auto& open : sources_) cursors.push_back(Quote(open->table));
+    for (const auto& open : sources_) cursors.push_back(base::Quote(open->table));
     for (const uint64_t sequence : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
   const size_t count = cursors.size() + snapshots.size();

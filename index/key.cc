@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
@@ -19,7 +20,6 @@ constexpr char kEscapedZero = static_cast<char>(0xff);
 constexpr char kEnd = 1;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr size_t kNumberBytes = 8;
-constexpr size_t kShownBytesMax = 64;
 
 std::string_view TypeName(ColumnType type) {
   switch (type) {
@@ -49,24 +49,6 @@ std::string_view TypeName(ColumnType type) {
       return "timestamp_be";
   }
   return "unknown";
-}
-
-// The value in quotes, truncated, with \xNN for unprintable bytes.
-std::string Quoted(std::string_view value) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = "'";
-  for (const char c : value.substr(0, kShownBytesMax)) {
-    if (c >= ' ' && c <= '~' && c != '\\' && c != '\'') {
-      text += c;
-    } else {
-      text += "\\x";
-      text += kDigits[static_cast<uint8_t>(c) >> 4];
-      text += kDigits[static_cast<uint8_t>(c) & 15];
-    }
-  }
-  text += '\'';
-  if (value.size() > kShownBytesMax) text += " (" + std::to_string(value.size()) + " bytes)";
-  return text;
 }
 
 bool IsBytes(ColumnType type) { return type == ColumnType::kBytes || type == ColumnType::kText; }
@@ -141,13 +123,13 @@ void Invert(std::string* out, size_t from) {
 }
 
 Status DoesNotFit(const IndexColumnRecord& column, std::string_view value) {
-  std::string message = "value " + Quoted(value) + " of column '" + column.qualifier;
+  std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
   return Status::InvalidArgument(
       message.append("' does not fit the index type ").append(TypeName(column.type)));
 }
 
 Status TooLong(const IndexColumnRecord& column, std::string_view value) {
-  std::string message = "value " + Quoted(value) + " of column '" + column.qualifier;
+  std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
   message.append("' as ").append(TypeName(column.type)).append(" encodes to more than ");
   return Status::InvalidArgument(message + std::to_string(kIndexKeyBytesMax) +
                                  " bytes, the limit of an indexed value");
@@ -265,7 +247,7 @@ Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& colum
   std::optional<std::string> value;
   if (tag == kPresentTag) value = DecodePresent(column.type, &reader);
   if (tag != kAbsentTag && !value.has_value()) {
-    return Status::Corruption("index key " + Quoted(*key) + " is none of type " +
+    return Status::Corruption("index key " + base::Quote(*key) + " is none of type " +
                               std::string(TypeName(column.type)));
   }
   key->remove_prefix(reader.offset());

@@ -104,8 +104,8 @@ Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
   if (name.empty()) return table_->record->families.front().id;
   const format::FamilyRecord* family = table_->record->FindFamily(name);
   if (family == nullptr) {
-    return Status::NotFound("table " + Quote(table_->record->name) + " has no family " +
-                            Quote(name));
+    return Status::NotFound("table " + base::Quote(table_->record->name) + " has no family " +
+                            base::Quote(name));
   }
   return family->id;
 }
@@ -114,8 +114,8 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
   RETURN_IF_ERROR(FindTable(operation_.table));
   if (operation_.row.empty()) return Status::InvalidArgument("a row key is empty");
   if (operation_.row.size() > kRowKeyBytesMax) {
-    return Status::InvalidArgument(
-        LimitText("row key " + Quote(operation_.row), operation_.row.size(), kRowKeyBytesMax));
+    return Status::InvalidArgument(LimitText("row key " + base::Quote(operation_.row),
+                                             operation_.row.size(), kRowKeyBytesMax));
   }
   NoteRegion();
   planned->table = table_->record->id;
@@ -149,7 +149,8 @@ Status Planner::AddColumns(PlannedOperation* planned) {
 
 Status Planner::CheckColumns() {
   if (operation_.columns.empty()) {
-    return Status::InvalidArgument("row " + Quote(operation_.row) + ": a put without columns");
+    return Status::InvalidArgument("row " + base::Quote(operation_.row) +
+                                   ": a put without columns");
   }
   qualifiers_.clear();
   for (const ColumnValue& column : operation_.columns) {
@@ -180,7 +181,7 @@ Status Planner::CheckIndexes(format::FamilyId family) {
         const Status status = format::AppendIndexKey(column, put.value, &index_key_);
         if (status.ok()) continue;
         std::string message = Where(put.qualifier);
-        message.append(", index ").append(Quote(index.name)).append(": ");
+        message.append(", index ").append(base::Quote(index.name)).append(": ");
         return {status.code(), message.append(status.message())};
       }
     }
@@ -192,7 +193,7 @@ std::string Planner::Where(std::string_view qualifier) const {
   std::string column(operation_.family.empty() ? table_->record->families.front().options.name
                                                : operation_.family);
   column.append(":").append(qualifier);
-  return "row " + Quote(operation_.row) + ", column " + Quote(column);
+  return "row " + base::Quote(operation_.row) + ", column " + base::Quote(column);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ Status RowPieces::Take(const format::Cell& cell) {
 
 Status RowPieces::TooLarge() const {
   ASSIGN_OR_RETURN(const uint64_t bytes, source_->StoredBytes());
-  return Status::OverBudget("row " + Quote(key_) + " holds " + std::to_string(bytes) +
+  return Status::OverBudget("row " + base::Quote(key_) + " holds " + std::to_string(bytes) +
                             " bytes, more than " + std::to_string(kWholeRowBytesMax) +
                             " in one view: ReadOptions::pieces reads it in pieces");
 }

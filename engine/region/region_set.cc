@@ -84,7 +84,7 @@ format::SequenceNumber RegionSet::oldest_unflushed() const {
 }
 
 Status TableNotFound(std::string_view name) {
-  return Status::NotFound("table " + Quote(name) + " does not exist");
+  return Status::NotFound("table " + base::Quote(name) + " does not exist");
 }
 
 }  // namespace tandem::engine
