@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/salvage/catalog_finder.h"
 #include "engine/salvage/damaged_file.h"
@@ -57,7 +58,7 @@ Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
         findings->AddOn(topic, std::to_string(block.count) + " rows: " + block.reason);
       }
       for (const format::BrokenRow& row : block.broken) {
-        findings->AddOn(topic, "row " + format::Quoted(row.key) + ": " + row.reason);
+        findings->AddOn(topic, "row " + base::Quote(row.key) + ": " + row.reason);
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/passing.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/storage/catalog.h"
 #include "engine/verify/findings.h"
@@ -21,7 +22,6 @@ namespace tandem::engine {
 namespace {
 
 using format::Findings;
-using format::Quoted;
 
 constexpr size_t kPieceBytes = 1 << 20;
 
@@ -63,9 +63,9 @@ void CheckStatistics(const format::FileRecord& record, const format::StoreFile& 
   compare("smallest sequence", record.min_sequence.value, statistics.min_sequence.value);
   compare("largest sequence", record.max_sequence.value, statistics.max_sequence.value);
   if (record.min_key != statistics.min_key || record.max_key != statistics.max_key) {
-    findings->Add("first and last key, by the catalog: expected " + Quoted(record.min_key) +
-                  " and " + Quoted(record.max_key) + ", found " + Quoted(statistics.min_key) +
-                  " and " + Quoted(statistics.max_key));
+    findings->Add("first and last key, by the catalog: expected " + base::Quote(record.min_key) +
+                  " and " + base::Quote(record.max_key) + ", found " +
+                  base::Quote(statistics.min_key) + " and " + base::Quote(statistics.max_key));
   }
 }
 

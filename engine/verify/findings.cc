@@ -180,20 +180,4 @@ Status Findings::AddErrorOn(const FindingTopic& topic, const Status& error) {
   }
 }
 
-std::string Quoted(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  constexpr size_t kShown = 60;
-  std::string text = "'";
-  for (const char byte : bytes.substr(0, kShown)) {
-    if (byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '\'') {
-      text += byte;
-    } else {
-      text += "\\x";
-      text += kDigits[static_cast<uint8_t>(byte) >> 4];
-      text += kDigits[byte & 15];
-    }
-  }
-  return text + (bytes.size() > kShown ? "...'" : "'");
-}
-
 }  // namespace tandem::format

@@ -78,7 +78,4 @@ class Findings {
   uint64_t count_ = 0;
 };
 
-/// `bytes` in quotes, at most 60 of them, others than printable ASCII as \xNN.
-std::string Quoted(std::string_view bytes);
-
 }  // namespace tandem::format

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/corruption.h"
 #include "format/hash.h"
@@ -36,15 +37,17 @@ IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, ui
       sums_(row_count / group_rows_ + 1) {}
 
 void IndexVerifier::Add(std::string_view what) {
-  findings_.AddOn(topic_, "index " + Quoted(index_.name) + ": " + std::string(what));
+  findings_.AddOn(topic_, "index " + base::Quote(index_.name) + ": " + std::string(what));
 }
 
 std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const {
   std::string text = std::string(PartName(part)) + " entry ";
   std::string_view rest = key;
   const auto value = DecodeIndexKey(index_.columns[0], &rest);
-  if (!value.has_value() || !rest.empty()) return text + "with the malformed key " + Quoted(key);
-  return text + (value->has_value() ? Quoted(**value) : "of an absent value");
+  if (!value.has_value() || !rest.empty()) {
+    return text + "with the malformed key " + base::Quote(key);
+  }
+  return text + (value->has_value() ? base::Quote(**value) : "of an absent value");
 }
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
@@ -82,9 +85,9 @@ Status IndexVerifier::CompareBits(uint32_t ordinal) {
 Status IndexVerifier::Finish() {
   findings_.set_topic(topic_);
   const IndexSummary& summary = section_->summary();
-  findings_.Compare("entries of index " + Quoted(index_.name) + ", current", current_.count,
+  findings_.Compare("entries of index " + base::Quote(index_.name) + ", current", current_.count,
                     summary.current_entries);
-  findings_.Compare("entries of index " + Quoted(index_.name) + ", older", older_.count,
+  findings_.Compare("entries of index " + base::Quote(index_.name) + ", older", older_.count,
                     summary.older_entries);
   if (current_ != summary.current_digest)
     Add("the digest of the current part is not that of the rows");
@@ -100,7 +103,7 @@ Status IndexVerifier::Finish() {
     }
     const bool current = part == IndexPart::kCurrent;
     const std::string name =
-        " of index " + Quoted(index_.name) + ", " + std::string(PartName(part));
+        " of index " + base::Quote(index_.name) + ", " + std::string(PartName(part));
     findings_.Compare("entries listed" + name, current ? current_.count : older_.count,
                       totals.entries);
     findings_.Compare("distinct values" + name, totals.values,

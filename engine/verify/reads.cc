@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
 #include "engine/verify/findings.h"
@@ -32,7 +33,6 @@ namespace {
 
 using format::Findings;
 using format::Hash128;
-using format::Quoted;
 
 constexpr size_t kPieceRows = 4096;
 constexpr size_t kSampledValues = 32;  ///< Of each index.
@@ -105,7 +105,9 @@ Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumn
 class ReadsVerifier {
  public:
   ReadsVerifier(const ReadContext& context, const TableView& view, VerifyReport* report)
-      : context_(context), view_(view), findings_("table " + Quoted(view.table->name), report) {
+      : context_(context),
+        view_(view),
+        findings_("table " + base::Quote(view.table->name), report) {
     options_.versions = std::numeric_limits<uint32_t>::max();
     options_.pieces = true;
     findings_.set_topic({"reads", FindingEffect::kAccess});
@@ -192,7 +194,7 @@ Status ReadsVerifier::ScanForward() {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) break;
     const SeenRow& row = rows.row();
-    if (row.key <= last_key) findings_.Add("scanned keys do not rise at " + Quoted(row.key));
+    if (row.key <= last_key) findings_.Add("scanned keys do not rise at " + base::Quote(row.key));
     last_key = row.key;
     NoteValues(row);
     piece_.push_back({row.key, row.hash, row.pieces, {}});
@@ -227,8 +229,8 @@ Status ReadsVerifier::ComparePiece() {
     if (!more && ends) break;
     if (more && !ends && row.key == expected->key && row.hash == expected->hash) continue;
     findings_.Add("a reverse scan differs from the forward scan: expected " +
-                  (ends ? "the end" : "row " + Quoted(expected->key)) + ", found " +
-                  (more ? "row " + Quoted(row.key) : "the end") +
+                  (ends ? "the end" : "row " + base::Quote(expected->key)) + ", found " +
+                  (more ? "row " + base::Quote(row.key) : "the end") +
                   (more && !ends && row.key == expected->key ? " with other cells" : ""));
     break;
   }
@@ -244,9 +246,9 @@ Status ReadsVerifier::ComparePointReads() {
     ASSIGN_OR_RETURN(const std::optional<Row> row,
                      GetRow(view_.RegionOf(seen.key), options_, seen.key));
     if (!row.has_value()) {
-      findings_.Add("a point read does not find the scanned row " + Quoted(seen.key));
+      findings_.Add("a point read does not find the scanned row " + base::Quote(seen.key));
     } else if (row->key() != seen.key || HashOfWhole(row->view()) != seen.hash) {
-      findings_.Add("a point read finds other cells than the scan in row " + Quoted(seen.key));
+      findings_.Add("a point read finds other cells than the scan in row " + base::Quote(seen.key));
     }
   }
   return Status();
@@ -279,9 +281,9 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
     if (!more && !is_hit) break;
     const bool same_key = more && is_hit && row.key == hit.key;
     if (same_key && row.hash == hit.hash) continue;
-    findings_.Add("index " + Quoted(name) + " differs from the scan: expected " +
-                  (more ? "row " + Quoted(row.key) : "the end") + ", found " +
-                  (is_hit ? "row " + Quoted(hit.key) : "the end") +
+    findings_.Add("index " + base::Quote(name) + " differs from the scan: expected " +
+                  (more ? "row " + base::Quote(row.key) : "the end") + ", found " +
+                  (is_hit ? "row " + base::Quote(hit.key) : "the end") +
                   (same_key ? " with other cells" : ""));
     return Status();
   }
@@ -304,8 +306,8 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
     if (!more) break;
     const std::optional<std::string>& key = hit.values[which];
     if (!key.has_value() || (sum.rows > 0 && ordered->IsBefore(*key, value))) {
-      findings_.Add("ordered by index " + Quoted(index.record->name) + ", row " + Quoted(hit.key) +
-                    " is out of order");
+      findings_.Add("ordered by index " + base::Quote(index.record->name) + ", row " +
+                    base::Quote(hit.key) + " is out of order");
     }
     if (key.has_value() && *key != value) {
       ordered->found = sum;
@@ -324,7 +326,7 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
 void ReadsVerifier::CompareOrdered(const ScannedIndex& index) {
   for (const OrderedRows& ordered : index.ordered) {
     if (ordered.found == ordered.scanned) continue;
-    findings_.Add("ordered by index " + Quoted(index.record->name) +
+    findings_.Add("ordered by index " + base::Quote(index.record->name) +
                   (ordered.descending ? ", falling" : "") + ": expected the " +
                   std::to_string(ordered.scanned.rows) + " scanned rows" +
                   (ordered.end ? " with its first values" : " with the column") + ", found " +
@@ -341,9 +343,9 @@ Status ReadsVerifier::CompareSamples(size_t which) {
     query.use_index = index.record->name;
     ASSIGN_OR_RETURN(const uint64_t counted,
                      CountRows(context_, index.view, options_, equal, query));
-    findings_.Compare(
-        "rows that index " + Quoted(index.record->name) + " counts of " + Quoted(equal.ToString()),
-        rows, counted);
+    findings_.Compare("rows that index " + base::Quote(index.record->name) + " counts of " +
+                          base::Quote(equal.ToString()),
+                      rows, counted);
   }
   return Status();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/memory_account.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/verify/index.h"
 #include "format/block/section_table.h"
@@ -166,7 +167,7 @@ Status RowsVerifier::OpenParts() {
       RETURN_IF_ERROR(findings_.AddError(section.error()));
     } else if (*section == nullptr) {
       findings_.AddOn({"index", FindingEffect::kDerived},
-                      "index " + Quoted(index.name) + ": the file has no section of it");
+                      "index " + base::Quote(index.name) + ": the file has no section of it");
     } else {
       indexes_.push_back(
           std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
@@ -365,9 +366,9 @@ void RowsVerifier::CompareStatistics(std::string_view last_key) {
   findings_.Compare("deletes, by the statistics", found_.deletes, stated.deletes);
   findings_.Compare("bytes as written, by the statistics", found_.raw_bytes, stated.raw_bytes);
   if (first_key_ != stated.min_key || last_key != stated.max_key) {
-    findings_.Add("first and last key, by the statistics: expected " + Quoted(first_key_) +
-                  " and " + Quoted(last_key) + ", found " + Quoted(stated.min_key) + " and " +
-                  Quoted(stated.max_key));
+    findings_.Add("first and last key, by the statistics: expected " + base::Quote(first_key_) +
+                  " and " + base::Quote(last_key) + ", found " + base::Quote(stated.min_key) +
+                  " and " + base::Quote(stated.max_key));
   }
   // A merge keeps the bounds of its inputs, so those of the cells may be narrower.
   if (max_sequence_ != 0 &&
@@ -394,9 +395,9 @@ void RowsVerifier::CompareTimes(const std::vector<ColumnTimes>& stated, bool by_
       continue;
     }
     findings_.Add("timestamps of " +
-                  (by_family ? "a family" : "column " + Quoted(times.qualifier)) + ": expected " +
-                  std::to_string(found.min) + " to " + std::to_string(found.max) + ", found " +
-                  std::to_string(times.min_timestamp) + " to " +
+                  (by_family ? "a family" : "column " + base::Quote(times.qualifier)) +
+                  ": expected " + std::to_string(found.min) + " to " + std::to_string(found.max) +
+                  ", found " + std::to_string(times.min_timestamp) + " to " +
                   std::to_string(times.max_timestamp));
   }
 }

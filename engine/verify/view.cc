@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/verify/blocks.h"
 #include "engine/verify/findings.h"
@@ -16,7 +17,6 @@ namespace {
 
 using format::Findings;
 using format::Mismatch;
-using format::Quoted;
 
 void VerifyTiling(const TableView& view, Findings* findings) {
   if (view.regions.empty()) return findings->Add("it has no region");
@@ -24,11 +24,12 @@ void VerifyTiling(const TableView& view, Findings* findings) {
   for (const auto& region : view.regions) {
     if (region->start_key != end || (region != view.regions.front() && end.empty())) {
       findings->Add("region " + std::to_string(region->id.value) + " starts at " +
-                    Quoted(region->start_key) + ", the one before ends at " + Quoted(end));
+                    base::Quote(region->start_key) + ", the one before ends at " +
+                    base::Quote(end));
     }
     end = region->end_key;
   }
-  if (!end.empty()) findings->Add("no region holds the keys from " + Quoted(end) + " on");
+  if (!end.empty()) findings->Add("no region holds the keys from " + base::Quote(end) + " on");
 }
 
 /// Checks that the rows of a slice can be in its region.
@@ -42,8 +43,9 @@ void VerifyBounds(const RegionVersion& region, const FileSlice& slice, Findings*
   const format::FileStatistics& statistics = file.statistics();
   if (whole && (statistics.min_key < region.start_key ||
                 (!region.end_key.empty() && statistics.max_key >= region.end_key))) {
-    findings->Add("keys " + Quoted(statistics.min_key) + " to " + Quoted(statistics.max_key) +
-                  " pass the bounds of region " + std::to_string(region.id.value));
+    findings->Add("keys " + base::Quote(statistics.min_key) + " to " +
+                  base::Quote(statistics.max_key) + " pass the bounds of region " +
+                  std::to_string(region.id.value));
   }
 }
 
@@ -90,7 +92,7 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
 Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
                   VerifyReport* report) {
   {
-    Findings findings("table " + Quoted(view.table->name), report);
+    Findings findings("table " + base::Quote(view.table->name), report);
     findings.set_topic({"catalog", FindingEffect::kAccess});
     VerifyTiling(view, &findings);
   }
