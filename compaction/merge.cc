@@ -87,7 +87,7 @@ bool HasMarker(std::span<const format::Cell> cells) {
 bool IsSame(const format::Cell& a, const format::Cell& b) {
   return a.timestamp == b.timestamp && a.sequence == b.sequence && a.kind == b.kind &&
          a.family == b.family && a.qualifier == b.qualifier && a.value == b.value &&
-         a.far_file == b.far_file;
+         a.overflow_file == b.overflow_file;
 }
 
 class Merger {

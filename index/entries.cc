@@ -107,7 +107,8 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
 }
 
 Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
-  if (put.is_far()) return Status::Corruption("the value of an indexed column is a far value");
+  if (put.is_overflow())
+    return Status::Corruption("the value of an indexed column is an overflow value");
   const Status status = AppendIndexKey(column, put.value, out);
   return status.ok() ? status : Status::Corruption(std::string(status.message()));
 }

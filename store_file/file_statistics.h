@@ -6,7 +6,7 @@
 //        4    4 clean rows
 //        8    8 cells
 //       16    8 markers
-//       24    8 raw bytes: keys once a row, qualifiers, values; far values in full
+//       24    8 raw bytes: keys once a row, qualifiers, values; overflow values in full
 //       32    8 smallest sequence
 //       40    8 largest sequence
 //       48    8 smallest timestamp, i64

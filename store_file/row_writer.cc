@@ -41,7 +41,7 @@ Status RowWriter::AddRow(const RowLocation& place, std::string_view key,
 Status RowWriter::AddToFamily(const RowLocation& place, std::string_view key,
                               std::span<const Cell> cells) {
   FamilyWriter* const family = data_->Find(cells.front().family);
-  ASSIGN_OR_RETURN(cells, far_.Place(cells, family->compression()));
+  ASSIGN_OR_RETURN(cells, overflow_.Place(cells, family->compression()));
   if (!IsWide(cells)) return family->AddRow(place.ordinal, key, cells);
   const auto columns = std::find_if(cells.begin(), cells.end(), [](const Cell& cell) {
     return cell.kind != CellKind::kDeleteFamily;
@@ -74,7 +74,7 @@ Status RowWriter::AddPiece(std::span<const Cell> cells) {
     RETURN_IF_ERROR(pieces_.BeginFamily(id));
   }
   FamilyWriter* const family = data_->Find(id);
-  ASSIGN_OR_RETURN(cells, far_.Place(cells, family->compression()));
+  ASSIGN_OR_RETURN(cells, overflow_.Place(cells, family->compression()));
   RETURN_IF_ERROR(pieces_.Add(cells));
   if (pieces_.width() <= kWideRowBytes) return {};
   if (wide_ == nullptr) {

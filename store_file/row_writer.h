@@ -1,4 +1,4 @@
-// Writes rows of any width to the families of a store file. Far values are written at once; a
+// Writes rows of any width to the families of a store file. Overflow values are written at once; a
 // family with more than kWideRowBytes of a row stores it as a wide row, any other as a row of a
 // block.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include "format/block/section_writer.h"
 #include "format/cell/cell.h"
-#include "format/cell/far_value_writer.h"
+#include "format/cell/overflow_value_writer.h"
 #include "format/row/data_writer.h"
 #include "format/row/wide_row_writer.h"
 #include "format/schema.h"
@@ -25,14 +25,14 @@ struct RowLocation {
 };
 
 /// Threads: one at a time. After an error it must not be used. Errors (all methods):
-/// kInvalidArgument (a value above kFarValueBytesMax), kCorruption (of far values of other files;
-/// cells out of order), kIoError, kNoSpace, kUnsupported (more DeleteFamily markers than a block
-/// holds).
+/// kInvalidArgument (a value above kOverflowValueBytesMax), kCorruption (of overflow values of
+/// other files; cells out of order), kIoError, kNoSpace, kUnsupported (more DeleteFamily markers
+/// than a block holds).
 class RowWriter {
  public:
   /// All outlive this; `out` has the data section open while rows are added.
   RowWriter(const TableRecord& table, DataWriter* data, SectionWriter* out)
-      : data_(data), far_(out), pieces_(table) {}
+      : data_(data), overflow_(out), pieces_(table) {}
 
   /// Adds a whole row. Requires: `cells` are sorted, at least one, of families of the table.
   Status AddRow(const RowLocation& place, std::string_view key, std::span<const Cell> cells);
@@ -55,7 +55,7 @@ class RowWriter {
   Status EndFamily();
 
   DataWriter* data_;
-  FarPlacer far_;
+  OverflowValueWriter overflow_;
   // The row that comes in pieces.
   RowLocation place_;
   RowPieces pieces_;

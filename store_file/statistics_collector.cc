@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "index/entries.h"
 
 namespace tandem::format {

@@ -60,7 +60,7 @@ class StoreFileWriter {
   ~StoreFileWriter();
 
   /// Appends a row and returns its ordinal. Requires: keys rise, cells are sorted by CellLess, at
-  /// least one. Far values are copied from the files that hold them; a row may have any size.
+  /// least one. Overflow values are copied from the files that hold them; a row may have any size.
   /// Errors: kUnsupported when the file passes kRowsPerFileMax (names the limit); kInvalidArgument;
   /// kCorruption of what is copied; kIoError, kNoSpace.
   Result<Ordinal> AddRow(std::string_view key, std::span<const Cell> cells,

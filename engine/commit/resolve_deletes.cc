@@ -14,7 +14,7 @@
 
 #include "base/status_macros.h"
 #include "engine/query/reader.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
 #include "tandem/limits.h"
 
@@ -36,7 +36,7 @@ class Resolver {
   Status EmitDelete(const PlannedOperation& operation, const std::vector<format::Cell>& versions,
                     size_t hit);
   void NoteUnlogged(Region* region, const ColumnCells& read);
-  Status BringNear(format::Cell* cell);
+  Status ReadInline(format::Cell* cell);
 
   const ResolvePoint& point_;
   WritePlan* plan_;
@@ -123,13 +123,13 @@ void Resolver::NoteUnlogged(Region* region, const ColumnCells& read) {
   unlogged_.push_back(region);
 }
 
-// Replaces a far value by the value itself.
-Status Resolver::BringNear(format::Cell* cell) {
-  if (!cell->is_far()) return Status();
+// Replaces an overflow value by the value itself.
+Status Resolver::ReadInline(format::Cell* cell) {
+  if (!cell->is_overflow()) return Status();
   auto value = std::make_shared<std::string>();
-  RETURN_IF_ERROR(format::ReadFarValue(*cell, value.get()));
+  RETURN_IF_ERROR(format::ReadOverflowValue(*cell, value.get()));
   cell->value = *value;
-  cell->far_file = nullptr;
+  cell->overflow_file = nullptr;
   pins_.push_back(std::move(value));
   return Status();
 }
@@ -154,7 +154,7 @@ Status Resolver::EmitDelete(const PlannedOperation& operation,
   if (hit == 0 && versions.size() > 1) {
     format::Cell revealed = versions[1];
     revealed.sequence = next_;
-    RETURN_IF_ERROR(BringNear(&revealed));
+    RETURN_IF_ERROR(ReadInline(&revealed));
     cells.push_back(revealed);
   }
 

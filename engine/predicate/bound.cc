@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 
 namespace tandem::engine {
 namespace {
@@ -84,8 +84,8 @@ const format::Cell* FindNewest(const format::IndexColumnRecord& column,
 
 Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
                        std::string* key) {
-  const Status status = cell.is_far() ? Status::InvalidArgument("it is too long for an index")
-                                      : format::AppendIndexKey(column, cell.value, key);
+  const Status status = cell.is_overflow() ? Status::InvalidArgument("it is too long for an index")
+                                           : format::AppendIndexKey(column, cell.value, key);
   if (status.ok()) return status;
   return Status::Corruption("stored value of column '" + column.qualifier +
                             "': " + std::string(status.message()));
@@ -140,8 +140,8 @@ Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& 
     return leaf.values.Contains(scratch_);
   }
   if (leaf.values.intervals().empty()) return false;
-  if (!cell.is_far()) return leaf.values.Contains(cell.value);
-  RETURN_IF_ERROR(format::ReadFarValue(cell, &scratch_));
+  if (!cell.is_overflow()) return leaf.values.Contains(cell.value);
+  RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));
   return leaf.values.Contains(scratch_);
 }
 

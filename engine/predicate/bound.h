@@ -47,7 +47,7 @@ class BoundPredicate {
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
-  /// the predicate's columns at least, newest first within a column. Far values are read if a
+  /// the predicate's columns at least, newest first within a column. Overflow values are read if a
   /// condition needs them. Errors: kCorruption (also when a stored value does not fit its index's
   /// type), kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);

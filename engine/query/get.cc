@@ -125,7 +125,7 @@ Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& opt
   }
   if (assembly.is_large()) return StreamRow(shape, locations, row, &blocks);
   const RowView whole = assembly.Project(row);
-  if (!assembly.has_far_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
+  if (!assembly.has_overflow_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
     return RowOf(whole);
   }
   RowPieces pieces(shape);

@@ -146,14 +146,14 @@ void RowBuilder::FindFamily(format::FamilyId id) {
 
 inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
   if (family_ == nullptr || family_->id != cell.family) FindFamily(cell.family);
-  has_far_values_ |= cell.is_far();
+  has_overflow_values_ |= cell.is_overflow();
   returned_bytes_ += cell.qualifier.size() + cell.value.size();
   return {family_->options.name, cell.qualifier, cell.timestamp, cell.value};
 }
 
 RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
-  has_far_values_ = false;
+  has_overflow_values_ = false;
   if (is_settled_ && shape_.returns_all) {  // The common case: no cell is tested.
     returned_.resize(visible_.size());
     for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);

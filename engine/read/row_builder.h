@@ -66,7 +66,7 @@ class RowBuilder {
   /// The row as it is returned. Requires: Settle or Merge; !is_large(). The next two methods say
   /// whether its values are what the user wrote, and how large it is.
   RowView Project(std::string_view key);
-  bool has_far_values() const { return has_far_values_; }
+  bool has_overflow_values() const { return has_overflow_values_; }
   uint64_t returned_bytes() const { return returned_bytes_; }
   /// The cells that Project returned, as they came.
   std::vector<format::Cell> ReturnedCells();
@@ -98,7 +98,7 @@ class RowBuilder {
   const format::FamilyRecord* family_ = nullptr;
   const ColumnSet::Family* returned_columns_ = nullptr;
   std::vector<Cell> returned_;
-  bool has_far_values_ = false;
+  bool has_overflow_values_ = false;
   uint64_t returned_bytes_ = 0;
 };
 

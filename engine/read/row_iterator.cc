@@ -77,7 +77,7 @@ Status RowIterator::OpenPieces() {
 std::optional<RowView> RowIterator::PlainView() {
   if (row_.is_large()) return std::nullopt;
   const RowView whole = row_.Project(key_);
-  if (row_.has_far_values() || row_.returned_bytes() > kRowPieceBytes) return std::nullopt;
+  if (row_.has_overflow_values() || row_.returned_bytes() > kRowPieceBytes) return std::nullopt;
   return whole;
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/hash.h"
 #include "format/row/wide_row.h"
 

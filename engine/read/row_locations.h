@@ -107,7 +107,7 @@ struct RowColumns {
 Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& locations,
                                const ColumnSet& columns, BlockMemo* blocks);
 
-/// Bytes of qualifiers and values, far ones too. Errors: kCorruption.
+/// Bytes of qualifiers and values, overflow values too. Errors: kCorruption.
 Result<uint64_t> BytesOf(std::span<const format::Cell> cells);
 
 }  // namespace tandem::engine

@@ -8,7 +8,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/read/visible_column.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -71,7 +71,7 @@ void RowPieces::Begin(std::string_view key, std::unique_ptr<ReturnedCells> cells
 
 Result<RowView> RowPieces::Next() {
   cells_.clear();
-  far_values_.clear();
+  overflow_values_.clear();
   bytes_.emplace();
   uint64_t bytes = 0;
   while (true) {
@@ -91,9 +91,9 @@ Result<RowView> RowPieces::Next() {
 
 Status RowPieces::Take(const format::Cell& cell) {
   std::string_view value;
-  if (cell.is_far()) {
-    RETURN_IF_ERROR(format::ReadFarValue(cell, &far_values_.emplace_back()));
-    value = far_values_.back();
+  if (cell.is_overflow()) {
+    RETURN_IF_ERROR(format::ReadOverflowValue(cell, &overflow_values_.emplace_back()));
+    value = overflow_values_.back();
   } else {
     value = bytes_->Copy(cell.value);
   }

@@ -1,5 +1,5 @@
 // Returning rows that cannot simply be projected: rows read in pieces, rows whose cells are not in
-// memory, rows with far values. Where a row is cut depends only on its visible cells.
+// memory, rows with overflow values. Where a row is cut depends only on its visible cells.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +57,9 @@ class RowPieces {
   const ReadShape& shape_;
   std::string_view key_;
   std::unique_ptr<ReturnedCells> source_;
-  const format::Cell* pending_ = nullptr;  // Taken from the source, not in a view yet.
-  std::optional<base::Arena> bytes_;       // Of the current view.
-  std::list<std::string> far_values_;      // Of the current view.
+  const format::Cell* pending_ = nullptr;   // Taken from the source, not in a view yet.
+  std::optional<base::Arena> bytes_;        // Of the current view.
+  std::list<std::string> overflow_values_;  // Of the current view.
   std::vector<Cell> cells_;
 };
 

@@ -11,7 +11,7 @@
 #include "format/block/bitmap_section.h"
 #include "format/block/carver.h"
 #include "format/block/section_table.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/cell/projection.h"
 #include "format/corruption.h"
 #include "format/row/block_index_table.h"
@@ -36,29 +36,29 @@ Result<RowBlockRef> DecodeRows(const DamagedFile& file, FamilyId family, BlockHa
                           {stored.get(), handle.stored_bytes});
 }
 
-Status ReadFarValues(std::span<const Cell> cells) {
+Status ReadOverflowValues(std::span<const Cell> cells) {
   std::string value;
   for (const Cell& cell : cells) {
-    if (!cell.is_far()) continue;
+    if (!cell.is_overflow()) continue;
     value.clear();
-    RETURN_IF_ERROR(ReadFarValue(cell, &value));
+    RETURN_IF_ERROR(ReadOverflowValue(cell, &value));
   }
   return {};
 }
 
-// Reads all that a row consists of, with the far values that its cells refer to.
+// Reads all that a row consists of, with the overflow values that its cells refer to.
 Status ReadRow(const DamagedFile& file, const FamilyScan& survey, const RowBlockRef& rows,
                uint32_t slot) {
   if (!rows->is_wide()) {
     std::vector<Cell> cells;
     RETURN_IF_ERROR(rows->Cells(slot, Projection(survey.names, &file.blocks()), &cells));
-    return ReadFarValues(cells);
+    return ReadOverflowValues(cells);
   }
   const std::unique_ptr<CellStream> stream = NewWideRowStream(file.blocks(), rows);
   while (true) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());
     if (!more) return {};
-    RETURN_IF_ERROR(ReadFarValues(stream->cells()));
+    RETURN_IF_ERROR(ReadOverflowValues(stream->cells()));
   }
 }
 

@@ -4,8 +4,8 @@
 // 1. The pieces of the block index, each by itself, place blocks and say how many rows each has.
 // 2. Where a piece is broken, row blocks that no piece names fill the gap by the positions that
 //    they state, if no other family could own them.
-// 3. Every block is decoded, every cell, chunk and far value of its rows is read. If one of them is
-//    broken, the others of its row are kept (partial_row.h).
+// 3. Every block is decoded, every cell, chunk and overflow value of its rows is read. If one of
+//    them is broken, the others of its row are kept (partial_row.h).
 // What is then missing of the positions 0..m-1 is lost.
 #pragma once
 
@@ -27,8 +27,8 @@
 
 namespace tandem::format {
 
-/// A row of a good block of which a chunk or a far value is broken. A row has several where it is
-/// broken in several places.
+/// A row of a good block of which a chunk or an overflow value is broken. A row has several where
+/// it is broken in several places.
 struct BrokenRow {
   uint32_t slot = 0;
   std::string key;

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "format/block/carver.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/cell/projection.h"
 #include "format/row/chunk.h"
 #include "format/row/wide_head.h"
@@ -154,9 +154,9 @@ Status PartialRow::DropBrokenValues() {
   std::string value;
   size_t kept = 0;
   for (const Cell& cell : cells_) {
-    if (cell.is_far()) {
+    if (cell.is_overflow()) {
       value.clear();
-      const Status status = ReadFarValue(cell, &value);
+      const Status status = ReadOverflowValue(cell, &value);
       if (status.code() == StatusCode::kCorruption) {
         const std::string name(cell.qualifier);
         lost_.push_back({name, name + '\0', 0, 0, std::string(status.message())});

@@ -1,6 +1,7 @@
-// The cells of a row of a damaged store file that can be proved, where some of its chunks or far
-// values are broken. A chunk states its row and its number, so those that survive are found and put
-// in order by their own bytes; what was between them is lost. A broken far value costs its cell.
+// The cells of a row of a damaged store file that can be proved, where some of its chunks or
+// overflow values are broken. A chunk states its row and its number, so those that survive are
+// found and put in order by their own bytes; what was between them is lost. A broken overflow value
+// costs its cell.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,14 @@ class PartialRow : public CellStream {
   const std::vector<LostColumns>& lost() const { return lost_; }
 
  protected:
-  /// Removes the cells whose far values are broken from the piece. Errors: kIoError.
+  /// Removes the cells whose overflow values are broken from the piece. Errors: kIoError.
   Status DropBrokenValues();
 
   std::vector<LostColumns> lost_;
 };
 
-/// Row `slot` of a good block, or the row of a good head. Pieces hold no cell whose far value is
-/// broken, and may be empty. Errors, also of Next: kCorruption (nothing of the row can be read),
+/// Row `slot` of a good block, or the row of a good head. Pieces hold no cell whose overflow value
+/// is broken, and may be empty. Errors, also of Next: kCorruption (nothing of the row can be read),
 /// kIoError.
 Result<std::unique_ptr<PartialRow>> OpenPartialRow(const BlockFile& file, const Dictionary& names,
                                                    const RowBlockRef& rows, uint32_t slot);

@@ -7,7 +7,7 @@
 
 namespace tandem::engine {
 
-/// Does not count gaps that are read along with blocks, chunks of wide rows and far values.
+/// Does not count gaps that are read along with blocks, chunks of wide rows and overflow values.
 struct ReadCounters {
   uint64_t rows = 0;
   uint64_t blocks = 0;

@@ -58,7 +58,7 @@ Status ReferenceVerifier::AddChunk(const BlockRef& block) {
   const auto pin = DecodeChunk(block, *stated, &cells_);
   if (!pin.has_value()) return findings_.AddError(pin.error());
   for (const Cell& cell : cells_) {
-    if (cell.is_far()) Refer(block->offset, cell);
+    if (cell.is_overflow()) Refer(block->offset, cell);
   }
   return Status();
 }
@@ -84,7 +84,7 @@ Status ReferenceVerifier::AddRows(uint64_t offset, std::string_view stored,
     const Status status = rows.Cells(slot, all, &cells_);
     if (!status.ok()) return findings_.AddError(status);
     for (const Cell& cell : cells_) {
-      if (cell.is_far()) Refer(offset, cell);
+      if (cell.is_overflow()) Refer(offset, cell);
     }
   }
   return Status();
@@ -101,21 +101,23 @@ void ReferenceVerifier::CheckHead(const RowBlock& head) {
 }
 
 void ReferenceVerifier::Refer(uint64_t at, const Cell& cell) {
-  const std::optional<FarReference> reference = DecodeFarReference(cell.value);
+  const std::optional<OverflowReference> reference = DecodeOverflowReference(cell.value);
   if (!reference.has_value()) {
-    findings_.AddAt(at, "a reference to a far value is malformed");
+    findings_.AddAt(at, "a reference to an overflow value is malformed");
     return;
   }
   const auto value = values_.find(reference->offset);
   if (value == values_.end()) {
     findings_.AddAt(at, "a cell refers to offset " + std::to_string(reference->offset) +
-                            ", where no far value waits for a cell");
+                            ", where no overflow value waits for a cell");
     return;
   }
   if (value->second.length != reference->length) {
-    findings_.AddAt(at, Mismatch("bytes of far value", reference->length, value->second.length));
+    findings_.AddAt(at,
+                    Mismatch("bytes of overflow value", reference->length, value->second.length));
   } else if (value->second.hash != reference->hash) {
-    findings_.AddAt(at, HashMismatch("hash of far value", reference->hash, value->second.hash));
+    findings_.AddAt(at,
+                    HashMismatch("hash of overflow value", reference->hash, value->second.hash));
   }
   values_.erase(value);
 }
@@ -126,7 +128,7 @@ void ReferenceVerifier::Finish() {
     findings_.AddAt(open_row_->first_chunk, "chunks of a wide row without a head");
   }
   for (const auto& [offset, value] : values_) {
-    findings_.AddAt(offset, "a far value that no cell refers to");
+    findings_.AddAt(offset, "an overflow value that no cell refers to");
   }
 }
 

@@ -1,6 +1,6 @@
-// Checks the references between blocks of a data section, read front to back: each far value is
-// referred to by exactly one cell, which comes after it; the chunks of a wide row are in order, and
-// its head follows them.
+// Checks the references between blocks of a data section, read front to back: each overflow value
+// is referred to by exactly one cell, which comes after it; the chunks of a wide row are in order,
+// and its head follows them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "engine/verify/findings.h"
 #include "format/block/block.h"
 #include "format/cell/cell.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/hash.h"
 #include "format/row/data_section.h"
 #include "tandem/status.h"

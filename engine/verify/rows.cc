@@ -15,7 +15,7 @@
 #include "engine/verify/index.h"
 #include "format/block/section_table.h"
 #include "format/cell/cell_buffer.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/corruption.h"
 #include "format/hash.h"
 #include "index/entries.h"

@@ -33,7 +33,7 @@ enum class BlockKind : uint8_t {
   kRows = 1,
   kChunk = 2,     ///< Cells of a wide row (format/row/wide_row.h).
   kWideHead = 3,  ///< Where a wide row's reader starts.
-  kValue = 4,     ///< A piece of a far value (format/cell/far_value.h).
+  kValue = 4,     ///< A piece of an overflow value (format/cell/overflow_value.h).
   kBlockIndex = 5,
   kBlockIndexTop = 6,  ///< Leads to the pieces of a block index.
   kDictionary = 7,

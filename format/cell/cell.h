@@ -21,11 +21,13 @@ struct Cell {
   std::string_view qualifier;  ///< Empty for kDeleteFamily (and a legal name of a column).
   int64_t timestamp = 0;       ///< Microseconds since 1970, or the user's own.
   SequenceNumber sequence;
-  std::string_view value;  ///< Empty unless kPut. With `far_file`: an encoded FarReference.
-  /// Not null: the value is in value blocks of that file, which outlives the cell (far_value.h).
-  const BlockFile* far_file = nullptr;
+  /// Empty unless kPut. With `overflow_file`: an encoded OverflowReference.
+  std::string_view value;
+  /// Not null: the value is in value blocks of that file, which outlives the cell
+  /// (overflow_value.h).
+  const BlockFile* overflow_file = nullptr;
 
-  bool is_far() const { return far_file != nullptr; }
+  bool is_overflow() const { return overflow_file != nullptr; }
 };
 
 /// The order of cells within a row: family; DeleteFamily markers first; qualifier bytes; timestamp

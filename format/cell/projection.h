@@ -18,8 +18,8 @@ class BlockFile;
 /// outlive it.
 class Projection {
  public:
-  /// Every column. `file` holds the far values and outlives the decoded cells; without it a far
-  /// value is corruption.
+  /// Every column. `file` holds the overflow values and outlives the decoded cells; without it an
+  /// overflow value is corruption.
   Projection(const Dictionary& names, const BlockFile* file) : names_(names), file_(file) {}
   /// The columns of these qualifiers. Requires: `columns` is sorted.
   Projection(const Dictionary& names, std::span<const std::string> columns, const BlockFile* file);

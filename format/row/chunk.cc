@@ -100,9 +100,9 @@ bool ChunkReader::ReadCell(const Cell* before, Cell* cell) {
   if ((flags & kCellSameTimestamp) == 0) timestamp_ = base_timestamp_ + reader_.Varint();
   if ((flags & kCellSameSequence) == 0) sequence_ = base_sequence_ + reader_.Varint();
   if (cell->kind == CellKind::kPut) cell->value = reader_.LengthPrefixed();
-  if ((flags & kCellFar) != 0) {
+  if ((flags & kCellOverflow) != 0) {
     if (cell->kind != CellKind::kPut) return false;
-    cell->far_file = place_.file;
+    cell->overflow_file = place_.file;
   }
   cell->family = place_.family;
   cell->qualifier = name_;
@@ -140,7 +140,7 @@ void ChunkBuilder::Add(const Cell& cell) {
   PendingCell pending;
   pending.kind = cell.kind;
   pending.flags = static_cast<uint8_t>(cell.kind);
-  if (cell.is_far()) pending.flags |= kCellFar;
+  if (cell.is_overflow()) pending.flags |= kCellOverflow;
   pending.timestamp = cell.timestamp;
   pending.sequence = cell.sequence.value;
   pending.value_bytes = static_cast<uint32_t>(cell.value.size());

@@ -56,7 +56,7 @@ class ChunkBuilder {
 
 /// The expected place of a chunk, so that one of another row or place is detected.
 struct ChunkPlace {
-  const BlockFile* file = nullptr;  ///< The file with its far values.
+  const BlockFile* file = nullptr;  ///< The file with its overflow values.
   FamilyId family;
   uint32_t position = 0;
   uint64_t key_hash = 0;

@@ -45,7 +45,7 @@ class FamilyWriter {
 
   /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
   /// and keys ascend; cells are sorted, at least one (the keys: none), of kWideRowBytes at most,
-  /// and references to far values point into this file. Errors: kIoError, kNoSpace.
+  /// and references to overflow values point into this file. Errors: kIoError, kNoSpace.
   Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells);
   /// Starts a row of more than kWideRowBytes, after writing the waiting blocks. Add the row's cells
   /// to the result, then call EndWideRow before anything else. `key_hash`: RowHash. Errors:

@@ -1,9 +1,9 @@
 // Rows as a read returns them, decoded many at a time: what a cursor costs for each row besides its
 // bytes is paid once a batch.
 //
-// Most rows of a file are plain: Puts alone, one version of each column, no far value. They are
-// decoded straight into what the user sees (RowBlock::AppendPlain). A batch of other rows consists
-// of views of what their reader holds.
+// Most rows of a file are plain: Puts alone, one version of each column, no overflow value. They
+// are decoded straight into what the user sees (RowBlock::AppendPlain). A batch of other rows
+// consists of views of what their reader holds.
 #pragma once
 
 #include <array>

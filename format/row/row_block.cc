@@ -221,10 +221,10 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
     versions.Read(flags, &row);
     const std::string_view value =
         kind == CellKind::kPut ? row.LengthPrefixed() : std::string_view();
-    const BlockFile* far_file = nullptr;
-    if ((flags & kCellFar) != 0) {
-      far_file = columns.file();
-      sound &= kind == CellKind::kPut && far_file != nullptr;
+    const BlockFile* overflow_file = nullptr;
+    if ((flags & kCellOverflow) != 0) {
+      overflow_file = columns.file();
+      sound &= kind == CellKind::kPut && overflow_file != nullptr;
     }
     if (kAll || column.wanted) {
       // In place: reading back a temporary would stall on its small pending stores.
@@ -235,7 +235,7 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
       cell.timestamp = versions.timestamp();
       cell.sequence = versions.sequence();
       cell.value = value;
-      cell.far_file = far_file;
+      cell.overflow_file = overflow_file;
     }
   }
   if (row.ok() && sound) return {};

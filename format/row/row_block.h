@@ -69,8 +69,8 @@ class RowBlock final : public Block {
   /// Errors: kCorruption, kUnsupported for a wide row; then ignore what was appended.
   Status Cells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
   /// Appends the wanted Puts of row `slot` in order, as cells of the family named `family`, if the
-  /// row is plain: it has no marker, one cell of each column and no far value. False if it is not,
-  /// or is malformed, which Cells reports; then ignore what was appended. Requires: as Cells.
+  /// row is plain: it has no marker, one cell of each column and no overflow value. False if it is
+  /// not, or is malformed, which Cells reports; then ignore what was appended. Requires: as Cells.
   bool AppendPlain(uint32_t slot, const Projection& columns, std::string_view family,
                    std::vector<tandem::Cell>* out) const;
   /// Prefetches the bytes at the place that row `slot` has in `before`, so that the scan of that

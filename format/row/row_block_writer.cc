@@ -55,7 +55,7 @@ void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
     const Cell& cell = cells[i];
     PendingCell& pending = cells_.emplace_back();
     pending.kind = cell.kind;
-    pending.far = cell.is_far();
+    pending.overflow = cell.is_overflow();
     pending.timestamp = cell.timestamp;
     pending.sequence = cell.sequence.value;
     pending.value_bytes = static_cast<uint32_t>(cell.value.size());
@@ -160,7 +160,7 @@ void RowBlockWriter::AppendCell(const PendingCell& cell, const PendingCell* befo
   const bool same_sequence = before != nullptr && before->sequence == cell.sequence;
   uint8_t flags = static_cast<uint8_t>(cell.kind);
   if (cell.same_column) flags |= kCellSameColumn;
-  if (cell.far) flags |= kCellFar;
+  if (cell.overflow) flags |= kCellOverflow;
   if (timestamps && same_timestamp) flags |= kCellSameTimestamp;
   if (sequences && same_sequence) flags |= kCellSameSequence;
   AppendU8(raw, flags);

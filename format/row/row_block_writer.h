@@ -23,13 +23,13 @@
 //   cells           up to the next slot, in the order of CellLess; at least one, but see Keys
 // Cell:
 //   1               cell flags: bits 0-2 CellKind; 8 column, 16 timestamp, 32 sequence as the cell
-//                   before; 64 far value; 128 is 0
+//                   before; 64 overflow value; 128 is 0
 //   varint          column: dictionary id, or 0 and a varint length and the name itself; absent
 //                   with flag 8 and in DeleteFamily markers
 //   varint          timestamp minus the base; absent with flag 16 and in rows of one timestamp
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
-//   varint, bytes   length and value, or the reference to a far value (format/cell/far_value.h);
-//   Puts only
+//   varint, bytes   length and value, or the reference to an overflow value
+//                   (format/cell/overflow_value.h); Puts only
 // Keys (owner kKeysOwner; data_section.h): the rows have no cells and end with row flags of 0; base
 // timestamp and base sequence are 0.
 // Deltas are modulo 2^64. There is no checksum here: the block header has it.
@@ -77,7 +77,7 @@ inline constexpr uint8_t kCellKindMask = 7;
 inline constexpr uint8_t kCellSameColumn = 8;
 inline constexpr uint8_t kCellSameTimestamp = 16;
 inline constexpr uint8_t kCellSameSequence = 32;
-inline constexpr uint8_t kCellFar = 64;
+inline constexpr uint8_t kCellOverflow = 64;
 inline constexpr uint8_t kCellFlagsUnknown = 128;
 
 /// An upper bound of the raw bytes of a row with this key and these cells, alone in its block. It
@@ -93,7 +93,7 @@ class RowBlockWriter {
   /// Whether the block stays within kBlockRawBytesMax with this row added, whatever its deltas.
   bool Fits(std::string_view key, std::span<const Cell> cells) const;
   /// Appends a row. Requires: keys ascend; cells are sorted; it fits; all rows of the block have
-  /// cells or none has; references to far values point into the file being written.
+  /// cells or none has; references to overflow values point into the file being written.
   void Add(std::string_view key, std::span<const Cell> cells);
   uint32_t row_count() const { return static_cast<uint32_t>(rows_.size()); }
   /// Estimate of the raw size.
@@ -117,7 +117,7 @@ class RowBlockWriter {
   struct PendingCell {
     CellKind kind{};
     bool same_column = false;
-    bool far = false;
+    bool overflow = false;
     uint32_t column = 0;      // 0: the name is in heap_, before the value.
     uint32_t name_bytes = 0;  // 0 unless it is there.
     uint32_t value_bytes = 0;

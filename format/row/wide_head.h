@@ -21,7 +21,8 @@ inline constexpr uint32_t kStrideMax = 20;  ///< 2^20 * 4,096 chunks are more th
 /// The totals of a row in its head.
 struct WideRowTotals {
   uint64_t cells = 0;  ///< In chunks.
-  uint64_t bytes = 0;  ///< Of qualifiers and values as the user wrote them, far ones included.
+  /// Of qualifiers and values as the user wrote them, overflow values included.
+  uint64_t bytes = 0;
   uint32_t chunks = 0;
   uint64_t first_chunk = 0;  ///< Offset; 0 without chunks.
 };

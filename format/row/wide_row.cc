@@ -8,7 +8,7 @@
 
 #include "base/status_macros.h"
 #include "format/block/sequential_reader.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/corruption.h"
 #include "format/row/chunk.h"
 

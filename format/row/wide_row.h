@@ -18,15 +18,15 @@
 //                                  those of the chunk before
 // Cell of a chunk:
 //   1               cell flags: bits 0-2 CellKind, not DeleteFamily; 8 column, 16 timestamp,
-//                   32 sequence as the cell before; 64 far value; 128 is 0. The first cell of a
-//                   chunk has none of 8, 16 and 32
+//                   32 sequence as the cell before; 64 overflow value; 128 is 0. The first cell of
+//                   a chunk has none of 8, 16 and 32
 //   varint          bytes that the name shares with the name before in the chunk; absent, as the
 //                   next, with flag 8
 //   varint, bytes   length and bytes of the name's rest
 //   varint          timestamp minus the base; absent with flag 16
 //   varint          sequence minus the base; absent with flag 32
-//   varint, bytes   length and value, or the reference to a far value (format/cell/far_value.h);
-//   Puts only
+//   varint, bytes   length and value, or the reference to an overflow value
+//                   (format/cell/overflow_value.h); Puts only
 //
 // Head, its raw bytes:
 //        0     8  base timestamp   the smallest of the markers, i64; 0 without markers

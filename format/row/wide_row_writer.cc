@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/coding.h"
 #include "format/row/chunk.h"
 #include "format/row/wide_head.h"
@@ -113,10 +113,10 @@ WideRowWriter::~WideRowWriter() = default;
 Status WideRowWriter::Add(std::span<const Cell> cells) {
   Impl& impl = *impl_;
   for (const Cell& cell : cells) {
-    if (cell.value.size() > kNearValueBytesMax) {
+    if (cell.value.size() > kInlineValueBytesMax) {
       return Status::InvalidArgument("a value of " + std::to_string(cell.value.size()) +
-                                     " bytes within a chunk; the limit kNearValueBytesMax is " +
-                                     std::to_string(kNearValueBytesMax));
+                                     " bytes within a chunk; the limit kInlineValueBytesMax is " +
+                                     std::to_string(kInlineValueBytesMax));
     }
     if (impl.chunk.IsFullFor(cell)) RETURN_IF_ERROR(impl.EndChunk());
     impl.chunk.Add(cell);

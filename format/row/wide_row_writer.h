@@ -29,8 +29,8 @@ class WideRowWriter {
   ~WideRowWriter();
 
   /// Appends cells, none of them a DeleteFamily. Requires: they ascend by CellLess over all calls;
-  /// far values were replaced by references into this file. Errors: kInvalidArgument (a value that
-  /// must be far), kIoError, kNoSpace.
+  /// overflow values were replaced by references into this file. Errors: kInvalidArgument (a value
+  /// that must overflow), kIoError, kNoSpace.
   Status Add(std::span<const Cell> cells);
   /// Writes the last chunk and the head block. `deletes` are the family's DeleteFamily markers,
   /// sorted. Requires: there is a cell or a marker. Errors: kUnsupported (more markers than a block

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/file_system.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "test/allocations/allocations.h"
 #include "test/format/data_file.h"
 #include "test/support/print.h"
@@ -55,20 +55,20 @@ BOOST_AUTO_TEST_CASE(OfQueuesLeaveTheirPlacesInThePoolOfRings) {
   BOOST_CHECK_EQUAL(files->open_rings(), kRings);
 }
 
-BOOST_AUTO_TEST_CASE(OfFarValuesAppendNothing) {
+BOOST_AUTO_TEST_CASE(OfOverflowValuesAppendNothing) {
   DataFile file;
   const std::string value(3 * format::kValueBlockBytes, 'v');
-  const auto reference = format::WriteFarValue(value, Compression::kNone, &file.out);
+  const auto reference = format::WriteOverflowValue(value, Compression::kNone, &file.out);
   BOOST_REQUIRE(reference.has_value());
   file.Close();
   std::string bytes;
-  format::AppendFarReference(*reference, &bytes);
+  format::AppendOverflowReference(*reference, &bytes);
   format::Cell cell;
-  cell.far_file = file.blocks.get();
+  cell.overflow_file = file.blocks.get();
   cell.value = bytes;
   std::string read = "before";
   int64_t count = 0;
-  while (RunsOutOfMemory(count, [&] { (void)format::ReadFarValue(cell, &read).ok(); })) {
+  while (RunsOutOfMemory(count, [&] { (void)format::ReadOverflowValue(cell, &read).ok(); })) {
     BOOST_REQUIRE_EQUAL(read.size(), 6u);
     read = "before";
     read.shrink_to_fit();

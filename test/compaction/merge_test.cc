@@ -13,7 +13,7 @@
 
 #include "engine/verify/blocks.h"
 #include "engine/verify/rows.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
 #include "store_file/scanner.h"
@@ -90,8 +90,9 @@ class Bench {
   }
   uint64_t sequence() const { return sequence_; }
 
-  /// Gives one of the rows so many cells more that it is wide; with `far` also far values.
-  void Widen(uint64_t keys, bool far, Rows* rows) {
+  /// Gives one of the rows so many cells more that it is wide; with `overflow` also overflow
+  /// values.
+  void Widen(uint64_t keys, bool overflow, Rows* rows) {
     auto& cells = (*rows)["row" + std::to_string(1000000 + Below(keys))];
     for (int i = 0; i < 1200; ++i) {
       OwnedCell cell = NewCell(++sequence_);
@@ -100,8 +101,8 @@ class Bench {
         if (cell.kind == CellKind::kPut) cell.value.assign(Below(150), 'v');
       }
       const bool is_indexed = cell.qualifier == "a" || cell.qualifier == "n";
-      if (far && i % 400 == 0 && cell.kind == CellKind::kPut && !is_indexed) {
-        cell.value.assign(format::kNearValueBytesMax + 1 + Below(3 << 20), 'f');
+      if (overflow && i % 400 == 0 && cell.kind == CellKind::kPut && !is_indexed) {
+        cell.value.assign(format::kInlineValueBytesMax + 1 + Below(3 << 20), 'f');
       }
       cells.push_back(std::move(cell));
     }
@@ -199,11 +200,11 @@ void RequireSound(Bench* bench, const std::string& name) {
 struct Trial {
   uint64_t operations = 60;
   uint64_t keys = 12;
-  bool wide = false;  ///< Some rows are.
-  bool far = false;   ///< And have far values.
+  bool wide = false;      ///< Some rows are.
+  bool overflow = false;  ///< And have overflow values.
 };
 
-/// All rows of a file, far values read.
+/// All rows of a file, overflow values read.
 Rows ReadRows(Bench* bench, const std::string& name) {
   const auto file = bench->Open(name);
   format::RowStream row(file.get(), 0, file->row_count());
@@ -213,8 +214,8 @@ Rows ReadRows(Bench* bench, const std::string& name) {
     BOOST_REQUIRE(stream.has_value());
     while (*(*stream)->Next()) {
       for (const Cell& cell : (*stream)->cells()) {
-        std::string value(cell.is_far() ? "" : cell.value);
-        if (cell.is_far()) BOOST_REQUIRE(format::ReadFarValue(cell, &value).ok());
+        std::string value(cell.is_overflow() ? "" : cell.value);
+        if (cell.is_overflow()) BOOST_REQUIRE(format::ReadOverflowValue(cell, &value).ok());
         rows[row.key()].push_back({cell.kind, std::string(cell.qualifier), cell.timestamp,
                                    cell.sequence.value, std::move(value)});
       }
@@ -236,7 +237,7 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   for (size_t i = 0; i < files; ++i) {
     if (i == first) first_sequence = SequenceNumber(bench.sequence() + 1);
     Rows rows = bench.NewRows(1 + bench.Below(trial.operations), trial.keys);
-    if (trial.wide && bench.Below(3) > 0) bench.Widen(trial.keys, trial.far, &rows);
+    if (trial.wide && bench.Below(3) > 0) bench.Widen(trial.keys, trial.overflow, &rows);
     if (i < first) {
       for (const auto& [key, cells] : rows) {
         older_hashes.insert(format::RowHash(key, bench.table()->hash_secret));
@@ -273,7 +274,7 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
   BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
   if (result->empty) return *result;
-  if (trial.far) {  // Far values of a row that comes in pieces stand between its chunks.
+  if (trial.overflow) {  // Overflow values of a row that comes in pieces stand between its chunks.
     BOOST_REQUIRE_MESSAGE(ReadRows(&bench, "merged") == ReadRows(&bench, "naive"),
                           "seed " << seed << ": rows differ");
   } else {
@@ -340,7 +341,7 @@ BOOST_AUTO_TEST_CASE(WideRowsMergeLikeTheNaiveMerge) {
   BOOST_TEST_MESSAGE("seed " << seed);
   for (uint64_t trial = 0; trial < 100; ++trial) {
     BOOST_TEST_INFO("seed " << seed + trial);
-    RunTrial(seed + trial, {.operations = 30, .keys = 3, .wide = true, .far = trial % 2 == 1});
+    RunTrial(seed + trial, {.operations = 30, .keys = 3, .wide = true, .overflow = trial % 2 == 1});
   }
 }
 

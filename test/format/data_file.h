@@ -1,5 +1,6 @@
 // A file in memory whose only section holds data blocks that a test writes one by one, for wide
-// rows and far values; reads are counted, and blocks can be forged with their checksums made right.
+// rows and overflow values; reads are counted, and blocks can be forged with their checksums made
+// right.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,7 @@ void CheckRows(const RowBlock& block, const Dictionary& names, const Rows& rows)
 
 bool IsPlain(const std::vector<Cell>& cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i].kind != CellKind::kPut || cells[i].is_far()) return false;
+    if (cells[i].kind != CellKind::kPut || cells[i].is_overflow()) return false;
     if (i > 0 && SameColumn(cells[i - 1], cells[i])) return false;
   }
   return true;
@@ -119,7 +119,7 @@ bool TakesPlain(const RowBlock& block, uint32_t slot, const Projection& columns)
   BOOST_REQUIRE(status.ok());
   BOOST_REQUIRE_EQUAL(plain.size(), cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
-    BOOST_REQUIRE(cells[i].kind == CellKind::kPut && !cells[i].is_far());
+    BOOST_REQUIRE(cells[i].kind == CellKind::kPut && !cells[i].is_overflow());
     BOOST_REQUIRE_EQUAL(plain[i].family, "family");
     BOOST_REQUIRE_EQUAL(plain[i].qualifier, cells[i].qualifier);
     BOOST_REQUIRE_EQUAL(plain[i].timestamp, cells[i].timestamp);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "format/byte_reader.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/coding.h"
 #include "format/row/chunk.h"
 #include "format/row/wide_row_writer.h"
@@ -30,7 +30,7 @@ using test::RandomRows;
 constexpr uint64_t kHash = 0x1122334455667788;
 constexpr size_t kCellsAtOnce = 100;
 
-// A wide row in a file. Values of more than kNearValueBytesMax bytes go out as far ones.
+// A wide row in a file. Values of more than kInlineValueBytesMax bytes go out as far ones.
 struct WrittenRow {
   DataFile file;
   BlockHandle head;
@@ -48,12 +48,12 @@ std::unique_ptr<WrittenRow> Write(OwnedRow row, Compression compression, uint32_
       deletes.push_back(cell);
       continue;
     }
-    if (cell.value.size() > kNearValueBytesMax) {
-      const auto reference = WriteFarValue(cell.value, compression, out);
+    if (cell.value.size() > kInlineValueBytesMax) {
+      const auto reference = WriteOverflowValue(cell.value, compression, out);
       BOOST_REQUIRE(reference.has_value());
-      AppendFarReference(*reference, &references.emplace_back());
+      AppendOverflowReference(*reference, &references.emplace_back());
       cell.value = references.back();
-      cell.far_file = FarInFileBeingWritten();
+      cell.overflow_file = OverflowInFileBeingWritten();
     }
     cells.push_back(cell);
     if (cells.size() == kCellsAtOnce) {
@@ -76,12 +76,12 @@ RowBlockRef HeadOf(WrittenRow* row) {
   return *head;
 }
 
-// Copies a cell, a far value with it.
+// Copies a cell, an overflow value with it.
 Status AppendOwned(const Cell& cell, OwnedRow* out) {
   OwnedCell owned{cell.kind, std::string(cell.qualifier), cell.timestamp, cell.sequence.value, ""};
   Status status;
-  if (cell.is_far()) {
-    status = ReadFarValue(cell, &owned.value);
+  if (cell.is_overflow()) {
+    status = ReadOverflowValue(cell, &owned.value);
   } else {
     owned.value = cell.value;
   }
@@ -153,7 +153,7 @@ OwnedRow RandomRow(RandomRows* random) {
     cell.sequence = random->Below(1'000'000'000);
     if (cell.kind == CellKind::kPut) {
       cell.value.assign(random->Below(random->Below(50) == 0 ? 3000 : 60), 'v');
-      if (random->Below(2000) == 0) cell.value.assign(kNearValueBytesMax + random->Below(2), 'n');
+      if (random->Below(2000) == 0) cell.value.assign(kInlineValueBytesMax + random->Below(2), 'n');
     }
     row.push_back(std::move(cell));
   }
@@ -280,9 +280,9 @@ BOOST_AUTO_TEST_CASE(RowOfMarkersAloneComesBack) {
   BOOST_TEST((read == row));
 }
 
-BOOST_AUTO_TEST_CASE(FarValuesStandBetweenChunks) {
+BOOST_AUTO_TEST_CASE(OverflowValuesStandBetweenChunks) {
   OwnedRow row = PlainRow(10'000, 20);
-  for (const size_t i : {0, 1, 3000, 9999}) row[i].value.assign(kNearValueBytesMax + 1 + i, 'f');
+  for (const size_t i : {0, 1, 3000, 9999}) row[i].value.assign(kInlineValueBytesMax + 1 + i, 'f');
   row[5000].value.assign(3 << 20, 'g');
   const auto written = Write(row, Compression::kNone);
   const RowBlockRef head = HeadOf(written.get());
@@ -299,10 +299,10 @@ BOOST_AUTO_TEST_CASE(FarValuesStandBetweenChunks) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ValueThatHadToBeFarIsRefused) {
+BOOST_AUTO_TEST_CASE(ValueThatHadToOverflowIsRefused) {
   DataFile file;
   WideRowWriter writer("r", kHash, 0, Compression::kNone, &file.out);
-  const std::string value(kNearValueBytesMax + 1, 'v');
+  const std::string value(kInlineValueBytesMax + 1, 'v');
   Cell cell;
   cell.value = value;
   BOOST_TEST(writer.Add({&cell, 1}).code() == StatusCode::kInvalidArgument);
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(OneColumnCostsFourReadsAtMost) {
 BOOST_AUTO_TEST_CASE(FencesAreThinnedOutWhenThereAreTooMany) {
   OwnedRow cells;
   for (size_t i = 0; i < 2 * kFencesMax + 300; ++i) {  // A chunk each.
-    cells.push_back({CellKind::kPut, Name(2 * i), 5, 9, std::string(kNearValueBytesMax, 'v')});
+    cells.push_back({CellKind::kPut, Name(2 * i), 5, 9, std::string(kInlineValueBytesMax, 'v')});
     cells.back().value.replace(0, 8, Name(i));
   }
   const auto row = Write(std::move(cells), Compression::kZstd);
@@ -499,7 +499,7 @@ BOOST_AUTO_TEST_CASE(TruncatedRowsAreCorruption) {
 // nothing but kCorruption comes back, and it stays within its bounds.
 BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
   OwnedRow cells = PlainRow(600, 150);
-  cells[300].value.assign(kNearValueBytesMax + 1, 'f');
+  cells[300].value.assign(kInlineValueBytesMax + 1, 'f');
   cells.insert(cells.begin(), {CellKind::kDeleteFamily, "", 4, 3, ""});
   const auto row = Write(std::move(cells), Compression::kNone);
   const BlockHandle chunk = HeadOf(row.get())->wide_head().FenceAt(0).chunk;

@@ -14,7 +14,7 @@
 #include "engine/verify/blocks.h"
 #include "engine/verify/rows.h"
 #include "format/cell/cell_stream.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/hash.h"
 #include "index/section.h"
 #include "store_file/scanner.h"
@@ -63,7 +63,7 @@ void ReadIndexes(format::StoreFile* file) {
 // The rows that could be read to their end, by family (0: of all) and key: a hash of their cells.
 using FoundRows = std::map<std::pair<uint8_t, std::string>, format::Hash128>;
 
-// Adds cells to `*hash`; false: a far value among them cannot be read.
+// Adds cells to `*hash`; false: an overflow value among them cannot be read.
 bool AddCells(std::span<const format::Cell> cells, format::StreamingHash128* hash) {
   std::string value;
   for (const format::Cell& cell : cells) {
@@ -72,8 +72,8 @@ bool AddCells(std::span<const format::Cell> cells, format::StreamingHash128* has
                                 cell.qualifier.size()};
     hash->Add({reinterpret_cast<const char*>(numbers), sizeof(numbers)});
     hash->Add(cell.qualifier);
-    value.assign(cell.is_far() ? "" : cell.value);
-    if (cell.is_far() && !format::ReadFarValue(cell, &value).ok()) return false;
+    value.assign(cell.is_overflow() ? "" : cell.value);
+    if (cell.is_overflow() && !format::ReadOverflowValue(cell, &value).ok()) return false;
     hash->Add(value);
   }
   return true;
@@ -180,9 +180,9 @@ void RunWideRow(std::string_view input) {
   RunChanged(kSamples, input);
 }
 
-void RunFarValue(std::string_view input) {
+void RunOverflowValue(std::string_view input) {
   static const SoundSamples kSamples(
-      {{test::SmallFarValue()}, {BlockKind::kValue, BlockKind::kRows}}, RowsOf);
+      {{test::SmallOverflowValue()}, {BlockKind::kValue, BlockKind::kRows}}, RowsOf);
   RunChanged(kSamples, input);
 }
 
@@ -248,7 +248,7 @@ std::span<const Target> StoreFileTargets() {
   static const Target kTargets[] = {
       {"rows", RunSmall<kRows, kDictionary>, EditSeeds, kEdits},
       {"wide_rows", RunWideRow, EditSeeds, kEdits},
-      {"far_values", RunFarValue, EditSeeds, kEdits},
+      {"overflow_values", RunOverflowValue, EditSeeds, kEdits},
       {"block_index", RunSmall<kBlockIndex, kBlockIndexTop>, EditSeeds, kEdits},
       {"bitmaps", RunSmall<kBitmap, kKeyHashes, kFilter>, EditSeeds, kEdits},
       {"index_leaves", RunSmall<kIndexLeaf, kIndexDirectory>, EditSeeds, kEdits},

@@ -35,7 +35,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"absent columns", &Counters::absent_columns},
       {"reads of the past", &Counters::past_reads},
       {"wide rows", &Counters::wide_rows},
-      {"far values", &Counters::far_values},
+      {"overflow values", &Counters::overflow_values},
       {"rows of several families", &Counters::rows_of_families},
       {"settled by bitmap", &Counters::settled_by_bitmap},
       {"by filter", &Counters::settled_by_filter},

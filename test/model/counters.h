@@ -33,7 +33,7 @@ struct Counters {
   uint64_t absent_columns = 0;  ///< Rows found because an indexed column is absent.
   uint64_t past_reads = 0;      ///< Reads as of, or since, a time.
   uint64_t wide_rows = 0;       ///< In files.
-  uint64_t far_values = 0;
+  uint64_t overflow_values = 0;
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
   uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0;
 

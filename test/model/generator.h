@@ -57,7 +57,7 @@ class Generator {
 
   /// An operation on one row; `now_micros` is where timestamps near the present lie.
   ModelOperation Operation(int64_t now_micros);
-  /// One that makes a row wide, or a value far.
+  /// One that makes a row wide, or a value overflow.
   ModelOperation LargePut(int64_t now_micros);
   ModelOperation Put(int64_t now_micros);
   /// A Put that an index has to refuse.

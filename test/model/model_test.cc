@@ -88,7 +88,7 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.absent_columns > 0u);
   BOOST_TEST(counters.past_reads > 0u);
   BOOST_TEST(counters.wide_rows > 0u);
-  BOOST_TEST(counters.far_values > 0u);
+  BOOST_TEST(counters.overflow_values > 0u);
   BOOST_TEST(counters.rows_of_families > 0u);
   BOOST_TEST(counters.settled_by_bitmap > 0u);
   BOOST_TEST(counters.settled_by_filter > 0u);

@@ -44,7 +44,7 @@ void ReadRow(const format::RowStream& rows, const std::string& context,
 void CountShape(const format::RowStream& rows, const std::vector<format::Cell>& cells,
                 Counters* counters) {
   counters->wide_rows += rows.is_wide() ? 1 : 0;
-  for (const format::Cell& cell : cells) counters->far_values += cell.is_far() ? 1 : 0;
+  for (const format::Cell& cell : cells) counters->overflow_values += cell.is_overflow() ? 1 : 0;
   counters->rows_of_families += cells.front().family != cells.back().family ? 1 : 0;
 }
 

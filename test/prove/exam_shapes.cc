@@ -77,7 +77,7 @@ ExamShape MakeSmall(uint64_t seed) {
   return maker.Close();
 }
 
-/// Two families, rows of one or both, deletes of every kind, a far value and a wide row.
+/// Two families, rows of one or both, deletes of every kind, an overflow value and a wide row.
 ExamShape MakeFamilies(uint64_t seed) {
   ExamMaker maker("families", seed);
   TableOptions table = Table("f", {{.name = "a", .max_versions = 3}, {.name = "b"}});
@@ -96,9 +96,9 @@ ExamShape MakeFamilies(uint64_t seed) {
   }
   auto far = Operation(Kind::kPut, "f", "far", "a", 501);
   far.columns = {{"kind", "3"}};
-  auto far_value = Operation(Kind::kPut, "f", "far", "b", 502);
-  far_value.columns = {{"v", std::string(70'000, 'v') + Noise(7, 200)}};
-  maker.Write({wide, far, far_value});
+  auto overflow_value = Operation(Kind::kPut, "f", "far", "b", 502);
+  overflow_value.columns = {{"v", std::string(70'000, 'v') + Noise(7, 200)}};
+  maker.Write({wide, far, overflow_value});
   auto column = Operation(Kind::kDeleteColumn, "f", Numbered("r", 4), "a", 900);
   column.columns = {{"x", ""}};
   maker.Write({column, Operation(Kind::kDeleteRow, "f", Numbered("r", 5), "", 900),

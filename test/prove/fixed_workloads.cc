@@ -285,7 +285,7 @@ Workload LargeValues(uint64_t seed) {
   for (int i = 0; i < 60; ++i) {
     wide.emplace_back("w" + std::to_string(i), Repeated(static_cast<char>('a' + i % 26), 300));
   }
-  return Script("far-values-and-wide-rows", seed)
+  return Script("overflow-values-and-wide-rows", seed)
       .Create(Table("t"))
       .Written({Put("r1", {{"c", "a"}, {"v", Repeated('v', 20'000)}})})
       .Synced({Put("r2", {{"c", "b"}}), Put("r2", wide)})
@@ -328,10 +328,9 @@ Workload BackgroundFlushes(uint64_t seed) {
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
   constexpr Workload (*kMakers[])(uint64_t) = {
-      Puts,        BufferedTail, Batches,           MemoryBatchesRead, IndexUpdates, Deletes,
-      Flushes,     Compaction,   LogRoll,           Creations,         Reopenings,   MemoryWrites,
-      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches,
-      ManySegments};
+      Puts,        BufferedTail, Batches,           MemoryBatchesRead, IndexUpdates,  Deletes,
+      Flushes,     Compaction,   LogRoll,           Creations,         Reopenings,    MemoryWrites,
+      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches, ManySegments};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

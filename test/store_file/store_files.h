@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "store_file/scanner.h"
 #include "store_file/store_file.h"
 #include "store_file/writer.h"
@@ -76,7 +76,7 @@ inline Result<std::shared_ptr<format::StoreFile>> OpenBytes(
   return format::StoreFile::Open(std::make_unique<MemoryFile>(std::move(bytes)), expected, cache);
 }
 
-/// Appends the cells of a row of any width, far values read.
+/// Appends the cells of a row of any width, overflow values read.
 inline Status AppendOwnedCells(const format::RowStream& row, OwnedRow* out) {
   auto stream = row.Stream();
   if (!stream) return stream.error();
@@ -86,8 +86,8 @@ inline Status AppendOwnedCells(const format::RowStream& row, OwnedRow* out) {
     if (!*more) return {};
     for (format::Cell cell : (*stream)->cells()) {
       std::string value;
-      if (cell.is_far()) {
-        Status status = format::ReadFarValue(cell, &value);
+      if (cell.is_overflow()) {
+        Status status = format::ReadOverflowValue(cell, &value);
         if (!status.ok()) return status;
         cell.value = value;
       }

@@ -6,7 +6,7 @@
 
 #include "format/block/block_codec.h"
 #include "format/byte_reader.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/hash.h"
 #include "format/row/wide_row.h"
 #include "store_file/writer.h"
@@ -35,7 +35,7 @@ std::shared_ptr<StoreFile> Opened(const std::string& bytes) {
 }
 
 // Adds cells of more than kWideRowBytes to one family of the row.
-void Widen(RandomRows* random, uint8_t family, bool far, OwnedRow* row) {
+void Widen(RandomRows* random, uint8_t family, bool overflow, OwnedRow* row) {
   const size_t count = 1500 + random->Below(2000);
   for (size_t i = 0; i < count; ++i) {
     OwnedCell cell;
@@ -49,11 +49,11 @@ void Widen(RandomRows* random, uint8_t family, bool far, OwnedRow* row) {
     if (cell.kind == CellKind::kPut) cell.value.assign(random->Below(100), 'v');
     row->push_back(std::move(cell));
   }
-  for (uint64_t i = far ? 1 + random->Below(4) : 0; i > 0; --i) {
+  for (uint64_t i = overflow ? 1 + random->Below(4) : 0; i > 0; --i) {
     OwnedCell& cell = (*row)[random->Below(row->size())];
     cell.kind = CellKind::kPut;
     cell.qualifier = "far";  // No indexed column.
-    cell.value.assign(kNearValueBytesMax + 1 + random->Below(2 << 20), 'f');
+    cell.value.assign(kInlineValueBytesMax + 1 + random->Below(2 << 20), 'f');
   }
   test::SortCells(row);
   const auto same = [](const OwnedCell& a, const OwnedCell& b) {
@@ -70,12 +70,12 @@ TableRecord IndexedTable(const std::vector<uint8_t>& families) {
   return table;
 }
 
-Rows MixedRows(RandomRows* random, bool far) {
+Rows MixedRows(RandomRows* random, bool overflow) {
   Rows rows = random->ManyOver(20 + random->Below(40), {{2, 70}, {5, 60}});
   for (uint64_t i = 1 + random->Below(3); i > 0; --i) {
     const auto row = std::next(rows.begin(), static_cast<ptrdiff_t>(random->Below(rows.size())));
-    if (random->Below(4) > 0) Widen(random, 2, far, &row->second);
-    if (random->Below(4) > 0) Widen(random, 5, far, &row->second);
+    if (random->Below(4) > 0) Widen(random, 2, overflow, &row->second);
+    if (random->Below(4) > 0) Widen(random, 5, overflow, &row->second);
   }
   return rows;
 }
@@ -99,16 +99,16 @@ BOOST_AUTO_TEST_CASE(RowsOfEveryWidthComeBack) {
   for (uint64_t seed = 1; seed <= 25; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       RandomRows random(seed);
-      const bool far = seed % 2 == 0;
+      const bool overflow = seed % 2 == 0;
       const TableRecord table = IndexedTable({2, 5});
-      const Rows rows = MixedRows(&random, far);
+      const Rows rows = MixedRows(&random, overflow);
       const WrittenFile whole = Required(WriteRows(table, rows));
       const WrittenFile pieces = Required(WriteInPieces(table, rows, &random));
       CheckSound(whole.bytes, rows);
       CheckSound(pieces.bytes, rows);
       BOOST_TEST((whole.summary.statistics == pieces.summary.statistics));
-      // Far values of a row in pieces stand between its chunks.
-      if (!far) BOOST_TEST((whole.bytes == pieces.bytes));
+      // Overflow values of a row in pieces stand between its chunks.
+      if (!overflow) BOOST_TEST((whole.bytes == pieces.bytes));
     }
   }
 }
@@ -126,11 +126,11 @@ BOOST_AUTO_TEST_CASE(ARowIsWideOnlyInTheFamilyThatIsWide) {
   BOOST_TEST(stream.is_wide());
 }
 
-BOOST_AUTO_TEST_CASE(FarValuesOfOtherFilesAreCopied) {
+BOOST_AUTO_TEST_CASE(OverflowValuesOfOtherFilesAreCopied) {
   Rows rows;
   rows["a"] = {{CellKind::kPut, "q", 1, 1, std::string(3 << 20, 'a')}};
   rows["b"] = {{CellKind::kPut, "q", 1, 1, "near"},
-               {CellKind::kPut, "r", 1, 1, std::string(kNearValueBytesMax + 1, 'b')}};
+               {CellKind::kPut, "r", 1, 1, std::string(kInlineValueBytesMax + 1, 'b')}};
   const TableRecord table = test::PlainTable();
   const auto source = Opened(Required(WriteRows(table, rows)).bytes);
   auto memory = std::make_unique<test::MemoryFile>();
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(FarValuesOfOtherFilesAreCopied) {
 BOOST_AUTO_TEST_CASE(ValuesBeyondTheLimitAreRefused) {
   const TableRecord table = test::PlainTable();
   StoreFileWriter writer(std::make_unique<test::MemoryFile>(), test::SpecOf(table));
-  const OwnedRow row = {{CellKind::kPut, "q", 1, 1, std::string(kFarValueBytesMax + 1, 'v')}};
+  const OwnedRow row = {{CellKind::kPut, "q", 1, 1, std::string(kOverflowValueBytesMax + 1, 'v')}};
   BOOST_TEST(writer.AddRow("k", test::Views(row)).status().code() == StatusCode::kInvalidArgument);
 }
 
@@ -210,17 +210,17 @@ BOOST_AUTO_TEST_CASE(ForgedReferencesAreFound) {
         raw->replace(second, 14, raw->substr(first, 14));
       },
       &twice);
-  BOOST_TEST(Finds(twice, "where no far value waits for a cell"));
-  BOOST_TEST(Finds(twice, "a far value that no cell refers to"));
+  BOOST_TEST(Finds(twice, "where no overflow value waits for a cell"));
+  BOOST_TEST(Finds(twice, "an overflow value that no cell refers to"));
   std::string hash = bytes;
   Forge(
       BlockKind::kRows, [](std::string* raw) { raw->back() ^= 1; }, &hash);
-  BOOST_TEST(Finds(hash, "hash of far value"));
+  BOOST_TEST(Finds(hash, "hash of overflow value"));
   std::string number = bytes;
   // The second value's block as if it went on.
   Forge(
       BlockKind::kValue, [](std::string* raw) { raw->front() ^= 1; }, &number);
-  BOOST_TEST(Finds(number, "hash of far value"));
+  BOOST_TEST(Finds(number, "hash of overflow value"));
 }
 
 BOOST_AUTO_TEST_CASE(ForgedHeadsAreFound) {

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "format/schema.h"
 #include "index/postings.h"
 #include "store_file/writer.h"
@@ -171,10 +171,10 @@ std::string SmallWideRow() {
   return sample.Finish();
 }
 
-std::string SmallFarValue() {
+std::string SmallOverflowValue() {
   Sample sample(1);
   sample.Put(0, "city", "near");
-  sample.Put(0, "far", std::string(format::kNearValueBytesMax + 1, 'f'));
+  sample.Put(0, "far", std::string(format::kInlineValueBytesMax + 1, 'f'));
   sample.EndRow();
   return sample.Finish();
 }
@@ -198,7 +198,7 @@ Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {
     cells->assign(stream->cells().begin(), stream->cells().end());
     for (const format::Cell& cell : *cells) {
       value.clear();
-      if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &value));
+      if (cell.is_overflow()) RETURN_IF_ERROR(format::ReadOverflowValue(cell, &value));
     }
   }
 }

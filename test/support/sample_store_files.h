@@ -14,7 +14,7 @@ namespace tandem::test {
 inline constexpr format::FileId kSampleId{{9, 9, 9, 1, 2, 3, 4, 5}};
 
 /// One family with versions and deletes; many rows with postings of every form; three families that
-/// rows have in part; wide rows and far values.
+/// rows have in part; wide rows and overflow values.
 std::vector<std::string> SampleStoreFiles();
 /// The same shapes in as few rows as show them, for whoever reads them many thousand times: one
 /// family with versions and deletes; three families that rows have in part.
@@ -23,12 +23,12 @@ std::vector<std::string> SmallStoreFiles();
 std::string RoaringPostings();
 /// A wide row of few cells in two chunks, and a row that is not wide.
 std::string SmallWideRow();
-/// A row with a far value, the shortest that there is.
-std::string SmallFarValue();
+/// A row with an overflow value, the shortest that there is.
+std::string SmallOverflowValue();
 /// The same with a blocked list, for which it takes two thousand rows.
 std::string BlockedPostings();
 
-/// Reads every cell of the row that `rows` stands on, wide or not, and every far value in it.
+/// Reads every cell of the row that `rows` stands on, wide or not, and every overflow value in it.
 Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells);
 
 }  // namespace tandem::test

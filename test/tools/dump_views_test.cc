@@ -50,7 +50,7 @@ std::string RowName(int row) {
   return "r" + std::string(4 - digits.size(), '0') + digits;
 }
 
-/// A closed database with two families, an index, a wide row, a far value, in one store file.
+/// A closed database with two families, an index, a wide row, an overflow value, in one store file.
 class VariedDatabase {
  public:
   static constexpr int kRows = 2000;

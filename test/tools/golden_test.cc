@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "engine/backup/directory.h"
+#include "engine/backup/record.h"
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"
-#include "engine/backup/record.h"
 #include "tandem/tandem.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::test {
 namespace {
@@ -63,7 +63,7 @@ void PutRow(int row, int64_t timestamp, WriteBatch* batch) {
   batch->Put("t", key, "sparse", "flag", row % 2 == 0 ? "true" : "false", timestamp);
 }
 
-// One row wide, one value far, both compressible.
+// One row wide, one overflow value, both compressible.
 void PutLarge(WriteBatch* batch) {
   for (int column = 0; column < 1800; ++column) {
     batch->Put("t", "row-wide", "large", "column-" + std::to_string(column),

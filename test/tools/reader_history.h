@@ -1,6 +1,6 @@
 // A random history of a table that has everything that the format knows: three families with
-// versions, indexes of all types, deletes of every kind, rows without some families, wide rows, far
-// values, three regions, what snapshots kept.
+// versions, indexes of all types, deletes of every kind, rows without some families, wide rows,
+// overflow values, three regions, what snapshots kept.
 #pragma once
 
 #include <memory>

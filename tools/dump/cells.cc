@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/status_macros.h"
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 #include "tools/dump/family_rows.h"
 #include "tools/dump/names.h"
 #include "tools/dump/store_file.h"
@@ -197,14 +197,14 @@ void BeginCells(DumpRecords* writer) {
 }
 
 Status AddCells(const DumpedRow& row, std::span<const format::Cell> cells, DumpRecords* writer) {
-  std::string far_value;
+  std::string overflow_value;
   for (const format::Cell& cell : cells) {
     if (writer->is_full()) break;
     const bool is_put = cell.kind == format::CellKind::kPut;
     const bool has_column = cell.kind != format::CellKind::kDeleteFamily;
-    far_value.clear();
-    if (cell.is_far()) RETURN_IF_ERROR(format::ReadFarValue(cell, &far_value));
-    const std::string_view value = cell.is_far() ? far_value : cell.value;
+    overflow_value.clear();
+    if (cell.is_overflow()) RETURN_IF_ERROR(format::ReadOverflowValue(cell, &overflow_value));
+    const std::string_view value = cell.is_overflow() ? overflow_value : cell.value;
     writer->Add({row.ordinal.has_value() ? Value(*row.ordinal) : Value(), row.key,
                  row.family.empty() ? Value() : Value(row.family),
                  has_column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,

@@ -150,8 +150,8 @@ Status KeySearch::SearchStoreFile(Dump& dump) {
                row.family,
                cell.kind == format::CellKind::kDeleteFamily ? Value() : Value(cell.qualifier),
                cell.timestamp, cell.sequence.value, CellKindName(cell.kind),
-               is_put && !cell.is_far() ? Value(cell.value) : Value(),
-               cell.is_far() ? Value("a far value") : Value()});
+               is_put && !cell.is_overflow() ? Value(cell.value) : Value(),
+               cell.is_overflow() ? Value("an overflow value") : Value()});
           if (!is_put || !ordinal.has_value()) continue;
           for (const format::IndexRecord& index : file->table().indexes) {
             const format::IndexColumnRecord& column = index.columns.front();
@@ -188,7 +188,7 @@ Status KeySearch::SearchDerived(format::StoreFile* file, uint32_t ordinal) {
 Status KeySearch::SearchIndex(format::StoreFile* file, const format::IndexRecord& index,
                               uint32_t ordinal, const format::Cell& cell) {
   ASSIGN_OR_RETURN(format::IndexSection* const section, file->Index(index.id));
-  if (section == nullptr || cell.is_far()) return {};
+  if (section == nullptr || cell.is_overflow()) return {};
   std::string key;
   RETURN_IF_ERROR(format::AppendIndexKey(index.columns.front(), cell.value, &key));
   const format::KeyRange value = format::EqualRange(std::move(key));

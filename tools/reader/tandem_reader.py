@@ -211,17 +211,17 @@ class Store(File):
                 if shared[i] is None and not flags & same_flag:
                     deltas[i] = reader.varint()
             value = reader.bytes() if kind == 0 else None
-            value = self.far_value(value) if flags & 64 else value
+            value = self.overflow_value(value) if flags & 64 else value
             yield None if kind == 3 else column, *map(sum, zip(base, deltas)), kind, value
 
-    def far_value(self, reference):
+    def overflow_value(self, reference):
         """The value that stands in pieces elsewhere (6.4)."""
         reader, value = Reader(reference), b''
         length, offset, value_hash = reader.varint(), reader.varint(), reader.number(8)
         while len(value) < length:
             piece = self.block(offset, PIECE)
             value, offset = value + piece.data, piece.end
-        check(hash64(value) == value_hash, f'{self.name}: far value before {offset}')
+        check(hash64(value) == value_hash, f'{self.name}: overflow value before {offset}')
         return value
 
     def row_lines(self, ordinals, place):

@@ -14,10 +14,10 @@ using test::ModelOperation;
 using OperationKind = ModelOperation::Kind;
 using tools::Format;
 
-constexpr uint64_t kLoosePart = 4;   // One loose row for so many others.
-constexpr uint64_t kWideEvery = 64;  // Rows that become wide,
-constexpr uint64_t kFarEvery = 32;   // and rows with values that lie beside them.
-constexpr size_t kFarBytes = 66'000;
+constexpr uint64_t kLoosePart = 4;       // One loose row for so many others.
+constexpr uint64_t kWideEvery = 64;      // Rows that become wide,
+constexpr uint64_t kOverflowEvery = 32;  // and rows with values that lie beside them.
+constexpr size_t kOverflowBytes = 66'000;
 constexpr int64_t kTimesOfGeneration = 16;
 
 ModelOperation Operation(OperationKind kind, int64_t time, std::string family = {}) {
@@ -123,9 +123,9 @@ void Workload::AddChange(uint32_t slot, uint64_t generation,
       put.columns.emplace_back("wide-" + std::to_string(i), std::string(dice.Below(800), 'v'));
     }
     to->push_back(std::move(put));
-  } else if (slot % kFarEvery == 1) {
+  } else if (slot % kOverflowEvery == 1) {
     ModelOperation put = Operation(OperationKind::kPut, time + 7, "w");
-    put.columns = {{"far", std::string(kFarBytes + dice.Below(5000), 'f')}};
+    put.columns = {{"far", std::string(kOverflowBytes + dice.Below(5000), 'f')}};
     to->push_back(std::move(put));
   }
 }

@@ -81,7 +81,7 @@ class Trial {
     return kColumns[random_.Below(kColumns.size())];
   }
   std::string Payload() { return "p" + std::to_string(random_.Below(scale_.payloads)); }
-  // Some make rows wide together, some are far.
+  // Some make rows wide together, some overflow.
   std::string PayloadValue() {
     const char letter = static_cast<char>('x' + random_.Below(3));
     const uint64_t size = random_.OneIn(8) ? 60'000 + random_.Below(200'000) : random_.Below(9000);

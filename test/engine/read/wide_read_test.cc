@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(ARowThatIsTooLargeToBeReadWholeIsReadInPieces) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AFarValueIsReadByWhoAsksForIt) {
+BOOST_AUTO_TEST_CASE(AnOverflowValueIsReadByWhoAsksForIt) {
   std::string value;
   while (value.size() < 1'000'000) value += std::to_string(value.size() * 2654435761u);
   for (const char* row : {"p", "q"}) {

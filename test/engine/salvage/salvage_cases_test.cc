@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(AWideRowLosesOnlyTheChunkThatIsBroken) {
   BOOST_TEST(partial > 20u);
 }
 
-BOOST_AUTO_TEST_CASE(AFarValueThatIsBrokenCostsItsCellAlone) {
+BOOST_AUTO_TEST_CASE(AnOverflowValueThatIsBrokenCostsItsCellAlone) {
   TestRandom random("SalvageCasesSuite/Far");
   SalvageWorld world(&random);
   world.Put("row-01", "d", "far", world.RandomBytes(90'000));

@@ -26,7 +26,7 @@ struct CellName {
 };
 using CellValues = std::map<CellName, std::string>;
 
-/// A database that is filled by steps: small rows, wide ones, far values, several families,
+/// A database that is filled by steps: small rows, wide ones, overflow values, several families,
 /// versions, markers, regions; flushes and merges between them. Threads: one.
 class SalvageWorld {
  public:

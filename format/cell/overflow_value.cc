@@ -1,5 +1,5 @@
 // Value blocks are read in order: the header of each says where the next one begins.
-#include "format/cell/far_value.h"
+#include "format/cell/overflow_value.h"
 
 #include <algorithm>
 #include <functional>
@@ -35,7 +35,7 @@ class NoFile final : public base::File {
 
 // Calls `use(bytes)` for each value block in order. Verifies each block, but not the hash of the
 // value.
-Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
+Status ForEachValueBlock(const BlockFile& file, const OverflowReference& reference,
                          const std::function<Status(std::string_view)>& use) {
   ASSIGN_OR_RETURN(const uint64_t file_end, file.file().Size());
   uint64_t left = reference.length;
@@ -56,9 +56,10 @@ Status ForEachValueBlock(const BlockFile& file, const FarReference& reference,
   return Status();
 }
 
-Status CheckHash(const BlockFile& file, const FarReference& reference, uint64_t hash) {
+Status CheckHash(const BlockFile& file, const OverflowReference& reference, uint64_t hash) {
   if (hash == reference.hash) return Status();
-  return file.Corrupt(reference.offset, HashMismatch("hash of far value", reference.hash, hash));
+  return file.Corrupt(reference.offset,
+                      HashMismatch("hash of overflow value", reference.hash, hash));
 }
 
 // Value blocks of one value, written piece by piece.
@@ -104,78 +105,80 @@ class Appending {
 
 }  // namespace
 
-void AppendFarReference(const FarReference& reference, std::string* out) {
+void AppendOverflowReference(const OverflowReference& reference, std::string* out) {
   AppendVarint(out, reference.length);
   AppendVarint(out, reference.offset);
   AppendU64(out, reference.hash);
 }
 
-std::optional<FarReference> DecodeFarReference(std::string_view bytes) {
+std::optional<OverflowReference> DecodeOverflowReference(std::string_view bytes) {
   ByteReader reader(bytes);
-  FarReference reference;
-  reference.length = reader.VarintUpTo(kFarValueBytesMax);
+  OverflowReference reference;
+  reference.length = reader.VarintUpTo(kOverflowValueBytesMax);
   reference.offset = reader.Varint();
   reference.hash = reader.U64();
-  if (!reader.done() || reference.length <= kNearValueBytesMax) return std::nullopt;
+  if (!reader.done() || reference.length <= kInlineValueBytesMax) return std::nullopt;
   return reference;
 }
 
-Result<FarReference> ReadFarReference(const Cell& cell) {
-  const BlockFile& file = *cell.far_file;
-  const std::optional<FarReference> reference = DecodeFarReference(cell.value);
-  if (!reference.has_value()) return file.Corrupt(0, "a reference to a far value is malformed");
+Result<OverflowReference> ReadOverflowReference(const Cell& cell) {
+  const BlockFile& file = *cell.overflow_file;
+  const std::optional<OverflowReference> reference = DecodeOverflowReference(cell.value);
+  if (!reference.has_value())
+    return file.Corrupt(0, "a reference to an overflow value is malformed");
   ASSIGN_OR_RETURN(const uint64_t size, file.file().Size());
   if (reference->offset >= size) {
     return file.Corrupt(reference->offset,
-                        Mismatch("offset of far value, below", size, reference->offset));
+                        Mismatch("offset of overflow value, below", size, reference->offset));
   }
   return *reference;
 }
 
-Result<FarReference> WriteFarValue(std::string_view value, Compression compression,
-                                   SectionWriter* out) {
-  CHECK(value.size() > kNearValueBytesMax && value.size() <= kFarValueBytesMax);
+Result<OverflowReference> WriteOverflowValue(std::string_view value, Compression compression,
+                                             SectionWriter* out) {
+  CHECK(value.size() > kInlineValueBytesMax && value.size() <= kOverflowValueBytesMax);
   ValueWriter blocks(compression, out);
   for (size_t at = 0; at < value.size(); at += kValueBlockBytes) {
     RETURN_IF_ERROR(blocks.Add(value.substr(at, kValueBlockBytes)));
   }
-  return FarReference{value.size(), blocks.offset(), Hash64(value)};
+  return OverflowReference{value.size(), blocks.offset(), Hash64(value)};
 }
 
-Result<FarReference> CopyFarValue(const Cell& cell, Compression compression, SectionWriter* out) {
-  ASSIGN_OR_RETURN(const FarReference source, ReadFarReference(cell));
+Result<OverflowReference> CopyOverflowValue(const Cell& cell, Compression compression,
+                                            SectionWriter* out) {
+  ASSIGN_OR_RETURN(const OverflowReference source, ReadOverflowReference(cell));
   ValueWriter blocks(compression, out);
   StreamingHash64 hash;
-  RETURN_IF_ERROR(ForEachValueBlock(*cell.far_file, source, [&](std::string_view piece) {
+  RETURN_IF_ERROR(ForEachValueBlock(*cell.overflow_file, source, [&](std::string_view piece) {
     hash.Add(piece);
     return blocks.Add(piece);
   }));
-  RETURN_IF_ERROR(CheckHash(*cell.far_file, source, hash.Finish()));
-  return FarReference{source.length, blocks.offset(), source.hash};
+  RETURN_IF_ERROR(CheckHash(*cell.overflow_file, source, hash.Finish()));
+  return OverflowReference{source.length, blocks.offset(), source.hash};
 }
 
-const BlockFile* FarInFileBeingWritten() {
+const BlockFile* OverflowInFileBeingWritten() {
   static const BlockFile kFile(std::make_unique<NoFile>(), FileNumber(), FileId(), nullptr);
   return &kFile;
 }
 
-Status ReadFarValue(const Cell& cell, std::string* value) {
-  ASSIGN_OR_RETURN(const FarReference reference, ReadFarReference(cell));
+Status ReadOverflowValue(const Cell& cell, std::string* value) {
+  ASSIGN_OR_RETURN(const OverflowReference reference, ReadOverflowReference(cell));
   Appending appending(value);
-  RETURN_IF_ERROR(ForEachValueBlock(*cell.far_file, reference, [&](std::string_view piece) {
+  RETURN_IF_ERROR(ForEachValueBlock(*cell.overflow_file, reference, [&](std::string_view piece) {
     value->append(piece);
     return Status();
   }));
-  RETURN_IF_ERROR(CheckHash(*cell.far_file, reference, Hash64(appending.appended())));
+  RETURN_IF_ERROR(CheckHash(*cell.overflow_file, reference, Hash64(appending.appended())));
   appending.Keep();
   return Status();
 }
 
 Result<uint64_t> ValueBytes(const Cell& cell) {
-  if (!cell.is_far()) return uint64_t{cell.value.size()};
-  const std::optional<FarReference> reference = DecodeFarReference(cell.value);
+  if (!cell.is_overflow()) return uint64_t{cell.value.size()};
+  const std::optional<OverflowReference> reference = DecodeOverflowReference(cell.value);
   if (!reference.has_value()) {
-    return cell.far_file->Corrupt(0, "a reference to a far value is malformed");
+    return cell.overflow_file->Corrupt(0, "a reference to an overflow value is malformed");
   }
   return reference->length;
 }

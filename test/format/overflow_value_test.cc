@@ -1,5 +1,5 @@
-// Far values: their bytes, that every length comes back, and that damage of any part is found.
-#include "format/cell/far_value.h"
+// Overflow values: their bytes, that every length comes back, and that damage of any part is found.
+#include "format/cell/overflow_value.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -25,64 +25,65 @@ std::string RandomBytes(size_t size, uint64_t seed) {
 }
 
 // Lifetime: the cell's bytes are in `reference`.
-struct FarCell {
+struct OverflowCell {
   std::string bytes;
   Cell cell;
 };
 
-FarCell CellOf(const FarReference& reference, const BlockFile* file) {
-  FarCell far;
-  AppendFarReference(reference, &far.bytes);
-  far.cell.far_file = file;
-  return far;
+OverflowCell CellOf(const OverflowReference& reference, const BlockFile* file) {
+  OverflowCell overflow;
+  AppendOverflowReference(reference, &overflow.bytes);
+  overflow.cell.overflow_file = file;
+  return overflow;
 }
 
-StatusCode ReadCode(DataFile* file, const FarReference& reference) {
-  FarCell far = CellOf(reference, file->blocks.get());
-  far.cell.value = far.bytes;
+StatusCode ReadCode(DataFile* file, const OverflowReference& reference) {
+  OverflowCell overflow = CellOf(reference, file->blocks.get());
+  overflow.cell.value = overflow.bytes;
   std::string value = "before";
-  const Status status = ReadFarValue(far.cell, &value);
+  const Status status = ReadOverflowValue(overflow.cell, &value);
   BOOST_TEST((status.ok() || value == "before"));
   return status.code();
 }
 
-BOOST_AUTO_TEST_SUITE(FarValueTest)
+BOOST_AUTO_TEST_SUITE(OverflowValueTest)
 
 BOOST_AUTO_TEST_CASE(ReferenceHasTheDocumentedBytes) {
   std::string bytes;
-  AppendFarReference({70'000, 4096, 0x1122334455667788}, &bytes);
+  AppendOverflowReference({70'000, 4096, 0x1122334455667788}, &bytes);
   BOOST_TEST(test::Hex(bytes) == "F0 A2 04 80 20 88 77 66 55 44 33 22 11");
-  BOOST_TEST((DecodeFarReference(bytes) == FarReference{70'000, 4096, 0x1122334455667788}));
+  BOOST_TEST(
+      (DecodeOverflowReference(bytes) == OverflowReference{70'000, 4096, 0x1122334455667788}));
 }
 
 BOOST_AUTO_TEST_CASE(EveryLengthComesBack) {
-  const size_t lengths[] = {kNearValueBytesMax + 1, kValueBlockBytes - 1, kValueBlockBytes,
-                            kValueBlockBytes + 1,   3 * kValueBlockBytes, kFarValueBytesMax};
+  const size_t lengths[] = {kInlineValueBytesMax + 1, kValueBlockBytes - 1, kValueBlockBytes,
+                            kValueBlockBytes + 1,     3 * kValueBlockBytes, kOverflowValueBytesMax};
   for (const size_t length : lengths) {
     for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
       BOOST_TEST_CONTEXT("length " << length) {
         std::string value = RandomBytes(length, length);
         if (length % 2 == 1) value.assign(length, 'v');
         DataFile file;
-        const auto first = WriteFarValue("x" + value.substr(1), compression, &file.out);
-        const auto second = WriteFarValue(value, compression, &file.out);
+        const auto first = WriteOverflowValue("x" + value.substr(1), compression, &file.out);
+        const auto second = WriteOverflowValue(value, compression, &file.out);
         BOOST_REQUIRE((first.has_value() && second.has_value()));
         file.Close();
-        FarCell far = CellOf(*second, file.blocks.get());
-        far.cell.value = far.bytes;
-        BOOST_TEST(*ValueBytes(far.cell) == length);
+        OverflowCell overflow = CellOf(*second, file.blocks.get());
+        overflow.cell.value = overflow.bytes;
+        BOOST_TEST(*ValueBytes(overflow.cell) == length);
         std::string read = "before";
-        BOOST_REQUIRE(ReadFarValue(far.cell, &read).ok());
+        BOOST_REQUIRE(ReadOverflowValue(overflow.cell, &read).ok());
         BOOST_TEST((read == "before" + value));
 
         DataFile copy;
-        const auto copied = CopyFarValue(far.cell, Compression::kZstd, &copy.out);
+        const auto copied = CopyOverflowValue(overflow.cell, Compression::kZstd, &copy.out);
         BOOST_REQUIRE(copied.has_value());
         copy.Close();
-        FarCell again = CellOf(*copied, copy.blocks.get());
+        OverflowCell again = CellOf(*copied, copy.blocks.get());
         again.cell.value = again.bytes;
         read.clear();
-        BOOST_REQUIRE(ReadFarValue(again.cell, &read).ok());
+        BOOST_REQUIRE(ReadOverflowValue(again.cell, &read).ok());
         BOOST_TEST((read == value));
       }
     }
@@ -92,22 +93,23 @@ BOOST_AUTO_TEST_CASE(EveryLengthComesBack) {
 BOOST_AUTO_TEST_CASE(LyingReferencesAreCorruption) {
   DataFile file;
   const std::string value = RandomBytes(3 * kValueBlockBytes + 5, 1);
-  const FarReference right = *WriteFarValue(value, Compression::kNone, &file.out);
+  const OverflowReference right = *WriteOverflowValue(value, Compression::kNone, &file.out);
   file.Close();
   BOOST_TEST(ReadCode(&file, right) == StatusCode::kOk);
   const auto code = [&](auto change) {
-    FarReference wrong = right;
+    OverflowReference wrong = right;
     change(&wrong);
     return ReadCode(&file, wrong);
   };
-  using Reference = FarReference*;
+  using Reference = OverflowReference*;
   BOOST_TEST(code([](Reference r) { ++r->hash; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { ++r->length; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { --r->length; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { r->length -= 5; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { r->length = kValueBlockBytes; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Reference r) { r->length = kNearValueBytesMax; }) == StatusCode::kCorruption);
-  BOOST_TEST(code([](Reference r) { r->length = kFarValueBytesMax + 1; }) ==
+  BOOST_TEST(code([](Reference r) { r->length = kInlineValueBytesMax; }) ==
+             StatusCode::kCorruption);
+  BOOST_TEST(code([](Reference r) { r->length = kOverflowValueBytesMax + 1; }) ==
              StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { r->length = UINT64_MAX; }) == StatusCode::kCorruption);
   BOOST_TEST(code([](Reference r) { r->offset += 8; }) == StatusCode::kCorruption);
@@ -121,14 +123,14 @@ BOOST_AUTO_TEST_CASE(MalformedReferencesAreCorruption) {
   DataFile file;
   file.Close();
   std::string bytes;
-  AppendFarReference({70'000, 0, 1}, &bytes);
+  AppendOverflowReference({70'000, 0, 1}, &bytes);
   bytes.push_back('\0');
   for (size_t size = 0; size <= bytes.size(); ++size) {
     Cell cell;
     cell.value = std::string_view(bytes).substr(0, size);
-    cell.far_file = file.blocks.get();
+    cell.overflow_file = file.blocks.get();
     std::string value;
-    BOOST_TEST(ReadFarValue(cell, &value).code() == StatusCode::kCorruption);
+    BOOST_TEST(ReadOverflowValue(cell, &value).code() == StatusCode::kCorruption);
     BOOST_TEST(ValueBytes(cell).has_value() == (size == bytes.size() - 1));
   }
 }
@@ -136,7 +138,7 @@ BOOST_AUTO_TEST_CASE(MalformedReferencesAreCorruption) {
 BOOST_AUTO_TEST_CASE(TruncatedAndForgedBlocksAreCorruption) {
   DataFile file;
   const std::string value = RandomBytes(2 * kValueBlockBytes + 5, 1);
-  const FarReference reference = *WriteFarValue(value, Compression::kNone, &file.out);
+  const OverflowReference reference = *WriteOverflowValue(value, Compression::kNone, &file.out);
   file.Close();
   const std::string whole = file.bytes;
   for (const size_t cut : {size_t{8}, size_t{40}, kValueBlockBytes, 2 * kValueBlockBytes + 60}) {
@@ -169,27 +171,28 @@ BOOST_AUTO_TEST_CASE(TruncatedAndForgedBlocksAreCorruption) {
 
 BOOST_AUTO_TEST_CASE(CopyingADamagedValueFails) {
   DataFile file;
-  FarReference reference = *WriteFarValue(std::string(100'000, 'v'), Compression::kZstd, &file.out);
+  OverflowReference reference =
+      *WriteOverflowValue(std::string(100'000, 'v'), Compression::kZstd, &file.out);
   file.Close();
   ++reference.hash;
-  FarCell far = CellOf(reference, file.blocks.get());
-  far.cell.value = far.bytes;
+  OverflowCell overflow = CellOf(reference, file.blocks.get());
+  overflow.cell.value = overflow.bytes;
   DataFile copy;
-  BOOST_TEST(CopyFarValue(far.cell, Compression::kZstd, &copy.out).status().code() ==
+  BOOST_TEST(CopyOverflowValue(overflow.cell, Compression::kZstd, &copy.out).status().code() ==
              StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(RowBlocksHoldReferencesAsWhatTheyAre) {
   DataFile file;
-  const FarReference reference =
-      *WriteFarValue(std::string(70'000, 'v'), Compression::kZstd, &file.out);
-  FarCell far = CellOf(reference, FarInFileBeingWritten());
+  const OverflowReference reference =
+      *WriteOverflowValue(std::string(70'000, 'v'), Compression::kZstd, &file.out);
+  OverflowCell overflow = CellOf(reference, OverflowInFileBeingWritten());
   std::vector<Cell> row(2);
   row[0].qualifier = "a";
-  row[0].value = far.bytes;
-  row[0].far_file = far.cell.far_file;
+  row[0].value = overflow.bytes;
+  row[0].overflow_file = overflow.cell.overflow_file;
   row[1].qualifier = "b";
-  row[1].value = far.bytes;  // The same bytes as a plain value.
+  row[1].value = overflow.bytes;  // The same bytes as a plain value.
   DictionaryBuilder names;
   RowBlockWriter writer(&names);
   writer.Add("k", row);
@@ -211,22 +214,22 @@ BOOST_AUTO_TEST_CASE(RowBlocksHoldReferencesAsWhatTheyAre) {
   std::vector<Cell> cells;
   BOOST_REQUIRE(rows->Cells(0, Projection(dictionary, file.blocks.get()), &cells).ok());
   BOOST_REQUIRE(cells.size() == 2u);
-  BOOST_TEST(cells[0].is_far());
-  BOOST_TEST(!cells[1].is_far());
-  BOOST_TEST((cells[1].value == far.bytes));
+  BOOST_TEST(cells[0].is_overflow());
+  BOOST_TEST(!cells[1].is_overflow());
+  BOOST_TEST((cells[1].value == overflow.bytes));
   std::string value;
-  BOOST_REQUIRE(ReadFarValue(cells[0], &value).ok());
+  BOOST_REQUIRE(ReadOverflowValue(cells[0], &value).ok());
   BOOST_TEST((value == std::string(70'000, 'v')));
   BOOST_TEST(rows->Cells(0, Projection(dictionary, nullptr), &cells).code() ==
              StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(NothingIsReadThroughAFileBeingWritten) {
-  FarCell far = CellOf({70'000, 4096, 1}, FarInFileBeingWritten());
-  far.cell.value = far.bytes;
+  OverflowCell overflow = CellOf({70'000, 4096, 1}, OverflowInFileBeingWritten());
+  overflow.cell.value = overflow.bytes;
   std::string value;
-  BOOST_TEST(ReadFarValue(far.cell, &value).code() == StatusCode::kIoError);
-  BOOST_TEST(*ValueBytes(far.cell) == 70'000u);
+  BOOST_TEST(ReadOverflowValue(overflow.cell, &value).code() == StatusCode::kIoError);
+  BOOST_TEST(*ValueBytes(overflow.cell) == 70'000u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,6 @@
 // Places the values of cells that are about to be written. Values too long for a block of cells are
-// written as far values, far values of another file are copied, and the cells get references to
-// them.
+// written as overflow values, overflow values of another file are copied, and the cells get
+// references to them.
 #pragma once
 
 #include <deque>
@@ -16,13 +16,13 @@
 namespace tandem::format {
 
 /// Threads: one at a time.
-class FarPlacer {
+class OverflowValueWriter {
  public:
   /// `out` has the data section open while cells are placed, and outlives this.
-  explicit FarPlacer(SectionWriter* out) : out_(out) {}
+  explicit OverflowValueWriter(SectionWriter* out) : out_(out) {}
 
-  /// Writes the far values and returns `cells` with references in their place: `cells` itself if
-  /// none is far. Errors: kInvalidArgument (a value above kFarValueBytesMax), kCorruption,
+  /// Writes the overflow values and returns `cells` with references in their place: `cells` itself
+  /// if none has one. Errors: kInvalidArgument (a value above kOverflowValueBytesMax), kCorruption,
   /// kIoError, kNoSpace. Lifetime: until the next call.
   Result<std::span<const Cell>> Place(std::span<const Cell> cells, Compression compression);
 
