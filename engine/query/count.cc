@@ -1,8 +1,8 @@
-// Counting the rows of a query (rule 21). If the access alone decides, a settled candidate counts
-// without being read: by cumulative counts for a whole file of settled rows, else by one bit or one
-// filter look-up per candidate. So does a row of a memstore whose Put is newer than those of files,
-// and a row of a file if memstores hold only other columns of it. The other candidates are read and
-// decided on the merged row.
+// Counting the rows of a query (rule 21). If the access alone decides, a single-source candidate
+// counts without being read: by cumulative counts for a whole file of single-source rows, else by
+// one bit or one filter look-up per candidate. So does a row of a memstore whose Put is newer than
+// those of files, and a row of a file if memstores hold only other columns of it. The other
+// candidates are read and decided on the merged row.
 #include "engine/query/count.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ bool IsWhole(const FileSource& source) {
   return source.low == 0 && source.high == source.file->row_count();
 }
 
-bool AllSettledHere(const FileSource& source) {
-  return source.may_settle && source.clean == nullptr;
+bool AllMayBeSingleSource(const FileSource& source) {
+  return source.may_be_single_source && source.clean == nullptr;
 }
 
 Result<uint64_t> CountRows(RowIterator* iterator) {
@@ -39,7 +39,7 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 // from `*candidates`.
 Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
-  if (!candidates->decided || !source.may_settle) return uint64_t{0};
+  if (!candidates->decided || !source.may_be_single_source) return uint64_t{0};
   OverlapProbe elsewhere(cluster, source);
   MemstoreVerdicts memstores(job, cluster, source, candidates->index);
   std::array<MemstoreVerdict, MemstoreVerdicts::kTogether> verdicts;
@@ -53,7 +53,7 @@ Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const F
     RETURN_IF_ERROR(memstores.Ask(left, {verdicts.data(), count}));
     for (size_t i = 0; i < count; ++i) {
       if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
-      bool decided = verdicts[i] != MemstoreVerdict::kShared && source.IsSettledHere(left[i]);
+      bool decided = verdicts[i] != MemstoreVerdict::kShared && source.MayBeSingleSource(left[i]);
       if (decided) {
         ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(left[i]));
         decided = !may_be_elsewhere;
@@ -69,11 +69,11 @@ Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const F
   return taken;
 }
 
-// Counts the candidates of a whole file by cumulative counts, if all its rows are settled and no
-// posting of it is dead. nullopt: cumulative counts are not enough.
+// Counts the candidates of a whole file by cumulative counts, if all its rows are single-source and
+// no posting of it is dead. nullopt: cumulative counts are not enough.
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
-  if (access.paths.size() != 1 || !AllSettledHere(source) || !IsWhole(source) ||
+  if (access.paths.size() != 1 || !AllMayBeSingleSource(source) || !IsWhole(source) ||
       !OverlapsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
@@ -130,7 +130,7 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   RETURN_IF_ERROR(job->cancellation.Check());
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(job, cluster, *access);
-  if (query.plan.rows_decide && cluster.has_one_file() && AllSettledHere(cluster.files[0])) {
+  if (query.plan.rows_decide && cluster.has_one_file() && AllMayBeSingleSource(cluster.files[0])) {
     return uint64_t{cluster.files[0].high - cluster.files[0].low};
   }
   ConcatenatingIterator chain(job, {&cluster, 1}, access.has_value() ? &*access : nullptr);

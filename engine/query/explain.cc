@@ -114,10 +114,10 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.candidate_rows = counters.rows;
   explanation.candidate_blocks = counters.blocks;
   explanation.candidate_bytes = counters.bytes;
-  explanation.settled_by_bitmap = counters.settled_by_bitmap;
-  explanation.settled_by_filter = counters.settled_by_filter;
-  explanation.settled_by_key = counters.settled_by_key;
-  explanation.unsettled_rows = counters.unsettled;
+  explanation.single_source_by_bitmap = counters.single_source_by_bitmap;
+  explanation.single_source_by_filter = counters.single_source_by_filter;
+  explanation.single_source_by_key = counters.single_source_by_key;
+  explanation.merged_rows = counters.merged;
   return explanation;
 }
 

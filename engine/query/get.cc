@@ -1,5 +1,5 @@
 // Reading one row: each memstore and file that may hold it is searched, by filter, then by key. A
-// row that is settled in its only file is returned without merging; if it is plain as well and all
+// single-source row is returned without merging; if it is plain as well and all
 // of it is asked for, its cells go straight from its blocks into the result. Of a file only the
 // requested families are read.
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kUsualCells = 8;
 
-Result<bool> IsSettled(const format::TableRecord& table, const format::ReadPoint& point,
-                       const RowLocations& locations) {
+Result<bool> IsSingleSource(const format::TableRecord& table, const format::ReadPoint& point,
+                            const RowLocations& locations) {
   if (locations.files.size() != 1 || !locations.memstores.empty()) return false;
   format::StoreFile* const file = locations.files[0].file;
   if (point.is_bounded() || file->statistics().max_sequence > point.sequence ||
@@ -39,8 +39,8 @@ bool IsForWholeRow(const ReadOptions& options) {
   return options.columns.empty() && options.families.empty() && options.versions > 0;
 }
 
-// The cells of a settled row, straight from its blocks; nullopt if it is not plain or so large that
-// its size has to be checked.
+// The cells of a single-source row, straight from its blocks; nullopt if it is not plain or so
+// large that its size has to be checked.
 Result<std::optional<Row>> ReadPlain(const format::TableRecord& table,
                                      const RowLocations::InFile& location, std::string_view key,
                                      BlockMemo* blocks) {
@@ -99,9 +99,9 @@ Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& opt
                                   std::string_view row, ReadCounters* counters) {
   ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view, row));
   const format::ReadPoint point = PointOf(view.point, options);
-  ASSIGN_OR_RETURN(const bool settled, IsSettled(*view.table, point, locations));
+  ASSIGN_OR_RETURN(const bool single_source, IsSingleSource(*view.table, point, locations));
   BlockMemo blocks(counters);
-  if (settled && IsForWholeRow(options)) {
+  if (single_source && IsForWholeRow(options)) {
     ASSIGN_OR_RETURN(std::optional<Row> plain,
                      ReadPlain(*view.table, locations.files[0], row, &blocks));
     if (plain.has_value()) return plain;
@@ -118,8 +118,8 @@ Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& opt
   for (const RowPart& part : parts) {
     RETURN_IF_ERROR(AppendCells(part, assembly.gathered(), &pins));
   }
-  if (settled) {
-    assembly.Settle();
+  if (single_source) {
+    assembly.KeepAll();
   } else {
     assembly.Merge();
   }

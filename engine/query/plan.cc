@@ -99,7 +99,7 @@ std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRe
 struct Load {
   uint64_t rows = 0;  // In all sources.
   bool is_merged = false;
-  bool may_settle = true;
+  bool may_be_single_source = true;
 };
 
 Load LoadOf(const std::vector<Cluster>& clusters) {
@@ -108,7 +108,7 @@ Load LoadOf(const std::vector<Cluster>& clusters) {
     load.is_merged |= !cluster.has_one_file();
     for (const FileSource& source : cluster.files) {
       load.rows += source.high - source.low;
-      load.may_settle &= source.may_settle;
+      load.may_be_single_source &= source.may_be_single_source;
     }
     for (const auto& memstore : cluster.memstores) load.rows += memstore->row_count();
   }
@@ -164,9 +164,9 @@ class Planner {
   void Choose(std::optional<CostedAccessPath> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
-    // A count does not read the settled candidates of an exact access; those of memstores are never
-    // settled.
-    const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_settle &&
+    // A count does not read the single-source candidates of an exact access; those of memstores are
+    // never single-source.
+    const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
                             found.has_value() && found->access.exact;
     const EntryCount entries = found.has_value() ? found->entries : EntryCount();
     const uint64_t picks = is_counted ? entries.in_memstores : entries.total();

@@ -30,7 +30,7 @@ struct QueryPlan {
 enum class PlanPurpose : uint8_t {
   kRows,
   kExplanation,  ///< The rows, and why other indexes are not used.
-  kCount,        ///< Settled candidates of an exact access cost next to nothing.
+  kCount,        ///< Single-source candidates of an exact access cost next to nothing.
 };
 
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each

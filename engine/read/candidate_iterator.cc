@@ -6,11 +6,12 @@
 //    smallest last key among the files that have more is the window's bound: every candidate up to
 //    it is loaded.
 // 2. Open: the candidates up to the bound become the window's items. Their own file and the
-//    memstores say whether they are settled (rule 16).
+//    memstores say whether they are single-source (rule 16).
 // 3. Overlap: each item is looked up in the other files: by the overlaps of the two files or, if
 //    these are not built, by filter, then by key and hash. No data block is read for that. If it is
-//    found, it becomes an extra item of that file, and no item of the row is settled. (Candidates
-//    of memstores were already looked up in all files, see engine/source/candidate_stream.h.)
+//    found, it becomes an extra item of that file, and no item of the row is single-source.
+//    (Candidates of memstores were already looked up in all files, see
+//    engine/source/candidate_stream.h.)
 // 4. Complete: the blocks of the extra items are pinned. They are within the window, so they are
 //    never blocks that the file's walk has yet to hand out.
 // 5. Merge: the items are merged by key and handed out as rows.
@@ -54,8 +55,8 @@ class CandidateIterator final : public RowIterator {
   struct File {
     std::unique_ptr<WindowFile> window;
     bool returns_plain = false;
-    std::vector<uint32_t> ranks;       // By FileOverlap: where its search continues.
-    bool asks_filters = false;         // Some overlaps are not built.
+    std::vector<uint32_t> ranks;                    // By FileOverlap: where its search continues.
+    bool asks_filters = false;                      // Some overlaps are not built.
     std::optional<format::KeyHashesReader> hashes;  // Of its rows, if it asks filters.
     size_t at = 0;                                  // The next item.
     std::string key;                                // Its key.
@@ -79,9 +80,10 @@ class CandidateIterator final : public RowIterator {
   static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
   Status Advance();
   void ChooseKey();
-  Result<bool> ReadSettled();
-  void CountSettled(const File& file) {
-    ++(file.asks_filters ? job_->counters.settled_by_filter : job_->counters.settled_by_bitmap);
+  Result<bool> ReadSingleSource();
+  void CountSingleSource(const File& file) {
+    ++(file.asks_filters ? job_->counters.single_source_by_filter
+                         : job_->counters.single_source_by_bitmap);
   }
   Status ReadItem();
   void GatherMemstores();
@@ -145,12 +147,12 @@ Result<bool> CandidateIterator::Find() {
 }
 
 bool CandidateIterator::Take(format::RowBatch* batch) {
-  if (heap_.empty() || !heap_[0]->returns_plain || !heap_[0]->item().settled) return false;
+  if (heap_.empty() || !heap_[0]->returns_plain || !heap_[0]->item().single_source) return false;
   const File& file = *heap_[0];
   const bool memstore_is_first =
       memstore_at_ < memstore_end_ && Memstore::Key(memstore_rows_[memstore_at_]) <= file.key;
   top_is_taken_ = !memstore_is_first && file.window->AddPlain(file.item(), batch);
-  if (top_is_taken_) CountSettled(file);
+  if (top_is_taken_) CountSingleSource(file);
   return top_is_taken_;
 }
 
@@ -190,8 +192,7 @@ Result<std::optional<std::string>> CandidateIterator::LoadFiles() {
       }
       if (bound.has_value() && window.source().min_key() > *bound) break;
       if (files_[i].asks_filters) {
-        ASSIGN_OR_RETURN(files_[i].hashes,
-                         format::KeyHashesReader::Open(window.source().file));
+        ASSIGN_OR_RETURN(files_[i].hashes, format::KeyHashesReader::Open(window.source().file));
       }
       ++begun_;
     }
@@ -242,13 +243,13 @@ Status CandidateIterator::ShareByBitmap(File* file, size_t which) {
     if (!file_overlap.pair->is_aligned) {
       RETURN_IF_ERROR(file->window->Key(item.ordinal, &key));
       RETURN_IF_ERROR(Share(other, key, format::RowHash(key, secret_)).status());
-      item.settled = false;
+      item.single_source = false;
       continue;
     }
     const uint32_t ordinal = file_overlap.there->At(rank);
     if (ordinal < source.low || ordinal >= source.high) continue;
     other->window->AddExtra(ordinal);
-    item.settled = false;
+    item.single_source = false;
   }
   return {};
 }
@@ -267,7 +268,7 @@ Status CandidateIterator::ShareByFilter(File* file, File* other) {
     if (!may_hold[i]) continue;
     RETURN_IF_ERROR(file->window->Key(items[i].ordinal, &key));
     ASSIGN_OR_RETURN(const bool found, Share(other, key, hashes_[i]));
-    if (found) items[i].settled = false;
+    if (found) items[i].single_source = false;
   }
   return {};
 }
@@ -313,23 +314,23 @@ Result<bool> CandidateIterator::Read() {
   ChooseKey();
   row_.Begin();
   locations_.Clear();
-  if (candidate_ == nullptr && heap_[0]->item().settled) return ReadSettled();
+  if (candidate_ == nullptr && heap_[0]->item().single_source) return ReadSingleSource();
   bool decided = false;
   while (!heap_.empty() && heap_[0]->key == key_) {
     decided = heap_[0]->window->decided();
     RETURN_IF_ERROR(ReadItem());
   }
-  ++job_->counters.unsettled;
+  ++job_->counters.merged;
   GatherMemstores();
-  return Accept(/*settled=*/false, decided);
+  return Accept(/*single_source=*/false, decided);
 }
 
 // No source but the file on top has the row.
-Result<bool> CandidateIterator::ReadSettled() {
+Result<bool> CandidateIterator::ReadSingleSource() {
   const File* file = heap_[0];
-  CountSettled(*file);
+  CountSingleSource(*file);
   RETURN_IF_ERROR(ReadItem());
-  return Accept(/*settled=*/true, file->window->decided());
+  return Accept(/*single_source=*/true, file->window->decided());
 }
 
 // Reads the current row from the file on top.

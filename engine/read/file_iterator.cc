@@ -1,5 +1,5 @@
-// The rows of a cluster of one file: nothing is merged and no key is compared. A settled row is
-// returned as it is in its blocks; plain ones are decoded many at a time.
+// The rows of a cluster of one file: nothing is merged and no key is compared. A single-source row
+// is returned as it is in its blocks; plain ones are decoded many at a time.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -35,20 +35,20 @@ class FileIterator final : public RowIterator {
 
   bool Take(format::RowBatch* batch) override {
     const bool taken =
-        returns_plain_ && source_.IsSettledHere(walk_.ordinal()) && walk_.AddPlain(batch);
+        returns_plain_ && source_.MayBeSingleSource(walk_.ordinal()) && walk_.AddPlain(batch);
     found_ = !taken;
     return taken;
   }
 
   Result<bool> Read() override {
     found_ = false;
-    const bool settled = source_.IsSettledHere(walk_.ordinal());
+    const bool single_source = source_.MayBeSingleSource(walk_.ordinal());
     row_.Begin();
-    RETURN_IF_ERROR(walk_.Append(settled, &row_));
+    RETURN_IF_ERROR(walk_.Append(single_source, &row_));
     RETURN_IF_ERROR(walk_.Key(&key_));
     locations_.files[0].ordinal = walk_.ordinal();
-    job_->counters.unsettled += !settled;
-    return Accept(settled, candidates_.decided);
+    job_->counters.merged += !single_source;
+    return Accept(single_source, candidates_.decided);
   }
 
   const FileSource& source_;

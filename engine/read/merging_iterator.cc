@@ -1,7 +1,7 @@
 // All rows of a cluster, by merging its sources by key, forward or backward. The sources form a
-// heap with the next key on top. A row that is in one source only, and settled there, is returned
-// without merging. A file is not read before the merge reaches its keys, so that a read that ends
-// early pays for few files of a long run.
+// heap with the next key on top. A single-source row is returned without merging. A file is not
+// read before the merge reaches its keys, so that a read that ends early pays for few files of a
+// long run.
 #include <algorithm>
 #include <utility>
 
@@ -86,8 +86,8 @@ class MergingIterator final : public RowIterator {
 
   bool Take(format::RowBatch* batch) override {
     top_is_taken_ =
-        returns_plain_ && IsAlone() && heap_[0]->IsSettledHere() && heap_[0]->AddPlain(batch);
-    job_->counters.settled_by_key += top_is_taken_;
+        returns_plain_ && IsAlone() && heap_[0]->MayBeSingleSource() && heap_[0]->AddPlain(batch);
+    job_->counters.single_source_by_key += top_is_taken_;
     return top_is_taken_;
   }
 
@@ -95,17 +95,17 @@ class MergingIterator final : public RowIterator {
     row_.Begin();
     locations_.Clear();
     key_.assign(heap_[0]->key());
-    const bool settled = IsAlone() && heap_[0]->IsSettledHere();
-    ++(settled ? job_->counters.settled_by_key : job_->counters.unsettled);
+    const bool single_source = IsAlone() && heap_[0]->MayBeSingleSource();
+    ++(single_source ? job_->counters.single_source_by_key : job_->counters.merged);
     do {
       SourceScan* scan = heap_[0];
-      RETURN_IF_ERROR(scan->Append(settled, &row_));
+      RETURN_IF_ERROR(scan->Append(single_source, &row_));
       scan->AddLocation(&locations_);
       scan->Hold();
       RETURN_IF_ERROR(scan->Next());
       Sift();
-    } while (!settled && !heap_.empty() && heap_[0]->key() == key_);
-    return Accept(settled, /*decided=*/false);
+    } while (!single_source && !heap_.empty() && heap_[0]->key() == key_);
+    return Accept(single_source, /*decided=*/false);
   }
 
   // Restores the heap after the source on top has moved.

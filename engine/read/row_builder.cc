@@ -64,7 +64,7 @@ void RowBuilder::Merge() {
   merged_.clear();
   format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
   visible_ = merged_;
-  is_settled_ = false;
+  is_single_source_ = false;
 }
 
 void RowBuilder::MergeTrees() {
@@ -117,7 +117,7 @@ bool RowBuilder::returns_cells() {
 
 template <typename Use>
 void RowBuilder::ForEachReturned(Use&& use) {
-  if (is_settled_) {
+  if (is_single_source_) {
     for (const format::Cell& cell : visible_) {
       if (IsReturned(cell)) use(cell);
     }
@@ -154,7 +154,7 @@ inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
 RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
   has_overflow_values_ = false;
-  if (is_settled_ && shape_.returns_all) {  // The common case: no cell is tested.
+  if (is_single_source_ && shape_.returns_all) {  // The common case: no cell is tested.
     returned_.resize(visible_.size());
     for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
   } else {

@@ -46,10 +46,10 @@ class RowBuilder {
     if (rows->is_wide()) return AppendWide(data, rows);
     return rows->Cells(slot, wanted, &gathered_);
   }
-  /// For a settled row: all its cells are visible.
-  void Settle() {
+  /// For a single-source row: all its cells are visible.
+  void KeepAll() {
     visible_ = gathered_;
-    is_settled_ = true;
+    is_single_source_ = true;
   }
   /// Reduces the gathered cells, of any number of sources, to the visible ones. A row may turn out
   /// to be partial or large.
@@ -63,7 +63,7 @@ class RowBuilder {
   std::span<const format::Cell> visible() const { return visible_; }
   /// Whether any of the visible cells is returned. (Memstores give cells of all columns.)
   bool returns_cells();
-  /// The row as it is returned. Requires: Settle or Merge; !is_large(). The next two methods say
+  /// The row as it is returned. Requires: KeepAll or Merge; !is_large(). The next two methods say
   /// whether its values are what the user wrote, and how large it is.
   RowView Project(std::string_view key);
   bool has_overflow_values() const { return has_overflow_values_; }
@@ -91,7 +91,7 @@ class RowBuilder {
   std::vector<format::Cell> gathered_, sorted_, merged_;
   RowTrees trees_;
   std::span<const format::Cell> visible_;
-  bool is_settled_ = false;  // At most one version per column.
+  bool is_single_source_ = false;  // At most one version per column.
   bool is_partial_ = false, is_large_ = false;
   std::vector<std::shared_ptr<const void>> pins_;  // Of cells of wide rows.
   // Of the last cell that was looked at: its family, and what is returned of it.

@@ -33,17 +33,17 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   return true;
 }
 
-Result<bool> RowIterator::Accept(bool settled, bool decided) {
+Result<bool> RowIterator::Accept(bool single_source, bool decided) {
   RETURN_IF_ERROR(job_->cancellation.Check());
   first_piece_.reset();
-  if (settled) {
-    row_.Settle();
+  if (single_source) {
+    row_.KeepAll();
   } else {
     row_.Merge();
     ASSIGN_OR_RETURN(const bool exists, Exists());
     if (!exists) return false;
   }
-  if (job_->predicate.has_value() && !(settled && decided)) {
+  if (job_->predicate.has_value() && !(single_source && decided)) {
     ASSIGN_OR_RETURN(const bool matches, job_->predicate->Matches(key_, row_.visible()));
     if (!matches) return false;
   }
@@ -51,8 +51,9 @@ Result<bool> RowIterator::Accept(bool settled, bool decided) {
   return ReturnsCells();
 }
 
-// Whether the row, which is not settled, has a visible cell. Without every_row only decoded cells
-// are checked: the predicate or the result needs one of them anyway. (A settled row has a Put.)
+// Whether the row, which is not single-source, has a visible cell. Without every_row only decoded
+// cells are checked: the predicate or the result needs one of them anyway. (A single-source row has
+// a Put.)
 Result<bool> RowIterator::Exists() {
   if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
   if (row_.is_partial()) return existence_.Exists(locations_);

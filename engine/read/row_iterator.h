@@ -57,20 +57,20 @@ class RowIterator {
   /// Finds the next row that is neither taken nor read; false at the end. Changes nothing if it is
   /// found already. Errors: kCorruption, kIoError, kCancelled.
   virtual Result<bool> Find() = 0;
-  /// Takes the row that was found if it is settled, plain and returned as it is decoded: adds it to
-  /// `*batch`, or leaves it out if it has no cell to return. False: it has to be read.
+  /// Takes the row that was found if it is single-source, plain and returned as it is decoded: adds
+  /// it to `*batch`, or leaves it out if it has no cell to return. False: it has to be read.
   virtual bool Take(format::RowBatch* batch) = 0;
   /// Reads the row that was found, and decides on it by Accept.
   virtual Result<bool> Read() = 0;
 
-  /// Whether settled, plain rows may be returned as they are decoded. `decided`: they are known to
-  /// match.
+  /// Whether single-source, plain rows may be returned as they are decoded. `decided`: they are
+  /// known to match.
   static bool ReturnsPlain(const ReadJob& job, bool decided) {
     return (decided || !job.predicate.has_value()) && job.shape.ReturnsAllDecoded(decided);
   }
   /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: if the
-  /// row is settled, it satisfies the predicate.
-  Result<bool> Accept(bool settled, bool decided);
+  /// row is single-source, it satisfies the predicate.
+  Result<bool> Accept(bool single_source, bool decided);
 
   ReadJob* job_;
   RowBuilder row_;

@@ -20,7 +20,7 @@ std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
 }  // namespace
 
 FamilyColumns::FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided)
-    : settled(ProjectionOf(decided ? shape.matched : shape.settled, data)),
+    : single_source(ProjectionOf(decided ? shape.matched : shape.single_source, data)),
       merged(ProjectionOf(shape.merged, data)) {}
 
 RowWalk::Lane::Lane(ReadJob* read_job, const format::DataSection& section,
@@ -62,7 +62,7 @@ RowWalk::RowWalk(ReadJob* job, const FileSource& source, bool decided)
   if (lanes_.empty() && visits_every_row_) {
     carrier_ = std::make_unique<Lane>(job, *source.carrier, FamilyColumns());
     only_ = carrier_.get();
-  } else if (lanes_.size() == 1 && lanes_[0]->data->is_full() && lanes_[0]->columns.settled) {
+  } else if (lanes_.size() == 1 && lanes_[0]->data->is_full() && lanes_[0]->columns.single_source) {
     only_ = lanes_[0].get();
   }
   key_lane_ = only_;
@@ -73,7 +73,7 @@ void RowWalk::Start(std::span<const uint32_t> ordinals) {
   count_ = static_cast<uint32_t>(ordinals.size());
   if (only_ != nullptr) return only_->walk.Start(ordinals);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    if (lane->data->is_full() && lane->columns.settled) {
+    if (lane->data->is_full() && lane->columns.single_source) {
       lane->walk.Start(ordinals);
       continue;
     }
@@ -96,7 +96,7 @@ void RowWalk::StartAll(bool reverse) {
 }
 
 bool RowWalk::IsNeeded(const Lane& lane, uint32_t ordinal) const {
-  return lane.columns.Of(source_.IsSettledHere(ordinal)) != nullptr && lane.data->Has(ordinal);
+  return lane.columns.Of(source_.MayBeSingleSource(ordinal)) != nullptr && lane.data->Has(ordinal);
 }
 
 bool RowWalk::AnyLaneHas(uint32_t ordinal) const {
@@ -164,21 +164,21 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
 }
 
 bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {
-  if (!columns.settled.has_value()) return true;
+  if (!columns.single_source.has_value()) return true;
   if (const format::RowBlock* next = walk.PeekOfRange()) next->PrefetchLike(*rows, slot);
-  return batch->AppendCells(rows, slot, *columns.settled, family);
+  return batch->AppendCells(rows, slot, *columns.single_source, family);
 }
 
-Status RowWalk::Append(bool settled, RowBuilder* row) const {
-  if (only_ != nullptr) return only_->Append(settled, row);
+Status RowWalk::Append(bool single_source, RowBuilder* row) const {
+  if (only_ != nullptr) return only_->Append(single_source, row);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    if (lane->is_here) RETURN_IF_ERROR(lane->Append(settled, row));
+    if (lane->is_here) RETURN_IF_ERROR(lane->Append(single_source, row));
   }
   return {};
 }
 
-Status RowWalk::Lane::Append(bool settled, RowBuilder* row) const {
-  const format::Projection* wanted = columns.Of(settled);
+Status RowWalk::Lane::Append(bool single_source, RowBuilder* row) const {
+  const format::Projection* wanted = columns.Of(single_source);
   if (wanted == nullptr) return {};
   return row->Append(*data, rows, slot, *wanted);
 }

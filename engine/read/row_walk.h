@@ -4,7 +4,7 @@
 // 1. A row's key comes from the first of these families that has the row. A row that none of them
 //    has is skipped or, if it may be returned anyway, its key comes from the key carrier; only the
 //    blocks of such rows are read there.
-// 2. A family that only unsettled rows need is walked over these rows alone.
+// 2. A family that only merged rows need is walked over these rows alone.
 // 3. If only one family is decoded and every row has it, positions are ordinals and none of the
 //    above applies.
 // 4. Backward there is no BlockWalk: blocks are read when a row needs them.
@@ -29,13 +29,13 @@ namespace tandem::engine {
 
 /// What is decoded of one family of one file. nullopt: nothing.
 struct FamilyColumns {
-  std::optional<format::Projection> settled, merged;
+  std::optional<format::Projection> single_source, merged;
 
   FamilyColumns() = default;
-  /// `decided`: a settled row is known to match.
+  /// `decided`: a single-source row is known to match.
   FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided);
-  const format::Projection* Of(bool is_settled) const {
-    const std::optional<format::Projection>& columns = is_settled ? settled : merged;
+  const format::Projection* Of(bool is_single_source) const {
+    const std::optional<format::Projection>& columns = is_single_source ? single_source : merged;
     return columns.has_value() ? &*columns : nullptr;
   }
 };
@@ -43,7 +43,7 @@ struct FamilyColumns {
 /// Threads: one at a time. Lifetime: job, source and ordinals outlive it.
 class RowWalk {
  public:
-  /// `decided`: settled rows are known to match.
+  /// `decided`: single-source rows are known to match.
   RowWalk(ReadJob* job, const FileSource& source, bool decided = false);
 
   /// Walks over these rows, sorted and unique.
@@ -64,11 +64,11 @@ class RowWalk {
   uint32_t ordinal() const { return ordinal_; }
   /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
-  /// Adds the row, which is settled, to `*batch`, or nothing if it has no cell to return. False: it
-  /// is not plain (format::RowBatch). Requires: the read returns all that it decodes.
+  /// Adds the row, which is single-source, to `*batch`, or nothing if it has no cell to return.
+  /// False: it is not plain (format::RowBatch). Requires: the read returns all that it decodes.
   bool AddPlain(format::RowBatch* batch) const;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
-  Status Append(bool settled, RowBuilder* row) const;
+  Status Append(bool single_source, RowBuilder* row) const;
   /// Keeps the cells of the last Append valid over the next call of Next.
   void Hold();
 
@@ -90,7 +90,7 @@ class RowWalk {
     Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
     bool AppendPlain(format::RowBatch* batch) const;
     /// Appends the cells of the current row.
-    Status Append(bool settled, RowBuilder* row) const;
+    Status Append(bool single_source, RowBuilder* row) const;
 
     ReadJob* job;
     const format::DataSection* data;

@@ -25,9 +25,11 @@ class FileScan final : public SourceScan {
     return {};
   }
 
-  bool IsSettledHere() const override { return source_.IsSettledHere(walk_.ordinal()); }
+  bool MayBeSingleSource() const override { return source_.MayBeSingleSource(walk_.ordinal()); }
   bool AddPlain(format::RowBatch* batch) const override { return walk_.AddPlain(batch); }
-  Status Append(bool settled, RowBuilder* row) override { return walk_.Append(settled, row); }
+  Status Append(bool single_source, RowBuilder* row) override {
+    return walk_.Append(single_source, row);
+  }
   void AddLocation(RowLocations* locations) const override {
     locations->files.push_back({source_.file, walk_.ordinal()});
   }
@@ -58,7 +60,7 @@ class MemstoreScan final : public SourceScan {
     return {};
   }
 
-  bool IsSettledHere() const override { return false; }
+  bool MayBeSingleSource() const override { return false; }
   bool AddPlain(format::RowBatch*) const override { return false; }
 
   Status Append(bool, RowBuilder* row) override {

@@ -19,11 +19,11 @@ class SourceScan {
   /// Requires: valid(). Lifetime: until Next.
   std::string_view key() const { return key_; }
   /// Whether this source holds no hidden, expired or old cell of the row.
-  virtual bool IsSettledHere() const = 0;
-  /// Adds the row, which is settled: see RowWalk::AddPlain.
+  virtual bool MayBeSingleSource() const = 0;
+  /// Adds the row, which is single-source: see RowWalk::AddPlain.
   virtual bool AddPlain(format::RowBatch* batch) const = 0;
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
-  virtual Status Append(bool settled, RowBuilder* row) = 0;
+  virtual Status Append(bool single_source, RowBuilder* row) = 0;
   /// Adds the location of the row.
   virtual void AddLocation(RowLocations* locations) const = 0;
   /// Keeps the cells of the last Append valid over the next call of Next.

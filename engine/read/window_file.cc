@@ -55,7 +55,7 @@ std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
 // The index of the section that leads; sections.size() if none can.
 size_t WindowFile::LeadOf(const std::vector<Section>& sections, const FileSource& source) {
   auto lead = std::find_if(sections.begin(), sections.end(), [](const Section& section) {
-    return section.data->is_full() && section.columns.settled.has_value();
+    return section.data->is_full() && section.columns.single_source.has_value();
   });
   if (lead == sections.end()) {
     lead = std::find_if(sections.begin(), sections.end(),
@@ -118,7 +118,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
   }
   for (; opened_ < end; ++opened_) {
     const CandidateStream::Row& row = rows_[opened_];
-    items_.push_back({row.ordinal, !row.is_shared && source_.IsSettledHere(row.ordinal)});
+    items_.push_back({row.ordinal, !row.is_shared && source_.MayBeSingleSource(row.ordinal)});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};
@@ -143,7 +143,7 @@ Status WindowFile::PinItems(Section* section) {
   std::vector<uint32_t> positions;
   size_t at = 0;
   for (const Item& item : items_) {
-    if (!leads && section->columns.Of(item.settled) == nullptr) continue;
+    if (!leads && section->columns.Of(item.single_source) == nullptr) continue;
     if (!section->data->Has(item.ordinal)) continue;
     const uint32_t position = section->data->RankOf(item.ordinal);
     while (at < section->pinned.size() && section->pinned[at].end <= position) ++at;
@@ -222,7 +222,7 @@ bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
   bool is_plain = batch->Begin(*first.rows, item.ordinal - first.first);
   for (size_t i = 0; is_plain && i < sections_.size(); ++i) {
     const Section& section = sections_[i];
-    const format::Projection* wanted = section.columns.Of(/*is_settled=*/true);
+    const format::Projection* wanted = section.columns.Of(/*is_single_source=*/true);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
     const uint32_t position = section.data->RankOf(item.ordinal);
     const Pinned& pinned = i == lead_ ? first : *section.Find(position);
@@ -233,7 +233,7 @@ bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
 
 Status WindowFile::Append(const Item& item, RowBuilder* row) const {
   for (const Section& section : sections_) {
-    const format::Projection* wanted = section.columns.Of(item.settled);
+    const format::Projection* wanted = section.columns.Of(item.single_source);
     if (wanted == nullptr || !section.data->Has(item.ordinal)) continue;
     const uint32_t position = section.data->RankOf(item.ordinal);
     const Pinned& pinned =

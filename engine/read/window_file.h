@@ -6,7 +6,8 @@
 //
 // One family leads: a family that every row has and that is decoded of every row, else the key
 // carrier. Its blocks are pinned when windows are loaded, so that keys are known. The blocks of the
-// other families are pinned when the window's items are complete and known to be settled or not.
+// other families are pinned when the window's items are complete and known to be single-source or
+// not.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,11 @@ class WindowFile {
   /// A row of the current window.
   struct Item {
     uint32_t ordinal = 0;
-    bool settled = false;  ///< As far as is known; no memstore holds it.
-    uint32_t pinned = 0;   ///< Index of the lead's block with its key; set by Complete.
+    bool single_source = false;  ///< As far as is known; no memstore holds it.
+    uint32_t pinned = 0;         ///< Index of the lead's block with its key; set by Complete.
   };
 
-  /// `decided`: a settled candidate satisfies the condition.
+  /// `decided`: a single-source candidate satisfies the condition.
   WindowFile(ReadJob* job, const FileSource& source, bool decided, CandidateStream candidates);
 
   const FileSource& source() const { return source_; }
@@ -55,8 +56,8 @@ class WindowFile {
   std::vector<Item>& items() { return items_; }
   /// Adds a row that another source shares. Requires: its key is within the window's bound.
   void AddExtra(uint32_t ordinal) { extras_.push_back(ordinal); }
-  /// Turns the extra rows into items that are not settled, and pins the blocks that the items need.
-  /// Errors: kCorruption, kIoError.
+  /// Turns the extra rows into items that are not single-source, and pins the blocks that the items
+  /// need. Errors: kCorruption, kIoError.
   Status Complete();
   /// Ends the window: unpins the blocks that later windows cannot need.
   void Close();
@@ -65,7 +66,8 @@ class WindowFile {
   Status Key(uint32_t ordinal, std::string* key) const;
   /// The same of an item. Requires: Complete was called.
   Status Key(const Item& item, std::string* key) const;
-  /// Adds an item, which is settled, as RowWalk::AddPlain does. Requires: Complete was called.
+  /// Adds an item, which is single-source, as RowWalk::AddPlain does. Requires: Complete was
+  /// called.
   bool AddPlain(const Item& item, format::RowBatch* batch) const;
   /// Appends the cells of an item. Requires: Complete was called. Errors: kCorruption. Lifetime:
   /// until Close.

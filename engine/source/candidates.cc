@@ -29,13 +29,13 @@ void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
 // Rule 18: rows that lack the column in this file, and rows that this file alone does not decide.
 Status AddNulls(const FileSource& source, format::IndexSection* section,
                 std::vector<uint32_t>* ordinals) {
-  if (!source.may_settle) {
+  if (!source.may_be_single_source) {
     AddAll(source, ordinals);
     return {};
   }
   ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
   for (uint32_t ordinal = source.low; ordinal < source.high; ++ordinal) {
-    if (!present->Test(ordinal) || !source.IsSettledHere(ordinal)) ordinals->push_back(ordinal);
+    if (!present->Test(ordinal) || !source.MayBeSingleSource(ordinal)) ordinals->push_back(ordinal);
   }
   return {};
 }
@@ -75,7 +75,7 @@ Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path,
   const uint64_t rows = source.high - source.low;
   ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
   const uint64_t absent = present->size() - present->CountOnes();
-  return entries + (source.may_settle ? std::min(rows, absent) : rows);
+  return entries + (source.may_be_single_source ? std::min(rows, absent) : rows);
 }
 
 // A row with the head of its key, which usually decides a comparison without touching the row.

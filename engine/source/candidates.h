@@ -31,7 +31,7 @@ struct AccessPath {
 
 struct FileCandidates {
   std::vector<uint32_t> ordinals;  ///< Sorted, unique, within the source's bounds.
-  bool decided = false;            ///< A settled candidate satisfies the condition.
+  bool decided = false;            ///< A single-source candidate satisfies the condition.
   /// The index that every candidate has a posting in; nullptr: there is none, or it is not known.
   const format::IndexRecord* index = nullptr;
   base::MemoryCharge charge = {};

@@ -14,7 +14,8 @@ struct ReadCounters {
   uint64_t bytes = 0;  ///< Of the blocks, as stored.
   /// How rows were found to be in one source only when several could hold them; and rows that were
   /// decided on all their cells, from one source or more.
-  uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0, unsettled = 0;
+  uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0,
+           merged = 0;
   /// Cells of memstore rows, and nodes of their trees: logarithmic in the updates of a row.
   uint64_t memstore_cells = 0;
 

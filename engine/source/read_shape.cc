@@ -25,7 +25,7 @@ format::ReadPoint PointOf(format::ReadPoint point, const ReadOptions& options) {
 
 Result<ReadShape> ReadShape::Make(const TableView& view, const ReadOptions& options) {
   ASSIGN_OR_RETURN(ReadShape shape, OfOneRow(view.table, PointOf(view.point, options), options));
-  shape.matched = shape.settled = shape.merged;
+  shape.matched = shape.single_source = shape.merged;
   shape.pieces = options.pieces;
   for (const ColumnSet::Family& family : shape.returned.families()) {
     for (const std::string& qualifier : family.qualifiers) shape.named.Add(family.id, qualifier);
@@ -56,7 +56,7 @@ Result<ReadShape> ReadShape::OfOneRow(std::shared_ptr<const format::TableRecord>
 
 void ReadShape::ReturnNothing() {
   returns_all = false;
-  returned = matched = settled = merged = named = ColumnSet();
+  returned = matched = single_source = merged = named = ColumnSet();
 }
 
 void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
@@ -64,9 +64,9 @@ void ReadShape::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
   named.Add(ordering);
   named.Add(predicate);
   matched.Add(ordering);
-  settled.Add(ordering);
-  settled.Add(predicate);
-  merged = settled;
+  single_source.Add(ordering);
+  single_source.Add(predicate);
+  merged = single_source;
   every_row = may_accept_absent;
   // With all cells of these families read, existence rarely has to be checked in others.
   if (every_row) merged.Widen();

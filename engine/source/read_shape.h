@@ -22,9 +22,9 @@ struct ReadShape {
   uint32_t versions = 1;
   ColumnSet returned;
   bool returns_all = true;  ///< `returned` is every family.
-  /// What is decoded of a settled row that is known to match, of a settled row, and of any other
-  /// row. Each set contains the one before; `matched` contains `returned`.
-  ColumnSet matched, settled, merged;
+  /// What is decoded of a single-source row that is known to match, of a single-source row, and of
+  /// any other row. Each set contains the one before; `matched` contains `returned`.
+  ColumnSet matched, single_source, merged;
   /// What is read of a wide row before it is known to match: the columns that decide, and the
   /// returned columns of families that are not returned whole.
   ColumnSet named;
@@ -36,8 +36,8 @@ struct ReadShape {
 
   /// Errors: kNotFound (a family of the options), kInvalidArgument (versions is 0).
   static Result<ReadShape> Make(const TableView& view, const ReadOptions& options);
-  /// For a row that is found by its key and read alone: nothing is matched or settled, `pieces` is
-  /// false. Errors: those of Make.
+  /// For a row that is found by its key and read alone: nothing is known to match or to be
+  /// single-source, `pieces` is false. Errors: those of Make.
   static Result<ReadShape> OfOneRow(std::shared_ptr<const format::TableRecord> table,
                                     const format::ReadPoint& point, const ReadOptions& options);
   /// Returns and decodes nothing but what Decode asks for.
@@ -45,9 +45,11 @@ struct ReadShape {
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.
   void Decode(const ColumnSet& ordering, const ColumnSet& predicate, bool may_accept_absent);
   std::string_view FamilyName(format::FamilyId family) const;
-  /// Whether a settled row is returned with all that is decoded of it. `decided`: it is known to
-  /// match.
-  bool ReturnsAllDecoded(bool decided) const { return (decided ? matched : settled) == returned; }
+  /// Whether a single-source row is returned with all that is decoded of it. `decided`: it is known
+  /// to match.
+  bool ReturnsAllDecoded(bool decided) const {
+    return (decided ? matched : single_source) == returned;
+  }
   /// Whether cells of the family are decoded.
   bool DecodesFamily(format::FamilyId family) const { return merged.Find(family) != nullptr; }
 };

@@ -59,10 +59,10 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   RETURN_IF_ERROR(CutTo(rows, &source));
   if (source.low >= source.high) return {};
   source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
-  source.may_settle =
+  source.may_be_single_source =
       source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
   ASSIGN_OR_RETURN(source.carrier, file.Carrier());
-  if (source.may_settle && !file.all_clean()) {
+  if (source.may_be_single_source && !file.all_clean()) {
     ASSIGN_OR_RETURN(source.clean, file.CleanRows());
   }
   placed->push_back({statistics.min_key, statistics.max_key, std::move(source), nullptr});

@@ -35,7 +35,7 @@ struct FileSource {
   /// The view sees every cell of the file, and no timestamp bound leaves out the newest ones (rule
   /// 22): the current parts of its sections are enough.
   bool visible = false;
-  bool may_settle = false;  ///< Visible and nothing in it may have expired (rule 16).
+  bool may_be_single_source = false;  ///< Visible and nothing in it may have expired (rule 16).
   /// Its positions are the ordinals.
   const format::DataSection* carrier = nullptr;
   /// The families that the read decodes and the file has, by id (LoadFamilies).
@@ -46,8 +46,8 @@ struct FileSource {
   std::string_view min_key() const { return file->statistics().min_key; }
   std::string_view max_key() const { return file->statistics().max_key; }
   /// Whether the file holds no hidden, expired or old cell of the row.
-  bool IsSettledHere(uint32_t ordinal) const {
-    return may_settle && (clean == nullptr || clean->Test(ordinal));
+  bool MayBeSingleSource(uint32_t ordinal) const {
+    return may_be_single_source && (clean == nullptr || clean->Test(ordinal));
   }
 };
 

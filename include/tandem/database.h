@@ -149,9 +149,9 @@ struct Explanation {
   uint64_t total_blocks = 0, total_bytes = 0;  ///< All data blocks, for comparison.
   /// Rows that several files could hold but that were read from one file, because an overlap
   /// bitmap, a filter or a comparison of keys showed that no other file has them.
-  uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0;
-  uint64_t unsettled_rows = 0;  ///< Decided on all their cells in all sources.
-  uint64_t rows = 0;            ///< Rows that match.
+  uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
+  uint64_t merged_rows = 0;  ///< Decided on all their cells in all sources.
+  uint64_t rows = 0;         ///< Rows that match.
 };
 
 /// An index over all regions of its table.

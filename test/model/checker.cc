@@ -199,9 +199,9 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   if (!dice_.Chance(20)) return;
   const auto explained = moment.engine->Explain(read, table, predicate, query);
   RequireOk(explained.status(), asked + ", explained");
-  counters_.settled_by_bitmap += explained->settled_by_bitmap;
-  counters_.settled_by_filter += explained->settled_by_filter;
-  counters_.settled_by_key += explained->settled_by_key;
+  counters_.single_source_by_bitmap += explained->single_source_by_bitmap;
+  counters_.single_source_by_filter += explained->single_source_by_filter;
+  counters_.single_source_by_key += explained->single_source_by_key;
   if (explained->rows != expected) {
     throw Failure(asked + ", explained: expected " + std::to_string(expected) + " rows, found " +
                   std::to_string(explained->rows));

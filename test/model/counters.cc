@@ -37,9 +37,9 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"wide rows", &Counters::wide_rows},
       {"overflow values", &Counters::overflow_values},
       {"rows of several families", &Counters::rows_of_families},
-      {"settled by bitmap", &Counters::settled_by_bitmap},
-      {"by filter", &Counters::settled_by_filter},
-      {"by key", &Counters::settled_by_key}};
+      {"single-source by bitmap", &Counters::single_source_by_bitmap},
+      {"by filter", &Counters::single_source_by_filter},
+      {"by key", &Counters::single_source_by_key}};
   return kFields;
 }
 

@@ -35,7 +35,7 @@ struct Counters {
   uint64_t wide_rows = 0;       ///< In files.
   uint64_t overflow_values = 0;
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
-  uint64_t settled_by_bitmap = 0, settled_by_filter = 0, settled_by_key = 0;
+  uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
 
   void Add(const Counters& other);
   std::string Describe() const;

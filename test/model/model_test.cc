@@ -90,9 +90,9 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.wide_rows > 0u);
   BOOST_TEST(counters.overflow_values > 0u);
   BOOST_TEST(counters.rows_of_families > 0u);
-  BOOST_TEST(counters.settled_by_bitmap > 0u);
-  BOOST_TEST(counters.settled_by_filter > 0u);
-  BOOST_TEST(counters.settled_by_key > 0u);
+  BOOST_TEST(counters.single_source_by_bitmap > 0u);
+  BOOST_TEST(counters.single_source_by_filter > 0u);
+  BOOST_TEST(counters.single_source_by_key > 0u);
   BOOST_TEST(counters.compactions > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.cursors_finished > 0u);

@@ -58,31 +58,31 @@ struct OverlapFixture : TestEngine {
 
 BOOST_FIXTURE_TEST_SUITE(OverlapWork, OverlapFixture)
 
-BOOST_AUTO_TEST_CASE(RowsSettleByFilterUntilTheOverlapsAreBuilt) {
+BOOST_AUTO_TEST_CASE(FiltersFindSingleSourceRowsUntilTheOverlapsAreBuilt) {
   FillTwice();
   const Explanation before = Explained();
   BOOST_CHECK_EQUAL(before.rows, 30u);
-  BOOST_CHECK_EQUAL(before.settled_by_bitmap, 0u);
-  BOOST_CHECK_EQUAL(before.settled_by_filter, 30u);
-  BOOST_CHECK_EQUAL(before.unsettled_rows, 10u);
+  BOOST_CHECK_EQUAL(before.single_source_by_bitmap, 0u);
+  BOOST_CHECK_EQUAL(before.single_source_by_filter, 30u);
+  BOOST_CHECK_EQUAL(before.merged_rows, 10u);
   executor.Drain();
   const Explanation after = Explained();
   BOOST_CHECK_EQUAL(after.rows, 30u);
-  BOOST_CHECK_EQUAL(after.settled_by_bitmap, 30u);
-  BOOST_CHECK_EQUAL(after.settled_by_filter, 0u);
-  BOOST_CHECK_EQUAL(after.unsettled_rows, 0u);  // Their postings are dead.
+  BOOST_CHECK_EQUAL(after.single_source_by_bitmap, 30u);
+  BOOST_CHECK_EQUAL(after.single_source_by_filter, 0u);
+  BOOST_CHECK_EQUAL(after.merged_rows, 0u);  // Their postings are dead.
   BOOST_CHECK_EQUAL(after.candidate_rows, 30u);
 }
 
-BOOST_AUTO_TEST_CASE(APutOfAnotherColumnKillsNothingAndUnsettles) {
+BOOST_AUTO_TEST_CASE(APutOfAnotherColumnKillsNothingAndIsMerged) {
   Create();
   Fill(1, "c", "1");
   Fill(4, "other", "x");
   executor.Drain();
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 40u);
-  BOOST_CHECK_EQUAL(explained.settled_by_bitmap, 30u);
-  BOOST_CHECK_EQUAL(explained.unsettled_rows, 10u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 30u);
+  BOOST_CHECK_EQUAL(explained.merged_rows, 10u);
 }
 
 BOOST_AUTO_TEST_CASE(ASnapshotFromBeforeSeesWhatIsDeadNow) {
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(ASnapshotFromBeforeSeesWhatIsDeadNow) {
   BOOST_CHECK_EQUAL(Explained().rows, 30u);
   ReadOptions past;
   past.as_of = clock.WallMicros();
-  BOOST_CHECK_EQUAL(Explained(past).settled_by_bitmap, 0u);
+  BOOST_CHECK_EQUAL(Explained(past).single_source_by_bitmap, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(ACompactedFileGetsOverlapsOfItsOwn) {
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(ACompactedFileGetsOverlapsOfItsOwn) {
   executor.Drain();
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 28u);
-  BOOST_CHECK_EQUAL(explained.settled_by_bitmap, 28u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 28u);
 }
 
 BOOST_AUTO_TEST_CASE(AFlushDuringTheWalkIsSeenByTheNext) {
@@ -120,8 +120,8 @@ BOOST_AUTO_TEST_CASE(AFlushDuringTheWalkIsSeenByTheNext) {
   BOOST_CHECK(executor.RunOne());
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 20u);
-  BOOST_CHECK_EQUAL(explained.settled_by_bitmap, 20u);
-  BOOST_CHECK_EQUAL(explained.settled_by_filter, 0u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 20u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_filter, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(OverlapsAreBuiltAnewAfterAnOpen) {
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(OverlapsAreBuiltAnewAfterAnOpen) {
   for (const char* how : {"read-only", "for writing"}) {
     BOOST_TEST_CONTEXT(how) {
       BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
-      BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 0u);
+      BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, 0u);
       executor.Drain();
-      BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 30u);
+      BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, 30u);
       BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
       options.read_only = false;
     }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(WithoutMemoryTheFilterPathServes) {
   executor.Drain();
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 30u);
-  BOOST_CHECK_EQUAL(explained.settled_by_filter, 30u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_filter, 30u);
   BOOST_CHECK(log.empty());
 }
 
@@ -158,10 +158,10 @@ BOOST_AUTO_TEST_CASE(AReadThatFailsIsLoggedAndTriedAfterTheNextFlush) {
   BOOST_CHECK(LogHas("share failed: "));
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 30u);
-  BOOST_CHECK_EQUAL(explained.settled_by_bitmap, 0u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 0u);
   Fill(40, "c", "2");
   executor.Drain();
-  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 30u);
+  BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, 30u);
 }
 
 BOOST_AUTO_TEST_CASE(JobsThatWaitDieWithTheEngine) {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(CumulativeCountsServeFilesThatShareNoRow) {
   }
   BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
   executor.Drain();
-  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 40u);
+  BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, 40u);
 }
 
 BOOST_AUTO_TEST_CASE(WhatAFlushRecordsLivesUntilTheWalk) {
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(AFlushThatFailsLeavesNoRecord) {
   disk.control().SetSpaceBudget(std::nullopt);
   BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
   executor.Drain();
-  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, 30u);
+  BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, 30u);
 }
 
 BOOST_AUTO_TEST_CASE(EachFileOfARunHasItsRecord) {
@@ -251,13 +251,13 @@ BOOST_AUTO_TEST_CASE(EachFileOfARunHasItsRecord) {
   executor.Drain();
   const Explanation explained = Explained();
   BOOST_CHECK_EQUAL(explained.rows, 30u);
-  BOOST_CHECK_EQUAL(explained.unsettled_rows, 0u);
+  BOOST_CHECK_EQUAL(explained.merged_rows, 0u);
   const uint64_t pairs = OverlapBytes();
   BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
   BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
   executor.Drain();
   BOOST_CHECK_EQUAL(OverlapBytes(), pairs);
-  BOOST_CHECK_EQUAL(Explained().settled_by_bitmap, explained.settled_by_bitmap);
+  BOOST_CHECK_EQUAL(Explained().single_source_by_bitmap, explained.single_source_by_bitmap);
 }
 
 // Whatever the memory, a flush ends with the bitmaps that an open would build.

@@ -214,15 +214,16 @@ class UpdatedTable {
     }
     const int64_t counting = clock_->MonotonicMicros() - begin;
     const Explanation explained = engine_->Explain(read, "t", IsValue(0), {}).value();
-    std::fprintf(stderr,
-                 "%-36s %-11s %6.0f ns a row; counting %5.0f; settled by bitmap %llu, filter %llu; "
-                 "unsettled %llu\n",
-                 what, only_indexed ? "one column" : "whole rows",
-                 1000.0 * static_cast<double>(best) / static_cast<double>(rows),
-                 1000.0 * static_cast<double>(counting) / static_cast<double>(rows),
-                 static_cast<unsigned long long>(explained.settled_by_bitmap),
-                 static_cast<unsigned long long>(explained.settled_by_filter),
-                 static_cast<unsigned long long>(explained.unsettled_rows));
+    std::fprintf(
+        stderr,
+        "%-36s %-11s %6.0f ns a row; counting %5.0f; single-source by bitmap %llu, filter %llu; "
+        "merged %llu\n",
+        what, only_indexed ? "one column" : "whole rows",
+        1000.0 * static_cast<double>(best) / static_cast<double>(rows),
+        1000.0 * static_cast<double>(counting) / static_cast<double>(rows),
+        static_cast<unsigned long long>(explained.single_source_by_bitmap),
+        static_cast<unsigned long long>(explained.single_source_by_filter),
+        static_cast<unsigned long long>(explained.merged_rows));
   }
 
  private:

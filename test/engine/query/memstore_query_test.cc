@@ -80,7 +80,7 @@ struct TwoVersions : MemstoreQueryFixture {
 // How many rows were returned, looked at in files, decided on the cells of all sources.
 std::string Figures(const Explanation& explained) {
   return std::to_string(explained.rows) + ' ' + std::to_string(explained.candidate_rows) + ' ' +
-         std::to_string(explained.unsettled_rows);
+         std::to_string(explained.merged_rows);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(RowsThatOnlyMemstoresHaveAreLookedForInNoBlock) {
   BOOST_CHECK_EQUAL(Figures(Explained("1")), "40 40 0");
 }
 
-BOOST_AUTO_TEST_CASE(APutOfAnotherColumnUnsettlesAndKillsNothing) {
+BOOST_AUTO_TEST_CASE(APutOfAnotherColumnIsMergedAndKillsNothing) {
   for (int row = 0; row < kRows; row += 4) PutAt(row, "2", kFileTime + 1, "other");
   BOOST_CHECK_EQUAL(Figures(Explained("1")), "40 40 10");
 }

@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(AScanIsChosenWhereItIsCheaper) {
   BOOST_CHECK(keys.candidate_blocks <= 2);
 }
 
-BOOST_AUTO_TEST_CASE(ACountOfSettledRowsReadsNoDataBlock) {
+BOOST_AUTO_TEST_CASE(ACountOfSingleSourceRowsReadsNoDataBlock) {
   ReadWorld world(Options());
   Fill(world);
   const auto count = [&](std::string_view text) {

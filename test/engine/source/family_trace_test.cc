@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(OtherSourcesAddOnlyTheFamiliesAskedFor) {
   auto blocks = BlocksRead();
   BOOST_CHECK_EQUAL(blocks["f"] + blocks["h"], 0u);
   BOOST_CHECK_EQUAL(blocks["g"], Section("g").block_count());
-  // A hit that the memstore holds too is not settled: f decides on it, where it is.
+  // A hit that the memstore holds too is not single-source: f decides on it, where it is.
   Put(&world, 7, "h", {{"s", "new"}});
   moment = world.Moments()[0];
   BOOST_CHECK_EQUAL(Query(Families({"g"}), Predicate::Equal("a", "hit")).size(), kRows / 500);
