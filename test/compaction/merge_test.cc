@@ -366,6 +366,21 @@ BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
   }
 }
 
+// Merges the rows of two files into one, which is sound.
+MergeResult MergeTwo(Bench* bench, const Rows& older, const Rows& newer) {
+  const auto a = bench->Write("a", older, bench->table().get());
+  const auto b = bench->Write("b", newer, bench->table().get());
+  MergeOptions options;
+  options.table = bench->table();
+  auto writer = bench->NewWriter("merged", bench->table().get());
+  const auto result = MergeFiles(
+      std::vector<MergeInput>{{a.get(), 0, a->row_count()}, {b.get(), 0, b->row_count()}}, options,
+      writer.get());
+  BOOST_REQUIRE(result.has_value());
+  RequireSound(bench, "merged");
+  return *result;
+}
+
 BOOST_AUTO_TEST_CASE(CleanRowsOfDisjointFilesAreAllCopied) {
   Bench bench(3);
   bench.table()->families[0].options.ttl_micros = 0;
@@ -376,19 +391,10 @@ BOOST_AUTO_TEST_CASE(CleanRowsOfDisjointFilesAreAllCopied) {
         {CellKind::kPut, "a", i, ++sequence, std::to_string(i % 7)},
         {CellKind::kPut, "n", i, ++sequence, std::to_string(i)}};
   }
-  const auto a = bench.Write("a", left, bench.table().get());
-  const auto b = bench.Write("b", right, bench.table().get());
-  MergeOptions options;
-  options.table = bench.table();
-  auto writer = bench.NewWriter("merged", bench.table().get());
-  const auto result = MergeFiles(
-      std::vector<MergeInput>{{a.get(), 0, a->row_count()}, {b.get(), 0, b->row_count()}}, options,
-      writer.get());
-  BOOST_REQUIRE(result.has_value());
-  BOOST_TEST(result->rows_copied == 500u);
-  BOOST_TEST(result->rows_out == 500u);
-  BOOST_TEST(result->cells_out == 1000u);
-  RequireSound(&bench, "merged");
+  const MergeResult result = MergeTwo(&bench, left, right);
+  BOOST_TEST(result.rows_copied == 500u);
+  BOOST_TEST(result.rows_out == 500u);
+  BOOST_TEST(result.cells_out == 1000u);
 }
 
 // Their entries are those of the newest version, which its file has already.
@@ -408,19 +414,10 @@ BOOST_AUTO_TEST_CASE(RowsThatTheirNewestVersionReplacesAreCopied) {
   for (int i = 0; i < 500; ++i) put(i, &older);
   for (int i = 0; i < 500; i += 2) put(i, &newer);
   newer["key1008"].pop_back();  // Only one of the columns is replaced.
-  const auto a = bench.Write("a", older, bench.table().get());
-  const auto b = bench.Write("b", newer, bench.table().get());
-  MergeOptions options;
-  options.table = bench.table();
-  auto writer = bench.NewWriter("merged", bench.table().get());
-  const auto result = MergeFiles(
-      std::vector<MergeInput>{{a.get(), 0, a->row_count()}, {b.get(), 0, b->row_count()}}, options,
-      writer.get());
-  BOOST_REQUIRE(result.has_value());
-  BOOST_TEST(result->rows_out == 500u);
-  BOOST_TEST(result->rows_copied == 499u);
-  BOOST_TEST(result->cells_out == 1000u);
-  RequireSound(&bench, "merged");
+  const MergeResult result = MergeTwo(&bench, older, newer);
+  BOOST_TEST(result.rows_out == 500u);
+  BOOST_TEST(result.rows_copied == 499u);
+  BOOST_TEST(result.cells_out == 1000u);
 }
 
 BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
