@@ -21,7 +21,8 @@ namespace tandem::base {
 
 class FilePin;
 
-/// An open file. Threads: reads from any thread; writes, syncs and truncation by one at a time.
+/// An open file. Threads: reads from any thread; writes and truncation by one at a time; one sync
+/// at a time, beside them.
 class File {
  public:
   virtual ~File() = default;
@@ -33,7 +34,8 @@ class File {
   virtual Result<size_t> Read(uint64_t offset, std::span<char> buffer) = 0;
   /// Writes all of `data` at `offset`. Errors: kIoError, kNoSpace (part may have been written).
   virtual Status Write(uint64_t offset, std::string_view data) = 0;
-  /// Makes content and size durable. Errors: kIoError, kNoSpace; see the head of this file.
+  /// Makes content and size durable, as they are when the call begins. Errors: kIoError, kNoSpace;
+  /// see the head of this file.
   virtual Status DataSync() = 0;
   virtual Result<uint64_t> Size() = 0;
   virtual Status Truncate(uint64_t size_bytes) = 0;

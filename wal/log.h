@@ -54,7 +54,8 @@ struct SegmentEnd {
   uint64_t last_sequence = 0;  ///< Of the last operation in this or any earlier segment.
 };
 
-/// Writes one segment. Threads: one at a time.
+/// Writes one segment. Threads: one at a time; SyncWritten, number, end, synced_end and status from
+/// any, beside it.
 class SegmentWriter {
  public:
   /// Writes the header of a new segment (which names its predecessor's end; zeros for the first)
@@ -70,6 +71,9 @@ class SegmentWriter {
   /// Write, then makes it durable. Errors: as Write; after any failed sync nothing more is
   /// accepted.
   Status Sync();
+  /// Makes durable what was written before the call. Errors: as Sync.
+  Status SyncWritten();
+  format::FileNumber number() const;
   /// The end of the last frame that was written, not only buffered.
   SegmentEnd end() const;
   /// The end of the last durable frame.
@@ -77,7 +81,7 @@ class SegmentWriter {
   uint64_t size_bytes() const;  ///< Including the buffer.
   bool sealed() const;          ///< After kNoSpace and after Close.
   /// The first error that ended the segment for good, which kNoSpace is not; OK if there is none.
-  const Status& status() const;
+  Status status() const;
   /// Truncates the preallocated space, so that the file has its exact length, and syncs.
   Status Close();
   ~SegmentWriter();

@@ -1,5 +1,5 @@
 // The writer of one segment. Frames collect in a buffer; Write appends them to the file, Sync makes
-// them durable. States:
+// them durable, SyncWritten does so while the writer goes on. States:
 //   open      accepts frames.
 //   sealed    after kNoSpace (truncated to the last good frame) or Close: accepts none; Close may
 //             follow.
@@ -7,6 +7,8 @@
 //             error.
 #include <algorithm>
 
+#include "base/guarded.h"
+#include "base/mutex.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "wal/log.h"
@@ -14,17 +16,32 @@
 namespace tandem::wal {
 
 struct SegmentWriter::Impl {
+  explicit Impl(const SegmentSpec& segment) : spec(segment) {}
+
+  const SegmentSpec spec;
   std::unique_ptr<base::File> file;
-  SegmentSpec spec;
+  // The writer's.
   std::string buffer;
   SegmentEnd buffered;  // Including `buffer`.
-  SegmentEnd written;
-  SegmentEnd synced;
   bool sealed = false;
   bool closed = false;
-  Status poison;
 
-  Status Poison(const Status& status) {
+  mutable base::Mutex mutex;
+  base::CondVar sync_ended;
+  SegmentEnd written GUARDED_BY(mutex);
+  SegmentEnd synced GUARDED_BY(mutex);
+  bool syncing GUARDED_BY(mutex) = false;
+  bool failed GUARDED_BY(mutex) =
+      false;  // For good; set before `poison`, which may find no memory.
+  Status poison GUARDED_BY(mutex);
+
+  Status Poison(const Status& status) EXCLUDES(mutex) {
+    base::MutexLock lock(mutex);
+    return PoisonLocked(status);
+  }
+
+  Status PoisonLocked(const Status& status) REQUIRES(mutex) {
+    failed = true;
     if (poison.ok()) {
       poison = Status::IoError("the log accepts nothing more after a failed write: " +
                                std::string(status.message()));
@@ -32,19 +49,52 @@ struct SegmentWriter::Impl {
     return poison;
   }
 
+  Status Check() const EXCLUDES(mutex) {
+    base::MutexLock lock(mutex);
+    return CheckLocked();
+  }
+
+  Status CheckLocked() const REQUIRES(mutex) {
+    if (!failed || !poison.ok()) return poison;
+    return Status::IoError("the log accepts nothing more after a failed write");
+  }
+
+  SegmentEnd WrittenEnd() const EXCLUDES(mutex) {
+    base::MutexLock lock(mutex);
+    return written;
+  }
+
   // Drops the buffer and truncates what the failed write left in the file.
   Status CutBack(const Status& no_space) {
     buffer.clear();
-    buffered = written;
+    buffered = WrittenEnd();
     sealed = true;
-    const Status cut = file->Truncate(written.length_bytes);
+    const Status cut = file->Truncate(buffered.length_bytes);
     return cut.ok() ? no_space : Poison(cut);
   }
 
-  Status DataSync() {
-    const Status status = file->DataSync();
-    if (!status.ok()) return Poison(status);
-    synced = written;
+  enum class When : uint8_t { kUnlessDurable, kAlways };
+  // Only what was written before the system's call begins counts as durable. There is one such call
+  // at a time: of two, the system may tell only one of an error, and the other says OK.
+  Status DataSync(When when) EXCLUDES(mutex) {
+    SegmentEnd through;
+    {
+      base::MutexLock lock(mutex);
+      const SegmentEnd asked = written;
+      while (syncing) sync_ended.Wait(mutex);
+      RETURN_IF_ERROR(CheckLocked());
+      if (when == When::kUnlessDurable && synced.length_bytes >= asked.length_bytes) {
+        return Status();
+      }
+      syncing = true;
+      through = written;
+    }
+    const Status status = engine::Guarded([this] { return file->DataSync(); });
+    base::MutexLock lock(mutex);
+    syncing = false;
+    sync_ended.NotifyAll();
+    if (!status.ok()) return PoisonLocked(status);
+    synced = through;
     return status;
   }
 };
@@ -54,24 +104,26 @@ SegmentWriter::~SegmentWriter() = default;
 
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(std::unique_ptr<base::File> file,
                                                              const SegmentSpec& spec) {
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_unique<Impl>(spec);
   impl->file = std::move(file);
-  impl->spec = spec;
   RETURN_IF_ERROR(impl->file->Preallocate(spec.preallocate_bytes));
   std::string header;
-  impl->written.last_checksum = AppendSegmentHeader(spec, &header);
-  impl->written.length_bytes = header.size();
-  impl->written.last_sequence = spec.predecessor.last_sequence;
-  impl->buffered = impl->written;
+  impl->buffered.last_checksum = AppendSegmentHeader(spec, &header);
+  impl->buffered.length_bytes = header.size();
+  impl->buffered.last_sequence = spec.predecessor.last_sequence;
   RETURN_IF_ERROR(impl->file->Write(0, header));
   RETURN_IF_ERROR(impl->file->DataSync());
-  impl->synced = impl->written;
+  {
+    base::MutexLock lock(impl->mutex);
+    impl->written = impl->buffered;
+    impl->synced = impl->buffered;
+  }
   return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(impl)));
 }
 
 void SegmentWriter::Append(format::Frame frame) {
   Impl& impl = *impl_;
-  if (impl.sealed || !impl.poison.ok()) return;
+  if (impl.sealed || !impl.Check().ok()) return;
   SegmentEnd& end = impl.buffered;
   frame.previous = end.last_checksum;
   end.last_checksum = format::EncodeFrame(impl.spec.id, end.length_bytes, frame, &impl.buffer);
@@ -81,38 +133,46 @@ void SegmentWriter::Append(format::Frame frame) {
 
 Status SegmentWriter::Write() {
   Impl& impl = *impl_;
-  RETURN_IF_ERROR(impl.poison);
+  RETURN_IF_ERROR(impl.Check());
   if (impl.sealed) return Status::NoSpace(impl.file->name() + ": the segment is sealed");
   if (impl.buffer.empty()) return Status();
-  const Status status = impl.file->Write(impl.written.length_bytes, impl.buffer);
+  const Status status =
+      impl.file->Write(impl.buffered.length_bytes - impl.buffer.size(), impl.buffer);
   if (base::MayPassInPlace(status)) return impl.CutBack(status);
   if (!status.ok()) return impl.Poison(status);
   impl.buffer.clear();
+  base::MutexLock lock(impl.mutex);
   impl.written = impl.buffered;
   return status;
 }
 
 Status SegmentWriter::Sync() {
   RETURN_IF_ERROR(Write());
-  if (impl_->synced.length_bytes == impl_->written.length_bytes) return Status();
-  return impl_->DataSync();
+  return SyncWritten();
 }
 
-SegmentEnd SegmentWriter::end() const { return impl_->written; }
-SegmentEnd SegmentWriter::synced_end() const { return impl_->synced; }
+Status SegmentWriter::SyncWritten() { return impl_->DataSync(Impl::When::kUnlessDurable); }
+
+format::FileNumber SegmentWriter::number() const { return impl_->spec.number; }
+SegmentEnd SegmentWriter::end() const { return impl_->WrittenEnd(); }
 uint64_t SegmentWriter::size_bytes() const { return impl_->buffered.length_bytes; }
 bool SegmentWriter::sealed() const { return impl_->sealed; }
-const Status& SegmentWriter::status() const { return impl_->poison; }
+Status SegmentWriter::status() const { return impl_->Check(); }
+
+SegmentEnd SegmentWriter::synced_end() const {
+  base::MutexLock lock(impl_->mutex);
+  return impl_->synced;
+}
 
 Status SegmentWriter::Close() {
   Impl& impl = *impl_;
-  RETURN_IF_ERROR(impl.poison);
+  RETURN_IF_ERROR(impl.Check());
   if (impl.closed) return Status();
   if (!impl.sealed) RETURN_IF_ERROR(Write());
   impl.sealed = true;
-  const Status cut = impl.file->Truncate(impl.written.length_bytes);
+  const Status cut = impl.file->Truncate(impl.WrittenEnd().length_bytes);
   if (!cut.ok()) return impl.Poison(cut);
-  RETURN_IF_ERROR(impl.DataSync());
+  RETURN_IF_ERROR(impl.DataSync(Impl::When::kAlways));
   impl.closed = true;
   return Status();
 }

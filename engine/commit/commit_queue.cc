@@ -69,10 +69,13 @@ Status CommitQueue::RunAlone(const std::function<Status()>& task) {
 
 Status CommitQueue::SyncThrough(format::SequenceNumber sequence) {
   if (deps_.log->synced_through() >= sequence) return Status();
-  return RunAlone([this] {
+  format::SequenceNumber written;
+  RETURN_IF_ERROR(RunAlone([this, &written] {
     RETURN_IF_ERROR(deps_.log->WriteBuffered());
-    return deps_.log->Sync();
-  });
+    written = deps_.log->written();
+    return Status();
+  }));
+  return deps_.log->SyncBeside(written);
 }
 
 Status CommitQueue::WriteBuffered() {

@@ -65,7 +65,7 @@ class CommitQueue {
   /// Runs `task` as a group of its own: everything before it is applied, and nothing commits while
   /// it runs.
   Status RunAlone(const std::function<Status()>& task);
-  /// Makes every logged operation up to `sequence` durable.
+  /// Makes every logged operation up to `sequence` durable. Others commit meanwhile.
   Status SyncThrough(format::SequenceNumber sequence);
   /// Writes what is buffered to the operating system.
   Status WriteBuffered();

@@ -78,8 +78,25 @@ Status GroupLog::Sync() {
   if (synced_through() == written_) return Status();
   const Status status = storage_->SyncLog();
   if (!status.ok()) return Fail("syncing the log", status);
-  synced_through_.store(written_.value, std::memory_order_release);
+  RaiseSynced(written_);
   return Status();
+}
+
+// What the leader writes meanwhile may be durable or not: only `through` counts.
+Status GroupLog::SyncBeside(format::SequenceNumber through) {
+  RETURN_IF_ERROR(health_->CheckWritable());
+  if (synced_through() >= through) return Status();
+  const Status status = storage_->SyncWrittenLog();
+  if (!status.ok()) return Fail("syncing the log", status);
+  RaiseSynced(through);
+  return Status();
+}
+
+void GroupLog::RaiseSynced(format::SequenceNumber through) {
+  uint64_t before = synced_through_.load(std::memory_order_relaxed);
+  while (before < through.value &&
+         !synced_through_.compare_exchange_weak(before, through.value, std::memory_order_release)) {
+  }
 }
 
 Status GroupLog::Roll() {
@@ -96,7 +113,7 @@ Status GroupLog::Roll() {
   needs_roll_ = false;
   segments_->Seal(sealed, written_);
   UpdateLogBytes();
-  synced_through_.store(written_.value, std::memory_order_release);
+  RaiseSynced(written_);
   return Status();
 }
 

@@ -54,6 +54,12 @@ class GroupLog {
   Status WriteBuffered();
   /// Makes everything written durable. Errors: any (read-only from now on).
   Status Sync();
+  /// The last operation that was written.
+  format::SequenceNumber written() const { return written_; }
+  /// Makes durable what was written up to `through`, beside the leader. Requires: through <=
+  /// written() before the call. Errors: as Sync. Threads: any; not the leader, since the call may
+  /// take long.
+  Status SyncBeside(format::SequenceNumber through);
   /// Seals the segment and begins a new one. Errors: transient ones (tried again before the next
   /// write); any other (read-only).
   Status Roll();
@@ -73,6 +79,7 @@ class GroupLog {
   Status WriteFrames(const LogGroup* group);
   void Append(const LogGroup& group);
   Status Fail(std::string_view what, const Status& status);
+  void RaiseSynced(format::SequenceNumber through);
 
   Storage* storage_;
   SegmentTracker* segments_;
@@ -82,7 +89,7 @@ class GroupLog {
   base::MemoryCharge charge_;  // For them.
   bool needs_roll_ = false;    // The segment was sealed by a full disk.
   format::SequenceNumber written_;
-  std::atomic<uint64_t> synced_through_;  // Release by the leader, acquire by flushes.
+  std::atomic<uint64_t> synced_through_;  // Only grows. Release after a sync, acquire by flushes.
   std::atomic<uint64_t> log_bytes_{0};    // Relaxed: guards no other data.
 };
 

@@ -67,8 +67,7 @@ LocalStorage::LocalStorage(Dependencies dependencies, RecoveredFiles files,
             .add_segment = [this](const format::SegmentRecord& record,
                                   LogMark mark) { return AddSegment(record, mark); }},
            replay),
-      catalog_(keeper_.catalog()),
-      log_mark_(log_.mark()) {}
+      catalog_(keeper_.catalog()) {}
 
 // A process that inherited the storage through fork must not write: its parent does.
 Status LocalStorage::CheckOwner() const {
@@ -86,7 +85,7 @@ Result<FileNumber> LocalStorage::NextNumber(LogMark mark) {
 Result<NewFile> LocalStorage::CreateFile() {
   RETURN_IF_ERROR(CheckOwner());
   NewFile file;
-  ASSIGN_OR_RETURN(file.number, NextNumber(log_mark()));
+  ASSIGN_OR_RETURN(file.number, NextNumber(log_.mark()));
   file.id = NewRandomId(random_);
   while (true) {
     Result<std::unique_ptr<base::File>> created = directory_->Create(StoreFileName(file.number));
@@ -109,13 +108,7 @@ Result<std::unique_ptr<base::File>> LocalStorage::OpenFile(FileNumber number) {
   return file;
 }
 
-// Verb 3. After each call the manifest may record how much of the log is durable.
-Status LocalStorage::FinishLogCall(Status status) {
-  base::MutexLock lock(mutex_);
-  log_mark_ = log_.mark();
-  return status;
-}
-
+// Verb 3.
 void LocalStorage::AppendLog(const format::Frame& frame) { log_.Append(frame); }
 
 Status LocalStorage::WriteLog() {
@@ -125,12 +118,17 @@ Status LocalStorage::WriteLog() {
 
 Status LocalStorage::SyncLog() {
   RETURN_IF_ERROR(CheckOwner());
-  return FinishLogCall(log_.Sync());
+  return log_.Sync();
+}
+
+Status LocalStorage::SyncWrittenLog() {
+  RETURN_IF_ERROR(CheckOwner());
+  return log_.SyncWritten();
 }
 
 Status LocalStorage::RollLog() {
   RETURN_IF_ERROR(CheckOwner());
-  return FinishLogCall(log_.Roll());
+  return log_.Roll();
 }
 
 uint64_t LocalStorage::segment_bytes() const { return log_.segment_bytes(); }
@@ -167,7 +165,7 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
     return Status::Conflict("epoch " + std::to_string(epoch) + " is over; the epoch is " +
                             std::to_string(current));
   }
-  return CommitInTurn(edit, log_mark());
+  return CommitInTurn(edit, log_.mark());
 }
 
 // Once the edit is durable nothing may fail, so there has to be room for what it removes.
@@ -230,11 +228,6 @@ void LocalStorage::Publish() {
 std::shared_ptr<const Catalog> LocalStorage::shared_catalog() const {
   base::MutexLock lock(mutex_);
   return catalog_;
-}
-
-LogMark LocalStorage::log_mark() const {
-  base::MutexLock lock(mutex_);
-  return log_mark_;
 }
 
 Catalog LocalStorage::catalog() const { return *shared_catalog(); }

@@ -39,6 +39,7 @@ class LocalStorage : public Storage {
   void AppendLog(const format::Frame& frame) override;
   Status WriteLog() override;
   Status SyncLog() override;
+  Status SyncWrittenLog() override;
   Status RollLog() override;
   uint64_t log_bytes() const override;
   uint64_t segment_bytes() const override;
@@ -95,9 +96,7 @@ class LocalStorage : public Storage {
   bool IsHeldByReader(format::FileNumber number);
   void RemovePending();
   void EndHold();
-  Status FinishLogCall(Status status);
   std::shared_ptr<const format::Catalog> shared_catalog() const;
-  format::LogMark log_mark() const;
 
   const std::unique_ptr<base::Directory> directory_;
   StoreHandles handles_;
@@ -109,13 +108,12 @@ class LocalStorage : public Storage {
   std::vector<format::FileNumber> pending_deletes_;
   uint64_t holds_ = 0;  // Pinned stores; above 0 nothing is deleted. By the holder of the turn.
   Replacement replacement_;  // Until the first segment of our own.
-  LocalLog log_;             // By the caller of the log methods.
+  LocalLog log_;             // By the caller of the log methods; see there.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_free_;
   bool turn_taken_ GUARDED_BY(mutex_) = false;
   std::shared_ptr<const format::Catalog> catalog_ GUARDED_BY(mutex_);
-  format::LogMark log_mark_ GUARDED_BY(mutex_);
 };
 
 /// A storage that only reads. The files of the catalog stay while it lives: it holds a shared lock
@@ -142,6 +140,7 @@ class ReadOnlyStorage : public Storage {
   void AppendLog(const format::Frame&) override {}
   Status WriteLog() override;
   Status SyncLog() override;
+  Status SyncWrittenLog() override;
   Status RollLog() override;
   uint64_t log_bytes() const override { return 0; }
   uint64_t segment_bytes() const override { return 0; }

@@ -26,10 +26,11 @@ constexpr uint64_t kReserveBytesMin = 256 * 1024;
 }  // namespace
 
 LocalLog::LocalLog(Dependencies dependencies, const wal::ReplayReport& replay)
-    : deps_(std::move(dependencies)), last_end_(replay.end) {
+    : deps_(std::move(dependencies)),
+      replayed_{replay.last_segment, replay.end.length_bytes},
+      last_end_(replay.end) {
   for (const format::BoundFile& segment : replay.segments) ends_[segment.number] = segment;
   current_.number = replay.last_segment;
-  replayed_ = {replay.last_segment, replay.end.length_bytes};
 }
 
 void LocalLog::GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end) {
@@ -37,35 +38,47 @@ void LocalLog::GoOnBehind(const format::SegmentRecord& segment, const wal::Segme
   last_end_ = end;
 }
 
+std::shared_ptr<wal::SegmentWriter> LocalLog::writer() const {
+  base::MutexLock lock(mutex_);
+  return writer_;
+}
+
 void LocalLog::Append(const format::Frame& frame) {
   if (!dropped_.ok() || !poison_.ok()) return;
-  if (writer_->sealed()) {
+  if (writer()->sealed()) {
     dropped_ = RollFor(format::FrameBytes(frame.payload.size()));
     if (!dropped_.ok()) return;
   }
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
   format::Frame marked = frame;
-  marked.durable_mark = writer_->synced_end().last_sequence;
-  writer_->Append(marked);
+  marked.durable_mark = writer->synced_end().last_sequence;
+  writer->Append(marked);
 }
 
 // The error of the next call, if any: the permanent poison or, once, the error that dropped the
 // frames since the last Write.
 Status LocalLog::Check() {
   RETURN_IF_ERROR(poison_);
-  if (writer_) RETURN_IF_ERROR(writer_->status());
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  if (writer != nullptr) RETURN_IF_ERROR(writer->status());
   return std::exchange(dropped_, Status());
 }
 
 Status LocalLog::Write() {
   RETURN_IF_ERROR(Check());
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
   // A sealed segment has no frames waiting: the next Append begins another.
-  return writer_->sealed() ? Status() : writer_->Write();
+  return writer->sealed() ? Status() : writer->Write();
 }
 
 Status LocalLog::Sync() {
   RETURN_IF_ERROR(Check());
-  return writer_->sealed() ? writer_->Close() : writer_->Sync();
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  return writer->sealed() ? writer->Close() : writer->Sync();
 }
+
+// Segments before this one were synced before it was begun.
+Status LocalLog::SyncWritten() { return writer()->SyncWritten(); }
 
 Status LocalLog::Roll() {
   RETURN_IF_ERROR(Check());
@@ -73,9 +86,10 @@ Status LocalLog::Roll() {
 }
 
 Status LocalLog::RollFor(uint64_t bytes) {
-  if (writer_ && !writer_->sealed()) RETURN_IF_ERROR(writer_->Write());
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  if (writer != nullptr && !writer->sealed()) RETURN_IF_ERROR(writer->Write());
   Status status = Prepare(bytes);
-  if (status.ok() && writer_) status = writer_->Close();
+  if (status.ok() && writer != nullptr) status = writer->Close();
   if (status.ok()) status = Begin();
   // Nothing that was acknowledged is in doubt: the sealed segment is synced, or its writer keeps
   // the error, and a file that could not be begun is discarded.
@@ -103,8 +117,8 @@ Status LocalLog::Prepare(uint64_t bytes) {
 
 // Steps 3 and 4.
 Status LocalLog::Begin() {
-  if (writer_) {
-    last_end_ = writer_->end();
+  if (const auto sealed = writer(); sealed != nullptr) {
+    last_end_ = sealed->end();
     ends_[current_.number] = end_of(current_.number);
   }
   wal::SegmentSpec spec;
@@ -126,8 +140,9 @@ Status LocalLog::Begin() {
     (*writer)->Close().Ignore("this only frees the space that it reserved");
     return status;
   }
-  writer_ = std::move(*writer);
   current_ = record;
+  base::MutexLock lock(mutex_);
+  writer_ = std::move(*writer);
   return Status();
 }
 
@@ -138,18 +153,24 @@ Status LocalLog::Close() {
         .Ignore("nothing names it; the next open removes it");
     spare_.file.reset();
   }
-  return writer_->Close();
+  return writer()->Close();
 }
 
-uint64_t LocalLog::segment_bytes() const { return writer_ ? writer_->size_bytes() : 0; }
+uint64_t LocalLog::segment_bytes() const {
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  return writer != nullptr ? writer->size_bytes() : 0;
+}
 
 format::LogMark LocalLog::mark() const {
-  return writer_ ? format::LogMark{current_.number, writer_->synced_end().length_bytes} : replayed_;
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  if (writer == nullptr) return replayed_;
+  return {writer->number(), writer->synced_end().length_bytes};
 }
 
 format::BoundFile LocalLog::end_of(format::FileNumber number) const {
-  if (writer_ && number == current_.number) {
-    const wal::SegmentEnd end = writer_->end();
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  if (writer != nullptr && number == current_.number) {
+    const wal::SegmentEnd end = writer->end();
     return {number, current_.id, end.length_bytes, end.last_checksum};
   }
   const auto found = ends_.find(number);

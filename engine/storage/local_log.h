@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "engine/storage/catalog.h"
 #include "engine/storage/manifest.h"
@@ -17,7 +18,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time.
+/// Threads: one at a time; SyncWritten and mark from any, beside it.
 class LocalLog {
  public:
   struct Dependencies {
@@ -41,13 +42,16 @@ class LocalLog {
   void Append(const format::Frame& frame);
   Status Write();
   Status Sync();
+  /// Makes durable what was written before the call. Errors: any is final for the segment.
+  Status SyncWritten();
   Status Roll();
   /// Seals the last segment.
   Status Close();
 
   uint64_t segment_bytes() const;
-  format::FileNumber current_segment() const { return current_.number; }
+  /// How much of the log is durable.
   format::LogMark mark() const;
+  format::FileNumber current_segment() const { return current_.number; }
   /// Where segment `number` ends; all zero when this log does not know it.
   format::BoundFile end_of(format::FileNumber number) const;
 
@@ -62,15 +66,20 @@ class LocalLog {
   Status Begin();
   Status Check();
 
+  std::shared_ptr<wal::SegmentWriter> writer() const EXCLUDES(mutex_);
+
   const Dependencies deps_;
-  std::unique_ptr<wal::SegmentWriter> writer_;  // Null before the first Roll.
+  const format::LogMark replayed_;  // What is durable before the first Roll.
   format::SegmentRecord current_;
   wal::SegmentEnd last_end_;                              // Of the segment before current_.
-  format::LogMark replayed_;                              // What is durable before the first Roll.
   std::map<format::FileNumber, format::BoundFile> ends_;  // Of every segment but current_.
   Spare spare_;     // The next segment's file, kept when there was no room to begin it.
   Status dropped_;  // Why frames appended since the last Write are lost.
   Status poison_;   // A failure to roll that does not pass.
+
+  mutable base::Mutex mutex_;
+  // Of current_; null before the first Roll. A sync beside the writer keeps it after a roll.
+  std::shared_ptr<wal::SegmentWriter> writer_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

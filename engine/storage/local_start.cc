@@ -117,7 +117,7 @@ Status LocalStorage::BeginOwnSegment(const Found& found, const StorageStart& sta
 Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const StorageStart& start) {
   wal::SegmentSpec spec;
   spec.database = keeper_.catalog()->database;
-  ASSIGN_OR_RETURN(spec.number, NextNumber(log_mark()));
+  ASSIGN_OR_RETURN(spec.number, NextNumber(log_.mark()));
   spec.id = NewRandomId(random_);
   spec.predecessor = wal::RewrittenPredecessor(replay);
   const Result<wal::SegmentEnd> end = WriteRewritten(spec, replay, start);

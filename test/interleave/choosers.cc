@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-
 namespace tandem::test {
 
 size_t ScheduleChooser::Choose(const Decision& decision) {

@@ -248,6 +248,24 @@ EngineScenario ASyncFails() {
   return scenario;
 }
 
+// A flush syncs the log while others write to it; then the power goes. What counts as durable, for
+// the flush or in the manifest, has to be.
+EngineScenario AFlushSyncsBesideWriters() {
+  EngineScenario scenario{.name = "AFlushSyncsBesideWriters",
+                          .plan = {.tuning = TinyTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Flush(); }},
+            {[&] {
+               world.Write({{"b", "1"}}, Durability::kSynced);
+             },
+             [&] {
+               world.Write({{"c", "2"}});
+             }}};
+  };
+  return scenario;
+}
+
 // Each change of the catalog is made from what the one before left: a table, a run, and a merge.
 EngineScenario ChangesOfTheCatalog() {
   EngineScenario scenario{.name = "ChangesOfTheCatalog",
@@ -306,6 +324,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),
                                            ASyncFails(),
+                                           AFlushSyncsBesideWriters(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
   return scenarios;

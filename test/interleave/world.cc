@@ -245,7 +245,7 @@ std::string World::Finish() {
   }
   held_.clear();
   executor_.Drain();
-  if (plan_.failing_syncs > 0) EndWithPowerCut();
+  if (plan_.failing_syncs > 0 || plan_.power_cut) EndWithPowerCut();
   if (engine_ == nullptr) return problems_;  // It does not open.
   Scan();
   const auto report = engine_->Verify(true);
@@ -311,6 +311,7 @@ void World::Write(const Rows& rows, Durability durability) {
     apply(&start_);
   }
   call.RecordStatus(status, apply);
+  if (recording_ && status.ok() && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
 void World::Get(const std::string& row) {

@@ -50,6 +50,9 @@ struct WorldPlan {
   /// One of the first so many syncs fails, or none: the scheduler picks. Calls may fail then, and
   /// the world ends with a power cut that takes what is not synced.
   uint32_t failing_syncs = 0;
+  /// The world ends with such a power cut though no sync fails. Calls other than synced writes and
+  /// flushes may then be as if they had not been.
+  bool power_cut = false;
   uint64_t seed = 1;
 };
 
@@ -106,6 +109,9 @@ class World {
   void Open();
   void InjectFault();
   void EndWithPowerCut();
+  bool MayBeLost(Durability durability) const {
+    return plan_.power_cut && durability != Durability::kSynced;
+  }
   /// Whether a call may answer so because of the fault.
   bool IsExcused(const Status& status);
   std::vector<ModelRow> Collect(Result<Cursor> cursor, const std::string& context);

@@ -1,8 +1,11 @@
 // The writer of a segment: what it promises of failures, space and lengths.
 #define BOOST_TEST_DYN_LINK
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <thread>
 
+#include "base/clock.h"
 #include "format/file_header.h"
 #include "test/support/hex.h"
 #include "test/support/print.h"
@@ -121,6 +124,48 @@ BOOST_AUTO_TEST_CASE(AFailedCutPoisonsTheSegment) {
   BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
   BOOST_TEST((log.writer->status().code() == StatusCode::kIoError));
   BOOST_TEST((log.writer->Close().code() == StatusCode::kIoError));
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsWrittenDuringASyncIsNotDurableByIt) {
+  LogFixture log;
+  log.Begin(1);
+  log.AppendMany("A", 1, false);
+  log.disk.control().SetHook([&](const DiskEvent& event) {
+    if (event.operation == DiskOperation::kDataSync) log.AppendMany("B", 1, false);
+  });
+  BOOST_TEST(log.writer->SyncWritten().ToString() == "OK");
+  log.disk.control().SetHook(nullptr);
+  BOOST_TEST(log.writer->end().last_sequence == 2u);
+  BOOST_TEST(log.writer->synced_end().last_sequence == 1u);
+  BOOST_TEST(log.writer->SyncWritten().ToString() == "OK");
+  BOOST_TEST(log.writer->synced_end().last_sequence == 2u);
+}
+
+// The system tells one of them of an error, and the other that all is well.
+BOOST_AUTO_TEST_CASE(ASyncThatWaitsForAFailedOneFailsToo) {
+  LogFixture log;
+  log.Begin(1);
+  log.AppendMany("A", 1, false);
+  const auto clock = base::NewSystemClock();
+  std::thread other;
+  std::atomic<bool> is_over{false};
+  Status second;
+  log.disk.control().SetHook([&](const DiskEvent& event) {
+    if (event.operation != DiskOperation::kDataSync || other.joinable()) return;
+    log.AppendMany("B", 1, false);
+    other = std::thread([&] {
+      second = log.writer->SyncWritten();
+      is_over = true;
+    });
+    for (int i = 0; i < 50 && !is_over; ++i) clock->SleepMicros(1000);
+  });
+  log.disk.control().InjectFault({.operations = {DiskOperation::kDataSync}});
+  BOOST_TEST((log.writer->SyncWritten().code() == StatusCode::kIoError));
+  other.join();
+  log.disk.control().SetHook(nullptr);
+  BOOST_TEST((second.code() == StatusCode::kIoError));
+  BOOST_TEST(log.writer->synced_end().last_sequence == 0u);
+  BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

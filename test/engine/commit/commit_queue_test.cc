@@ -162,7 +162,41 @@ BOOST_AUTO_TEST_CASE(SyncThroughSyncsOnlyWhatIsNot) {
   BOOST_REQUIRE(queue.SyncThrough(SequenceNumber(1)).ok());
   BOOST_CHECK_EQUAL(WrittenSequences(), "1 ");
   BOOST_REQUIRE(queue.SyncThrough(SequenceNumber(1)).ok());
-  BOOST_CHECK_EQUAL(storage.syncs, 1);
+  BOOST_CHECK_EQUAL(storage.syncs_beside, 1);
+  BOOST_CHECK_EQUAL(storage.syncs, 0);
+}
+
+// What others write while it syncs does not count as durable.
+BOOST_AUTO_TEST_CASE(OthersCommitWhileSyncThroughSyncs) {
+  constexpr int64_t kPatienceMicros = 5'000'000;
+  const auto system_clock = base::NewSystemClock();
+  std::thread writer;
+  std::atomic<bool> has_committed{false};
+  storage.on_sync = [&] {
+    writer = std::thread([&] { has_committed = Put("b", Durability::kWritten).ok(); });
+    const int64_t until = system_clock->MonotonicMicros() + kPatienceMicros;
+    while (!has_committed && system_clock->MonotonicMicros() < until) {
+      system_clock->SleepMicros(100);
+    }
+    BOOST_CHECK(has_committed);
+  };
+  BOOST_REQUIRE(Put("a", Durability::kWritten).ok());
+  BOOST_REQUIRE(queue.SyncThrough(SequenceNumber(1)).ok());
+  writer.join();
+  BOOST_CHECK_EQUAL(WrittenSequences(), "1 2 ");
+  BOOST_CHECK_EQUAL(log.synced_through().value, 1u);
+}
+
+BOOST_AUTO_TEST_CASE(AFailedSyncBesideTheLeaderMakesTheDatabaseReadOnly) {
+  BOOST_REQUIRE(Put("a", Durability::kWritten).ok());
+  storage.next_sync = Status::IoError("bad cable");
+  BOOST_CHECK_EQUAL(queue.SyncThrough(SequenceNumber(1)).code(), StatusCode::kIoError);
+  BOOST_CHECK_EQUAL(log.synced_through().value, 0u);
+  storage.next_sync = Status();
+  for (const Durability level : {Durability::kMemory, Durability::kSynced}) {
+    BOOST_CHECK_EQUAL(Put("later", level).code(), StatusCode::kReadOnly);
+  }
+  BOOST_CHECK_EQUAL(queue.SyncThrough(SequenceNumber(1)).code(), StatusCode::kReadOnly);
 }
 
 BOOST_AUTO_TEST_CASE(ManyWritersShareASync) {

@@ -42,6 +42,11 @@ class FakeStorage final : public engine::Storage {
     if (on_sync) on_sync();
     return next_sync;
   }
+  Status SyncWrittenLog() override {
+    ++syncs_beside;
+    if (on_sync) on_sync();
+    return next_sync;
+  }
   Status RollLog() override {
     ++rolls;
     if (next_roll.ok()) ++segment;
@@ -58,7 +63,7 @@ class FakeStorage final : public engine::Storage {
   Status CloseCleanly() override { return Status(); }
 
   std::vector<KeptFrame> appended, written;
-  std::atomic<int> writes{0}, syncs{0};
+  std::atomic<int> writes{0}, syncs{0}, syncs_beside{0};
   int rolls = 0;
   uint64_t segment = 1;
   std::function<void()> on_sync;
