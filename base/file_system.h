@@ -37,6 +37,10 @@ class File {
   /// Makes content and size durable, as they are when the call begins. Errors: kIoError, kNoSpace;
   /// see the head of this file.
   virtual Status DataSync() = 0;
+  /// Begins to write these bytes to the disk and returns at once, so that a later DataSync finds
+  /// less to do. Nothing is durable by it. A hint: OK if the system has no such call. Errors: as of
+  /// a failed DataSync.
+  virtual Status StartWriteBack(uint64_t offset, uint64_t size_bytes);
   virtual Result<uint64_t> Size() = 0;
   virtual Status Truncate(uint64_t size_bytes) = 0;
   /// Reserves disk space up to `size_bytes` without changing the file's size. A hint: OK if the
@@ -84,6 +88,7 @@ class FilePin {
 };
 
 inline FilePin File::Pin() { return FilePin(); }
+inline Status File::StartWriteBack(uint64_t, uint64_t) { return Status(); }
 
 /// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.
 struct IoRequest {

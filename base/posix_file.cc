@@ -1,4 +1,4 @@
-// One file over pread, pwrite, fdatasync, ftruncate and fallocate.
+// One file over pread, pwrite, fdatasync, sync_file_range, ftruncate and fallocate.
 #include "base/posix_file.h"
 
 #include <fcntl.h>
@@ -45,6 +45,9 @@ int Transfer(size_t size, size_t& done, Call call) {
   }
   return 0;
 }
+
+// Whether the file system, or the kernel, does not have the call.
+bool IsUnknownHere(int error) { return error == EOPNOTSUPP || error == ENOSYS; }
 
 StatusCode CodeOf(int error) {
   switch (error) {
@@ -120,6 +123,16 @@ Status PosixFile::DataSync() {
   return error == 0 ? Status() : PosixError("sync", name_, error);
 }
 
+// No flag to wait: a wait would consume the error that fdatasync has to see.
+Status PosixFile::StartWriteBack(uint64_t offset, uint64_t size_bytes) {
+  const int error = Repeat([&] {
+    return sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(size_bytes),
+                           SYNC_FILE_RANGE_WRITE);
+  });
+  if (error == 0 || IsUnknownHere(error)) return Status();
+  return PosixError("begin to write back", name_, error);
+}
+
 Result<uint64_t> PosixFile::Size() {
   struct stat attributes {};
   if (fstat(fd(), &attributes) != 0) return PosixError("get the size of", name_, errno);
@@ -135,8 +148,8 @@ Status PosixFile::Preallocate(uint64_t size_bytes) {
   if (size_bytes == 0) return Status();
   const int error = Repeat(
       [&] { return fallocate(fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size_bytes)); });
-  const bool is_unknown_here = error == EOPNOTSUPP || error == ENOSYS;
-  return error == 0 || is_unknown_here ? Status() : PosixError("reserve space for", name_, error);
+  if (error == 0 || IsUnknownHere(error)) return Status();
+  return PosixError("reserve space for", name_, error);
 }
 
 }  // namespace tandem::base

@@ -57,6 +57,7 @@ class PosixFile final : public File {
   Result<size_t> Read(uint64_t offset, std::span<char> buffer) override;
   Status Write(uint64_t offset, std::string_view data) override;
   Status DataSync() override;
+  Status StartWriteBack(uint64_t offset, uint64_t size_bytes) override;
   Result<uint64_t> Size() override;
   Status Truncate(uint64_t size_bytes) override;
   Status Preallocate(uint64_t size_bytes) override;

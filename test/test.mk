@@ -132,8 +132,8 @@ $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) 
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # What the POSIX back end asks of the kernel passes by test/prove/wrapped_calls.cc.
-WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync ftruncate fallocate fstat fstatvfs \
-  fcntl unlinkat flock fdopendir readdir closedir sched_yield
+WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync sync_file_range ftruncate fallocate \
+  fstat fstatvfs fcntl unlinkat flock fdopendir readdir closedir sched_yield
 $(BUILD)/prove $(BUILD)/exam_peers $(BUILD)/test_proof: \
   override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
 $(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a

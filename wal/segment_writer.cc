@@ -14,6 +14,15 @@
 #include "wal/log.h"
 
 namespace tandem::wal {
+namespace {
+
+// The system begins to write the log to the disk each time it has grown by this, so that a sync has
+// little left to do.
+constexpr uint64_t kWriteBackBytes = 512 * 1024;
+// What is in a page that is being written waits until that is over.
+constexpr uint64_t kPageBytes = 4096;
+
+}  // namespace
 
 struct SegmentWriter::Impl {
   explicit Impl(const SegmentSpec& segment) : spec(segment) {}
@@ -23,6 +32,7 @@ struct SegmentWriter::Impl {
   // The writer's.
   std::string buffer;
   SegmentEnd buffered;  // Including `buffer`.
+  uint64_t write_back_end = 0;
   bool sealed = false;
   bool closed = false;
 
@@ -57,6 +67,16 @@ struct SegmentWriter::Impl {
   Status CheckLocked() const REQUIRES(mutex) {
     if (!failed || !poison.ok()) return poison;
     return Status::IoError("the log accepts nothing more after a failed write");
+  }
+
+  // Begins to write to the disk what was written since the last time, if that is much. The last
+  // page is left out: the next frame is going to be written to it.
+  Status StartWriteBack() {
+    const uint64_t end = buffered.length_bytes / kPageBytes * kPageBytes;
+    if (end < write_back_end + kWriteBackBytes) return Status();
+    const Status status = file->StartWriteBack(write_back_end, end - write_back_end);
+    write_back_end = end;
+    return status.ok() ? status : Poison(status);
   }
 
   SegmentEnd WrittenEnd() const EXCLUDES(mutex) {
@@ -141,9 +161,11 @@ Status SegmentWriter::Write() {
   if (base::MayPassInPlace(status)) return impl.CutBack(status);
   if (!status.ok()) return impl.Poison(status);
   impl.buffer.clear();
-  base::MutexLock lock(impl.mutex);
-  impl.written = impl.buffered;
-  return status;
+  {
+    base::MutexLock lock(impl.mutex);
+    impl.written = impl.buffered;
+  }
+  return impl.StartWriteBack();
 }
 
 Status SegmentWriter::Sync() {

@@ -67,6 +67,10 @@ WRAPPED(int, fsync, int fd) {
   EmulatedCalls* const calls = CallsFor(fd);
   return calls != nullptr ? calls->Sync(fd) : RealOf_fsync(fd);
 }
+// Only a hint.
+WRAPPED(int, sync_file_range, int fd, off_t offset, off_t size, unsigned int flags) {
+  return CallsFor(fd) != nullptr ? 0 : RealOf_sync_file_range(fd, offset, size, flags);
+}
 WRAPPED(int, ftruncate, int fd, off_t size) {
   EmulatedCalls* const calls = CallsFor(fd);
   if (calls == nullptr) return RealOf_ftruncate(fd, size);

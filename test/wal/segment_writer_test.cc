@@ -4,6 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "format/file_header.h"
@@ -13,6 +15,58 @@
 
 namespace tandem::test {
 namespace {
+
+// Counts what is asked of it beside writes, and fails when the test says so.
+class WatchedFile final : public base::File {
+ public:
+  struct Seen {
+    std::vector<std::pair<uint64_t, uint64_t>> write_backs;  // Offset and end.
+    int syncs = 0;
+    uint64_t size_bytes = 0;
+    Status next_write_back;
+  };
+  explicit WatchedFile(Seen* seen) : seen_(*seen) {}
+
+  Result<size_t> Read(uint64_t, std::span<char>) override { return size_t{0}; }
+  Status Write(uint64_t offset, std::string_view data) override {
+    seen_.size_bytes = offset + data.size();
+    return Status();
+  }
+  Status DataSync() override {
+    ++seen_.syncs;
+    return Status();
+  }
+  Status StartWriteBack(uint64_t offset, uint64_t size_bytes) override {
+    seen_.write_backs.emplace_back(offset, offset + size_bytes);
+    return seen_.next_write_back;
+  }
+  Result<uint64_t> Size() override { return seen_.size_bytes; }
+  Status Truncate(uint64_t) override { return Status(); }
+  Status Preallocate(uint64_t) override { return Status(); }
+  const std::string& name() const override { return name_; }
+
+ private:
+  Seen& seen_;
+  const std::string name_ = "watched";
+};
+
+std::unique_ptr<wal::SegmentWriter> WriterOf(WatchedFile::Seen* seen) {
+  wal::SegmentSpec spec;
+  spec.database = kLogDatabase;
+  spec.number = format::FileNumber(1);
+  spec.id = SampleId(1);
+  return *wal::SegmentWriter::Create(std::make_unique<WatchedFile>(seen), spec);
+}
+
+Status WriteFrame(wal::SegmentWriter* writer, uint64_t sequence, size_t size_bytes) {
+  const std::string payload(size_bytes, 'x');
+  format::Frame frame;
+  frame.first_sequence = sequence;
+  frame.count = 1;
+  frame.payload = payload;
+  writer->Append(frame);
+  return writer->Write();
+}
 
 BOOST_AUTO_TEST_SUITE(SegmentWriterSuite)
 
@@ -166,6 +220,37 @@ BOOST_AUTO_TEST_CASE(ASyncThatWaitsForAFailedOneFailsToo) {
   BOOST_TEST((second.code() == StatusCode::kIoError));
   BOOST_TEST(log.writer->synced_end().last_sequence == 0u);
   BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
+}
+
+// In whole pages, each once, and never what was not written.
+BOOST_AUTO_TEST_CASE(TheSystemBeginsToWriteTheLogBackAsItGrows) {
+  constexpr uint64_t kPieceBytes = 512 * 1024;
+  WatchedFile::Seen seen;
+  const auto writer = WriterOf(&seen);
+  uint64_t begun = 0;
+  for (uint64_t sequence = 1; sequence <= 100; ++sequence) {
+    BOOST_TEST(WriteFrame(writer.get(), sequence, 50'000).ToString() == "OK");
+    for (const auto& [offset, end] : std::exchange(seen.write_backs, {})) {
+      BOOST_TEST(offset == begun);
+      BOOST_TEST(end % 4096 == 0u);
+      BOOST_TEST(end <= seen.size_bytes);
+      begun = end;
+    }
+    BOOST_TEST(seen.size_bytes < begun + kPieceBytes + 4096);
+  }
+  BOOST_TEST(seen.syncs == 1);  // Of the header.
+}
+
+BOOST_AUTO_TEST_CASE(AFailedWriteBackEndsTheLogAsAFailedSyncDoes) {
+  WatchedFile::Seen seen;
+  const auto writer = WriterOf(&seen);
+  seen.next_write_back = Status::NoSpace("injected");
+  BOOST_TEST((WriteFrame(writer.get(), 1, 1 << 20).code() == StatusCode::kIoError));
+  BOOST_TEST((writer->SyncWritten().code() == StatusCode::kIoError));
+  BOOST_TEST((WriteFrame(writer.get(), 2, 1).code() == StatusCode::kIoError));
+  BOOST_TEST((writer->Close().code() == StatusCode::kIoError));
+  BOOST_TEST(seen.syncs == 1);
+  BOOST_TEST(writer->synced_end().last_sequence == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
