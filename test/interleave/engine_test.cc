@@ -35,6 +35,9 @@ BOOST_AUTO_TEST_CASE(BatchesOverTables) { ExploreNamed("BatchesOverTables"); }
 BOOST_AUTO_TEST_CASE(ChangesOfTheCatalog) { ExploreNamed("ChangesOfTheCatalog"); }
 BOOST_AUTO_TEST_CASE(ASyncFails) { ExploreNamed("ASyncFails"); }
 BOOST_AUTO_TEST_CASE(AFlushSyncsBesideWriters) { ExploreNamed("AFlushSyncsBesideWriters"); }
+BOOST_AUTO_TEST_CASE(AFlushFailsToSyncBesideAWriter) {
+  ExploreNamed("AFlushFailsToSyncBesideAWriter");
+}
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -266,6 +266,23 @@ EngineScenario AFlushSyncsBesideWriters() {
   return scenario;
 }
 
+// Of a flush and a synced write that sync the log, one fails.
+EngineScenario AFlushFailsToSyncBesideAWriter() {
+  EngineScenario scenario{.name = "AFlushFailsToSyncBesideAWriter",
+                          .plan = {.tuning = TinyTuning(), .failing_syncs = 1, .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}}, Durability::kBuffered);
+             },
+             [&] { world.Flush(); }},
+            {[&] {
+              world.Write({{"b", "2"}}, Durability::kSynced);
+            }}};
+  };
+  return scenario;
+}
+
 // Each change of the catalog is made from what the one before left: a table, a run, and a merge.
 EngineScenario ChangesOfTheCatalog() {
   EngineScenario scenario{.name = "ChangesOfTheCatalog",
@@ -325,6 +342,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            ChangesOfTheCatalog(),
                                            ASyncFails(),
                                            AFlushSyncsBesideWriters(),
+                                           AFlushFailsToSyncBesideAWriter(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
   return scenarios;

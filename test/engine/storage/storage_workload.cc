@@ -227,7 +227,8 @@ Status StorageWorkload::Commit(const std::function<void(CatalogEdit*)>& fill) {
 
 Status StorageWorkload::FlushToNewFile() {
   if (storage_->catalog().regions.empty()) return Status::NotFound("the table was never made");
-  RETURN_IF_ERROR(storage_->SyncLog());
+  RETURN_IF_ERROR(storage_->WriteLog());
+  RETURN_IF_ERROR(storage_->SyncWrittenLog());
   model_->Synced();
   ASSIGN_OR_RETURN(engine::NewFile file, storage_->CreateFile());
   const std::string content = "content of " + NumberText(file.number.value);
