@@ -65,6 +65,7 @@ struct OrderedRows {
 struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
   TableView view;                           ///< Without other indexes over its column.
+  uint64_t rows = 0;                        ///< That have the column.
   std::map<std::string, uint64_t> samples;  ///< Row counts by index key, for the values seen first.
   OrderedRows ordered[2] = {{.descending = false}, {.descending = true}};
 };
@@ -208,6 +209,7 @@ void ReadsVerifier::NoteValues(const SeenRow& row) {
     const std::optional<std::string>& key = row.values[which];
     if (!key.has_value()) continue;
     ScannedIndex& index = indexes_[which];
+    ++index.rows;
     // A value is counted from its first row on or not at all.
     if (index.samples.size() < kSampledValues) index.samples.try_emplace(*key, 0);
     const auto sample = index.samples.find(*key);
@@ -296,7 +298,8 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
   QueryOptions query;
   query.order_by = index.record->name;
   query.descending = ordered->descending;
-  query.limit = kOrderedRowsMax;
+  const bool is_large = index.rows > kOrderedRowsMax;
+  if (is_large) query.limit = kOrderedRowsMax;
   ASSIGN_OR_RETURN(RowHashes hits, Query(index, {}, query));
   const SeenRow& hit = hits.row();
   RowSum sum;
@@ -315,10 +318,10 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
     }
     sum.Add(hit.hash);
   }
-  if (sum.rows < kOrderedRowsMax) {
-    ordered->found = sum;
-  } else {
+  if (is_large) {
     ordered->end = value;
+  } else {
+    ordered->found = sum;
   }
   return Status();
 }
