@@ -252,7 +252,7 @@ EngineScenario ASyncFails() {
 // the flush or in the manifest, has to be.
 EngineScenario AFlushSyncsBesideWriters() {
   EngineScenario scenario{.name = "AFlushSyncsBesideWriters",
-                          .plan = {.tuning = TinyTuning(), .power_cut = true}};
+                          .plan = {.tuning = SmallTuning(), .power_cut = true}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.Flush(); }},
@@ -269,7 +269,7 @@ EngineScenario AFlushSyncsBesideWriters() {
 // Of a flush and a synced write that sync the log, one fails.
 EngineScenario AFlushFailsToSyncBesideAWriter() {
   EngineScenario scenario{.name = "AFlushFailsToSyncBesideAWriter",
-                          .plan = {.tuning = TinyTuning(), .failing_syncs = 1, .power_cut = true}};
+                          .plan = {.tuning = SmallTuning(), .failing_syncs = 1, .power_cut = true}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kSynced); };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] {
