@@ -127,22 +127,24 @@ Status LocalLog::Begin() {
   spec.id = NewRandomId(deps_.random);
   spec.predecessor = last_end_;
   spec.preallocate_bytes = spare_.reserved_bytes;
-  auto writer = wal::SegmentWriter::Create(std::move(spare_.file), spec);
-  if (!writer) {
+  auto created = wal::SegmentWriter::Create(std::move(spare_.file), spec);
+  if (!created) {
     deps_.directory->Remove(SegmentName(spec.number))
         .Ignore("nothing names it; the next open removes it");
-    return writer.error();
+    return created.error();
   }
+  // Once the catalog knows of the segment, nothing may fail for want of memory.
+  std::shared_ptr<wal::SegmentWriter> writer = *std::move(created);
   const format::SegmentRecord record{spec.number, spec.id};
   const Status status = deps_.add_segment(record, mark());
   if (!status.ok()) {
     // A crash may still show the edit, so the file stays.
-    (*writer)->Close().Ignore("this only frees the space that it reserved");
+    writer->Close().Ignore("this only frees the space that it reserved");
     return status;
   }
   current_ = record;
   base::MutexLock lock(mutex_);
-  writer_ = std::move(*writer);
+  writer_ = std::move(writer);
   return Status();
 }
 
