@@ -12,8 +12,9 @@
 namespace tandem::base {
 
 /// Entries are not changed in place: Put replaces one. Lifetime: an entry lives as long as a map
-/// that has it; iterators are valid until their map changes. Threads: as a std::map; maps that
-/// share entries are used by different threads freely.
+/// that has it; iterators are valid until their map changes. A moved-from map may only be assigned
+/// to or destroyed. Threads: as a std::map; maps that share entries are used by different threads
+/// freely.
 template <typename Key, typename Value>
 class SharedMap {
  public:
