@@ -65,7 +65,7 @@ class Files final : public compaction::MergeOutput {
     return key;
   }
 
-  // n rows with one column that has so many values.
+  // n rows with one column, which takes `values` values in turn.
   std::shared_ptr<format::StoreFile> Write(uint64_t n, const std::string& column,
                                            uint64_t values = 1000) {
     const auto writer = NewWriter("input-" + column);

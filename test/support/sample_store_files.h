@@ -28,7 +28,7 @@ std::string SmallOverflowValue();
 /// The same with a blocked list, for which it takes two thousand rows.
 std::string BlockedPostings();
 
-/// Reads every cell of the row that `rows` stands on, wide or not, and every overflow value in it.
+/// Reads every cell of the current row of `rows`, wide or not, and every overflow value in it.
 Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells);
 
 }  // namespace tandem::test

@@ -11,7 +11,7 @@
 
 namespace tandem::test {
 
-/// A part of `list`, in order, of which no single item can be left out any more, unless `fails` was
+/// A part of `list`, in order, from which no item can be left out any more, unless `fails` was
 /// asked `tries_max` times before. `fails(part)` says whether a part still fails.
 /// Requires: `list` fails.
 template <typename Item, typename Fails>
