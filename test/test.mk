@@ -155,6 +155,8 @@ $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJEC
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
 $(BUILD)/test_api $(BUILD)/test_growth: $(ALLOCATIONS_OBJECT)
+# A line of the growth table is measured where the processes are that use memory alone.
+$(BUILD)/test_memory: $(call objects,test/growth/growth.cc)
 # Those of growth and of memstores use the engine that its own tests start from.
 $(BUILD)/test_growth $(BUILD)/test_memstore: $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

@@ -50,6 +50,12 @@ void Free(void* memory) {
 }  // namespace
 
 Allocations& ThisThreadsAllocations() { return allocations; }
+
+uint64_t AllocationsOf(const std::function<void()>& work) {
+  const uint64_t before = allocations.count;
+  work();
+  return allocations.count - before;
+}
 int64_t LiveBytes() { return live_bytes.load(std::memory_order_relaxed); }
 AllocationPause::AllocationPause() { ++pauses; }
 AllocationPause::~AllocationPause() { --pauses; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace tandem::test {
 
@@ -15,6 +16,8 @@ struct Allocations {
   uint64_t tried = 0;             ///< While `left` was not below 0.
 };
 Allocations& ThisThreadsAllocations();
+/// How many this thread makes in `work`.
+uint64_t AllocationsOf(const std::function<void()>& work);
 
 /// Bytes that are allocated now, by all threads.
 int64_t LiveBytes();

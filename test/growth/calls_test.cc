@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
 #include "test/support/print.h"

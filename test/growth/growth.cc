@@ -8,8 +8,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "test/allocations/allocations.h"
-
 namespace tandem::test {
 namespace {
 
@@ -80,12 +78,6 @@ void Check(const Growth& growth) {
                         line << ": mended; the test and docs/performance.md call it missed");
   }
   CheckTable(growth);
-}
-
-uint64_t AllocationsOf(const std::function<void()>& work) {
-  const uint64_t before = ThisThreadsAllocations().count;
-  work();
-  return ThisThreadsAllocations().count - before;
 }
 
 }  // namespace tandem::test

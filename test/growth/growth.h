@@ -40,7 +40,4 @@ struct Growth {
 /// table: the same bound, and "missed" in it where the bound is not kept.
 void Check(const Growth& growth);
 
-/// Allocations of this thread in `work`, by operator new.
-uint64_t AllocationsOf(const std::function<void()>& work);
-
 }  // namespace tandem::test

@@ -114,6 +114,27 @@ BOOST_AUTO_TEST_CASE(FilesStayFew) {
          .measure = After(&Merged::files_max)});
 }
 
+// The executor runs nothing before a writer waits, so merges always fall behind.
+BOOST_AUTO_TEST_CASE(FilesStayFewBehindMerges) {
+  Check({.cost = "store files of a region at most during n flushes that outrun its merges",
+         .n = 16,
+         .bound = AtMost(16),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           engine.tuning.compaction_runs = engine::Tuning().compaction_runs;
+           CreateTable(&engine);
+           uint64_t most = 0;
+           for (uint64_t flush = 0; flush < n; ++flush) {
+             WriteBatch batch;
+             batch.Put("t", RowKey(flush), "d", "c", "value");
+             BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+             BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+             most = std::max(most, engine.FileCount());
+           }
+           return static_cast<double>(most);
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(AMergeTakesFewFiles) {
   Check({.cost = "inputs of the largest merge of n flushes",
          .n = 16,

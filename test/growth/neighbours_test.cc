@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
 #include "test/support/print.h"

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "test/growth/growth.h"
 #include "test/memory/memory_child.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
@@ -40,14 +41,19 @@ void Show(const MemoryShape& shape, const MemoryReport& report) {
   }
 }
 
+MemoryReport ReportOf(const MemoryShape& shape) {
+  const TemporaryDirectory directory;
+  MemoryReport report;
+  BOOST_REQUIRE(RunMemoryChild(directory.Path("db"), shape, &report));
+  return report;
+}
+
 MemoryReport Run(MemoryShape shape) {
   const char* const rows = std::getenv("TANDEM_MEMORY_ROWS");
   const char* const budget = std::getenv("TANDEM_MEMORY_MIB");
   if (rows != nullptr) shape.rows = std::strtoull(rows, nullptr, 10);
   if (budget != nullptr) shape.budget_bytes = std::strtoull(budget, nullptr, 10) * kMiB;
-  const TemporaryDirectory directory;
-  MemoryReport report;
-  BOOST_REQUIRE(RunMemoryChild(directory.Path("db"), shape, &report));
+  const MemoryReport report = ReportOf(shape);
   if (std::getenv("TANDEM_MEMORY_SHOW") != nullptr) Show(shape, report);
   BOOST_TEST(report.empty_bytes <= kEmptyMax);
   for (const MemoryPhase& phase : report.phases) {
@@ -65,8 +71,8 @@ BOOST_AUTO_TEST_CASE(ASmallBudgetIsKeptAndWhatIsResidentIsAccounted) {
   for (const MemoryPhase& phase : report.phases) {
     if (phase.end_accounted == 0) continue;  // None was open, or it held nothing.
     const uint64_t explained = phase.end_accounted + report.empty_bytes;
-    const uint64_t apart = std::max(explained, phase.end_bytes) -
-                           std::min(explained, phase.end_bytes);
+    const uint64_t apart =
+        std::max(explained, phase.end_bytes) - std::min(explained, phase.end_bytes);
     BOOST_TEST(apart <= std::max(kApartMax, phase.end_accounted / 10), phase.name);
   }
 }
@@ -74,6 +80,20 @@ BOOST_AUTO_TEST_CASE(ASmallBudgetIsKeptAndWhatIsResidentIsAccounted) {
 // Its heap keeps more of what was freed.
 BOOST_AUTO_TEST_CASE(ASmallBudgetIsKeptInAHostThatSetsNothing) {
   Run({.budget_bytes = 16 * kMiB, .rows = 50'000, .fixes_threshold = false});
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsResidentDoesNotGrowWithTheRows) {
+  Check(
+      {.cost = "resident bytes at most while n rows are loaded, merged, asked and verified, 16 MiB",
+       .n = 12500,
+       .bound = AtMost(16 * kMiB + kAboveBudgetMax),
+       .measure = [](uint64_t n) {
+         uint64_t peak = 0;
+         for (const MemoryPhase& phase : ReportOf({.budget_bytes = 16 * kMiB, .rows = n}).phases) {
+           peak = std::max(peak, phase.peak_bytes);
+         }
+         return static_cast<double>(peak);
+       }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
