@@ -20,7 +20,7 @@ namespace tandem::engine {
 
 Result<PinnedStore> EngineImpl::TakeMoment() {
   if (options_.read_only) return database_.opened.storage->TakeMoment();
-  RETURN_IF_ERROR(maintenance_->Flush(database_.regions->regions()));
+  RETURN_IF_ERROR(FlushTable({}));
   Result<PinnedStore> moment = Status::Unsupported("no moment was taken");
   RETURN_IF_ERROR(queue_->RunAlone([&] {
     moment = TakeMomentAlone();

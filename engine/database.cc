@@ -94,6 +94,10 @@ Status Database::CreateTable(const TableOptions& options) {
   return Entered(*engine_, [&] { return engine_->CreateTable(options); });
 }
 
+Result<SplitResult> Database::Split(std::string_view table, const SplitOptions& options) {
+  return Entered(*engine_, [&] { return engine_->Split(table, options); });
+}
+
 Status Database::Write(const WriteOptions& options, const WriteBatch& batch) {
   return Entered(*engine_, [&] { return engine_->Write(options, batch); });
 }

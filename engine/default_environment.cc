@@ -28,6 +28,7 @@ constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
 // A quarter for rings and half of the rest for operations in flight leaves six files for calls.
 constexpr uint32_t kOpenFilesMin = 16;
+constexpr uint64_t kRegionBytesMin = 1 << 20;
 // A handle costs the kernel about a kilobyte, so a limit of millions is not used in full.
 constexpr uint64_t kOpenFilesByDefault = 64 << 10;
 constexpr uint32_t kRingPart = 4;
@@ -51,6 +52,11 @@ Status CheckOptions(const Options& options) {
     return Status::InvalidArgument("background_threads is " +
                                    std::to_string(options.background_threads) + ", expected 1 to " +
                                    std::to_string(kThreadsMax));
+  }
+  if (options.region_bytes_max != 0 && options.region_bytes_max < kRegionBytesMin) {
+    return Status::InvalidArgument("region_bytes_max is " +
+                                   std::to_string(options.region_bytes_max) + ", expected 0 or " +
+                                   std::to_string(kRegionBytesMin) + " or more");
   }
   if (options.open_files_max != 0 && options.open_files_max < kOpenFilesMin) {
     return Status::InvalidArgument("open_files_max is " + std::to_string(options.open_files_max) +
@@ -107,6 +113,8 @@ Tuning TuningFor(const Options& options) {
   tuning.overlap_bytes = options.memory_bytes / kOverlapPart;
   tuning.block_cache_bytes =
       options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
+  tuning.region_bytes_max =
+      options.region_bytes_max == 0 ? UINT64_MAX : options.region_bytes_max;
   tuning.open_files_max = OpenFilesMax(options);
   tuning.rings_max = RingsMax(options);
   tuning.merge_window_bytes =

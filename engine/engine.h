@@ -35,6 +35,7 @@ class Engine {
   virtual Result<Snapshot> TakeSnapshot() = 0;
   virtual Status Flush(std::string_view table) = 0;
   virtual Status Compact(std::string_view table) = 0;
+  virtual Result<SplitResult> Split(std::string_view table, const SplitOptions& options) = 0;
   virtual Result<VerifyReport> Verify(bool deep) = 0;
   virtual Status Checkpoint(const std::string& path) = 0;
   virtual Result<BackupInfo> Backup(const std::string& directory) = 0;

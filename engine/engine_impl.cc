@@ -2,6 +2,7 @@
 // copies.cc.
 #include "engine/engine_impl.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/guarded.h"
@@ -39,6 +40,11 @@ std::string DurationText(int64_t micros) {
   if (micros >= 48 * kHourMicros) return std::to_string(micros / (24 * kHourMicros)) + " days";
   if (micros >= 2 * kHourMicros) return std::to_string(micros / kHourMicros) + " hours";
   return std::to_string(micros / (kHourMicros / 60)) + " minutes";
+}
+
+bool NoneIsRetired(const std::vector<std::shared_ptr<Region>>& regions) {
+  return std::none_of(regions.begin(), regions.end(),
+                      [](const auto& region) { return region->is_retired(); });
 }
 
 }  // namespace
@@ -112,8 +118,9 @@ void EngineImpl::BuildComponents() {
                          .time = &time_,
                          .health = &health_,
                          .jobs = jobs_.get(),
+                         .regions = regions,
                          .latest_view = [this](const Table& table) { return LatestView(table); },
-                         .flush = [this](Region* region) { return maintenance_->Flush({region}); },
+                         .flush = [this](Region* region) { return FlushAllOf(*region); },
                          .after_group = [this] { maintenance_->AfterGroup(); }},
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
@@ -141,30 +148,51 @@ void EngineImpl::BuildComponents() {
                                   .memstore_bytes = tuning_.memstore_bytes,
                                   .memstores_total_bytes = tuning_.memstores_total_bytes,
                                   .runs_max = tuning_.compaction_runs});
-  database_.files->set_broken_sink(
-      [this](const format::StoreFile& file, const format::BrokenSection& broken) {
-        SectionBroken(file, broken);
-      });
-  maintenance_ =
-      std::make_unique<Maintenance>(Maintenance::Dependencies{.regions = regions,
-                                                              .applier = applier_.get(),
-                                                              .log = log_.get(),
-                                                              .segments = &segments_,
-                                                              .editor = editor_.get(),
-                                                              .queue = queue_.get(),
-                                                              .flusher = flusher_.get(),
-                                                              .compactor = compactor_.get(),
-                                                              .overlaps = overlaps_.get(),
-                                                              .gate = gate_.get(),
-                                                              .health = &health_,
-                                                              .jobs = jobs_.get(),
-                                                              .tuning = tuning_});
+  const auto broken_sink = [this](const format::StoreFile& file,
+                                  const format::BrokenSection& broken) {
+    SectionBroken(file, broken);
+  };
+  database_.files->set_broken_sink(broken_sink);
+  BuildMaintenance();
   scrubber_ = std::make_unique<Scrubber>(
       Scrubber::Dependencies{.regions = regions,
                              .monitor = &monitor_,
                              .health = &health_,
                              .jobs = jobs_.get(),
                              .bytes_per_second = options_.scrub_bytes_per_second});
+}
+
+// The two know each other: a region that grows too large is split, and its halves are maintained.
+void EngineImpl::BuildMaintenance() {
+  splitter_ = std::make_unique<Splitter>(Splitter::Dependencies{
+      .regions = database_.regions.get(),
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .applier = applier_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .health = &health_,
+      .monitor = &monitor_,
+      .flush = [this](Region& region) { return FlushAllOf(region); },
+      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
+      .replaced = [this](Region& region,
+                         Splitter::Parts parts) { maintenance_->Replaced(region, parts); },
+      .begin = [this](Region& region) { maintenance_->Begin(region); }});
+  maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
+      .regions = database_.regions.get(),
+      .applier = applier_.get(),
+      .log = log_.get(),
+      .segments = &segments_,
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .overlaps = overlaps_.get(),
+      .gate = gate_.get(),
+      .health = &health_,
+      .jobs = jobs_.get(),
+      .split = [this](const Region& region) { return splitter_->SplitInMiddle(region); },
+      .tuning = tuning_});
 }
 
 // Reads continue without the section; a writable database rewrites the file, reported or not.
@@ -242,24 +270,45 @@ Result<std::vector<std::shared_ptr<Region>>> EngineImpl::RegionsOf(std::string_v
   return table->regions;
 }
 
+// Regions that are split meanwhile leave memstores to their parts.
+Status EngineImpl::FlushTable(std::string_view table) {
+  while (true) {
+    ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
+    RETURN_IF_ERROR(maintenance_->Flush(regions));
+    if (NoneIsRetired(regions)) return Status();
+  }
+}
+
+Status EngineImpl::FlushAllOf(Region& region) {
+  RETURN_IF_ERROR(maintenance_->Flush({&region}));
+  return region.is_retired() ? FlushTable(region.table().name) : Status();
+}
+
 Status EngineImpl::Flush(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
-  return maintenance_->Flush(regions);
+  return FlushTable(table);
 }
 
 Status EngineImpl::Compact(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
-  for (const auto& region : regions) RETURN_IF_ERROR(maintenance_->Compact(region));
-  return Status();
+  while (true) {
+    ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
+    for (const auto& region : regions) RETURN_IF_ERROR(maintenance_->Compact(region));
+    if (NoneIsRetired(regions)) return Status();
+  }
+}
+
+Result<SplitResult> EngineImpl::Split(std::string_view table, const SplitOptions& options) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  return splitter_->Split(table, options);
 }
 
 Status EngineImpl::FlushEverything() {
   if (!health_.CheckWritable().ok()) return Status();
-  return maintenance_->Flush(database_.regions->regions());
+  return FlushTable({});
 }
 
 // Closing takes these steps. A failure in steps 1 to 3 calls it off.
@@ -360,6 +409,7 @@ void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
   scrubber_.reset();
   maintenance_.reset();
+  splitter_.reset();
   gate_.reset();
   overlaps_.reset();
   compactor_.reset();

@@ -40,6 +40,7 @@
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
 #include "engine/jobs/overlap_builder.h"
+#include "engine/jobs/splitter.h"
 #include "engine/maintenance.h"
 #include "engine/open_handles.h"
 #include "engine/query/reader.h"
@@ -79,6 +80,7 @@ class EngineImpl final : public Engine {
   Result<Snapshot> TakeSnapshot() override;
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override;
   Result<VerifyReport> Verify(bool deep) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
@@ -88,9 +90,12 @@ class EngineImpl final : public Engine {
  private:
   // engine_impl.cc
   void BuildComponents();
+  void BuildMaintenance();
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
+  Status FlushTable(std::string_view table);
+  Status FlushAllOf(Region& region);
   Status FlushEverything();
   Status PrepareClose();
   void MergeLittle();
@@ -108,6 +113,8 @@ class EngineImpl final : public Engine {
 
   // reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
+  Result<TableView> PinRegions(std::string_view table, std::string_view first,
+                               std::optional<std::string_view> last);
   Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
                                std::string_view row);
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table,
@@ -148,6 +155,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;
+  std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.

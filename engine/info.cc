@@ -55,6 +55,8 @@ RegionInfo Describe(const RegionVersion& version) {
   for (const FileSlice& slice : version.files) {
     info.files.push_back(Describe(slice.file->store()));
     info.files.back().run = slice.run;
+    info.files.back().low_row = slice.low;
+    info.files.back().high_row = slice.high;
   }
   for (const auto& memstore : version.memstores) {
     info.memstore_rows += memstore->row_count();

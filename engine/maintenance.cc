@@ -51,7 +51,19 @@ void Maintenance::MakeTasks(Region* region) {
   region->SetTasks(std::make_unique<RegionTasks>(
       deps_.jobs, [this, region] { FlushInBackground(region); },
       [this, region] { MergeInBackground(region); },
-      [this, region] { FindOverlapsInBackground(region); }));
+      [this, region] { FindOverlapsInBackground(region); },
+      [this, region] { SplitInBackground(region); }));
+}
+
+void Maintenance::Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts) {
+  CountGrowth(&region);
+  for (const auto& part : parts) CountGrowth(part.get());
+}
+
+void Maintenance::Begin(Region& region) {
+  if (region.waiting_memstores() > 0) region.tasks().flush.Schedule();
+  ScheduleMerges(&region);
+  ScheduleOverlaps(&region);
 }
 
 void Maintenance::AfterGroup() {
@@ -182,6 +194,21 @@ void Maintenance::ScheduleMerges(Region* region) {
     return Status();
   }).Ignore("the task looks again");
   if (is_due) region->tasks().merge.Schedule();
+  if (BytesOf(region->version()->files) > deps_.tuning.region_bytes_max) {
+    region->tasks().split.Schedule();
+  }
+}
+
+// A region that cannot be split is tried again after its next flush or merge.
+void Maintenance::SplitInBackground(Region* region) {
+  if (BytesOf(region->version()->files) <= deps_.tuning.region_bytes_max) return;
+  const Status status = Guarded([&] { return deps_.split(*region); });
+  if (status.ok() || status.code() == StatusCode::kInvalidArgument ||
+      status.code() == StatusCode::kNotFound) {
+    return;
+  }
+  if (IsTriedAgain(status)) return region->tasks().split.Schedule(kMergeAgainMicros);
+  deps_.health->Log("splitting " + region->Describe() + " failed: " + status.ToString());
 }
 
 void Maintenance::MergeInBackground(Region* region) {

@@ -17,6 +17,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +59,8 @@ class Maintenance {
     WriteThrottle* gate = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
+    /// Splits a region at its middle row (Splitter::SplitInMiddle).
+    std::function<Status(const Region&)> split;
     Tuning tuning;
   };
   /// Requires: the regions are those that recovery found.
@@ -63,6 +68,12 @@ class Maintenance {
 
   /// Makes the tasks of a new table's regions. Requires: nobody else sees the table yet.
   void Prepare(const Table& table);
+  /// The same for one region.
+  void Prepare(Region& region) { MakeTasks(&region); }
+  /// The parts are in the place of the region, which is retired. Threads: the commit leader.
+  void Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts);
+  /// Schedules what a part of a split region needs.
+  void Begin(Region& region);
   /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,
   /// and schedules a flush of every waiting one. Called once, before anything is committed.
   void Start();
@@ -97,6 +108,7 @@ class Maintenance {
   void MergeInBackground(Region* region);
   void MergeEnded(Region* region, std::string_view what, const Status& status);
   void RewriteInBackground();
+  void SplitInBackground(Region* region);
   static void ScheduleOverlaps(Region* region);
   void FindOverlapsInBackground(Region* region);
   void DropInBackground();

@@ -15,13 +15,29 @@ Status Closed() { return Status::Closed("the database is closed"); }
 
 }  // namespace
 
+// A region that is split meanwhile has no rows any more: the table, which has its parts by then, is
+// found again.
+Result<TableView> EngineImpl::PinRegions(std::string_view name, std::string_view first,
+                                         std::optional<std::string_view> last) {
+  while (true) {
+    const std::shared_ptr<const Table> table = database_.regions->Find(name);
+    if (table == nullptr) return TableNotFound(name);
+    TableView view;
+    view.table = table->record;
+    bool is_current = true;
+    for (const auto& region : table->RegionsOf(first, last)) {
+      view.regions.push_back(region->version());
+      is_current &= !view.regions.back()->is_retired;
+    }
+    if (is_current) return view;
+  }
+}
+
 // (a) The sequence number is registered, (b) the versions are pinned, (c) then the time is read.
 // For a snapshot, (a) and (c) happened when it was taken; merges since then kept what was alive at
 // its time.
 Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name,
                                      std::string_view first, std::optional<std::string_view> last) {
-  const std::shared_ptr<const Table> table = database_.regions->Find(name);
-  if (table == nullptr) return TableNotFound(name);
   std::shared_ptr<const SnapshotRegistry::Registration> registration;
   if (options.snapshot != nullptr) {
     const SnapshotState& state = options.snapshot->state();
@@ -32,11 +48,7 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   } else {
     registration = snapshots_->RegisterRead();
   }
-  TableView view;
-  view.table = table->record;
-  for (const auto& region : table->RegionsOf(first, last)) {
-    view.regions.push_back(region->version());
-  }
+  ASSIGN_OR_RETURN(TableView view, PinRegions(name, first, last));
   view.point = registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   if (time_.TakeChange()) ReportClock();
@@ -52,11 +64,13 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
     ASSIGN_OR_RETURN(const TableView view, ViewOf(options, name, row, row));
     return view.RegionOf(row);
   }
-  const std::shared_ptr<const Table> table = database_.regions->Find(name);
-  if (table == nullptr) return TableNotFound(name);
   RegionView view;
-  view.table = table->record;
-  view.region = table->RegionOf(row).version();
+  do {
+    const std::shared_ptr<const Table> table = database_.regions->Find(name);
+    if (table == nullptr) return TableNotFound(name);
+    view.table = table->record;
+    view.region = table->RegionOf(row).version();
+  } while (view.region->is_retired);  // It was split meanwhile: the table has its parts by now.
   view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
   if (time_.TakeChange()) ReportClock();
   return view;

@@ -35,6 +35,8 @@ class GroupApplier {
     int64_t last_timestamp = 0;    ///< Of the last batch that was replayed.
   };
   Applied TakeApplied();
+  /// A table has other regions than before.
+  void ForgetTables() { table_ = nullptr; }
 
  private:
   Status ApplyOperations(wal::GroupReader* reader, bool replay);

@@ -184,6 +184,8 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
 }
 
 Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
+  // Regions may have been split since the batch was planned.
+  for (auto& table : request->plan->tables) table = deps_.regions->Find(table->record->id);
   ASSIGN_OR_RETURN(request->unlogged, ResolveDeletes({.first = frame.first,
                                                       .timestamp = frame.timestamp,
                                                       .now_micros = deps_.time->Now(),
@@ -194,11 +196,13 @@ Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
 }
 
 // The level of the group. Each batch of a kMemory group is in a single region; if that region logs
-// everything, the group is logged too.
+// everything, the group is logged too. So it is if the region was split after the batch was
+// planned: the batch may be in two regions now.
 Durability CommitQueue::LevelOf(const Group& group) {
   if (group.durability > Durability::kMemory) return group.durability;
   for (const Request* request = group.first; request != nullptr; request = request->next) {
-    if (request->plan->region->unlogged().logs_everything()) return Durability::kBuffered;
+    Region& region = *request->plan->region;
+    if (region.is_retired() || region.unlogged().logs_everything()) return Durability::kBuffered;
   }
   return Durability::kMemory;
 }

@@ -44,6 +44,7 @@ struct CommitDependencies {
   TimeSource* time = nullptr;
   Health* health = nullptr;
   BackgroundJobs* jobs = nullptr;
+  const RegionSet* regions = nullptr;
   /// A view of the table after all commits so far; for DeleteCell.
   std::function<TableView(const Table&)> latest_view;
   /// Switches and flushes the memstores of the region. Called outside the queue.

@@ -131,15 +131,15 @@ void WriteThrottle::Update() {
 }
 
 void WriteThrottle::Look() {
-  uint64_t bytes = 0;
+  MemstoreSum sum;
   size_t waiting_max = 0, runs_max = 0;
   for (const auto& region : deps_.regions->regions()) {
     const std::shared_ptr<const RegionVersion> version = region->version();
-    for (const auto& memstore : version->memstores) bytes += memstore->size_bytes();
+    sum.Add(*version);
     waiting_max = std::max(waiting_max, version->memstores.size() - 1);
     runs_max = std::max(runs_max, RunsToBe(*version));
   }
-  memstore_bytes_.store(bytes, std::memory_order_relaxed);
+  memstore_bytes_.store(sum.bytes(), std::memory_order_relaxed);
   waiting_max_.store(waiting_max, std::memory_order_relaxed);
   runs_max_.store(runs_max, std::memory_order_relaxed);
 }

@@ -54,15 +54,23 @@ void Compactor::Wait(const Region& region, int change) {
 const Compactor::CancelFlag& Compactor::CancelFlagOf(const Region& region, const Inputs& inputs) {
   base::MutexLock lock(mutex_);
   DueMerge& merge = due_[region.id()];
-  merge.input_bytes = BytesOf(inputs);
+  merge.input_bytes = BytesOf(inputs.slices());
   SetCancelFlag(&merge);
   return merge.end;
 }
 
-Status Compactor::Compact(Region& region) {
+RegionJobLock Compactor::Pause(Region& region) {
   Wait(region, +1);
-  RegionJobLock turn(region, Region::Work::kCompaction);
-  Wait(region, -1);
+  struct EndOfWait {
+    Compactor* compactor;
+    Region& region;
+    ~EndOfWait() { compactor->Wait(region, -1); }
+  } end{this, region};
+  return RegionJobLock(region, Region::Work::kCompaction);
+}
+
+Status Compactor::Compact(Region& region) {
+  const RegionJobLock turn = Pause(region);
   const Status status = Guarded([&] { return CompactLocked(region); });
   Settle(region, status);
   return status;
@@ -120,16 +128,10 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
     const std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
     RETURN_IF_ERROR(CompactInputs(region, *inputs, CancelFlagOf(region, *inputs)));
-    *budget -= BytesOf(*inputs);
+    *budget -= BytesOf(inputs->slices());
     policy.bytes_max = *budget;
   }
   return Status();
-}
-
-uint64_t Compactor::BytesOf(const Inputs& inputs) {
-  uint64_t bytes = 0;
-  for (const FileSlice& slice : inputs.slices()) bytes += slice.file->store().size_bytes();
-  return bytes;
 }
 
 std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
@@ -167,14 +169,13 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag&
     event.input_files += 1;
     event.input_rows += slice.high - slice.low;
   }
-  event.input_bytes = BytesOf(inputs);
+  event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
     ASSIGN_OR_RETURN(const FinishedRun files,
                      MergeSkippingBrokenSections(region, inputs, cancelled));
     RETURN_IF_ERROR(InstallOrRetire(region, inputs, files));
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
-      StoreFiles::Retire(*slice.file);
     }
     const RunSize size = SizeOf(files);
     event.files = size.files;
@@ -268,10 +269,8 @@ std::vector<format::StoreFile*> Compactor::OlderSharingKeys(const Inputs& inputs
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
                                      const CancelFlag& cancelled) {
   std::vector<compaction::MergeInput> merged;
-  uint64_t input_bytes = 0;
   for (const FileSlice& slice : inputs.slices()) {
     merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
-    input_bytes += slice.file->store().size_bytes();
   }
   const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
@@ -293,7 +292,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
     };
   }
   RunWriter run(work_, region);
-  run.ExpectBytes(input_bytes);
+  run.ExpectBytes(BytesOf(inputs.slices()));
   RETURN_IF_ERROR(compaction::MergeFiles(merged, options, &run).status());
   return run.Take();
 }
@@ -307,24 +306,50 @@ Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const Fi
   return installed;
 }
 
+// Those of the inputs that no other region refers to, as one with a part of the same file may.
+std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
+                                                 const Region& region, const Inputs& inputs) {
+  std::set<format::FileNumber> elsewhere;
+  const auto slices = inputs.slices();
+  const auto is_part = [](const FileSlice& slice) {
+    return slice.low > 0 || slice.high < slice.file->store().row_count();
+  };
+  if (std::any_of(slices.begin(), slices.end(), is_part)) {
+    for (const auto& [id, record] : catalog.regions) {
+      if (id == region.id()) continue;
+      for (const format::FileReference& reference : record.files) elsewhere.insert(reference.file);
+    }
+  }
+  std::vector<FileSlice> last;
+  for (const FileSlice& slice : slices) {
+    if (!elsewhere.contains(slice.file->store().number())) last.push_back(slice);
+  }
+  return last;
+}
+
 Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files) {
+  std::vector<FileSlice> removed;
   const auto replace_inputs = [&](RegionVersion* version) {
     const auto first = version->files.begin() + static_cast<ptrdiff_t>(inputs.first);
     version->files.erase(first, first + static_cast<ptrdiff_t>(inputs.end - inputs.first));
     InsertRun(files, inputs.slices().back().run, inputs.first, version);
   };
   CatalogEditor::Change change;
-  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+  change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {
     RegionVersion after = *region.version();
     replace_inputs(&after);
     AddFiles(files, edit);
     edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
-    for (const FileSlice& slice : inputs.slices()) {
+    removed = LastReferences(catalog, region, inputs);
+    for (const FileSlice& slice : removed) {
       edit->remove_files.push_back(slice.file->store().number());
     }
     return Status();
   };
-  change.publish = [&] { region.Update(replace_inputs); };
+  change.publish = [&] {
+    region.Update(replace_inputs);
+    for (const FileSlice& slice : removed) StoreFiles::Retire(*slice.file);
+  };
   return work_.editor->Commit(change);
 }
 

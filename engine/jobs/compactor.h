@@ -53,6 +53,9 @@ class Compactor {
   /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. A
   /// region where a merge fails permanently (base/passing.h) is left alone from then on.
   Status CompactIfDue(Region& region, const std::function<void()>& merged) EXCLUDES(mutex_);
+  /// Ends a due merge of the region that is running and keeps merges of it away while the result
+  /// lives. Waits for one that was asked for by hand.
+  RegionJobLock Pause(Region& region) EXCLUDES(mutex_);
   /// For a close, before Cancel: cancels running and later merges unless they are due and small;
   /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
   /// first error; the other regions are merged all the same.
@@ -94,7 +97,6 @@ class Compactor {
       return std::span(version.files).subspan(first, end - first);
     }
   };
-  static uint64_t BytesOf(const Inputs& inputs);
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
   const CancelFlag& CancelFlagOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
@@ -107,6 +109,8 @@ class Compactor {
   Result<FinishedRun> Merge(const Region& region, const Inputs& inputs,
                             const CancelFlag& cancelled);
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files);
+  static std::vector<FileSlice> LastReferences(const format::Catalog& catalog, const Region& region,
+                                               const Inputs& inputs);
   Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
 
   const FileWork work_;

@@ -1,6 +1,8 @@
-// The memstore is walked once. Rows of which nothing survives are left out, and a file is created
-// only when there is a row to write. Of a hot row only the states that some reader sees are walked
-// (memstore/row_states.h); if it is still large, it is written column by column, as in compaction.
+// The memstore is walked once, over the keys of the region: regions that were one when it took
+// writes share it, and each flushes its part. Rows of which nothing survives are left out, and a
+// file is created only when there is a row to write. Of a hot row only the states that some reader
+// sees are walked (memstore/row_states.h); if it is still large, it is written column by column, as
+// in compaction.
 #include "engine/jobs/flush.h"
 
 #include <algorithm>
@@ -138,9 +140,10 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
 Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
   Memstore::Iterator row(&memstore);
   RowPrefetcher prefetcher(&memstore);
-  row.SeekToFirst();
+  row.Seek(version_.start_key);
   run_.ExpectBytes(memstore.size_bytes());
-  for (prefetcher.Start(row); row.valid(); row.Next(), prefetcher.Step()) {
+  for (prefetcher.Start(row); row.valid() && version_.MayHold(row.key());
+       row.Next(), prefetcher.Step()) {
     cells_.clear();
     uint64_t looked_at = 0;
     const RowTreeView tree =
@@ -171,6 +174,18 @@ Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flu
     RETURN_IF_ERROR(status);
   }
   return Status();
+}
+
+void Flusher::Forget(const Region& region) {
+  std::map<Part, FinishedRun> forgotten;  // Which are deleted after the mutex.
+  base::MutexLock lock(mutex_);
+  for (auto entry = finished_.begin(); entry != finished_.end();) {
+    const auto here = entry++;
+    if (here->first.first == region.id()) forgotten.insert(finished_.extract(here));
+  }
+  for (const auto& [part, files] : forgotten) {
+    for (const FinishedFile& file : files) StoreFiles::Retire(*file.file);
+  }
 }
 
 Status Flusher::FlushWaiting(Region& region, const std::function<void()>& flushed) {
@@ -214,19 +229,20 @@ Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion
 
 // The files of the oldest memstore, from an earlier attempt or written now.
 Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version) {
-  const Memstore* memstore = version.memstores.front().get();
+  const Memstore* const memstore = version.memstores.front().get();
+  const Part part(region.id(), memstore);
   {
     base::MutexLock lock(mutex_);
-    const auto found = finished_.find(memstore);
+    const auto found = finished_.find(part);
     if (found != finished_.end()) return found->second;
   }
   // Their place comes first, so that files which are written are not forgotten.
-  std::map<const Memstore*, FinishedRun> finished;
-  FinishedRun& files = finished[memstore];
+  std::map<Part, FinishedRun> finished;
+  FinishedRun& files = finished[part];
   ASSIGN_OR_RETURN(files, MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
   base::MutexLock lock(mutex_);
   finished_.merge(finished);
-  return finished_.at(memstore);
+  return finished_.at(part);
 }
 
 Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {
@@ -252,7 +268,7 @@ Status Flusher::Install(Region& region, const Memstore& memstore, const Finished
   };
   RETURN_IF_ERROR(work_.editor->Commit(change));
   base::MutexLock lock(mutex_);
-  finished_.erase(&memstore);
+  finished_.erase({region.id(), &memstore});
   return Status();
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "base/mutex.h"
 #include "engine/commit/commit_queue.h"
@@ -34,6 +35,9 @@ class Flusher {
   Status Flush(Region& region, const std::function<void()>& flushed);
   /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
+  /// Deletes what was written for the region and not installed. Requires: the caller has the
+  /// region's flush turn, and the region is retired.
+  void Forget(const Region& region) EXCLUDES(mutex_);
 
  private:
   Status FlushWaiting(Region& region, const std::function<void()>& flushed);
@@ -46,9 +50,11 @@ class Flusher {
   CommitQueue* queue_;
   OverlapWorker* overlaps_;
   base::Mutex mutex_;
+  // Regions that were one share a memstore, and each flushes its part of it.
+  using Part = std::pair<format::RegionId, const Memstore*>;
   /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
   /// edit.
-  std::map<const Memstore*, FinishedRun> finished_ GUARDED_BY(mutex_);
+  std::map<Part, FinishedRun> finished_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

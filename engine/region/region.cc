@@ -57,6 +57,28 @@ bool Region::SwitchMemstore() {
   return true;
 }
 
+void Region::Inherit(const RegionVersion& former, std::vector<FileSlice> files) {
+  Update([&](RegionVersion* version) {
+    version->files = std::move(files);
+    version->overlaps = former.overlaps;
+    version->memstores.clear();
+    for (const auto& memstore : former.memstores) {
+      if (!memstore->empty()) version->memstores.push_back(memstore);
+    }
+    version->memstores.push_back(active_);
+  });
+}
+
+void Region::Retire() {
+  auto empty = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  Update([&empty](RegionVersion* version) {
+    version->is_retired = true;
+    version->files.clear();
+    version->memstores.assign(1, empty);
+  });
+  active_ = std::move(empty);
+}
+
 int64_t Region::TakeGrowth() {
   const uint64_t bytes = active_->size_bytes();
   return static_cast<int64_t>(bytes - std::exchange(counted_bytes_, bytes));
@@ -65,13 +87,6 @@ int64_t Region::TakeGrowth() {
 size_t Region::waiting_memstores() const {
   base::MutexLock lock(mutex_);
   return version_->memstores.size() - 1;
-}
-
-uint64_t Region::memstore_bytes() const {
-  const std::shared_ptr<const RegionVersion> pinned = version();
-  uint64_t bytes = 0;
-  for (const auto& memstore : pinned->memstores) bytes += memstore->size_bytes();
-  return bytes;
 }
 
 format::SequenceNumber Region::oldest_unflushed() const {

@@ -28,15 +28,18 @@ namespace tandem::engine {
 struct RegionTasks {
   using Work = std::function<void()>;
   /// As BackgroundTask.
-  RegionTasks(BackgroundJobs* jobs, Work flush_work, Work merge_work, Work overlaps_work)
+  RegionTasks(BackgroundJobs* jobs, Work flush_work, Work merge_work, Work overlaps_work,
+              Work split_work)
       : flush(jobs, base::Priority::kHigh, std::move(flush_work)),
         merge(jobs, base::Priority::kLow, std::move(merge_work)),
-        overlaps(jobs, base::Priority::kHigh, std::move(overlaps_work)) {}
+        overlaps(jobs, base::Priority::kHigh, std::move(overlaps_work)),
+        split(jobs, base::Priority::kLow, std::move(split_work)) {}
 
   BackgroundTask flush;
   BackgroundTask merge;  // And rewrite damaged files.
   // It takes a fraction of the flush before it, and queries are faster after it.
   BackgroundTask overlaps;
+  BackgroundTask split;
 };
 
 /// Threads: any, unless said otherwise.
@@ -53,7 +56,8 @@ class Region {
   const std::string& start_key() const { return start_key_; }
   const std::string& end_key() const { return end_key_; }
 
-  /// The current version, pinned.
+  /// The current version, pinned. A reader that meets one of a retired region finds the table
+  /// again.
   std::shared_ptr<const RegionVersion> version() const EXCLUDES(mutex_);
   /// Applies `change` to a copy of the version, drops the overlaps of files that are gone, and
   /// installs the copy. `change` does no I/O.
@@ -64,6 +68,14 @@ class Region {
   /// Replaces it with an empty memstore, so that the old one waits for its flush; does nothing if
   /// it is empty. Returns whether it was replaced. Threads: the commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
+  /// Takes over what `files` hold and what the memstores of `former`, a version of the region that
+  /// this one is a part of, hold of its keys. Those memstores wait for their flush. Requires: no
+  /// other thread sees this region. Threads: the commit leader.
+  void Inherit(const RegionVersion& former, std::vector<FileSlice> files) EXCLUDES(mutex_);
+  /// Gives up all rows, which other regions have taken over. From now on the region stays empty.
+  /// Threads: the commit leader.
+  void Retire() EXCLUDES(mutex_);
+  bool is_retired() const EXCLUDES(mutex_) { return version()->is_retired; }
   /// Bytes by which the active memstore has grown since the last call; may be negative after a
   /// switch. Threads: the commit leader.
   int64_t TakeGrowth();
@@ -72,7 +84,6 @@ class Region {
 
   /// Memstores that wait for their flush.
   size_t waiting_memstores() const EXCLUDES(mutex_);
-  uint64_t memstore_bytes() const EXCLUDES(mutex_);
   /// The oldest operation that no file holds; kSequenceMax when all are in files.
   format::SequenceNumber oldest_unflushed() const EXCLUDES(mutex_);
 

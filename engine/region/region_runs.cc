@@ -10,6 +10,19 @@ bool BeginsRun(const RegionVersion& version, size_t file) {
 
 }  // namespace
 
+uint64_t ShareOf(const FileSlice& slice, uint64_t of_file) {
+  const uint64_t rows = slice.high - slice.low, all = slice.file->store().row_count();
+  if (rows >= all) return of_file;
+  return static_cast<uint64_t>(static_cast<double>(of_file) * static_cast<double>(rows) /
+                               static_cast<double>(all));
+}
+
+uint64_t BytesOf(std::span<const FileSlice> files) {
+  uint64_t bytes = 0;
+  for (const FileSlice& slice : files) bytes += ShareOf(slice, slice.file->store().size_bytes());
+  return bytes;
+}
+
 RegionRuns RunsOf(const RegionVersion& version) {
   RegionRuns runs;
   for (size_t i = 0; i < version.files.size(); ++i) {
@@ -19,9 +32,9 @@ RegionRuns RunsOf(const RegionVersion& version) {
     }
     const FileSlice& slice = version.files[i];
     compaction::RunDescription& run = runs.described.back();
-    run.bytes += slice.file->store().size_bytes();
+    run.bytes += ShareOf(slice, slice.file->store().size_bytes());
     run.rows += slice.high - slice.low;
-    run.deletes += slice.file->store().statistics().deletes;
+    run.deletes += ShareOf(slice, slice.file->store().statistics().deletes);
   }
   runs.firsts.push_back(version.files.size());
   return runs;

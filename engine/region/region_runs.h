@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "compaction/pick.h"
@@ -14,6 +16,11 @@ struct RegionRuns {
   /// Run i is the version's files [firsts[i], firsts[i + 1]); one entry more than runs.
   std::vector<size_t> firsts;
 };
+
+/// The part of a quantity of the whole file that falls to the slice, by its rows.
+uint64_t ShareOf(const FileSlice& slice, uint64_t of_file);
+/// The bytes of files, each by its share.
+uint64_t BytesOf(std::span<const FileSlice> files);
 
 RegionRuns RunsOf(const RegionVersion& version);
 size_t RunCount(const RegionVersion& version);

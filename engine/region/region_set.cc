@@ -22,6 +22,14 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(
   return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
 }
 
+void MemstoreSum::Add(const RegionVersion& region) {
+  for (const auto& memstore : region.memstores) {
+    const bool is_waiting = memstore != region.memstores.back();
+    if (is_waiting && !waiting_.insert(memstore.get()).second) continue;
+    bytes_ += memstore->size_bytes();
+  }
+}
+
 RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
                                        std::vector<format::RegionRecord> regions) const {
   std::sort(regions.begin(), regions.end(),
@@ -29,8 +37,7 @@ RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
   auto table = std::make_shared<Table>();
   table->record = std::make_shared<const format::TableRecord>(record);
   for (const format::RegionRecord& region : regions) {
-    table->regions.push_back(
-        std::make_shared<Region>(region, table->record, account_, chain_cells_max_));
+    table->regions.push_back(NewRegion(region, table->record));
   }
   Addition addition;
   addition.by_name[record.name] = table;
@@ -42,6 +49,28 @@ void RegionSet::Add(Addition addition) {
   base::MutexLock lock(mutex_);
   by_name_.merge(addition.by_name);
   by_id_.merge(addition.by_id);
+}
+
+std::shared_ptr<Region> RegionSet::NewRegion(
+    const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table) const {
+  return std::make_shared<Region>(record, std::move(table), account_, chain_cells_max_);
+}
+
+std::shared_ptr<const Table> RegionSet::WithParts(const Table& table,
+                                                  const std::shared_ptr<Region>& region,
+                                                  std::span<const std::shared_ptr<Region>> parts) {
+  auto changed = std::make_shared<Table>(table);
+  const auto place = std::find(changed->regions.begin(), changed->regions.end(), region);
+  changed->regions.insert(changed->regions.erase(place), parts.begin(), parts.end());
+  changed->retired.push_back(region);
+  return changed;
+}
+
+void RegionSet::Replace(std::shared_ptr<const Table> table) {
+  std::shared_ptr<const Table> old;  // Released after the mutex.
+  base::MutexLock lock(mutex_);
+  old = std::exchange(by_id_.find(table->record->id)->second, table);
+  by_name_.find(table->record->name)->second = std::move(table);
 }
 
 std::shared_ptr<const Table> RegionSet::Find(std::string_view name) const {
@@ -72,9 +101,9 @@ std::vector<std::shared_ptr<Region>> RegionSet::regions() const {
 }
 
 uint64_t RegionSet::memstore_bytes() const {
-  uint64_t bytes = 0;
-  for (const auto& region : regions()) bytes += region->memstore_bytes();
-  return bytes;
+  MemstoreSum sum;
+  for (const auto& region : regions()) sum.Add(*region->version());
+  return sum.bytes();
 }
 
 format::SequenceNumber RegionSet::oldest_unflushed() const {

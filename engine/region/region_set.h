@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,9 @@ namespace tandem::engine {
 /// A table with its regions by start key, which tile the key space. Immutable.
 struct Table {
   std::shared_ptr<const format::TableRecord> record;
-  std::vector<std::shared_ptr<Region>> regions;
+  std::vector<std::shared_ptr<Region>> regions;  ///< By start key; they tile the key space.
+  /// Regions that were split. Background tasks may still refer to them.
+  std::vector<std::shared_ptr<Region>> retired = {};
 
   /// The region that holds `row`.
   Region& RegionOf(std::string_view row) const { return *regions[PlaceOf(row)]; }
@@ -34,6 +37,17 @@ struct Table {
 };
 
 /// Threads: any.
+/// Adds up the memstores of regions. One that the parts of a split region share counts once.
+class MemstoreSum {
+ public:
+  void Add(const RegionVersion& region);
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  uint64_t bytes_ = 0;
+  std::unordered_set<const Memstore*> waiting_;  // Only these can be shared.
+};
+
 class RegionSet {
  public:
   /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is passed to
@@ -56,6 +70,17 @@ class RegionSet {
       EXCLUDES(mutex_) {
     Add(Prepare(table, std::move(regions)));
   }
+
+  /// The table with the regions `parts` in the place of `region`, which is retired in it. Requires:
+  /// the parts, by start key, tile the region; it is one of the table's.
+  static std::shared_ptr<const Table> WithParts(const Table& table,
+                                                const std::shared_ptr<Region>& region,
+                                                std::span<const std::shared_ptr<Region>> parts);
+  /// An empty region of the table.
+  std::shared_ptr<Region> NewRegion(const format::RegionRecord& record,
+                                    std::shared_ptr<const format::TableRecord> table) const;
+  /// Shows `table` in the place of the one with its id. Allocates nothing.
+  void Replace(std::shared_ptr<const Table> table) EXCLUDES(mutex_);
 
   /// nullptr when there is none.
   std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);

@@ -54,9 +54,16 @@ struct FileSlice {
 struct RegionVersion {
   format::RegionId id;
   std::string start_key, end_key;
+  /// The region was split: its rows are in other regions of its table now.
+  bool is_retired = false;
   std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
   std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.
   std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
+
+  /// Whether the row is in the region's range. Memstores and files may hold rows of other regions.
+  bool MayHold(std::string_view row) const {
+    return row >= start_key && (end_key.empty() || row < end_key);
+  }
 };
 
 /// The version without its memstores, for long work: it pins no memory that a flush could free.

@@ -41,6 +41,7 @@ struct Tuning {
   uint32_t section_alignment = 4096;       ///< Of store files; 64 in tests.
   uint64_t file_bytes = 2ull << 30;        ///< A store file ends when its rows take this many bytes
   uint32_t file_rows = kRowsPerFileMax;    ///< or are this many.
+  uint64_t region_bytes_max = 4ull << 30;  ///< A region with more bytes in files is split.
   uint32_t chain_cells_max = 16;           ///< A row of a memstore with more cells becomes a tree.
   /// Most runs of an idle region (compaction::MergePolicy); under load fewer than twice as many.
   uint32_t compaction_runs = 8;

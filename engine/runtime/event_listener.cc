@@ -8,6 +8,7 @@ void EventListener::OnFlushBegin(const FlushEvent&) {}
 void EventListener::OnFlushEnd(const FlushEvent&) {}
 void EventListener::OnCompactionBegin(const CompactionEvent&) {}
 void EventListener::OnCompactionEnd(const CompactionEvent&) {}
+void EventListener::OnRegionSplit(const RegionSplitEvent&) {}
 void EventListener::OnStallBegin(const StallEvent&) {}
 void EventListener::OnStallEnd(const StallEvent&) {}
 void EventListener::OnOverlapsBuilt(const OverlapsEvent&) {}

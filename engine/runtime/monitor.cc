@@ -65,6 +65,11 @@ Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status
   return event->status;
 }
 
+void Monitor::Split(const RegionSplitEvent& event) {
+  Add(region_splits_);
+  Tell([&event](EventListener& listener) { listener.OnRegionSplit(event); });
+}
+
 void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   event.micros = static_cast<uint64_t>(NowMicros() - began_micros);
   Add(overlap_pairs_, event.pairs);
@@ -114,6 +119,7 @@ Statistics Monitor::Counters() const {
   statistics.flush_micros = value(flush_micros_);
   statistics.failed_flushes = value(failed_flushes_);
   statistics.compactions = value(compactions_);
+  statistics.region_splits = value(region_splits_);
   statistics.compacted_rows = value(compacted_rows_);
   statistics.compacted_bytes = value(compacted_bytes_);
   statistics.compaction_micros = value(compaction_micros_);

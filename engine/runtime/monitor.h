@@ -33,6 +33,7 @@ class Monitor {
   /// allocation in it failed. `work` fills in what it made.
   Status RunFlush(FlushEvent* event, const std::function<Status()>& work);
   Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
+  void Split(const RegionSplitEvent& event);
   /// `began_micros`: NowMicros() when the building began.
   void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
 
@@ -71,7 +72,7 @@ class Monitor {
   Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
-  Counter broken_sections_{0}, rewritten_files_{0};
+  Counter broken_sections_{0}, rewritten_files_{0}, region_splits_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};
   Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
 };

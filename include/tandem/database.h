@@ -165,6 +165,8 @@ struct IndexInfo {
 struct FileInfo {
   uint64_t number = 0;
   uint64_t run = 0;  ///< Of its region: files of one run hold disjoint keys and count as one.
+  /// The region's part of the file: rows [low, high). The halves of a split region share files.
+  uint64_t low_row = 0, high_row = 0;
   uint64_t size_bytes = 0;
   uint64_t rows = 0, cells = 0, deletes = 0;    ///< Deletes: cells that are delete markers.
   uint64_t min_sequence = 0, max_sequence = 0;  ///< Of the operations in it.
@@ -227,6 +229,26 @@ struct BackupInfo {
   uint64_t last_sequence = 0;                   ///< The last operation in its store files.
   uint64_t files = 0, bytes = 0;                ///< Store files and log segments.
   uint64_t copied_files = 0, copied_bytes = 0;  ///< Of these, not there before. 0 in a list.
+};
+
+/// How a region is split (Database::Split).
+struct SplitOptions {
+  /// The first key of the right half; the region that holds it is split. Empty: the middle row.
+  std::string key = {};
+  /// RegionInfo::id of the region to split. 0: the one that holds `key`, or the largest one.
+  uint64_t region_id = 0;
+  bool dry_run = false;  ///< Changes nothing and returns what the halves would hold.
+};
+/// One half of a region. A row counts once for each file and memstore that holds it.
+struct RegionHalf {
+  uint64_t region_id = 0;  ///< 0 after a dry run.
+  uint64_t rows = 0;
+  uint64_t bytes = 0;  ///< Of files, with their indexes, by the share of rows; and of memstores.
+};
+struct SplitResult {
+  uint64_t region_id = 0;  ///< The region that was split, and is gone.
+  std::string key;         ///< The first key of the right half.
+  RegionHalf left, right;  ///< As they were when the call began.
 };
 
 /// An open database. Threads: any, many at a time, except for the destructor.
@@ -296,6 +318,12 @@ class Database {
   /// there are more than 16 runs, and waits. An empty name: all tables. Errors: as Flush;
   /// kCancelled (Close). The inputs of a failed step are unchanged.
   Status Compact(std::string_view table);
+  /// Splits a region of the table in two. Writes no row and no index entry: the halves share the
+  /// region's files, each with the rows on its side, until merges rewrite them. The region is
+  /// flushed first; readers, snapshots and writers go on. Errors: kNotFound (table, region id),
+  /// kInvalidArgument (the key is not in that region, begins a region already, or is too long; the
+  /// region has fewer than two rows; the table has kRegionsMax regions), kReadOnly, those of Flush.
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options = {});
   /// Checks every file of the database against its checksums and the catalog. With `deep` it also
   /// checks that each index equals its rows, both ways, and that forward, reverse and point reads
   /// agree. Damage is a finding, not an error. Threads: readers and writers may run meanwhile.

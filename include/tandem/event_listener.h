@@ -51,6 +51,13 @@ struct CompactionEvent {
   Status status = {};  ///< kCancelled: a close or Compact came. The inputs stay then.
 };
 
+/// A region was split in two. Its files are shared by its halves until merges rewrite them.
+struct RegionSplitEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;  ///< Which is gone.
+  uint64_t left_id = 0, right_id = 0;
+};
+
 /// A writer waits until flushes have made room or merges made runs fewer, on the writer's thread.
 struct StallEvent {
   std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
@@ -91,6 +98,7 @@ class EventListener {
   virtual void OnFlushEnd(const FlushEvent& event);
   virtual void OnCompactionBegin(const CompactionEvent& event);
   virtual void OnCompactionEnd(const CompactionEvent& event);
+  virtual void OnRegionSplit(const RegionSplitEvent& event);
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);

@@ -48,6 +48,9 @@ struct Options {
   /// it on a server with thousands of files; lower it where connections or other databases need the
   /// descriptors.
   uint32_t open_files_max = 0;
+  /// A region whose files take more bytes is split in two at its middle row, in the background.
+  /// That bounds the largest merge. At least 1 MiB; 0: never.
+  uint64_t region_bytes_max = 4ull << 30;
   IoBackend io = IoBackend::kAuto;
   /// Verifies store files in the background at this rate, over and over, to find disk decay early;
   /// 0: off. Set it to a few MB/s on servers with idle disks; leave it at 0 on battery power or on

@@ -30,6 +30,11 @@ BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
   ExploreNamed("SnapshotGoesWhileACompactionBegins");
 }
 BOOST_AUTO_TEST_CASE(OverlapsBesideAMerge) { ExploreNamed("OverlapsBesideAMerge"); }
+BOOST_AUTO_TEST_CASE(ASplitBesideWritersAndReaders) {
+  ExploreNamed("ASplitBesideWritersAndReaders");
+}
+BOOST_AUTO_TEST_CASE(SplitsBesideFlushesAndMerges) { ExploreNamed("SplitsBesideFlushesAndMerges"); }
+BOOST_AUTO_TEST_CASE(ASplitThenAPowerCut) { ExploreNamed("ASplitThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(CreateTableBesideWrites) { ExploreNamed("CreateTableBesideWrites"); }
 BOOST_AUTO_TEST_CASE(BatchesOverTables) { ExploreNamed("BatchesOverTables"); }
 BOOST_AUTO_TEST_CASE(ChangesOfTheCatalog) { ExploreNamed("ChangesOfTheCatalog"); }

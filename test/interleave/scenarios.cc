@@ -191,6 +191,50 @@ EngineScenario OverlapsBesideAMerge() {
   return scenario;
 }
 
+// Batches over both halves, and reads that began before the region was split.
+EngineScenario ASplitBesideWritersAndReaders() {
+  EngineScenario scenario{.name = "ASplitBesideWritersAndReaders",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Split("m"); }},
+            {[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2")); }},
+            {[&] { world.Scan(); }, [&] { world.Get("z"); }, [&] { world.Query("2"); }}};
+  };
+  return scenario;
+}
+
+// Flushes and merges of the region and of its halves, a split of a half, and a batch at kMemory
+// that was planned for one region.
+EngineScenario SplitsBesideFlushesAndMerges() {
+  EngineScenario scenario{.name = "SplitsBesideFlushesAndMerges",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("0"));
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Split("m"); }, [&] { world.Split("t"); }},
+            {[&] { world.Write(Pair("1")); }, [&] { world.Flush(); }, [&] { world.Compact(); }},
+            {[&] { world.Write(Pair("2"), Durability::kMemory); }, [&] { world.Count("2"); }}};
+  };
+  return scenario;
+}
+
+// What a flush made durable stays, whichever half it is in.
+EngineScenario ASplitThenAPowerCut() {
+  EngineScenario scenario{.name = "ASplitThenAPowerCut",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0"), Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Split("m"); }},
+            {[&] { world.Write(Pair("1"), Durability::kMemory); },
+             [&] { world.Write(Pair("2"), Durability::kSynced); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario CreateTableBesideWrites() {
   EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
@@ -337,6 +381,9 @@ std::vector<EngineScenario> EngineScenarios() {
                                            CloseBesideCalls(),
                                            SnapshotGoesWhileACompactionBegins(),
                                            OverlapsBesideAMerge(),
+                                           ASplitBesideWritersAndReaders(),
+                                           SplitsBesideFlushesAndMerges(),
+                                           ASplitThenAPowerCut(),
                                            CreateTableBesideWrites(),
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),

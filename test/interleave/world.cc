@@ -416,6 +416,12 @@ void World::Compact() {
   call.RecordStatus(status, [](ModelState*) { return true; });
 }
 
+void World::Split(const std::string& row) {
+  Call call(this, "split at " + row);
+  const Status status = engine_->Split("t", {.key = row}).status();
+  call.RecordStatus(status, [](ModelState*) { return true; });
+}
+
 void World::CreateTable(const std::string& name) {
   Call call(this, "create table " + name);
   const Status status = engine_->CreateTable(TableNamed(name, plan_.two_regions));

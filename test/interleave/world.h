@@ -86,6 +86,8 @@ class World {
   void ReleaseSnapshot();
   void Flush(const std::string& table = "t");
   void Compact();
+  /// At the row, which begins no region yet.
+  void Split(const std::string& row);
   void CreateTable(const std::string& name);
   void Close();
 

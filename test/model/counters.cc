@@ -20,6 +20,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"index refusals", &Counters::index_refusals},
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},
+      {"splits", &Counters::splits},
       {"reopens", &Counters::reopens},
       {"power cuts", &Counters::power_cuts},
       {"kills", &Counters::kills},

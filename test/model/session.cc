@@ -139,7 +139,8 @@ void Session::Maintain() {
     const bool all = dice_.Chance(10);
     return Do({.kind = Kind::kFlush, .table = all ? "" : dice_.Pick(tables_).options.name});
   }
-  Do({.kind = Kind::kCompact, .table = dice_.Pick(tables_).options.name});
+  const Kind kind = dice_.Chance(50) ? Kind::kSplit : Kind::kCompact;
+  Do({.kind = kind, .table = dice_.Pick(tables_).options.name});
 }
 
 void Session::Hold() {
@@ -205,7 +206,9 @@ std::vector<SessionAction> Session::NewWorkUntilPowerFails() {
     } else if (choice < 9) {
       actions.push_back({.kind = Kind::kFlush, .table = dice_.Pick(tables_).options.name});
     } else if (dice_.Chance(50)) {
-      actions.push_back({.kind = Kind::kCompact, .table = dice_.Pick(tables_).options.name});
+      const Kind kind = dice_.Chance(50) ? Kind::kSplit : Kind::kCompact;
+      actions.push_back({.kind = kind, .table = dice_.Pick(tables_).options.name});
+      actions.back().seed = dice_.Next() | 1;
     } else {
       actions.push_back({.kind = Kind::kDrain});
     }

@@ -80,6 +80,7 @@ class Session {
   void Acknowledge(const SessionAction& action, JournalBatch entry);
   void RefuseBad(const SessionAction& action);
   Status Flush(const std::string& table);
+  Status Split(const SessionAction& action);
   void TakeSnapshot();
   void OpenCursor(const TablePlan& plan);
   void AdvanceCursor();

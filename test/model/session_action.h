@@ -17,6 +17,7 @@ struct SessionAction {
     kWriteBad,  ///< A batch that has to be refused.
     kFlush,
     kCompact,
+    kSplit,  ///< A region of the table.
     kRunOne,
     kDrain,
     kTakeSnapshot,

@@ -97,9 +97,11 @@ void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
   using Kind = SessionAction::Kind;
   for (const SessionAction& action : actions) {
     store_.clock().Advance(action.advance_micros);
+    if (action.seed != 0) own_dice_ = Dice(action.seed);
     if (action.kind == Kind::kWrite && !Write(action).ok()) return;
     if (action.kind == Kind::kFlush && !Flush(action.table).ok()) return;
     if (action.kind == Kind::kCompact && !store_.engine().Compact(action.table).ok()) return;
+    if (action.kind == Kind::kSplit && !Split(action).ok()) return;
     if (action.kind == Kind::kDrain) store_.executor().Drain();
   }
 }

@@ -9,10 +9,10 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "test/support/temporary_directory.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
-#include "test/support/temporary_directory.h"
 
 namespace tandem::test {
 

@@ -75,6 +75,9 @@ class GuardedEngine final : public engine::Engine {
   Status Compact(std::string_view table) override {
     return Within(guard_, [&] { return engine_->Compact(table); });
   }
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override {
+    return Within(guard_, [&] { return engine_->Split(table, options); });
+  }
   Result<VerifyReport> Verify(bool deep) override {
     return Within(guard_, [&] { return engine_->Verify(deep); });
   }

@@ -47,6 +47,11 @@ class ExamMaker {
     Require(world_.engine().Compact(table), "Compact");
     Remember();
   }
+  void Split(const std::string& table, const std::string& key) {
+    const Status status = world_.engine().Split(table, {.key = key}).status();
+    if (status.code() != StatusCode::kInvalidArgument) Require(status, "Split");
+    Remember();
+  }
   void Reopen() {
     Require(world_.Close(), "Close");
     Remember();

@@ -184,6 +184,9 @@ ExamShape MakeRandom(const Workload& workload, uint64_t seed) {
       case Step::Kind::kCompact:
         maker.Compact(step.table);
         break;
+      case Step::Kind::kSplit:
+        maker.Split(step.table, step.key);
+        break;
       case Step::Kind::kReopen:
         maker.Reopen();
         break;

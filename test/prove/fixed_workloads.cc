@@ -59,6 +59,9 @@ class Script {
     return Add({.kind = Step::Kind::kFlush, .table = table});
   }
   Script& Compact() { return Add({.kind = Step::Kind::kCompact, .table = "t"}); }
+  Script& Split(const std::string& key = {}) {
+    return Add({.kind = Step::Kind::kSplit, .table = "t", .key = key});
+  }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -166,6 +169,19 @@ Workload Compaction(uint64_t seed) {
       .Done();
 }
 
+// Halves with and without files, a merge of one half of a file, and a batch over both.
+Workload Splits(uint64_t seed) {
+  return Script("splits", seed)
+      .Create(Table("t"))
+      .Written({Put("r1", {{"c", "a"}}), Put("r2", {{"c", "a"}}), Put("r3", {{"c", "b"}})})
+      .Split("r2")
+      .Written({Put("r1", {{"c", "b"}}), Delete(Kind::kDeleteRow, "r2")})
+      .Split()
+      .Compact()
+      .Written({Put("r2", {{"c", "c"}}), Put("r3", {{"c", "c"}})})
+      .Done();
+}
+
 Workload LogRoll(uint64_t seed) {
   Script script("log-roll", seed);
   script.tuning().memstore_bytes = 8 << 10;
@@ -263,6 +279,19 @@ Workload MemoryBatches(uint64_t seed) {
       .Done();
 }
 
+// A batch that was in one region is in two afterwards.
+Workload MemoryBatchesSplit(uint64_t seed) {
+  return Script("memory-batches-of-a-split-region", seed)
+      .Create(Table("t", 2))
+      .Unlogged("t")
+      .Write(Durability::kMemory, {Put("a", {{"c", "1"}}), Put("z", {{"c", "1"}})})
+      .Split("m")
+      .Write(Durability::kMemory, {Put("z", {{"c", "2"}})})
+      .Write(Durability::kMemory, {Put("a", {{"c", "3"}}), Delete(Kind::kDeleteCell, "z", "c")})
+      .Flush()
+      .Done();
+}
+
 // The deletion reveals a cell of the first batch, so that the log must not hold it alone.
 Workload MemoryBatchesRead(uint64_t seed) {
   ModelOperation older = Put("p", {{"c", "1"}});
@@ -327,10 +356,26 @@ Workload BackgroundFlushes(uint64_t seed) {
 }  // namespace
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
-  constexpr Workload (*kMakers[])(uint64_t) = {
-      Puts,        BufferedTail, Batches,           MemoryBatchesRead, IndexUpdates,  Deletes,
-      Flushes,     Compaction,   LogRoll,           Creations,         Reopenings,    MemoryWrites,
-      LargeValues, Families,     BackgroundFlushes, ManifestRoll,      MemoryBatches, ManySegments};
+  constexpr Workload (*kMakers[])(uint64_t) = {Puts,
+                                               BufferedTail,
+                                               Batches,
+                                               MemoryBatchesRead,
+                                               IndexUpdates,
+                                               Deletes,
+                                               Flushes,
+                                               Compaction,
+                                               LogRoll,
+                                               Creations,
+                                               Reopenings,
+                                               MemoryWrites,
+                                               LargeValues,
+                                               Families,
+                                               BackgroundFlushes,
+                                               ManifestRoll,
+                                               MemoryBatches,
+                                               ManySegments,
+                                               Splits,
+                                               MemoryBatchesSplit};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -26,6 +26,8 @@ Status Runner::Take(const Step& step) {
       RETURN_IF_ERROR(machine_.engine().Compact(step.table));
       history_.Flushed(step.table);
       return Status();
+    case Step::Kind::kSplit:
+      return Split(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return Status();
@@ -35,6 +37,11 @@ Status Runner::Take(const Step& step) {
       return machine_.Open();
   }
   return Status();
+}
+
+Status Runner::Split(const Step& step) {
+  const Status status = machine_.engine().Split(step.table, {.key = step.key}).status();
+  return status.code() == StatusCode::kInvalidArgument ? Status() : status;  // It has no boundary.
 }
 
 Status Runner::Write(const Step& step) {

@@ -98,19 +98,22 @@ Step RandomStep(const Workload& workload, Choices* choices) {
   const uint64_t choice = choices->Below(20);
   const TableOptions& table = workload.tables[choices->Below(workload.tables.size())];
   if (choice < 12) return RandomWrite(workload, table, choices);
+  // What regions of an unlogged table lose is no end of the batches.
+  const bool may_split = !workload.IsUnlogged(table.name) && choices->OneIn(2);
   step.kind = choice < 15   ? Step::Kind::kFlush
-              : choice < 16 ? Step::Kind::kCompact
+              : choice < 16 ? (may_split ? Step::Kind::kSplit : Step::Kind::kCompact)
               : choice < 18 ? Step::Kind::kRunJob
                             : Step::Kind::kReopen;
-  if (choices->OneIn(2) || step.kind == Step::Kind::kCompact) step.table = table.name;
+  const bool is_of_table = step.kind == Step::Kind::kCompact || step.kind == Step::Kind::kSplit;
+  if (is_of_table || choices->OneIn(2)) step.table = table.name;
   return step;
 }
 
 }  // namespace
 
 std::string Step::Describe() const {
-  constexpr const char* kNames[] = {"write",   "create table", "flush",
-                                    "compact", "run one job",  "close and reopen"};
+  constexpr const char* kNames[] = {"write", "create table", "flush",           "compact",
+                                    "split", "run one job",  "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";

@@ -19,6 +19,7 @@ struct Step {
     kCreateTable,
     kFlush,
     kCompact,
+    kSplit,   ///< A region of the table, at `key`, or in its middle.
     kRunJob,  ///< One job of the background, if there is any.
     kReopen,  ///< A clean close, and an open.
   };
@@ -26,6 +27,7 @@ struct Step {
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
   Durability durability = Durability::kWritten;  ///< kWrite.
   std::string table{};                           ///< kCreateTable, kCompact, kFlush; empty for all.
+  std::string key{};                             ///< kSplit.
 
   std::string Describe() const;
 };

@@ -37,6 +37,7 @@ enum class Count : uint8_t {
   kPasts,
   kFlushes,
   kCompactions,
+  kSplits,
   kVerifications,
   kReopens,
   kRecoveries,

@@ -57,6 +57,7 @@ struct Step {
     kLie,
     kFlush,
     kCompact,
+    kSplit,
     kWork,
     kAdvance,
     kSnapshot,

@@ -100,8 +100,8 @@ Result<SessionResult> Session::Run() {
 bool Session::IsAllowed(const Status& status) const {
   if (!is_failing()) return false;
   const StatusCode code = status.code();
-  return code == StatusCode::kIoError || base::MayPass(status) ||
-         code == StatusCode::kReadOnly || code == StatusCode::kBusy;
+  return code == StatusCode::kIoError || base::MayPass(status) || code == StatusCode::kReadOnly ||
+         code == StatusCode::kBusy;
 }
 
 Status Session::RunStep(const Step& step) {
@@ -117,6 +117,8 @@ Status Session::RunStep(const Step& step) {
       return Flush(step.name);
     case Step::Kind::kCompact:
       return In("compact " + step.name, engine_->Compact(step.name));
+    case Step::Kind::kSplit:
+      return Split(step);
     case Step::Kind::kWork:
       if (step.number == 0) executor_->Drain();
       for (uint64_t i = 0; i < step.number; ++i) executor_->RunOne();
@@ -152,6 +154,19 @@ Status Session::RunStep(const Step& step) {
       break;
   }
   return {};
+}
+
+// At a key of the workload, or in the middle of the largest region.
+Status Session::Split(const Step& step) {
+  constexpr size_t kRegionsUsed = 16;
+  for (const TableInfo& table : engine_->Info().tables) {
+    if (table.options.name == step.name && table.regions.size() >= kRegionsUsed) return {};
+  }
+  SplitOptions options;
+  if (step.number % 3 != 0) options.key = keys_[step.number % keys_.size()];
+  const Status status = engine_->Split(step.name, options).status();
+  if (status.code() == StatusCode::kInvalidArgument) return {};  // There is no boundary.
+  return In("split " + step.name, status);
 }
 
 Status Session::Write(const Step& step, bool expected) {

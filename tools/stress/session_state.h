@@ -48,6 +48,7 @@ class Session {
   void BeginStep();
 
   // Work.
+  Status Split(const Step& step);
   Status Write(const Step& step, bool expected);
   Status Acknowledge(const Step& step);
   bool Refuses(const test::ModelOperation& operation) const;

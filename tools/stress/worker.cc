@@ -206,8 +206,7 @@ Status Worker::CompareOrder(const Snapshot& snapshot, const Predicate& predicate
   ordered.order_by = "size";
   ordered.descending = dice_.Chance(50);
   scanned.no_index = true;
-  const Predicate sized =
-      Predicate::And({predicate, Predicate::IsNotNull("w:size")});
+  const Predicate sized = Predicate::And({predicate, Predicate::IsNotNull("w:size")});
   const std::string where = "south: query " + predicate.ToString() + " by size at a snapshot";
   stressed_.Begin("query in the order of an index");
   auto found = ReadAll(stressed_.database->Query(read, kSouth, predicate, ordered));
@@ -269,6 +268,21 @@ Status Worker::Past() {
                        now);
 }
 
+Status Worker::Split(const std::string& table) {
+  constexpr size_t kRegionsUsed = 64;
+  const Result<DatabaseInfo> database = stressed_.database->Info();
+  if (!database.has_value()) return In("info", database.error());
+  for (const TableInfo& info : database->tables) {
+    if (info.options.name == table && info.regions.size() >= kRegionsUsed) return {};
+  }
+  stressed_.Begin("split");
+  stressed_.log->Add(Format("{} split {}", thread_, table));
+  const Status status = stressed_.database->Split(table).status();
+  if (status.code() == StatusCode::kInvalidArgument) return {};  // It has no boundary.
+  if (status.ok()) stressed_.expected->Add(Count::kSplits);
+  return In("split " + table, status);
+}
+
 Status Worker::Care() {
   const std::string table = dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
@@ -283,6 +297,7 @@ Status Worker::Care() {
     stressed_.expected->Add(Count::kCompactions);
     return In("compact " + table, stressed_.database->Compact(table));
   }
+  if (dice_.Chance(50)) return Split(table);
   stressed_.Begin("verify");
   const auto report = stressed_.database->Verify(false);
   if (!report.has_value()) return In("verify", report.error());

@@ -45,6 +45,7 @@ class Worker {
   Status Hold();
   Status Past();
   Status Care();
+  Status Split(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 
   const Stressed stressed_;

@@ -1,0 +1,149 @@
+// The middle is found by bisection over the rows of the largest source: a row's ordinal in each
+// other file takes one search of its block index. So a few dozen blocks are read, however large the
+// region is.
+#include "engine/jobs/split_point.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/region/region_runs.h"
+
+namespace tandem::engine {
+namespace {
+
+// The keys of a memstore that lie in the region, ascending. Views: as long as the memstore.
+std::vector<std::string_view> KeysOf(const RegionVersion& version, const Memstore& memstore) {
+  std::vector<std::string_view> keys;
+  Memstore::Iterator row(&memstore);
+  for (row.Seek(version.start_key); row.valid() && version.MayHold(row.key()); row.Next()) {
+    keys.push_back(row.key());
+  }
+  return keys;
+}
+
+uint64_t CountBelow(std::span<const std::string_view> keys, std::string_view key) {
+  return static_cast<uint64_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin());
+}
+
+// The first ordinal of the slice whose key is `key` or above; its end if there is none.
+Result<uint32_t> CutOf(const FileSlice& slice, std::string_view key) {
+  ASSIGN_OR_RETURN(const uint32_t at, slice.file->store().LowerBound(key));
+  return std::clamp(at, slice.low, slice.high);
+}
+
+Result<std::string> KeyAt(format::StoreFile& file, uint32_t ordinal) {
+  ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
+  ASSIGN_OR_RETURN(const uint32_t block, carrier->BlockOf(ordinal));
+  ASSIGN_OR_RETURN(const format::RowBlockRef rows, carrier->ReadRows(block));
+  std::string key;
+  RETURN_IF_ERROR(rows->AppendKey(ordinal - rows->first(), &key));
+  return key;
+}
+
+// The rows of a region's sources, each in key order.
+class Sources {
+ public:
+  explicit Sources(const RegionVersion& version) : files_(version.files) {
+    for (const auto& memstore : version.memstores) keys_.push_back(KeysOf(version, *memstore));
+    for (size_t i = 0; i < count(); ++i) {
+      rows_ += RowsOf(i);
+      if (RowsOf(i) > RowsOf(largest_)) largest_ = i;
+    }
+  }
+
+  /// Files, then memstores.
+  size_t count() const { return files_.size() + keys_.size(); }
+  uint64_t RowsOf(size_t source) const {
+    if (source >= files_.size()) return keys_[source - files_.size()].size();
+    return files_[source].high - files_[source].low;
+  }
+  uint64_t rows() const { return rows_; }
+  size_t largest() const { return largest_; }
+  Result<std::string> KeyOf(size_t source, uint64_t place) const;
+  Result<uint64_t> CountBelow(std::string_view key) const;
+
+ private:
+  std::span<const FileSlice> files_;
+  std::vector<std::vector<std::string_view>> keys_;  // Of each memstore.
+  uint64_t rows_ = 0;
+  size_t largest_ = 0;
+};
+
+Result<std::string> Sources::KeyOf(size_t source, uint64_t place) const {
+  if (source >= files_.size()) return std::string(keys_[source - files_.size()][place]);
+  const FileSlice& slice = files_[source];
+  return KeyAt(slice.file->store(), slice.low + static_cast<uint32_t>(place));
+}
+
+Result<uint64_t> Sources::CountBelow(std::string_view key) const {
+  uint64_t count = 0;
+  for (const FileSlice& slice : files_) {
+    ASSIGN_OR_RETURN(const uint32_t cut, CutOf(slice, key));
+    count += cut - slice.low;
+  }
+  for (const auto& keys : keys_) count += engine::CountBelow(keys, key);
+  return count;
+}
+
+// The first place in the largest source that has rows before it, and at least half of all; the
+// number of its rows if there is none.
+Result<uint64_t> MiddleOfLargest(const Sources& sources) {
+  uint64_t low = 0, high = sources.RowsOf(sources.largest());
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    ASSIGN_OR_RETURN(const std::string key, sources.KeyOf(sources.largest(), middle));
+    ASSIGN_OR_RETURN(const uint64_t before, sources.CountBelow(key));
+    if (before > 0 && before >= sources.rows() / 2) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+Result<std::string> FindMiddle(const RegionVersion& version) {
+  const Sources sources(version);
+  ASSIGN_OR_RETURN(const uint64_t middle, MiddleOfLargest(sources));
+  if (middle < sources.RowsOf(sources.largest())) return sources.KeyOf(sources.largest(), middle);
+  // More than half of all rows lie after those of the largest source. Any boundary will do.
+  for (size_t i = 0; i < sources.count(); ++i) {
+    if (sources.RowsOf(i) == 0) continue;
+    ASSIGN_OR_RETURN(std::string key, sources.KeyOf(i, sources.RowsOf(i) - 1));
+    ASSIGN_OR_RETURN(const uint64_t before, sources.CountBelow(key));
+    if (before > 0) return key;
+  }
+  return Status::InvalidArgument("it has fewer than two rows: there is no row to split it at");
+}
+
+Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
+  Sides sides;
+  for (const FileSlice& slice : version.files) {
+    ASSIGN_OR_RETURN(const uint32_t cut, CutOf(slice, key));
+    FileSlice left = slice, right = slice;
+    left.high = right.low = cut;
+    if (left.low < left.high) sides.left_files.push_back(std::move(left));
+    if (right.low < right.high) sides.right_files.push_back(std::move(right));
+  }
+  for (const FileSlice& slice : sides.left_files) sides.left.rows += slice.high - slice.low;
+  for (const FileSlice& slice : sides.right_files) sides.right.rows += slice.high - slice.low;
+  sides.left.bytes = BytesOf(sides.left_files);
+  sides.right.bytes = BytesOf(sides.right_files);
+  for (const auto& memstore : version.memstores) {
+    const std::vector<std::string_view> keys = KeysOf(version, *memstore);
+    if (keys.empty()) continue;
+    const uint64_t left = CountBelow(keys, key);
+    const uint64_t left_bytes = memstore->size_bytes() * left / keys.size();
+    sides.left.rows += left;
+    sides.right.rows += keys.size() - left;
+    sides.left.bytes += left_bytes;
+    sides.right.bytes += memstore->size_bytes() - left_bytes;
+  }
+  return sides;
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,346 @@
+// Splitting regions: reads before and after are the same at every snapshot, no byte of a row or an
+// index is written, and the files go with the last half that refers to them.
+#define BOOST_TEST_DYN_LINK
+#include <tandem/event_listener.h>
+#include <tandem/limits.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/engine/test_engine.h"
+#include "test/support/print.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+struct SplitListener final : EventListener {
+  void OnRegionSplit(const RegionSplitEvent& event) override {
+    ids = {event.region_id, event.left_id, event.right_id};
+  }
+  std::vector<uint64_t> ids;
+};
+
+std::string Key(uint64_t i) { return std::to_string(10'000 + i); }
+
+struct SplitFixture : TestEngine {
+  SplitFixture() {
+    options.listener = listener;
+    tuning.compaction_runs = 100;
+    tuning.memstore_bytes = 16 << 20;
+    tuning.memstores_total_bytes = 64 << 20;
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(engine().CreateTable(SimpleTable(2)).ToString(), "OK");
+  }
+  engine::Engine& engine() { return **this; }
+
+  /// Puts of rows [first, end), "c" of them by `value`.
+  void PutRows(uint64_t first, uint64_t end, const std::string& value,
+               Durability durability = Durability::kWritten) {
+    WriteBatch batch;
+    for (uint64_t i = first; i < end; ++i) {
+      batch.Put("t", Key(i), "d", "c", value + std::to_string(i % 7));
+      batch.Put("t", Key(i), "d", "q", value);
+    }
+    BOOST_REQUIRE_EQUAL(Write(batch, durability).ToString(), "OK");
+  }
+  void Flush() { BOOST_REQUIRE_EQUAL(engine().Flush("t").ToString(), "OK"); }
+  void Compact() { BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK"); }
+  SplitResult Split(const SplitOptions& options = {}) {
+    const auto result = engine().Split("t", options);
+    BOOST_REQUIRE_EQUAL(result.status().ToString(), "OK");
+    return *result;
+  }
+  std::string Refusal(const SplitOptions& options, const std::string& table = "t") {
+    return engine().Split(table, options).status().ToString();
+  }
+  TableInfo Info() { return engine().Info().tables[0]; }
+  uint64_t StoreFiles() {
+    const auto names = (*disk.OpenDirectory("db", false))->List();
+    BOOST_REQUIRE(names.has_value());
+    const auto is_store = [](const std::string& name) { return name.starts_with("store-"); };
+    return static_cast<uint64_t>(std::count_if(names->begin(), names->end(), is_store));
+  }
+  std::vector<std::string> Hits(const std::string& value, const ReadOptions& read = {}) {
+    std::vector<std::string> keys;
+    auto cursor = engine().Query(read, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+    BOOST_REQUIRE(cursor.has_value());
+    while (cursor->Next()) keys.emplace_back(cursor->row().key());
+    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+    return keys;
+  }
+  void CheckSound() {
+    const Result<VerifyReport> report = engine().Verify(true);
+    BOOST_REQUIRE(report.has_value());
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
+  }
+  void Reopen() {
+    BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  }
+
+  std::shared_ptr<SplitListener> listener = std::make_shared<SplitListener>();
+};
+
+BOOST_FIXTURE_TEST_SUITE(SplitTest, SplitFixture)
+
+BOOST_AUTO_TEST_CASE(ReadsAreTheSameAndNothingIsWritten) {
+  PutRows(0, 300, "a");
+  Flush();
+  PutRows(100, 200, "b");
+  Flush();
+  const std::string before = Rows();
+  const std::vector<std::string> hits = Hits("b3");
+  BOOST_REQUIRE(!hits.empty());
+  const uint64_t written = engine().GetStatistics().flushed_bytes;
+  const uint64_t files = StoreFiles();
+
+  const SplitResult preview = Split({.dry_run = true});
+  BOOST_CHECK_EQUAL(Info().regions.size(), 1u);
+  const SplitResult split = Split();
+  BOOST_CHECK_EQUAL(split.key, Key(150));
+  BOOST_CHECK_EQUAL(preview.key, split.key);
+  BOOST_CHECK_EQUAL(preview.left.rows, 200u);
+  BOOST_CHECK_EQUAL(split.left.rows, 200u);
+  BOOST_CHECK_EQUAL(split.right.rows, 200u);
+  BOOST_CHECK_EQUAL(preview.left.region_id, 0u);
+  BOOST_CHECK(
+      (listener->ids == std::vector{split.region_id, split.left.region_id, split.right.region_id}));
+  BOOST_CHECK_EQUAL(engine().GetStatistics().region_splits, 1u);
+  BOOST_CHECK_EQUAL(engine().GetStatistics().flushed_bytes, written);
+  BOOST_CHECK_EQUAL(StoreFiles(), files);
+
+  for (int life = 0; life < 2; ++life) {
+    const TableInfo info = Info();
+    BOOST_REQUIRE_EQUAL(info.regions.size(), 2u);
+    BOOST_CHECK_EQUAL(info.regions[0].end_key, split.key);
+    BOOST_CHECK_EQUAL(info.regions[1].start_key, split.key);
+    BOOST_REQUIRE_EQUAL(info.regions[1].files.size(), 2u);
+    BOOST_CHECK_EQUAL(info.regions[1].files[0].low_row, 150u);
+    BOOST_CHECK_EQUAL(info.regions[1].files[1].low_row, 50u);
+    BOOST_CHECK_EQUAL(Rows(), before);
+    BOOST_CHECK(Hits("b3") == hits);
+    BOOST_CHECK_EQUAL(*engine().Count({}, "t", Predicate::Equal("c", "b3"), {}), hits.size());
+    CheckSound();
+    Reopen();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AFileGoesWithTheLastHalfThatRefersToIt) {
+  PutRows(0, 100, "a");
+  Flush();
+  const std::string before = Rows();
+  Split();
+  BOOST_CHECK_EQUAL(StoreFiles(), 1u);
+  // A run of the left half alone.
+  PutRows(0, 1, "a");
+  Flush();
+  for (int i = 0; i < 2; ++i) {
+    Compact();
+    executor.Drain();
+    BOOST_CHECK_EQUAL(StoreFiles(), 2u);
+    const TableInfo info = Info();
+    for (const RegionInfo& region : info.regions) {
+      BOOST_REQUIRE_EQUAL(region.files.size(), 1u);
+      BOOST_CHECK_EQUAL(region.files[0].low_row, 0u);
+      BOOST_CHECK_EQUAL(region.files[0].high_row, region.files[0].rows);
+    }
+    BOOST_CHECK_EQUAL(Rows(), before);
+    CheckSound();
+    Reopen();
+  }
+}
+
+// Writers come between the flush and the exchange: what they leave in memory is shared.
+BOOST_AUTO_TEST_CASE(HalvesFlushTheirPartsOfASharedMemstore) {
+  struct Writer final : EventListener {
+    void OnFlushEnd(const FlushEvent&) override {
+      if (std::exchange(writes, false)) fixture->PutRows(20, 60, "m");
+    }
+    SplitFixture* fixture = nullptr;
+    bool writes = false;
+  };
+  const auto writer = std::make_shared<Writer>();
+  writer->fixture = this;
+  options.listener = writer;
+  Reopen();
+  for (const bool killed : {false, true}) {
+    PutRows(0, 100, "a");
+    writer->writes = true;
+    Split();
+    BOOST_REQUIRE(!writer->writes);
+    const std::string rows = Rows();
+    BOOST_CHECK_EQUAL(Value(Key(20), "q"), "m");
+    BOOST_CHECK_EQUAL(Hits("m3").size(), 6u);
+    uint64_t memstores = 0;
+    for (const RegionInfo& region : Info().regions) memstores += region.memstores;
+    BOOST_CHECK_GE(memstores, Info().regions.size() + 2);
+    if (killed) {
+      Kill();
+      BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+    } else {
+      Flush();
+      for (const RegionInfo& region : Info().regions) BOOST_CHECK_EQUAL(region.memstores, 1u);
+    }
+    BOOST_CHECK_EQUAL(Rows(), rows);
+    CheckSound();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SnapshotsCursorsAndDeletesGoOn) {
+  PutRows(0, 100, "a");
+  Flush();
+  PutRows(40, 60, "b");
+  auto snapshot = engine().TakeSnapshot();
+  const ReadOptions then{.snapshot = &*snapshot};
+  const std::vector<std::string> hits = Hits("a3", then);
+  auto cursor = engine().Scan({}, "t", {});
+  BOOST_REQUIRE(cursor->Next());
+  Split({.key = Key(50)});
+  Split({.key = Key(52)});
+  WriteBatch batch;
+  batch.DeleteRow("t", Key(51));
+  batch.DeleteColumn("t", Key(53), "d", "c");
+  batch.DeleteCell("t", Key(45), "d", "q");
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  PutRows(49, 53, "z", Durability::kMemory);  // Over three regions.
+  BOOST_CHECK_EQUAL(Value(Key(45), "q"), "a");
+  BOOST_CHECK_EQUAL(Value(Key(53), "c"), "-");
+  BOOST_CHECK(Hits("a3", then) == hits);
+  Compact();
+  BOOST_CHECK(Hits("a3", then) == hits);
+  uint64_t rows = 1;
+  while (cursor->Next()) ++rows;
+  BOOST_CHECK_EQUAL(cursor->status().ToString(), "OK");
+  BOOST_CHECK_EQUAL(rows, 100u);
+  CheckSound();
+  cursor = Status::NotFound("");
+  snapshot = Status::NotFound("");
+  const std::string text = Rows();
+  Reopen();
+  BOOST_CHECK_EQUAL(Rows(), text);
+}
+
+BOOST_AUTO_TEST_CASE(UnloggedRowsAreWholeAfterACrash) {
+  // Of a batch at kMemory, one half would be flushed without the other.
+  PutRows(0, 10, "a", Durability::kMemory);
+  Split({.key = Key(5)});
+  PutRows(0, 1, "x");
+  BOOST_REQUIRE_EQUAL(engine().Info().tables[0].regions[0].memstores, 1u);
+  Kill();
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  BOOST_CHECK_EQUAL(Value(Key(9), "q"), "a");
+  BOOST_CHECK_EQUAL(Value(Key(4), "q"), "a");
+  BOOST_CHECK_EQUAL(Value(Key(0), "q"), "x");
+}
+
+BOOST_AUTO_TEST_CASE(BadSplitsAreRefused) {
+  BOOST_CHECK_EQUAL(Refusal({}, "none"), "NotFound: table 'none' does not exist");
+  BOOST_CHECK_EQUAL(Refusal({}),
+                    "InvalidArgument: region 1 of table 't': it has fewer than two rows: there is "
+                    "no row to split it at");
+  PutRows(0, 1, "a");
+  BOOST_CHECK(Refusal({}).starts_with("InvalidArgument"));
+  Flush();
+  BOOST_CHECK(Refusal({}).starts_with("InvalidArgument"));
+  BOOST_CHECK_EQUAL(Info().regions.size(), 1u);
+  PutRows(1, 9, "a");
+  Split({.key = Key(5)});
+  BOOST_CHECK_EQUAL(Refusal({.key = Key(5)}),
+                    "InvalidArgument: region 3 of table 't' begins at '10005' already");
+  BOOST_CHECK_EQUAL(
+      Refusal({.key = Key(2), .region_id = 3}),
+      "InvalidArgument: the key '10002' lies in region 2 of table 't', not in region 3");
+  BOOST_CHECK_EQUAL(Refusal({.region_id = 1}), "NotFound: table 't' has no region 1");
+  BOOST_CHECK(Refusal({.key = std::string(kRowKeyBytesMax + 1, 'x')}).starts_with("InvalidArg"));
+  Split({.key = "zzz"});  // An empty half is allowed, as split keys of a new table are.
+  BOOST_CHECK_EQUAL(Info().regions.size(), 3u);
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_CASE(TablesHaveSoManyRegionsAndNoMore) {
+  TableOptions table = SimpleTable();
+  table.name = "many";
+  for (uint32_t i = 1; i < kRegionsMax; ++i) table.split_keys.push_back(Key(i));
+  BOOST_REQUIRE_EQUAL(engine().CreateTable(table).ToString(), "OK");
+  BOOST_CHECK_EQUAL(Refusal({.key = Key(7) + "x"}, "many"),
+                    "InvalidArgument: table 'many' has 4096 regions, the limit is 4096");
+  BOOST_CHECK_EQUAL(Put("k", "q", "v").ToString(), "OK");
+}
+
+BOOST_AUTO_TEST_CASE(ALargeRegionIsSplitInTheBackground) {
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  tuning.region_bytes_max = 200'000;
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  TestRandom random("split");
+  for (int flush = 0; flush < 10; ++flush) {
+    WriteBatch batch;
+    for (uint64_t i = 0; i < 500; ++i) {
+      std::string value(200, 0);
+      for (char& byte : value) byte = static_cast<char>(random.Below(256));
+      batch.Put("t", Key(random.Below(5000)), "d", "q", value);
+    }
+    BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+    Flush();
+    executor.Drain();
+  }
+  BOOST_CHECK_GE(Info().regions.size(), 4u);
+  BOOST_CHECK_LE(Info().regions.size(), 16u);
+  CheckSound();
+  Compact();
+  executor.Drain();
+  CheckSound();
+}
+
+// The classic procedure: the entries whose row is at or after the split key move to the right index
+// and get its start key. The logical entries (start key, index, value, row) must be the same.
+BOOST_AUTO_TEST_CASE(EntriesEqualThoseOfTheClassicProcedure) {
+  TestRandom random("classic");
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> classic;  // By start key.
+  WriteBatch batch;
+  for (uint64_t i = 0; i < 400; ++i) {
+    const std::string key = Key(random.Below(2000)), value = std::to_string(random.Below(20));
+    batch.Put("t", key, "d", "c", value);
+    std::erase_if(classic[""], [&](const auto& entry) { return entry.second == key; });
+    classic[""].emplace_back(value, key);
+  }
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  for (int split = 0; split < 60; ++split) {
+    const std::string key = Key(random.Below(2000));
+    const auto region = std::prev(classic.upper_bound(key));
+    if (region->first == key) continue;
+    std::vector<std::pair<std::string, std::string>> left, right;
+    for (const auto& entry : region->second) (entry.second < key ? left : right).push_back(entry);
+    region->second = std::move(left);
+    classic[key] = std::move(right);
+    Split({.key = key});
+    if (random.Below(10) == 0) Compact();
+  }
+  const TableInfo info = Info();
+  BOOST_REQUIRE_EQUAL(info.regions.size(), classic.size());
+  for (const RegionInfo& region : info.regions) {
+    std::vector<std::pair<std::string, std::string>>& entries = classic.at(region.start_key);
+    std::sort(entries.begin(), entries.end());
+    std::vector<std::pair<std::string, std::string>> found;
+    Predicate rows = Predicate::IsNotNull("c");
+    auto cursor = engine().Query({}, "t", rows, {.order_by = "by_c"});
+    BOOST_REQUIRE(cursor.has_value());
+    while (cursor->Next()) {
+      const std::string key(cursor->row().key());
+      if (key < region.start_key || (!region.end_key.empty() && key >= region.end_key)) continue;
+      found.emplace_back(*cursor->row().Find("d", "c"), key);
+    }
+    std::sort(found.begin(), found.end());
+    BOOST_CHECK(found == entries);
+  }
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
