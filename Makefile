@@ -2,7 +2,7 @@
 #
 #   make            the program build/tandem and both libraries
 #   make demo       the main job on real data
-#   make test       every test               make tidy      the rules of the house
+#   make test       every test               make tidy      the rules of style that a script can check
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make strain     threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
@@ -32,7 +32,7 @@ PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_PEERS = librocksdb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 # Says nothing where all is there, on whatever system.
-DEPENDENCIES = CXX='$(CXX)' CXXFLAGS='$(CXXFLAGS)' tools/house/dependencies.sh
+DEPENDENCIES = CXX='$(CXX)' CXXFLAGS='$(CXXFLAGS)' tools/dev/dependencies.sh
 INSTALL = @$(DEPENDENCIES)
 
 HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
@@ -80,8 +80,8 @@ help:
 clean:
 	rm -rf build build-*
 
-# Two precompiled headers halve the time of a build; see tools/house/prelude.h.
-PRELUDE = $(BUILD)/obj/tools/house/prelude.h
+# Two precompiled headers halve the time of a build; see tools/dev/prelude.h.
+PRELUDE = $(BUILD)/obj/tools/dev/prelude.h
 $(BUILD)/obj/%.h.gch: %.h $(BUILD)/obj/flags
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
@@ -96,7 +96,7 @@ $(BUILD)/obj/flags: always
 .PHONY: always
 
 compile = $(CXX) -include $(PRELUDE) $(CXXFLAGS_ALL) -MMD -MP -c $< -o $@
-$(BUILD)/obj/%.o: %.cc $(BUILD)/obj/flags | $(BUILD)/obj/tools/house/prelude.h.gch
+$(BUILD)/obj/%.o: %.cc $(BUILD)/obj/flags | $(BUILD)/obj/tools/dev/prelude.h.gch
 	@mkdir -p $(@D)
 	@echo "  CXX $<"
 	$(Q)$(compile)
@@ -126,6 +126,6 @@ $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 .SECONDEXPANSION:
 # What is built elsewhere is described there.
 include tools/bench/bench.mk tools/examples/examples.mk tools/install/install.mk
-include tools/house/house.mk test/test.mk
+include tools/dev/dev.mk test/test.mk
 
 -include $(shell find $(wildcard build build-*) -name '*.d' 2>/dev/null)

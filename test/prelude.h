@@ -1,7 +1,7 @@
-// What most tests include, compiled once: see tools/house/prelude.h.
+// What most tests include, compiled once: see tools/dev/prelude.h.
 #pragma once
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "tools/house/prelude.h"
+#include "tools/dev/prelude.h"

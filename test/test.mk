@@ -16,7 +16,7 @@ test-programs: $(TEST_PROGRAMS)
 test:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory programs test-programs $(BUILD)/tandem_bench
-	@TANDEM=$(BUILD)/tandem tools/house/run_tests.sh $(TEST_RUNS)
+	@TANDEM=$(BUILD)/tandem tools/dev/run_tests.sh $(TEST_RUNS)
 
 # The sanitizers run every test program, or those of FOLDERS, the long ones with fewer operations;
 # RUNS names cases instead, as PROGRAM:FILTER. ASan and the fuzzer share one build by clang, whose
@@ -50,8 +50,8 @@ SANITIZED_PROGRAMS = $(sort $(if $(STRAINED)$(filter test_tools% test_examples%,
   $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run)))))
 sanitized: $(SANITIZED_PROGRAMS)
 	@strain=; failed=0; \
-	$(if $(STRAINED),tools/house/run_strain.sh $(BUILD)/tandem $(STRAINED) --threads 8 $(SEED:%=--seed %) & strain=$$!;) \
-	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/house/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
+	$(if $(STRAINED),tools/dev/run_strain.sh $(BUILD)/tandem $(STRAINED) --threads 8 $(SEED:%=--seed %) & strain=$$!;) \
+	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/dev/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
 	wait $$strain || failed=1; exit $$failed
 
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
@@ -96,7 +96,7 @@ FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/verb.cc,$(wi
 .PHONY: fuzz-corpus fuzz-program
 fuzz fuzz-corpus: fuzz-program
 	@SEED=$(SEED) GROW=$(filter fuzz-corpus,$@) \
-	  tools/house/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+	  tools/dev/run_fuzz.sh build-asan/fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 fuzz-program:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
 	@$(MAKE) --no-print-directory $(ASAN) build-asan/fuzz
@@ -125,8 +125,8 @@ $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override SANITIZE
 PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): private override OPT = -O1
 $(PLAIN_OBJECTS): private override SANITIZE := $(SANITIZE)
-$(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/house/prelude.h
-$(PLAIN_OBJECTS): | $(BUILD)/obj/tools/house/prelude.h.gch
+$(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/dev/prelude.h
+$(PLAIN_OBJECTS): | $(BUILD)/obj/tools/dev/prelude.h.gch
 
 $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"

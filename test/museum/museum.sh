@@ -97,7 +97,7 @@ start_suite() {
     tests)
       exec setsid bash -c 'for each; do build/test_$each --report_level=short || exit; done' - "${tests[@]}"
       ;;
-    fuzz) exec setsid tools/house/run_fuzz.sh build-asan/fuzz $((1 + $3 / 14)) ;;
+    fuzz) exec setsid tools/dev/run_fuzz.sh build-asan/fuzz $((1 + $3 / 14)) ;;
     *) exec setsid build/prove "$2" --seed "$seed" --directory "$TMPDIR" ;;
   esac >"$1.log" 2>&1
 }

@@ -17,7 +17,7 @@ build-analyze/%.ok: %.cc
 HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,h)
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
-	@tools/house/tidy.py
+	@tools/dev/tidy.py
 	@$(MAKE) --no-print-directory tidy-headers
 .PHONY: tidy-headers
 tidy-headers: $(HEADERS:%=build-tidy/%.ok)

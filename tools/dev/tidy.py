@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The rules of the house that a script can prove: the order of rooms, what a room holds, one includer
-per third-party header, sizes of files and functions, line length, banned calls. Prints one line a
-violation and exits 1 when there is any. Headers that do not compile alone are found by `make tidy`
-itself."""
+"""The rules of docs/style.md that a script can check: the order of rooms, what a room holds, one
+includer per third-party header, sizes of files and functions, line length, banned calls. Prints one
+line a violation and exits 1 when there is any. Headers that do not compile alone are found by `make
+tidy` itself."""
 import os
 import re
 import subprocess

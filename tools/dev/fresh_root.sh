@@ -44,7 +44,7 @@ make_root() {
   release=$(. /etc/os-release && echo "$ID ${VERSION_ID:-} ${VERSION_CODENAME:-}") || release=unknown
   [ "${release% *}" = "debian 12" ] || cannot "this is no Debian 12: $release"
   unshare --mount --pid --fork true 2>/dev/null || cannot "no namespaces for its mounts"
-  tools/house/dependencies.sh mmdebstrap || cannot "no mmdebstrap"
+  tools/dev/dependencies.sh mmdebstrap || cannot "no mmdebstrap"
   local file sources include=git,make options=()
   mapfile -t sources < <(source_files "${release##* }")
   [ "${#sources[@]}" -gt 0 ] || cannot "no package source for ${release##* }"
