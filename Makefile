@@ -4,7 +4,7 @@
 #   make demo       the main job on real data
 #   make test       every test               make tidy      the rules of style that a script can check
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
-#   make strain     threads on one database under ThreadSanitizer, STRESS_SECONDS=
+#   make stress-tsan  threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
 #   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md

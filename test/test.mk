@@ -36,23 +36,23 @@ asan:
 tsan:
 	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS='$(filter-out test_interleave%,$(RUNS))' \
-	  STRAIN_SECONDS=$(STRESS_SECONDS)
+	  STRESSED_SECONDS=$(STRESS_SECONDS)
 # The threads alone.
 STRESS_SECONDS ?= 90
 TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 TEST_OPT=-O0
-strain:
+stress-tsan:
 	$(INSTALL) $(PACKAGES_BUILD)
-	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRAIN_SECONDS=$(STRESS_SECONDS)
-.PHONY: strain sanitized
-STRAIN_SECONDS ?= 0
-STRAINED = $(filter-out 0,$(STRAIN_SECONDS))
-SANITIZED_PROGRAMS = $(sort $(if $(STRAINED)$(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) \
+	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRESSED_SECONDS=$(STRESS_SECONDS)
+.PHONY: stress-tsan sanitized
+STRESSED_SECONDS ?= 0
+STRESSED = $(filter-out 0,$(STRESSED_SECONDS))
+SANITIZED_PROGRAMS = $(sort $(if $(STRESSED)$(filter test_tools% test_examples%,$(RUNS)),$(BUILD)/tandem) \
   $(foreach run,$(RUNS),$(BUILD)/$(firstword $(subst :, ,$(run)))))
 sanitized: $(SANITIZED_PROGRAMS)
-	@strain=; failed=0; \
-	$(if $(STRAINED),tools/dev/run_strain.sh $(BUILD)/tandem $(STRAINED) --threads 8 $(SEED:%=--seed %) & strain=$$!;) \
+	@stress=; failed=0; \
+	$(if $(STRESSED),tools/dev/run_stress.sh $(BUILD)/tandem $(STRESSED) --threads 8 $(SEED:%=--seed %) & stress=$$!;) \
 	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/dev/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
-	wait $$strain || failed=1; exit $$failed
+	wait $$stress || failed=1; exit $$failed
 
 # The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
 # from SEED (another one every time); as many side by side as there are processors, the last of the
@@ -174,3 +174,7 @@ $(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJEC
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
 # What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
+
+# Names that these targets had before; docs/testing.md has the table.
+.PHONY: strain
+strain: stress-tsan

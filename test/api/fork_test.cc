@@ -168,9 +168,9 @@ int AskAndDestroy(Handles* handles) {
 }
 
 /// Threads that keep the engine busy: writers, readers, flushes and merges.
-class Strain {
+class BusyThreads {
  public:
-  explicit Strain(Handles* handles) {
+  explicit BusyThreads(Handles* handles) {
     for (int thread = 0; thread < 2; ++thread) {
       threads_.emplace_back([this, handles, thread] {
         for (int i = 0; !ends_; ++i) {
@@ -193,7 +193,7 @@ class Strain {
     threads_.clear();
     return !failed_;
   }
-  ~Strain() { End(); }
+  ~BusyThreads() { End(); }
 
  private:
   std::atomic<bool> ends_{false}, failed_{false};
@@ -206,12 +206,12 @@ BOOST_AUTO_TEST_CASE(AChildOfABusyParentTouchesNothing) {
   for (const IoBackend io : {IoBackend::kAuto, IoBackend::kPosix}) {
     const TemporaryDirectory directory;
     Handles handles(directory.Path("db"), io);
-    Strain strain(&handles);
+    BusyThreads busy(&handles);
     for (int i = 0; i < 15; ++i) {
       usleep(3000);
       BOOST_REQUIRE_EQUAL(InChild([&] { return AskAndDestroy(&handles); }), 0);
     }
-    BOOST_CHECK(strain.End());
+    BOOST_CHECK(busy.End());
     size_t rows = 1;
     while (handles.cursor->Next()) ++rows;
     BOOST_CHECK_EQUAL(handles.cursor->status().ToString(), "OK");
