@@ -8,7 +8,7 @@
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
 #   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
-#   make museum     planted bugs: do the suites find them? PICK=5 or NAMES= choose
+#   make mutation   planted bugs: do the suites find them? PICK=5 or NAMES= choose
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
 #   make installcheck  installs in a scratch folder and links programs with it, each way

@@ -1,4 +1,4 @@
-# The tests, the sanitizers, the proof, the fuzzer and the museum; docs/testing.md.
+# The tests, the sanitizers, the proof, the fuzzer and mutation testing; docs/testing.md.
 
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJECTS)
 # Those that know nothing of Boost.Test.
@@ -105,11 +105,11 @@ fuzz-program:
 # those of NAMES, or all.
 PICK ?=
 NAMES ?=
-museum:
+mutation:
 	$(INSTALL) $(PACKAGES_TEST) patch
 	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/test_model $(BUILD)/test_interleave
-	+@test/museum/museum.sh $(if $(PICK),--pick $(PICK) HEAD,$(NAMES))
-.PHONY: museum
+	+@test/mutation/planted_bugs.sh $(if $(PICK),--pick $(PICK) HEAD,$(NAMES))
+.PHONY: mutation
 
 # A test runs for milliseconds: -O1 costs nothing and compiles faster. What a test only needs to be
 # there, as the header that all programs precompile, is not compiled so.
@@ -176,5 +176,6 @@ $(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJEC
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 # Names that these targets had before; docs/testing.md has the table.
-.PHONY: strain
+.PHONY: strain museum
 strain: stress-tsan
+museum: mutation

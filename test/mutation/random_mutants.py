@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Mutants of the engine: random small changes of its sources, chosen by a seed. Do the general suites
-notice them, or the tests of a part? Each becomes a patch, which museum.sh applies, builds and hunts.
-Prints a JSON line a mutant and the share that was caught; a mutant that does not compile is none.
+notice them, or the tests of a part? Each becomes a patch, which planted_bugs.sh applies, builds and
+tries. Prints a JSON line a mutant and the share that was caught; a mutant that does not compile is none.
 
-  test/museum/mutants.py [N] [--seed S] [--seconds S] [--folder F]... [--list] [--keep DIR]
+  test/mutation/random_mutants.py [N] [--seed S] [--seconds S] [--folder F]... [--list] [--keep DIR]
 
-N (20) mutants from seed S (1), each hunted for S seconds (180) at most. --list prints them alone. A
+N (20) mutants from seed S (1), each tried for S seconds (180) at most. --list prints them alone. A
 survivor is either equivalent, such as a changed estimate, or a blind spot: --keep DIR leaves the
 patches there, to be looked at."""
 import argparse
@@ -115,12 +115,12 @@ def write_patch(mutant, path):
         file.writelines(difflib.unified_diff(old, new, "a/" + source, "b/" + source))
 
 
-def hunt(paths, seconds):
-    """What museum.sh says about each patch, as it says it."""
+def try_patches(paths, seconds):
+    """What planted_bugs.sh says about each patch, as it says it."""
     environment = dict(os.environ, SECONDS_EACH=str(seconds), QUIET="1")
-    with subprocess.Popen(["test/museum/museum.sh"] + paths, env=environment, text=True,
-                          stdout=subprocess.PIPE) as museum:
-        for line in museum.stdout:
+    with subprocess.Popen(["test/mutation/planted_bugs.sh"] + paths, env=environment, text=True,
+                          stdout=subprocess.PIPE) as process:
+        for line in process.stdout:
             result = json.loads(line)
             if "bug" in result:
                 yield result
@@ -140,7 +140,7 @@ def run(mutants, directory, seconds):
         paths[name] = mutant
     counts = {"tried": 0, "caught": 0, "not compiled": 0}
     files = [os.path.join(directory, name + ".patch") for name in paths]
-    for result in hunt(files, seconds) if files else []:
+    for result in try_patches(files, seconds) if files else []:
         if "built" in result:
             counts["not compiled"] += 1
             continue

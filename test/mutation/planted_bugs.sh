@@ -1,38 +1,38 @@
 #!/bin/bash
-# The museum of planted bugs: do the general suites find them? Each *.patch beside this script is one
+# Mutation testing: do the general suites find planted bugs? Each *.patch beside this script is one
 # bug; its head names the class, the bug, and the suites to begin with. The script copies the tree and
 # its objects, and for each bug applies the patch, builds what the next suite needs, and runs general
 # suites until one finds something, for at most SECONDS_EACH (60) of processor time, so that a busy
 # machine makes no difference. It prints a JSON line a bug and a score, and exits 8 when a bug was
 # missed, 2 when one could not be tried.
 #
-#   test/museum/museum.sh                   all of them
-#   test/museum/museum.sh NAME...           these; or the files of patches from elsewhere
-#   test/museum/museum.sh --pick N [REV]    N of them, chosen by the commit's hash
+#   test/mutation/planted_bugs.sh                   all of them
+#   test/mutation/planted_bugs.sh NAME...           these; or the files of patches from elsewhere
+#   test/mutation/planted_bugs.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
 # The suites: those of `prove` by name; worlds and model (the small worlds of the model test, and its
 # long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang),
-# and for mutants tests (those of each part; the bugs of the museum have to be found without them).
-# All run from SEED, that of CI. JOBS bugs are hunted side by side, each in a copy of its own. What make
-# is to know comes from `make museum`, or by CXX and MAKEFLAGS.
+# and for mutants tests (those of each part; planted bugs have to be found without them).
+# All run from SEED, that of CI. JOBS bugs are tried side by side, each in a copy of its own. What make
+# is to know comes from `make mutation`, or by CXX and MAKEFLAGS.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
-museum=$PWD/test/museum
+patches=$PWD/test/mutation
 seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
 general="crash errors worlds cut files space model allocations interleave flip differential"
 tests=(base format index store_file compaction memstore wal engine)
-work=$(mktemp -d "${TMPDIR:-/tmp}/museum.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-/tmp}/mutation.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
 refuse() {
-  echo "museum: $1" >&2
+  echo "mutation: $1" >&2
   exit 2
 }
 
 # Prints the patches to try, a path a line.
 choose() {
-  local all=("$museum"/*.patch) name
+  local all=("$patches"/*.patch) name
   if [ "${1:-}" = --pick ]; then
     [[ ${2:-} =~ ^[0-9]+$ && $# -le 3 ]] || refuse "--pick takes a number, and perhaps a revision"
     local hash
@@ -44,10 +44,10 @@ choose() {
   fi
   [ $# -gt 0 ] || printf '%s\n' "${all[@]}"
   for name; do
-    if [ -e "$museum/$name.patch" ]; then
-      echo "$museum/$name.patch"
+    if [ -e "$patches/$name.patch" ]; then
+      echo "$patches/$name.patch"
     else
-      [[ $name == *.patch && -e $name ]] || refuse "no bug '$name'; the bugs are the patches of test/museum"
+      [[ $name == *.patch && -e $name ]] || refuse "no bug '$name'; the bugs are the patches of test/mutation"
       realpath "$name"
     fi
   done
@@ -136,8 +136,8 @@ run_suite() {
   return $code
 }
 
-# Hunts the bug in the tree and prints what came of it: found SUITE SECONDS, missed, or broken.
-hunt() {
+# Runs suites on the bug in the tree and prints what came of it: found SUITE SECONDS, missed, or broken.
+find_bug() {
   local tree=$1 spent=0 suite tenths code
   shift
   for suite; do
@@ -168,7 +168,7 @@ try_patch() {
     suites=$(field Suites "$patch")
     for suite in $general; do [[ " $suites " == *" $suite "* ]] || suites+=" $suite"; done
     # shellcheck disable=SC2086
-    read -r outcome suite after < <(hunt "$tree" $suites)
+    read -r outcome suite after < <(find_bug "$tree" $suites)
     patch -s -R -p1 -d "$tree" <"$patch"
   fi
   local line
@@ -186,7 +186,7 @@ try_patch() {
 }
 
 # Takes patches from the queue until it is empty.
-labour() {
+worker() {
   local tree=$work/$1 patch
   exec 9>"$work/lock"
   copy_tree "$tree"
@@ -202,10 +202,10 @@ total=$(wc -l <"$work/queue")
 [ "$jobs" -le "$total" ] || jobs=$total
 : >"$work/results"
 exec 8<"$work/queue"
-for ((i = 1; i <= jobs; ++i)); do labour "$i" & done
+for ((i = 1; i <= jobs; ++i)); do worker "$i" & done
 wait
 count() { grep -c "$1" "$work/results"; }
 broken=$(count '"built":false') caught=$(count '"caught_by":"')
-echo "{\"suite\":\"museum\",\"bugs\":$((total - broken)),\"caught\":$caught,\"seconds\":$SECONDS,\"commit\":\"$(git rev-parse --short HEAD)\"}"
+echo "{\"suite\":\"mutation\",\"bugs\":$((total - broken)),\"caught\":$caught,\"seconds\":$SECONDS,\"commit\":\"$(git rev-parse --short HEAD)\"}"
 [ "$broken" = 0 ] || exit 2
 [ $((caught + broken)) = "$total" ] || exit 8
