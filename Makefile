@@ -7,7 +7,7 @@
 #   make stress-tsan  threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
 #   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
-#   make prove      the proof of durability, SUITES= and MINUTES= choose; docs/testing.md
+#   make reliability  crashes, faults, damage: SUITES= and MINUTES= choose; docs/testing.md
 #   make mutation   planted bugs: do the suites find them? PICK=5 or NAMES= choose
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
@@ -64,7 +64,7 @@ TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/dump/*.cc tools
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 
-.PHONY: all everything programs test-programs test demo asan tsan fuzz prove analyze tidy bench clean \
+.PHONY: all everything programs test-programs test demo asan tsan fuzz reliability analyze tidy bench clean \
   examples install uninstall installcheck help
 all:
 	$(INSTALL) $(PACKAGES_BUILD)

@@ -1,11 +1,11 @@
-# The tests, the sanitizers, the proof, the fuzzer and mutation testing; docs/testing.md.
+# The tests, the sanitizers, the reliability suites, the fuzzer and mutation testing; docs/testing.md.
 
 SUPPORT_OBJECTS = $(call objects,$(wildcard test/support/*.cc)) $(SIMULATION_OBJECTS)
 # Those that know nothing of Boost.Test.
 PLAIN_SUPPORT_OBJECTS = $(filter-out %/main.o %/script_runner.o,$(SUPPORT_OBJECTS))
 
 # One test program a folder, so that a change links only its own: build/test_format, ...
-TEST_FOLDERS = $(filter-out support allocations fuzz prove,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
+TEST_FOLDERS = $(filter-out support allocations fuzz,$(patsubst test/%/,%,$(sort $(dir $(wildcard test/*/*.cc)))))
 TEST_PROGRAMS = $(TEST_FOLDERS:%=$(BUILD)/test_%)
 # The longest first; the model test in two halves that run side by side.
 TEST_RUNS = $(BUILD)/test_model:model/CrashesOnTheSimulatedDisk \
@@ -54,7 +54,7 @@ sanitized: $(SANITIZED_PROGRAMS)
 	$(if $(RUNS),TANDEM=$(BUILD)/tandem TANDEM_QUICK=1 tools/dev/run_tests.sh $(RUNS:%='$(BUILD)/%') || failed=1;) \
 	wait $$stress || failed=1; exit $$failed
 
-# The proof of durability: every suite of SUITES (all of them) at its usual count, or MINUTES of each,
+# The reliability suites: each of SUITES (all of them) at its usual count, or MINUTES of each,
 # from SEED (another one every time); as many side by side as there are processors, the last of the
 # list first, since it takes longest.
 SUITES ?=
@@ -67,15 +67,16 @@ EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite
   $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
 # Counts allocations and lets them fail: it replaces operator new, so only some programs link it.
 ALLOCATIONS_OBJECT = $(call objects,test/allocations/allocations.cc)
-PROVE_OBJECTS = $(ALLOCATIONS_OBJECT) $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/prove/exam_$(peer)*.cc)),$(wildcard test/prove/*.cc))) \
+RELIABILITY_SOURCES = $(filter-out %_test.cc,$(wildcard test/reliability/*.cc))
+RELIABILITY_OBJECTS = $(ALLOCATIONS_OBJECT) $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/reliability/exam_$(peer)*.cc)),$(RELIABILITY_SOURCES))) \
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
-prove:
+reliability:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "prove: goes on without the peers that are missing"
-	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/tandem
+	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "reliability: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/reliability $(BUILD)/tandem
 	@export TANDEM=$(BUILD)/tandem TANDEM_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null); \
-	  for suite in $(or $(SUITES),$$($(BUILD)/prove --list | cut -d' ' -f1 | tac)); do echo $$suite; done | \
-	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/prove SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
+	  for suite in $(or $(SUITES),$$($(BUILD)/reliability --list | cut -d' ' -f1 | tac)); do echo $$suite; done | \
+	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/reliability SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
 exam:
 	$(INSTALL) $(PACKAGES_TEST)
@@ -107,7 +108,7 @@ PICK ?=
 NAMES ?=
 mutation:
 	$(INSTALL) $(PACKAGES_TEST) patch
-	@$(MAKE) --no-print-directory $(BUILD)/prove $(BUILD)/test_model $(BUILD)/test_interleave
+	@$(MAKE) --no-print-directory $(BUILD)/reliability $(BUILD)/test_model $(BUILD)/test_interleave
 	+@test/mutation/planted_bugs.sh $(if $(PICK),--pick $(PICK) HEAD,$(NAMES))
 .PHONY: mutation
 
@@ -121,8 +122,8 @@ $(BUILD)/obj/test/%.o: PRELUDE = $(BUILD)/obj/test/prelude.h
 TEST_OPT ?= -O1
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override OPT = $(TEST_OPT)
 $(BUILD)/obj/test/%.o $(BUILD)/obj/test/prelude.h.gch: private override SANITIZE := $(or $(TEST_SANITIZE),$(SANITIZE))
-# The fuzzer and the proof are no Boost.Test, and what the tests share serves programs without it.
-PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(wildcard test/prove/*.cc test/prove/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
+# The fuzzer and the reliability suites are no Boost.Test, and what the tests share serves programs without it.
+PLAIN_OBJECTS = $(FUZZ_OBJECTS) $(call objects,$(RELIABILITY_SOURCES) $(wildcard test/reliability/peers/*.cc)) $(ALLOCATIONS_OBJECT) $(SUPPORT_OBJECTS)
 $(PLAIN_OBJECTS): private override OPT = -O1
 $(PLAIN_OBJECTS): private override SANITIZE := $(SANITIZE)
 $(PLAIN_OBJECTS): PRELUDE = $(BUILD)/obj/tools/dev/prelude.h
@@ -131,15 +132,15 @@ $(PLAIN_OBJECTS): | $(BUILD)/obj/tools/dev/prelude.h.gch
 $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
-# What the POSIX back end asks of the kernel passes by test/prove/wrapped_calls.cc.
+# What the POSIX back end asks of the kernel passes by test/reliability/wrapped_calls.cc.
 WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync sync_file_range ftruncate fallocate \
   fstat fstatvfs fcntl unlinkat flock fdopendir readdir closedir sched_yield
-$(BUILD)/prove $(BUILD)/exam_peers $(BUILD)/test_proof: \
+$(BUILD)/reliability $(BUILD)/exam_peers $(BUILD)/test_reliability: \
   override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
-$(BUILD)/prove: $(PROVE_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/reliability: $(RELIABILITY_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
-$(BUILD)/exam_peers: $(filter-out %/prove/main.o,$(PROVE_OBJECTS)) $(call objects,test/prove/peers/main.cc) $(BUILD)/libtandem.a
+$(BUILD)/exam_peers: $(filter-out %/reliability/main.o,$(RELIABILITY_OBJECTS)) $(call objects,test/reliability/peers/main.cc) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
 	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
@@ -168,14 +169,15 @@ THREADS_TESTS = engine/runtime/background engine/commit/commit_queue engine/conc
 $(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
-# Those of the proof link its suites.
-$(BUILD)/test_proof: $(call objects,$(wildcard test/proof/*.cc)) $(SUPPORT_OBJECTS) $(filter-out %/prove/main.o $(SUPPORT_OBJECTS),$(PROVE_OBJECTS)) $(BUILD)/libtandem.a
+# Those of the reliability suites link them.
+$(BUILD)/test_reliability: $(call objects,$(wildcard test/reliability/*_test.cc)) $(SUPPORT_OBJECTS) $(filter-out %/reliability/main.o $(SUPPORT_OBJECTS),$(RELIABILITY_OBJECTS)) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
 # What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 # Names that these targets had before; docs/testing.md has the table.
-.PHONY: strain museum
+.PHONY: prove museum strain
+prove: reliability
 strain: stress-tsan
 museum: mutation

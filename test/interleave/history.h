@@ -1,4 +1,4 @@
-// What the threads of a run asked and were told, and the proof that the answers make sense: there
+// What the threads of a run asked and were told, and the check that the answers make sense: there
 // is an order of all operations, in which each stands at some moment between its begin and its end,
 // such that the reference model gives the same answers in that order (Herlihy and Wing,
 // "Linearizability", 1990). Searched as Wing and Gong do: always take next an operation that began

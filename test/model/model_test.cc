@@ -1,4 +1,4 @@
-// The proof of the whole: random lives of databases against the reference model, on a simulated
+// Random lives of databases against the reference model, on a simulated
 // disk with power cuts and kills, and on real files through POSIX calls and io_uring.
 //
 //   TANDEM_SEED=N         where to begin; random otherwise. The first database has exactly this

@@ -10,7 +10,7 @@
 #   test/mutation/planted_bugs.sh NAME...           these; or the files of patches from elsewhere
 #   test/mutation/planted_bugs.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
-# The suites: those of `prove` by name; worlds and model (the small worlds of the model test, and its
+# The suites: those of `reliability` by name; worlds and model (the small worlds of the model test, and its
 # long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang),
 # and for mutants tests (those of each part; planted bugs have to be found without them).
 # All run from SEED, that of CI. JOBS bugs are tried side by side, each in a copy of its own. What make
@@ -75,7 +75,7 @@ build() {
     interleave) targets=build/test_interleave ;;
     tests) targets=${tests[*]/#/build/test_} ;;
     fuzz) targets=fuzz-program ;;
-    *) targets=build/prove ;;
+    *) targets=build/reliability ;;
   esac
   make -C "$1" --no-print-directory -j2 $targets >"$1.build" 2>&1
 }
@@ -98,7 +98,7 @@ start_suite() {
       exec setsid bash -c 'for each; do build/test_$each --report_level=short || exit; done' - "${tests[@]}"
       ;;
     fuzz) exec setsid tools/dev/run_fuzz.sh build-asan/fuzz $((1 + $3 / 14)) ;;
-    *) exec setsid build/prove "$2" --seed "$seed" --directory "$TMPDIR" ;;
+    *) exec setsid build/reliability "$2" --seed "$seed" --directory "$TMPDIR" ;;
   esac >"$1.log" 2>&1
 }
 

@@ -1,0 +1,98 @@
+// Something that happens around every call of an engine and to nothing else: its caller's own code
+// stays outside.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/guarded.h"
+#include "engine/engine.h"
+
+namespace tandem::reliability {
+
+/// Threads: one.
+class CallGuard {
+ public:
+  virtual ~CallGuard() = default;
+  virtual void Begin() = 0;
+  virtual void End() = 0;
+};
+
+/// Returns what `call` does; a failed allocation ends in it as at the edge of the API.
+template <typename Call>
+auto Within(CallGuard* guard, Call call) {
+  if (guard == nullptr) return call();
+  guard->Begin();
+  auto result = engine::Guarded(call);
+  guard->End();
+  return result;
+}
+
+/// An engine with a guard around each call; Info and GetStatistics, which answer no error, go
+/// without.
+class GuardedEngine final : public engine::Engine {
+ public:
+  /// `guard` outlives it.
+  GuardedEngine(std::unique_ptr<engine::Engine> engine, CallGuard* guard)
+      : engine_(std::move(engine)), guard_(guard) {}
+
+  bool in_child() const override { return engine_->in_child(); }
+  Status Close() override {
+    return Within(guard_, [&] { return engine_->Close(); });
+  }
+  Status CreateTable(const TableOptions& options) override {
+    return Within(guard_, [&] { return engine_->CreateTable(options); });
+  }
+  Status Write(const WriteOptions& options, const WriteBatch& batch) override {
+    return Within(guard_, [&] { return engine_->Write(options, batch); });
+  }
+  Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
+                                 std::string_view row) override {
+    return Within(guard_, [&] { return engine_->Get(options, table, row); });
+  }
+  Result<Cursor> Scan(const ReadOptions& options, std::string_view table,
+                      const ScanOptions& scan) override {
+    return Within(guard_, [&] { return engine_->Scan(options, table, scan); });
+  }
+  Result<Cursor> Query(const ReadOptions& options, std::string_view table,
+                       const Predicate& predicate, const QueryOptions& query) override {
+    return Within(guard_, [&] { return engine_->Query(options, table, predicate, query); });
+  }
+  Result<uint64_t> Count(const ReadOptions& options, std::string_view table,
+                         const Predicate& predicate, const QueryOptions& query) override {
+    return Within(guard_, [&] { return engine_->Count(options, table, predicate, query); });
+  }
+  Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
+                              const Predicate& predicate, const QueryOptions& query) override {
+    return Within(guard_, [&] { return engine_->Explain(options, table, predicate, query); });
+  }
+  Result<Snapshot> TakeSnapshot() override {
+    return Within(guard_, [&] { return engine_->TakeSnapshot(); });
+  }
+  Status Flush(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->Flush(table); });
+  }
+  Status Compact(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->Compact(table); });
+  }
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override {
+    return Within(guard_, [&] { return engine_->Split(table, options); });
+  }
+  Result<VerifyReport> Verify(bool deep) override {
+    return Within(guard_, [&] { return engine_->Verify(deep); });
+  }
+  Status Checkpoint(const std::string& path) override {
+    return Within(guard_, [&] { return engine_->Checkpoint(path); });
+  }
+  Result<BackupInfo> Backup(const std::string& directory) override {
+    return Within(guard_, [&] { return engine_->Backup(directory); });
+  }
+  DatabaseInfo Info() override { return engine_->Info(); }
+  Statistics GetStatistics() override { return engine_->GetStatistics(); }
+
+ private:
+  const std::unique_ptr<engine::Engine> engine_;
+  CallGuard* const guard_;
+};
+
+}  // namespace tandem::reliability

@@ -1,0 +1,183 @@
+// See oracle.h.
+#include "test/reliability/oracle.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/status_macros.h"
+#include "engine/storage/storage.h"
+
+namespace tandem::reliability {
+namespace {
+
+using test::ModelRow;
+
+constexpr size_t kValuesMax = 3;
+
+std::string ColumnText(const TableOptions& table, const IndexColumn& column) {
+  return (column.family.empty() ? table.families[0].name : column.family) + ":" + column.qualifier;
+}
+
+// The row that shows that a database works after all; no workload has it.
+const char kProbeRow[] = "~probe";
+
+class IndexCheck {
+ public:
+  IndexCheck(engine::Engine* engine, const TableOptions& table, const IndexOptions& index)
+      : engine_(*engine), table_(table), index_(index) {}
+
+  std::string Run() {
+    const std::string column = ColumnText(table_, index_.columns[0]);
+    const auto has_value = Predicate::IsNotNull(column);
+    Result<std::vector<ModelRow>> rows = Rows(has_value, {.no_index = true});
+    if (!rows.has_value()) return rows.error().ToString();
+    std::string reason = Compare(has_value, *rows);
+    std::set<std::string> values;
+    for (const ModelRow& row : *rows) {
+      if (values.size() < kValuesMax) values.insert(ValueIn(row));
+    }
+    for (const std::string& value : values) {
+      const auto equal = Predicate::Equal(column, value);
+      Result<std::vector<ModelRow>> expected = Rows(equal, {.no_index = true});
+      if (!expected.has_value()) return expected.error().ToString();
+      if (reason.empty()) reason = Compare(equal, *expected);
+    }
+    return reason.empty() ? CompareOrdered(*rows) : reason;
+  }
+
+ private:
+  Result<std::vector<ModelRow>> Rows(const Predicate& predicate, const QueryOptions& query) {
+    return ReadAll(engine_.Query({}, table_.name, predicate, query));
+  }
+  std::string ValueIn(const ModelRow& row) const {
+    for (const test::ModelCell& cell : row.cells) {
+      if (cell.qualifier == index_.columns[0].qualifier) return cell.value;
+    }
+    return "";
+  }
+  std::string Compare(const Predicate& predicate, const std::vector<ModelRow>& expected) {
+    Result<std::vector<ModelRow>> found = Rows(predicate, {.use_index = index_.name});
+    const std::string what = "index " + index_.name + ", " + predicate.ToString() + ": ";
+    if (!found.has_value()) return what + found.error().ToString();
+    if (*found == expected) return "";
+    return what + "found " + Cut(TextOf(*found)) + ", the scan " + Cut(TextOf(expected));
+  }
+  // All rows by the index, which orders them otherwise.
+  std::string CompareOrdered(std::vector<ModelRow> expected) {
+    Result<std::vector<ModelRow>> found = Rows({}, {.order_by = index_.name});
+    const std::string what = "ordered by index " + index_.name + ": ";
+    if (!found.has_value()) return what + found.error().ToString();
+    const auto by_key = [](const ModelRow& a, const ModelRow& b) { return a.key < b.key; };
+    std::sort(found->begin(), found->end(), by_key);
+    std::sort(expected.begin(), expected.end(), by_key);
+    if (*found == expected) return "";
+    return what + "found " + Cut(TextOf(*found)) + ", the scan " + Cut(TextOf(expected));
+  }
+
+  engine::Engine& engine_;
+  const TableOptions& table_;
+  const IndexOptions& index_;
+};
+
+std::string CheckContent(Machine* machine, const Expectation& expectation, Content* content) {
+  const DatabaseInfo info = machine->engine().Info();
+  if (info.read_only) return "opened read-only: " + info.read_only_reason;
+  Result<Content> read = ReadContent(&machine->engine(), expectation.workload->tables);
+  if (!read.has_value()) return "a scan fails: " + read.error().ToString();
+  *content = *std::move(read);
+  return expectation.history->Contradiction(*content, expectation.killed);
+}
+
+Status Probe(Machine* machine, const Content& content) {
+  machine->clock().Advance(1'000'000);
+  for (const auto& [table, text] : content) {
+    WriteBatch batch;
+    batch.Put(table, kProbeRow, "", "probe", "works");
+    RETURN_IF_ERROR(machine->engine().Write({.durability = Durability::kSynced}, batch));
+  }
+  RETURN_IF_ERROR(machine->engine().Flush({}));
+  RETURN_IF_ERROR(machine->Close());
+  return machine->Open();
+}
+
+// The probe is there as one more row, the last of each table.
+std::string CheckProbed(Machine* machine, const Workload& workload, const Content& before) {
+  Result<Content> after = ReadContent(&machine->engine(), workload.tables);
+  if (!after.has_value()) return "a scan after working on fails: " + after.error().ToString();
+  if (after->size() != before.size()) return "a table came or went by working on";
+  for (const auto& [table, text] : *after) {
+    const std::string& old = before.at(table);
+    const bool grew = text.starts_with(old) && text.find(kProbeRow, old.size()) < text.size();
+    if (!grew) return "after working on, " + table + " has " + Cut(text) + ", before " + Cut(old);
+  }
+  if (machine->engine().Info().recovered_operations == 0) return "";
+  return "a clean close left operations to recover";
+}
+
+}  // namespace
+
+std::string CheckIndexes(engine::Engine* engine, const Workload& workload) {
+  const Result<VerifyReport> report = engine->Verify(true);
+  if (!report.has_value()) return "verify fails: " + report.status().ToString();
+  if (!report->findings.empty()) return "verify finds: " + report->findings[0].text;
+  std::set<std::string> existing;
+  for (const TableInfo& table : engine->Info().tables) existing.insert(table.options.name);
+  for (const TableOptions& table : workload.tables) {
+    if (existing.erase(table.name) == 0) continue;
+    for (const IndexOptions& index : table.indexes) {
+      std::string reason = IndexCheck(engine, table, index).Run();
+      if (!reason.empty()) return table.name + ": " + reason;
+    }
+  }
+  return existing.empty() ? "" : "table " + *existing.begin() + " was never asked for";
+}
+
+std::string CheckDirectory(Machine* machine) {
+  machine->executor().Drain();
+  const DatabaseInfo info = machine->engine().Info();
+  std::set<std::string> expected = {"ROOT"};
+  for (const TableInfo& table : info.tables) {
+    for (const RegionInfo& region : table.regions) {
+      for (const FileInfo& file : region.files) {
+        expected.insert(engine::StoreFileName(format::FileNumber(file.number)));
+        if (file.max_sequence <= info.last_sequence) continue;
+        return "sequences went back to " + std::to_string(info.last_sequence) + ", file " +
+               std::to_string(file.number) + " has " + std::to_string(file.max_sequence);
+      }
+    }
+  }
+  const auto directory = machine->files().OpenDirectory(kDatabasePath, false);
+  if (!directory.has_value()) return directory.error().ToString();
+  const Result<std::vector<std::string>> names = (*directory)->List();
+  if (!names.has_value()) return names.error().ToString();
+  uint64_t manifests = 0, segments = 0;
+  for (const std::string& name : *names) {
+    if (name.starts_with("manifest-")) {
+      ++manifests;
+    } else if (name.starts_with("log-")) {
+      ++segments;
+    } else if (expected.erase(name) == 0) {
+      return "file " + name + " is left over";
+    }
+  }
+  if (!expected.empty()) return "file " + *expected.begin() + " is missing";
+  if (manifests != 1) return std::to_string(manifests) + " manifests";
+  if (segments == info.log_segments) return "";
+  return std::to_string(segments) + " log segments, " + std::to_string(info.log_segments) +
+         " in use";
+}
+
+std::string Examine(Machine* machine, const Expectation& expectation) {
+  Content content;
+  std::string reason = CheckContent(machine, expectation, &content);
+  if (reason.empty()) reason = CheckIndexes(&machine->engine(), *expectation.workload);
+  if (reason.empty()) reason = CheckDirectory(machine);
+  if (!reason.empty() || !expectation.works_on) return reason;
+  const Status status = Probe(machine, content);
+  if (!status.ok()) return "does not work on: " + status.ToString();
+  reason = CheckProbed(machine, *expectation.workload, content);
+  if (reason.empty()) reason = CheckIndexes(&machine->engine(), *expectation.workload);
+  return reason.empty() ? CheckDirectory(machine) : reason;
+}
+
+}  // namespace tandem::reliability

@@ -1,0 +1,31 @@
+// What must hold of a database that was opened after a crash or an error, whatever happened: it
+// holds what its history allows, indexes agree with rows, its directory holds exactly its files,
+// and it works on.
+#pragma once
+
+#include <string>
+
+#include "test/reliability/history.h"
+#include "test/reliability/machine.h"
+#include "test/reliability/workload.h"
+
+namespace tandem::reliability {
+
+/// What an examination goes by.
+struct Expectation {
+  const Workload* workload = nullptr;
+  const History* history = nullptr;
+  bool killed = false;   ///< Everything that reached the system survived.
+  bool works_on = true;  ///< Whether to write, flush, close and reopen at the end.
+};
+
+/// Each returns the reason why it does not hold, or nothing.
+
+/// All of it. Requires: `machine` is open. It may be closed afterwards.
+std::string Examine(Machine* machine, const Expectation& expectation);
+/// Verify(deep) has no finding, and each query by an index equals the scan with its predicate.
+std::string CheckIndexes(engine::Engine* engine, const Workload& workload);
+/// No file but those that the database names, and all of those.
+std::string CheckDirectory(Machine* machine);
+
+}  // namespace tandem::reliability

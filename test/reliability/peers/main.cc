@@ -1,0 +1,19 @@
+// exam_peers: the exam of flipped bits and cuts for Tandem and the engines that were there when
+// this was built. Prints a table; exits 8 when Tandem kept damage to itself.
+//
+//   exam_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: at most so many for each line
+#include <cstdio>
+#include <cstdlib>
+
+#include "test/reliability/exam_peers.h"
+
+int main(int argc, char** argv) {
+  tandem::reliability::Plan plan;
+  plan.directory = argc > 1 ? argv[1] : "/dev/shm";
+  plan.seconds = argc > 2 ? std::atof(argv[2]) : 0;
+  const tandem::reliability::Report report = tandem::reliability::RunPeers(plan);
+  for (const std::string& failure : report.failures) {
+    std::fprintf(stderr, "exam_peers: %s\n", failure.c_str());
+  }
+  return report.failures.empty() ? 0 : 8;
+}

@@ -1,0 +1,73 @@
+// See runner.h.
+#include "test/reliability/runner.h"
+
+#include "base/status_macros.h"
+
+namespace tandem::reliability {
+namespace {
+
+// Between two writes, so that the clock is ahead of every timestamp and a batch's is the time.
+constexpr int64_t kStepMicros = 1000;
+
+}  // namespace
+
+Status Runner::Take(const Step& step) {
+  if (!machine_.is_open()) RETURN_IF_ERROR(machine_.Open());
+  switch (step.kind) {
+    case Step::Kind::kWrite:
+      return Write(step);
+    case Step::Kind::kCreateTable:
+      return Create(step.table);
+    case Step::Kind::kFlush:
+      RETURN_IF_ERROR(machine_.engine().Flush(step.table));
+      history_.Flushed(step.table);
+      return Status();
+    case Step::Kind::kCompact:
+      RETURN_IF_ERROR(machine_.engine().Compact(step.table));
+      history_.Flushed(step.table);
+      return Status();
+    case Step::Kind::kSplit:
+      return Split(step);
+    case Step::Kind::kRunJob:
+      machine_.RunJob();
+      return Status();
+    case Step::Kind::kReopen:
+      RETURN_IF_ERROR(machine_.Close());
+      history_.Closed();
+      return machine_.Open();
+  }
+  return Status();
+}
+
+Status Runner::Split(const Step& step) {
+  const Status status = machine_.engine().Split(step.table, {.key = step.key}).status();
+  return status.code() == StatusCode::kInvalidArgument ? Status() : status;  // It has no boundary.
+}
+
+Status Runner::Write(const Step& step) {
+  machine_.clock().Advance(kStepMicros);
+  WriteBatch batch;
+  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  // A database that is read-only writes nothing, so that nothing of the step can ever show.
+  const bool is_refused = machine_.engine().Info().read_only;
+  if (!is_refused) history_.Writing(step, machine_.clock().WallMicros());
+  const Status status = machine_.engine().Write({.durability = step.durability}, batch);
+  if (is_refused) {
+    return status.ok() ? Status::InvalidArgument("a read-only database takes a write") : status;
+  }
+  // A writer that has to wait sleeps, and takes its time afterwards.
+  history_.Wrote(machine_.clock().WallMicros());
+  if (status.ok()) history_.Acknowledged();
+  return status;
+}
+
+Status Runner::Create(const std::string& table) {
+  for (const TableOptions& options : workload_.tables) {
+    if (options.name != table) continue;
+    RETURN_IF_ERROR(machine_.engine().CreateTable(options));
+    history_.Created(table);
+  }
+  return Status();
+}
+
+}  // namespace tandem::reliability

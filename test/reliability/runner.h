@@ -1,0 +1,30 @@
+// Takes the steps of a workload on a machine and keeps its history.
+#pragma once
+
+#include "test/reliability/history.h"
+#include "test/reliability/machine.h"
+#include "test/reliability/workload.h"
+
+namespace tandem::reliability {
+
+/// Threads: one.
+class Runner {
+ public:
+  /// All three outlive it.
+  Runner(const Workload& workload, Machine* machine, History* history)
+      : workload_(workload), machine_(*machine), history_(*history) {}
+
+  /// Opens the database where it is not open, then takes the step. Errors: the engine's.
+  Status Take(const Step& step);
+
+ private:
+  Status Write(const Step& step);
+  Status Split(const Step& step);
+  Status Create(const std::string& table);
+
+  const Workload& workload_;
+  Machine& machine_;
+  History& history_;
+};
+
+}  // namespace tandem::reliability

@@ -1,0 +1,60 @@
+// A short life of a database as data: tables, sizes, and steps that a runner takes one by one. What
+// is data can be cut down, printed and made from a seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/environment.h"
+#include "tandem/options.h"
+#include "tandem/schema.h"
+#include "tools/simulation/model.h"
+
+namespace tandem::reliability {
+
+struct Step {
+  enum class Kind : uint8_t {
+    kWrite,
+    kCreateTable,
+    kFlush,
+    kCompact,
+    kSplit,   ///< A region of the table, at `key`, or in its middle.
+    kRunJob,  ///< One job of the background, if there is any.
+    kReopen,  ///< A clean close, and an open.
+  };
+  Kind kind = Kind::kWrite;
+  std::vector<test::ModelOperation> batch{};     ///< kWrite.
+  Durability durability = Durability::kWritten;  ///< kWrite.
+  std::string table{};                           ///< kCreateTable, kCompact, kFlush; empty for all.
+  std::string key{};                             ///< kSplit.
+
+  std::string Describe() const;
+};
+
+struct Workload {
+  std::string name;
+  uint64_t seed = 1;  ///< Of the disk, and of the ids that the engine draws.
+  engine::Tuning tuning{};
+  std::vector<TableOptions> tables{};  ///< Each exists once a step has created it.
+  /// Tables that are written at Durability::kMemory too; all others never are.
+  std::vector<std::string> unlogged{};
+  std::vector<Step> steps{};
+
+  bool IsUnlogged(const std::string& table) const;
+  /// A line a step.
+  std::string Describe() const;
+};
+
+/// Sizes that make everything happen early.
+engine::Tuning TinyTuning();
+
+/// Workloads of few operations that together take every path that writes: each kind of write,
+/// delete and durability, flushes, compactions, rolls of log and manifest, creation of tables,
+/// reopening, values and rows of any size, several families. `seed` decides ids and timing alone.
+std::vector<Workload> FixedWorkloads(uint64_t seed);
+
+/// As many kinds of steps in a random order.
+Workload RandomWorkload(uint64_t seed);
+
+}  // namespace tandem::reliability
