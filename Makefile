@@ -6,7 +6,7 @@
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make stress-tsan  threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
-#   make exam       flipped bits and cuts, Tandem beside RocksDB and LevelDB
+#   make damage-peers  flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make reliability  crashes, faults, damage: SUITES= and MINUTES= choose; docs/testing.md
 #   make mutation   planted bugs: do the suites find them? PICK=5 or NAMES= choose
 #   make examples   the programs of tools/examples, as build/example_*

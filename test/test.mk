@@ -60,15 +60,15 @@ sanitized: $(SANITIZED_PROGRAMS)
 SUITES ?=
 MINUTES ?=
 SEED ?=
-# Other engines take the exam and answer for it where their libraries are.
-EXAM_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
-EXAM_ABSENT = $(filter-out $(EXAM_PEERS),rocksdb sqlite leveldb)
-EXAM_LIBS = $(if $(filter rocksdb,$(EXAM_PEERS)),-lrocksdb) $(if $(filter sqlite,$(EXAM_PEERS)),-lsqlite3) \
-  $(if $(filter leveldb,$(EXAM_PEERS)),-lleveldb)
+# Other engines answer the same reads and take the same damage where their libraries are.
+COMPARED_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
+COMPARED_ABSENT = $(filter-out $(COMPARED_PEERS),rocksdb sqlite leveldb)
+COMPARED_LIBS = $(if $(filter rocksdb,$(COMPARED_PEERS)),-lrocksdb) $(if $(filter sqlite,$(COMPARED_PEERS)),-lsqlite3) \
+  $(if $(filter leveldb,$(COMPARED_PEERS)),-lleveldb)
 # Counts allocations and lets them fail: it replaces operator new, so only some programs link it.
 ALLOCATIONS_OBJECT = $(call objects,test/allocations/allocations.cc)
 RELIABILITY_SOURCES = $(filter-out %_test.cc,$(wildcard test/reliability/*.cc))
-RELIABILITY_OBJECTS = $(ALLOCATIONS_OBJECT) $(call objects,$(filter-out $(foreach peer,$(EXAM_ABSENT),$(wildcard test/reliability/exam_$(peer)*.cc)),$(RELIABILITY_SOURCES))) \
+RELIABILITY_OBJECTS = $(ALLOCATIONS_OBJECT) $(call objects,$(filter-out $(foreach peer,$(COMPARED_ABSENT),$(wildcard test/reliability/*_$(peer).cc)),$(RELIABILITY_SOURCES))) \
   $(PLAIN_SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS)
 reliability:
 	$(INSTALL) $(PACKAGES_TEST)
@@ -78,12 +78,12 @@ reliability:
 	  for suite in $(or $(SUITES),$$($(BUILD)/reliability --list | cut -d' ' -f1 | tac)); do echo $$suite; done | \
 	  xargs -P "$$(nproc)" -I SUITE $(BUILD)/reliability SUITE $(if $(MINUTES),--seconds $$((60 * $(MINUTES)))) $(SEED:%=--seed %)
 # The same flipped bits and cuts for Tandem, RocksDB and LevelDB, about 5 minutes.
-exam:
+damage-peers:
 	$(INSTALL) $(PACKAGES_TEST)
-	@$(DEPENDENCIES) librocksdb-dev libleveldb-dev || echo "exam: goes on without the peers that are missing"
-	@$(MAKE) --no-print-directory $(BUILD)/exam_peers
-	@$(BUILD)/exam_peers
-.PHONY: exam
+	@$(DEPENDENCIES) librocksdb-dev libleveldb-dev || echo "damage-peers: goes on without the peers that are missing"
+	@$(MAKE) --no-print-directory $(BUILD)/damage_peers
+	@$(BUILD)/damage_peers
+.PHONY: damage-peers
 
 # Every fuzz target for FUZZ_SECONDS, two at a time, from SEED; FUZZ_TARGETS names some of them.
 FUZZ_SECONDS ?= 20
@@ -135,15 +135,15 @@ $(BUILD)/test_%: $$(call objects,$$(call files,test/$$*,cc)) $(SUPPORT_OBJECTS) 
 # What the POSIX back end asks of the kernel passes by test/reliability/wrapped_calls.cc.
 WRAPPED_CALLS = mkdir openat close pread pwrite fdatasync fsync sync_file_range ftruncate fallocate \
   fstat fstatvfs fcntl unlinkat flock fdopendir readdir closedir sched_yield
-$(BUILD)/reliability $(BUILD)/exam_peers $(BUILD)/test_reliability: \
+$(BUILD)/reliability $(BUILD)/damage_peers $(BUILD)/test_reliability: \
   override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
 $(BUILD)/reliability: $(RELIABILITY_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
-$(BUILD)/exam_peers: $(filter-out %/reliability/main.o,$(RELIABILITY_OBJECTS)) $(call objects,test/reliability/peers/main.cc) $(BUILD)/libtandem.a
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(COMPARED_LIBS)
+$(BUILD)/damage_peers: $(filter-out %/reliability/main.o,$(RELIABILITY_OBJECTS)) $(call objects,test/reliability/peers/main.cc) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(EXAM_LIBS)
-	@for peer in $(filter-out sqlite,$(EXAM_ABSENT)); do echo "  exam_peers is without $$peer: its library is not installed"; done
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(COMPARED_LIBS)
+	@for peer in $(filter-out sqlite,$(COMPARED_ABSENT)); do echo "  damage_peers is without $$peer: its library is not installed"; done
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(FUZZED_TOOLS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
@@ -172,12 +172,13 @@ $(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/eng
 # Those of the reliability suites link them.
 $(BUILD)/test_reliability: $(call objects,$(wildcard test/reliability/*_test.cc)) $(SUPPORT_OBJECTS) $(filter-out %/reliability/main.o $(SUPPORT_OBJECTS),$(RELIABILITY_OBJECTS)) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(EXAM_LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(COMPARED_LIBS)
 # What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 
 # Names that these targets had before; docs/testing.md has the table.
-.PHONY: prove museum strain
+.PHONY: prove exam museum strain
 prove: reliability
+exam: damage-peers
 strain: stress-tsan
 museum: mutation

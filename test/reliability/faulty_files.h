@@ -70,7 +70,7 @@ class FaultyFiles {
   const std::shared_ptr<test::RingFaults> rings_ = std::make_shared<test::RingFaults>();
 };
 
-/// `workload` as this back end is examined with: over rings a cache keeps nothing, so that reads
+/// `workload` as this back end is run with: over rings a cache keeps nothing, so that reads
 /// reach them.
 Workload WorkloadFor(const Workload& workload, BackEnd back_end);
 

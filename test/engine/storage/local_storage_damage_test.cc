@@ -25,12 +25,12 @@ Files TakeFiles(SimulatedDisk* disk) {
   return files;
 }
 
-struct Exam {
+struct ClosedDatabase {
   StorageModel model;
   Files files;    // Closed for the last time.
   Files earlier;  // Closed once before.
 
-  explicit Exam(uint64_t seed = 1) {
+  explicit ClosedDatabase(uint64_t seed = 1) {
     SimulatedDisk disk;
     for (int life = 0; life < 2; ++life) {
       OpenedForTest opened =
@@ -69,45 +69,45 @@ struct Exam {
 BOOST_AUTO_TEST_SUITE(LocalStorageDamageSuite)
 
 BOOST_AUTO_TEST_CASE(TheUnchangedDatabaseIsWhole) {
-  const Exam exam;
-  BOOST_TEST(exam.files.size() >= 6u);
-  BOOST_TEST(exam.Silent(exam.files, true) == "");
-  BOOST_TEST(exam.Silent(exam.files, false) == "");
+  const ClosedDatabase closed;
+  BOOST_TEST(closed.files.size() >= 6u);
+  BOOST_TEST(closed.Silent(closed.files, true) == "");
+  BOOST_TEST(closed.Silent(closed.files, false) == "");
 }
 
 BOOST_AUTO_TEST_CASE(NoCutIsSilent) {
-  const Exam exam;
-  for (const auto& [name, bytes] : exam.files) {
+  const ClosedDatabase closed;
+  for (const auto& [name, bytes] : closed.files) {
     if (name.starts_with("store-")) continue;  // Their bytes are judged where they are read.
     for (size_t length = 0; length < bytes.size(); ++length) {
-      Files changed = exam.files;
+      Files changed = closed.files;
       changed[name].resize(length);
-      const std::string reason = exam.Silent(changed, length % 7 != 0);
+      const std::string reason = closed.Silent(changed, length % 7 != 0);
       BOOST_TEST(reason == "", name << " cut to " << length << ": " << reason);
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(NoFlipIsSilent) {
-  const Exam exam;
-  for (const auto& [name, bytes] : exam.files) {
+  const ClosedDatabase closed;
+  for (const auto& [name, bytes] : closed.files) {
     if (name.starts_with("store-")) continue;
     for (size_t at = 0; at < bytes.size(); ++at) {
-      Files changed = exam.files;
+      Files changed = closed.files;
       changed[name][at] ^= static_cast<char>(1 << at % 8);
-      const std::string reason = exam.Silent(changed, at % 7 != 0);
+      const std::string reason = closed.Silent(changed, at % 7 != 0);
       BOOST_TEST(reason == "", name << " flipped at " << at << ": " << reason);
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(NoAddedByteIsSilent) {
-  const Exam exam;
-  for (const auto& [name, bytes] : exam.files) {
+  const ClosedDatabase closed;
+  for (const auto& [name, bytes] : closed.files) {
     if (name.starts_with("store-")) continue;
     for (const std::string& tail :
          {std::string(1, '\0'), std::string(4096, '\0'), std::string("garbage"), bytes}) {
-      Files changed = exam.files;
+      Files changed = closed.files;
       changed[name] += tail;
       SimulatedDisk disk;
       for (const auto& [n, b] : changed) disk.SetContent(kDatabasePath, n, b);
@@ -118,9 +118,9 @@ BOOST_AUTO_TEST_CASE(NoAddedByteIsSilent) {
 }
 
 BOOST_AUTO_TEST_CASE(NoMissingFileIsSilent) {
-  const Exam exam;
-  for (const auto& [name, bytes] : exam.files) {
-    Files changed = exam.files;
+  const ClosedDatabase closed;
+  for (const auto& [name, bytes] : closed.files) {
+    Files changed = closed.files;
     changed.erase(name);
     for (const bool read_only : {false, true}) {
       SimulatedDisk disk;
@@ -132,47 +132,47 @@ BOOST_AUTO_TEST_CASE(NoMissingFileIsSilent) {
 }
 
 BOOST_AUTO_TEST_CASE(NoSwapIsSilent) {
-  const Exam exam;
-  for (const auto& [a, bytes_a] : exam.files) {
-    for (const auto& [b, bytes_b] : exam.files) {
+  const ClosedDatabase closed;
+  for (const auto& [a, bytes_a] : closed.files) {
+    for (const auto& [b, bytes_b] : closed.files) {
       if (a == b || a.starts_with("store-") || b.starts_with("store-")) continue;
-      Files changed = exam.files;
+      Files changed = closed.files;
       std::swap(changed[a], changed[b]);
-      BOOST_TEST(exam.Silent(changed, true) == "", a << " and " << b << " swapped");
-      changed = exam.files;
+      BOOST_TEST(closed.Silent(changed, true) == "", a << " and " << b << " swapped");
+      changed = closed.files;
       changed[a] = bytes_b;
-      BOOST_TEST(exam.Silent(changed, true) == "", b << " in place of " << a);
+      BOOST_TEST(closed.Silent(changed, true) == "", b << " in place of " << a);
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(NoFileOfAnEarlierCloseIsSilent) {
-  const Exam exam;
-  for (const auto& [name, bytes] : exam.earlier) {
-    if (exam.files.contains(name) && exam.files.at(name) == bytes) continue;
-    Files changed = exam.files;
+  const ClosedDatabase closed;
+  for (const auto& [name, bytes] : closed.earlier) {
+    if (closed.files.contains(name) && closed.files.at(name) == bytes) continue;
+    Files changed = closed.files;
     changed[name] = bytes;
-    BOOST_TEST(exam.Silent(changed, true) == "", name << " rolled back, to read");
-    BOOST_TEST(exam.Silent(changed, false) == "", name << " rolled back, to write");
+    BOOST_TEST(closed.Silent(changed, true) == "", name << " rolled back, to read");
+    BOOST_TEST(closed.Silent(changed, false) == "", name << " rolled back, to write");
   }
 }
 
 BOOST_AUTO_TEST_CASE(NoFileOfATwinIsSilent) {
-  const Exam exam(1), twin(100);
+  const ClosedDatabase closed(1), twin(100);
   for (const auto& [name, bytes] : twin.files) {
     if (name.starts_with("store-")) continue;
-    Files changed = exam.files;
+    Files changed = closed.files;
     changed[name] = bytes;
-    BOOST_TEST(exam.Silent(changed, true) == "", name << " of a twin");
+    BOOST_TEST(closed.Silent(changed, true) == "", name << " of a twin");
   }
 }
 
 BOOST_AUTO_TEST_CASE(ClosedBesideSomethingNewerIsToldAndKept) {
-  const Exam exam;
+  const ClosedDatabase closed;
   for (const std::string name : {"log-9999", "manifest-9999"}) {
-    Files changed = exam.files;
+    Files changed = closed.files;
     changed[name] = "anything";
-    BOOST_TEST(exam.Silent(changed, false) == "");
+    BOOST_TEST(closed.Silent(changed, false) == "");
     SimulatedDisk disk;
     for (const auto& [n, b] : changed) disk.SetContent(kDatabasePath, n, b);
     BOOST_TEST((OpenStorage(&disk, kDatabasePath).status.code() == StatusCode::kCorruption));

@@ -1,11 +1,11 @@
-// exam_peers: the exam of flipped bits and cuts for Tandem and the engines that were there when
-// this was built. Prints a table; exits 8 when Tandem kept damage to itself.
+// damage_peers: flipped bits and cuts in the files of Tandem and of the engines that were there
+// when this was built. Prints a table; exits 8 when Tandem kept damage to itself.
 //
-//   exam_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: at most so many for each line
+//   damage_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: at most so many for each line
 #include <cstdio>
 #include <cstdlib>
 
-#include "test/reliability/exam_peers.h"
+#include "test/reliability/damage_peers.h"
 
 int main(int argc, char** argv) {
   tandem::reliability::Plan plan;
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   plan.seconds = argc > 2 ? std::atof(argv[2]) : 0;
   const tandem::reliability::Report report = tandem::reliability::RunPeers(plan);
   for (const std::string& failure : report.failures) {
-    std::fprintf(stderr, "exam_peers: %s\n", failure.c_str());
+    std::fprintf(stderr, "damage_peers: %s\n", failure.c_str());
   }
   return report.failures.empty() ? 0 : 8;
 }
