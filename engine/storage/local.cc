@@ -58,16 +58,16 @@ LocalStorage::LocalStorage(Dependencies dependencies, RecoveredFiles files,
                        .durable = files.manifest.log,
                        .listing = std::move(files.listing),
                        .replay = replay}),
-      keeper_(DependenciesOfManifest(directory_.get(), dependencies.random, &files)),
+      manifest_(DependenciesOfManifest(directory_.get(), dependencies.random, &files)),
       log_({.directory = directory_.get(),
             .random = dependencies.random,
-            .database = keeper_.catalog()->database,
+            .database = manifest_.catalog()->database,
             .segment_bytes = dependencies.segment_bytes,
             .next_number = [this](LogMark mark) { return NextNumber(mark); },
             .add_segment = [this](const format::SegmentRecord& record,
                                   LogMark mark) { return AddSegment(record, mark); }},
            replay),
-      catalog_(keeper_.catalog()) {}
+      catalog_(manifest_.catalog()) {}
 
 // A process that inherited the storage through fork must not write: its parent does.
 Status LocalStorage::CheckOwner() const {
@@ -77,7 +77,7 @@ Status LocalStorage::CheckOwner() const {
 
 Result<FileNumber> LocalStorage::NextNumber(LogMark mark) {
   Turn turn(this);
-  Result<FileNumber> number = keeper_.NextNumber(mark);
+  Result<FileNumber> number = manifest_.NextNumber(mark);
   Publish();
   return number;
 }
@@ -160,7 +160,7 @@ Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mar
 Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
   RETURN_IF_ERROR(CheckOwner());
   Turn turn(this);
-  const uint64_t current = keeper_.catalog()->epoch;
+  const uint64_t current = manifest_.catalog()->epoch;
   if (epoch != current) {
     return Status::Conflict("epoch " + std::to_string(epoch) + " is over; the epoch is " +
                             std::to_string(current));
@@ -172,7 +172,7 @@ Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
 Status LocalStorage::CommitInTurn(const CatalogEdit& edit, LogMark mark) {
   const size_t count = pending_deletes_.size() + edit.remove_segments.size();
   if (count > pending_deletes_.capacity()) pending_deletes_.reserve(2 * count);
-  const Status status = keeper_.Commit(edit, mark);
+  const Status status = manifest_.Commit(edit, mark);
   Publish();
   RETURN_IF_ERROR(status);
   pending_deletes_.insert(pending_deletes_.end(), edit.remove_segments.begin(),
@@ -184,11 +184,11 @@ Status LocalStorage::CommitInTurn(const CatalogEdit& edit, LogMark mark) {
   return Status();
 }
 
-// Removes the files that waited for a settled manifest or for the end of a hold, unless a reader in
-// another process may read them. A reader's lock covers all numbers below a bound, so the files
-// that are held come first.
+// Removes the files that waited until the manifest was certain or for the end of a hold, unless a
+// reader in another process may read them. A reader's lock covers all numbers below a bound, so the
+// files that are held come first.
 void LocalStorage::RemovePending() {
-  if (holds_ > 0 || !keeper_.settled()) return;
+  if (holds_ > 0 || !manifest_.is_certain()) return;
   std::sort(pending_deletes_.begin(), pending_deletes_.end());
   const auto free =
       std::partition_point(pending_deletes_.begin(), pending_deletes_.end(),
@@ -218,9 +218,9 @@ Storage::ReaderCounters LocalStorage::reader_counters() {
   return counters;
 }
 
-// Publishes the keeper's catalog to all threads.
+// Publishes the catalog of the manifest to all threads.
 void LocalStorage::Publish() {
-  std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  std::shared_ptr<const Catalog> catalog = manifest_.catalog();
   base::MutexLock lock(mutex_);
   catalog_.swap(catalog);
 }
@@ -235,12 +235,12 @@ Catalog LocalStorage::catalog() const { return *shared_catalog(); }
 Status LocalStorage::DeleteFile(FileNumber number) {
   RETURN_IF_ERROR(CheckOwner());
   Turn turn(this);
-  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  const std::shared_ptr<const Catalog> catalog = manifest_.catalog();
   if (catalog->files.contains(number) || HasSegment(*catalog, number)) {
     return Status::InvalidArgument("file " + std::to_string(number.value) +
                                    " is still part of the database");
   }
-  if (keeper_.settled() && holds_ == 0 && !IsHeldByReader(number)) return RemoveFile(number);
+  if (manifest_.is_certain() && holds_ == 0 && !IsHeldByReader(number)) return RemoveFile(number);
   // A crash may show an edit that failed and names the file; or somebody reads or copies it.
   pending_deletes_.push_back(number);
   return Status();
@@ -260,11 +260,11 @@ Status LocalStorage::CloseCleanly() {
   RETURN_IF_ERROR(log_.Close());
   Turn turn(this);
   std::vector<format::BoundFile> segments;
-  const std::shared_ptr<const Catalog> catalog = keeper_.catalog();
+  const std::shared_ptr<const Catalog> catalog = manifest_.catalog();
   for (const format::SegmentRecord& segment : catalog->segments) {
     segments.push_back(log_.end_of(segment.number));
   }
-  return keeper_.Close(std::move(segments), log_.mark());
+  return manifest_.Close(std::move(segments), log_.mark());
 }
 
 }  // namespace tandem::engine

@@ -54,7 +54,7 @@ class LocalStorage : public Storage {
 
  private:
   class Hold;
-  /// The right to use keeper_ and pending_deletes_, which is held across I/O; mutex_ is not.
+  /// The right to use manifest_ and pending_deletes_, which is held across I/O; mutex_ is not.
   class Turn {
    public:
     explicit Turn(LocalStorage* storage);
@@ -103,8 +103,8 @@ class LocalStorage : public Storage {
   base::RandomSource* const random_;
   const size_t former_segments_max_;
   std::unique_ptr<const Found> found_;  // Until Start.
-  ManifestStore keeper_;                // By the holder of the turn.
-  // For a settled manifest, the end of a hold, or a reader's end. By the holder of the turn.
+  ManifestStore manifest_;              // By the holder of the turn.
+  // For a certain manifest, the end of a hold, or a reader's end. By the holder of the turn.
   std::vector<format::FileNumber> pending_deletes_;
   uint64_t holds_ = 0;  // Pinned stores; above 0 nothing is deleted. By the holder of the turn.
   Replacement replacement_;  // Until the first segment of our own.

@@ -1,5 +1,5 @@
 // Pinned stores of a storage that is open for writing: while one exists, files that the catalog no
-// longer names wait in the list of pending deletes, as they do for an unsettled manifest.
+// longer names wait in the list of pending deletes, as they do for a manifest in doubt.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -29,7 +29,7 @@ Result<PinnedStore> LocalStorage::TakeMoment() {
   RETURN_IF_ERROR(CheckOwner());
   PinnedStore moment;
   Turn turn(this);
-  moment.catalog = *keeper_.catalog();
+  moment.catalog = *manifest_.catalog();
   for (const format::SegmentRecord& segment : moment.catalog.segments) {
     moment.segments.push_back(log_.end_of(segment.number));
   }

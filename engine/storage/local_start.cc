@@ -47,9 +47,9 @@ Status LocalStorage::Start(const StorageStart& start) {
 // Steps 1 to 3.
 Status LocalStorage::TakeOver(const Found& found) {
   Turn turn(this);
-  RETURN_IF_ERROR(keeper_.MarkOpen());
+  RETURN_IF_ERROR(manifest_.MarkOpen());
   if (!found.was_closed) RETURN_IF_ERROR(TrimSegments(found));
-  const Status status = keeper_.BeginManifest(found.was_closed, log_.mark());
+  const Status status = manifest_.BeginManifest(found.was_closed, log_.mark());
   Publish();
   return status;
 }
@@ -77,12 +77,12 @@ Status LocalStorage::TrimSegments(const Found& found) {
 
 void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
   Turn turn(this);
-  const std::shared_ptr<const format::Catalog> catalog = keeper_.catalog();
+  const std::shared_ptr<const format::Catalog> catalog = manifest_.catalog();
   for (const LocalFile& file : listing) {
     const bool named =
         (file.kind == LocalFileKind::kStore && catalog->files.contains(file.number)) ||
         (file.kind == LocalFileKind::kSegment && HasSegment(*catalog, file.number)) ||
-        (file.kind == LocalFileKind::kManifest && file.number == keeper_.manifest());
+        (file.kind == LocalFileKind::kManifest && file.number == manifest_.number());
     if (named) continue;
     if (file.kind != LocalFileKind::kManifest && IsHeldByReader(file.number)) {
       pending_deletes_.push_back(file.number);
@@ -116,7 +116,7 @@ Status LocalStorage::BeginOwnSegment(const Found& found, const StorageStart& sta
 // A file that fails is discarded: nothing names it yet.
 Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const StorageStart& start) {
   wal::SegmentSpec spec;
-  spec.database = keeper_.catalog()->database;
+  spec.database = manifest_.catalog()->database;
   ASSIGN_OR_RETURN(spec.number, NextNumber(log_.mark()));
   spec.id = NewRandomId(random_);
   spec.predecessor = wal::RewrittenPredecessor(replay);

@@ -84,7 +84,7 @@ Status ManifestStore::BeginManifest(bool was_closed, LogMark log) {
 }
 
 Status ManifestStore::Commit(CatalogEdit edit, LogMark log) {
-  RETURN_IF_ERROR(Settle(log));
+  RETURN_IF_ERROR(EndDoubt(log));
   edit.counters = edit.counters ? Larger(*edit.counters, catalog_->counters) : catalog_->counters;
   ASSIGN_OR_RETURN(std::shared_ptr<const Catalog> changed, Changed(*catalog_, edit));
   if (!edit.add_files.empty() || !edit.add_segments.empty()) RETURN_IF_ERROR(SyncDirectory());
@@ -107,7 +107,7 @@ Result<format::FileNumber> ManifestStore::NextNumber(LogMark log) {
 }
 
 Status ManifestStore::Close(std::vector<format::BoundFile> segments, LogMark log) {
-  RETURN_IF_ERROR(Settle(log));
+  RETURN_IF_ERROR(EndDoubt(log));
   // Each segment vouches for the one before it, so the newest ones stand for all.
   if (segments.size() > format::kRootSegmentsMax) {
     segments.erase(segments.begin(), segments.end() - format::kRootSegmentsMax);
@@ -125,15 +125,15 @@ Status ManifestStore::Close(std::vector<format::BoundFile> segments, LogMark log
 Status ManifestStore::Append(const CatalogEdit& edit, LogMark log) {
   const Status status = Guarded([&] { return writer_->Append(edit, catalog_->epoch, log); });
   if (writer_->usable()) return status;
-  unsettled_ = true;
-  Settle(log).Ignore("the caller learns of the first error; this one is kept and tried again");
+  in_doubt_ = true;
+  EndDoubt(log).Ignore("the caller learns of the first error; this one is kept and tried again");
   return status;
 }
 
-// Makes the state settled, or says why it is not.
-Status ManifestStore::Settle(LogMark log) {
+// Makes the state certain, or says why it is not.
+Status ManifestStore::EndDoubt(LogMark log) {
   RETURN_IF_ERROR(refusal_);
-  if (!unsettled_) return Status();
+  if (!in_doubt_) return Status();
   const Status status = Replace(log);
   if (status.ok() || base::MayPass(status)) return status;
   return Refuse(status);
@@ -160,7 +160,7 @@ Status ManifestStore::WriteAndPoint(LogMark log) {
   writer_ = std::move(writer);
   manifest_file_.reset();
   replace_at_bytes_ = ReplaceAt(*writer_);
-  unsettled_ = false;
+  in_doubt_ = false;
   stale_manifests_.push_back(old);
   RemoveStaleManifests();
   return Status();
@@ -210,7 +210,7 @@ Status ManifestStore::PointRoot(const format::RootRecord& record, bool both) {
   root_.record = std::move(before);
   root_.record.generation = tried;
   if (!base::MayPassInPlace(status)) return Refuse(status);
-  unsettled_ = true;
+  in_doubt_ = true;
   return status;
 }
 

@@ -1,7 +1,7 @@
 // The owner of ROOT and the manifest of a local database: commits edits, gives out file numbers and
 // replaces the manifest when it has grown or failed. States:
-//   settled    the manifest that ROOT names holds exactly the committed edits.
-//   unsettled  an edit or a new manifest failed for a reason that may pass; a crash may show it or
+//   certain    the manifest that ROOT names holds exactly the committed edits.
+//   in doubt   an edit or a new manifest failed for a reason that may pass; a crash may show it or
 //              not. A new manifest comes before anything else, when it can; nothing is deleted.
 //   refusing   another failure: nothing is committed any more; only a new process finds out what is
 //              on disk.
@@ -49,16 +49,16 @@ class ManifestStore {
   Status Close(std::vector<format::BoundFile> segments, format::LogMark log);
 
   std::shared_ptr<const format::Catalog> catalog() const { return catalog_; }
-  bool settled() const { return refusal_.ok() && !unsettled_; }
+  bool is_certain() const { return refusal_.ok() && !in_doubt_; }
   /// The manifest in use.
-  format::FileNumber manifest() const { return root_.record.manifest.number; }
+  format::FileNumber number() const { return root_.record.manifest.number; }
 
  private:
   Status Append(const format::CatalogEdit& edit, format::LogMark log);
   Status Replace(format::LogMark log);
   Status WriteAndPoint(format::LogMark log);
   Result<std::unique_ptr<format::ManifestWriter>> WriteNewManifest(format::LogMark log);
-  Status Settle(format::LogMark log);
+  Status EndDoubt(format::LogMark log);
   Status SyncDirectory();
   Status PointRoot(const format::RootRecord& record, bool both);
   Result<format::FileNumber> ManifestNumber();
@@ -81,7 +81,7 @@ class ManifestStore {
   uint64_t reserved_end_ = 0;
   uint64_t replace_at_bytes_ = 0;
   std::vector<format::FileNumber> stale_manifests_;  // That may still exist.
-  bool unsettled_ = false;
+  bool in_doubt_ = false;
   Status refusal_;
 };
 

@@ -91,9 +91,9 @@ class Storage {
   /// A copy of the catalog as committed.
   virtual format::Catalog catalog() const = 0;
 
-  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, while the manifest is
-  // unsettled, a store is pinned or a reader may read the file, later; a file that is gone already
-  // is no error.
+  // Verb 5: delete. Requires: a committed edit removed it. Done at once or, while the manifest
+  // is in doubt, a store is pinned or a reader may read the file, later; a file that is gone
+  // already is no error.
   virtual Status DeleteFile(format::FileNumber number) = 0;
 
   /// Pins the store as of now, for a copy: until the result is destroyed, deleted files stay on
