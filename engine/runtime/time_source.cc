@@ -13,8 +13,8 @@ constexpr int64_t kYearMicros = 365 * kDayMicros;
 // Clocks are routinely set back by less than this; it is not reported.
 constexpr int64_t kBehindMicros = 60 * kSecondMicros;
 
-int64_t Reference(int64_t ahead_micros, bool settled) {
-  return ahead_micros * 2 + (settled ? 1 : 0);
+int64_t Reference(int64_t ahead_micros, bool confirmed) {
+  return ahead_micros * 2 + (confirmed ? 1 : 0);
 }
 
 }  // namespace
@@ -34,8 +34,8 @@ void TimeSource::Restore(int64_t last_timestamp, int64_t clock_high_micros) {
 void TimeSource::Begin(bool accept) {
   const int64_t mark = high_.load(std::memory_order_acquire);
   const int64_t wall = clock_->WallMicros(), monotonic = clock_->MonotonicMicros();
-  const bool settled = mark == 0 || (accept && wall >= mark);
-  reference_.store(Reference((settled ? wall : mark) - monotonic, settled),
+  const bool confirmed = mark == 0 || (accept && wall >= mark);
+  reference_.store(Reference((confirmed ? wall : mark) - monotonic, confirmed),
                    std::memory_order_release);
   Now();
 }
@@ -55,14 +55,14 @@ int64_t TimeSource::Now() {
 int64_t TimeSource::Judge(int64_t wall) {
   const int64_t reference = reference_.load(std::memory_order_acquire);
   if (reference != kUnjudged) {
-    const bool settled = (reference & 1) != 0;
+    const bool confirmed = (reference & 1) != 0;
     const int64_t monotonic = clock_->MonotonicMicros();
     const int64_t right = monotonic + (reference >> 1);
-    if (wall - right > (settled ? kDayMicros : kYearMicros)) {
+    if (wall - right > (confirmed ? kDayMicros : kYearMicros)) {
       Note(ClockTrust::kDoubted);
       return high_.load(std::memory_order_acquire);
     }
-    if (!settled) reference_.store(Reference(wall - monotonic, true), std::memory_order_release);
+    if (!confirmed) reference_.store(Reference(wall - monotonic, true), std::memory_order_release);
   }
   Note(ClockTrust::kRight);
   RaiseHigh(wall);

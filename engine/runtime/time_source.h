@@ -9,8 +9,8 @@
 // States, by what the clock is compared with:
 //   unjudged     before Begin: every time is accepted.
 //   provisional  after Begin, with the mark of earlier opens plus the time since: up to a year more
-//                is accepted. The first accepted time that is not behind the mark settles it.
-//   settled      with that time plus the time since: up to a day more is accepted.
+//                is accepted. The first accepted time that is not behind the mark confirms it.
+//   confirmed    with that time plus the time since: up to a day more is accepted.
 #pragma once
 
 #include <atomic>
@@ -69,9 +69,9 @@ class TimeSource {
   base::Clock* clock_;
   std::atomic<int64_t> high_{0};            // Only rises, by compare-exchange.
   std::atomic<int64_t> last_timestamp_{0};  // Release by the assigner, acquire by the rest.
-  /// How far the wall clock should be ahead of the monotonic one, doubled, plus 1 when settled: one
-  /// word, so that no thread sees half of a change. Release where it is set, acquire where it is
-  /// used.
+  /// How far the wall clock should be ahead of the monotonic one, doubled, plus 1 when confirmed:
+  /// one word, so that no thread sees half of a change. Release where it is set, acquire where it
+  /// is used.
   std::atomic<int64_t> reference_{kUnjudged};
   /// Times up to it are accepted without reading the monotonic clock. Relaxed: a stale value costs
   /// one read.
