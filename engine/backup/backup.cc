@@ -84,7 +84,7 @@ Result<BackupInfo> BackupWriter::Run() {
   ASSIGN_OR_RETURN(record_, RecordOf(moment_));
   record_.number = backups_.next_number();
   record_.created_micros = tools_.clock->WallMicros();
-  RETURN_IF_ERROR(backups_.SettleUnfinished());
+  RETURN_IF_ERROR(backups_.CleanUpUnfinished());
   BackupInfo info = InfoOf(record_);
   Status status = CopyAll(&info);
   if (status.ok()) status = WriteRecord();
@@ -168,7 +168,7 @@ void BackupWriter::Withdraw() {
   if (!RemoveDurably({BackupRecordName(record_.number)}).ok()) return;
   std::erase(made_, mark);
   if (!RemoveDurably(made_).ok()) return;
-  RemoveDurably({mark}).Ignore("the next backup settles it");
+  RemoveDurably({mark}).Ignore("the next backup cleans it up");
 }
 
 Status BackupWriter::RemoveDurably(const std::vector<std::string>& names) {
@@ -235,7 +235,7 @@ Result<uint64_t> RemoveOldBackups(base::FileSystem* file_system, const std::stri
                                      "; nothing was removed, since nobody knows which files it "
                                      "names: remove the record first");
   }
-  RETURN_IF_ERROR(backups.SettleUnfinished());
+  RETURN_IF_ERROR(backups.CleanUpUnfinished());
   uint64_t removed = 0;
   for (; backups.records().size() > keep; ++removed) {
     RETURN_IF_ERROR(backups.RemoveRecord(backups.records().begin()->first));

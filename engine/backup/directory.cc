@@ -137,7 +137,7 @@ std::set<std::string> BackupDirectory::ReferencedFiles() const {
   return names;
 }
 
-Status BackupDirectory::SettleUnfinished() {
+Status BackupDirectory::CleanUpUnfinished() {
   if (unfinished_.empty()) return Status();
   for (const uint64_t number : unfinished_) {
     const std::string record = BackupRecordName(number);

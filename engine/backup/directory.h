@@ -59,7 +59,7 @@ class BackupDirectory {
 
   /// Cleans up what a crash left of a backup: removes its record unless it is whole, then its mark.
   /// Requires: the lock. Errors: kIoError.
-  Status SettleUnfinished();
+  Status CleanUpUnfinished();
   /// Adds `record`, which was written.
   void Add(format::BackupRecord record);
   /// Removes the record of a backup, durably. Requires: the lock.

@@ -72,7 +72,7 @@ RegionJobLock Compactor::Pause(Region& region) {
 Status Compactor::Compact(Region& region) {
   const RegionJobLock turn = Pause(region);
   const Status status = Guarded([&] { return CompactLocked(region); });
-  Settle(region, status);
+  RecordOutcome(region, status);
   return status;
 }
 
@@ -81,7 +81,7 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
     const Status status = Guarded([&] { return CompactDueLocked(region); });
     region.End(Region::Work::kCompaction);
     if (!status.ok()) return StopRetryingUnlessTransient(region, status);
-    Settle(region, status);
+    RecordOutcome(region, status);
     merged();
   }
   return Status();
@@ -95,13 +95,13 @@ Status Compactor::CompactDueLocked(Region& region) {
 }
 
 // Records whether the region's merges fail: if they do, writers do not wait for them.
-void Compactor::Settle(Region& region, const Status& status) {
+void Compactor::RecordOutcome(Region& region, const Status& status) {
   if (!WasEnded(status)) region.SetMergesFail(!status.ok());
 }
 
 // Returns `status`, a failure.
 Status Compactor::StopRetryingUnlessTransient(Region& region, const Status& status) {
-  Settle(region, status);
+  RecordOutcome(region, status);
   if (WasEnded(status) || base::MayPass(status)) return status;
   base::MutexLock lock(mutex_);
   given_up_.insert(region.id());

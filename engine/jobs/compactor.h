@@ -85,7 +85,7 @@ class Compactor {
   void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
   void SetCancelFlag(DueMerge* merge) const REQUIRES(mutex_);
   Status FinishLocked(Region& region, uint64_t* budget) EXCLUDES(mutex_);
-  static void Settle(Region& region, const Status& status);
+  static void RecordOutcome(Region& region, const Status& status);
   Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
   void Wait(const Region& region, int change) EXCLUDES(mutex_);
   Status CompactDueLocked(Region& region) EXCLUDES(mutex_);

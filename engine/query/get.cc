@@ -79,7 +79,7 @@ void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wante
                      std::vector<format::Cell>* cells) {
   constexpr uint32_t kNewest = 2;
   const format::Cell& column = wanted.column;
-  trees->Settle(cells);
+  trees->RemoveHidden(cells);
   const uint32_t kept = VersionsKept(table, column.family);
   const bool may_cut = cells->size() + trees->CountPuts(column) >= kept;
   const VersionsWanted versions{&table, {}, may_cut ? std::max(kept, kNewest) : kNewest};

@@ -68,7 +68,7 @@ void RowBuilder::Merge() {
 }
 
 void RowBuilder::MergeTrees() {
-  trees_.Settle(&gathered_);
+  trees_.RemoveHidden(&gathered_);
   for (const ColumnSet::Family& family : shape_.merged.families()) {
     if (GatherFromTrees(family, kTreeCellsMax)) continue;
     is_partial_ = true;

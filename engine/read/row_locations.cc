@@ -160,7 +160,7 @@ void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
     if (tree.root != nullptr) trees_->Add(tree);
   }
   KeepColumns(columns_, &recent);
-  if (!trees_->empty()) trees_->Settle(&recent);
+  if (!trees_->empty()) trees_->RemoveHidden(&recent);
   format::SortCells(recent);
   for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
   sources_.push_back(format::NewCellStream(std::move(recent), nullptr));

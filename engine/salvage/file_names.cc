@@ -1,4 +1,4 @@
-// Names are settled once, before anything else is read.
+// Names are decided once, before anything else is read.
 #include "engine/salvage/file_names.h"
 
 #include <algorithm>

@@ -60,7 +60,7 @@ void RowTrees::Add(RowTreeView tree) {
                 {.view = tree, .is_known = false, .family = {}, .qualifier = {}, .shadow = {}});
 }
 
-void RowTrees::Settle(std::vector<format::Cell>* cells) {
+void RowTrees::RemoveHidden(std::vector<format::Cell>* cells) {
   for (const format::Cell& cell : *cells) {
     if (cell.sequence > trees_.back().view.last) recent_.push_back(cell);
   }

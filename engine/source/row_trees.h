@@ -33,12 +33,12 @@ class RowTrees {
   bool empty() const { return trees_.empty(); }
   size_t count() const { return trees_.size(); }
   void Clear();
-  /// Requires: Settle was not called since Clear.
+  /// Requires: RemoveHidden was not called since Clear.
   void Add(RowTreeView tree);
 
   /// Takes the row's cells from all other sources, recent cells of memstores and cells of files, in
   /// any order, and removes the Puts that a tree hides. Requires: !empty().
-  void Settle(std::vector<format::Cell>* cells);
+  void RemoveHidden(std::vector<format::Cell>* cells);
   /// Whether a tree hides `put`. Requires: `put` is in no tree.
   bool Hides(const format::Cell& put) const;
 
@@ -73,7 +73,7 @@ class RowTrees {
 /// The columns of one family in one tree. Threads: one at a time. Lifetime: all outlive it.
 class TreeColumns {
  public:
-  /// Requires: trees->Settle.
+  /// Requires: trees->RemoveHidden.
   TreeColumns(const RowTrees* trees, size_t tree, const VersionsWanted& wanted,
               const ColumnSet::Family* family);
   ~TreeColumns();

@@ -36,7 +36,7 @@ void Image::Apply(const Effect& effect) {
   }
 }
 
-void Image::Settle() {
+void Image::CutToSize() {
   bytes.resize(size_bytes);
   written.Cut(size_bytes);
 }
@@ -57,7 +57,7 @@ void Inode::Change(Effect effect) {
   if (effect.kind == Effect::Kind::kBytes) KeepOldSectors(effect);
   visible.Apply(effect);
   // All of a growth comes before its bytes, so that these never are cut.
-  visible.Settle();
+  visible.CutToSize();
   if (effect.kind == Effect::Kind::kResize) lost.Cut(effect.size);
   pending.push_back(std::move(effect));
 }
@@ -99,7 +99,7 @@ void Inode::FailSync(SyncFailure failure, const Status& status, Survival* surviv
     ++error_count;
   }
   if (failure == SyncFailure::kReverted) {
-    durable.Settle();
+    durable.CutToSize();
     visible = durable;
     // As after a crash, what is there now may be read.
     visible.written.Add(0, visible.size_bytes);
@@ -136,7 +136,7 @@ void Inode::Crash(Survival& survival, Filler& filler) {
     }
     for (const Effect& part : survival.Survivors(effect)) durable.Apply(part);
   }
-  durable.Settle();
+  durable.CutToSize();
   FillUnwritten(gone, before, filler);
   // Whatever the blocks hold now is what they will hold.
   durable.written.Add(0, durable.size_bytes);

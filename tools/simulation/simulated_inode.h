@@ -49,7 +49,7 @@ inline bool IsSilent(SyncFailure failure) {
 
 /// The state of a file's content.
 struct Image {
-  std::string bytes{};  // May differ in length from size_bytes between Apply and Settle.
+  std::string bytes{};  // May differ in length from size_bytes between Apply and CutToSize.
   uint64_t size_bytes = 0;
   uint64_t reserved_bytes = 0;
   ByteRanges written{};  // The rest was skipped over: it reads as zeros.
@@ -57,7 +57,7 @@ struct Image {
   static Image Of(std::string_view content);
   void Apply(const Effect& effect);
   /// Cuts or fills with zeros to the size.
-  void Settle();
+  void CutToSize();
 };
 
 struct Inode {

@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(ACrashAnywhereLeavesWholeBackups) {
         const std::string where = "crash " + std::to_string(crashes) + "." + std::to_string(seed);
         const auto crashed = world.engine.disk.CrashedCopy(policy);
         Examine(&world, crashed.get(), acknowledged, rows, where);
-        // The next backup settles it, whatever was left, and is whole.
+        // The next backup cleans up whatever was left, and is whole.
         CopiedDatabase source(crashed.get(), "db");
         const auto next = source->Backup(kBackups);
         BOOST_TEST(next.status().ToString() == "OK", where);

@@ -285,7 +285,7 @@ class FlushedTable {
     }
     BOOST_REQUIRE(engine_->CreateTable(table).ok());
     for (uint32_t row = 0; row < kOlderRows; ++row) Put(row * 2, 1 + row);
-    Settle();
+    CompactAll();
   }
 
   /// Writes rows `step` apart by `write`, flushes them, and waits until their overlaps with the
@@ -302,7 +302,7 @@ class FlushedTable {
       executor_.Drain();
       flush = std::min(flush, flushed - begin);
       build = std::min(build, ProcessorMicros() - flushed);
-      Settle();
+      CompactAll();
     }
     const auto nanos = [](int64_t micros) {
       return 1000.0 * static_cast<double>(micros) / kNewerRows;
@@ -344,7 +344,7 @@ class FlushedTable {
     return key;
   }
   // One file again; without overlaps nothing depends on how many there are.
-  void Settle() {
+  void CompactAll() {
     Send();
     if (with_overlaps_ || later_ == kFirstLater) BOOST_REQUIRE(engine_->Compact("t").ok());
     executor_.Drain();
