@@ -51,13 +51,13 @@ std::unique_ptr<FlushedRows::Recorder> OverlapWorker::NewRecorder(const RegionVe
   Memstore::Iterator first(&memstore), last(&memstore);
   first.SeekToFirst();
   last.SeekToLast();
-  const bool meets =
+  const bool may_share =
       first.valid() &&
       std::any_of(version.files.begin(), version.files.end(), [&](const FileSlice& slice) {
         const format::FileStatistics& older = slice.file->store().statistics();
         return older.min_key <= last.key() && first.key() <= older.max_key;
       });
-  if (!meets) return nullptr;
+  if (!may_share) return nullptr;
   return std::make_unique<FlushedRows::Recorder>(memstore.table(), record_memory_);
 }
 

@@ -37,8 +37,8 @@ class OlderFile {
       : file_(file),
         newer_(newer),
         hashes_(file),
-        older_meets_(file->row_count()),
-        newer_meets_(newer_row_count) {}
+        older_shared_(file->row_count()),
+        newer_shared_(newer_row_count) {}
 
   Status Open();
   /// Checks the hashes of the newer file's next rows, from ordinal `first` on, against the filter.
@@ -88,7 +88,7 @@ class OlderFile {
   std::string block_end_;  // Smaller keys lead there too; without one, all greater ones.
   std::vector<Member> group_;
 
-  RowSet::Builder older_meets_, newer_meets_;
+  RowSet::Builder older_shared_, newer_shared_;
   std::vector<Dying> dying_;
   bool is_aligned_ = true;
   int64_t last_older_ = -1, last_newer_ = -1;  // Ordinals that matched last.
@@ -206,8 +206,8 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   is_aligned_ = is_aligned_ && ordinal > last_older_ && newer > last_newer_;
   last_older_ = ordinal;
   last_newer_ = newer;
-  older_meets_.Add(ordinal);
-  newer_meets_.Add(newer);
+  older_shared_.Add(ordinal);
+  newer_shared_.Add(newer);
   for (Dying& dying : dying_) {
     if (dying.all || dying.share == NewerRows::Share::kNone) continue;
     bool kills = dying.share == NewerRows::Share::kAll;
@@ -229,19 +229,19 @@ void OlderFile::OverlapTwins() {
       return other.is_shared && other.hash == member.hash;
     });
     if (!is_twin) continue;
-    newer_meets_.Add(newer_first_ + member.slot);
+    newer_shared_.Add(newer_first_ + member.slot);
     is_aligned_ = false;
   }
 }
 
 PairOverlap OlderFile::Finish() {
   PairOverlap pair;
-  pair.older_meets = older_meets_.Finish();
-  pair.newer_meets = newer_meets_.Finish();
+  pair.older_shared = older_shared_.Finish();
+  pair.newer_shared = newer_shared_.Finish();
   pair.is_aligned = is_aligned_;
-  std::vector<PairOverlap::Set> known = {pair.older_meets};
+  std::vector<PairOverlap::Set> known = {pair.older_shared};
   for (Dying& dying : dying_) {
-    PairOverlap::Set rows = dying.all ? pair.older_meets : dying.rows.Finish();
+    PairOverlap::Set rows = dying.all ? pair.older_shared : dying.rows.Finish();
     if (rows == nullptr) continue;
     const auto equal = std::find_if(known.begin(), known.end(), [&](const PairOverlap::Set& set) {
       return set == rows || *set == *rows;

@@ -46,7 +46,7 @@ const index::RowSet* PairOverlap::Dead(format::IndexId index) const {
 }
 
 uint64_t PairOverlap::size_bytes() const {
-  std::set<const index::RowSet*> sets{older_meets.get(), newer_meets.get()};
+  std::set<const index::RowSet*> sets{older_shared.get(), newer_shared.get()};
   for (const auto& [id, set] : dead) sets.insert(set.get());
   uint64_t bytes = sizeof(PairOverlap) + dead.capacity() * sizeof(dead[0]);
   for (const index::RowSet* set : sets) {

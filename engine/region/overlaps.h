@@ -3,8 +3,8 @@
 // memory. If one is missing, readers fall back on filters and keys.
 //
 // Bitmaps cover whole files, whatever part of them belongs to the region. A row of a file that is
-// in none of its meets bitmaps is certainly in none of the other files. Rows are matched by keyed
-// hash within the block that may hold the key, so a meets bit may, very rarely, be wrong.
+// in none of its shared bitmaps is certainly in none of the other files. Rows are matched by keyed
+// hash within the block that may hold the key, so a shared bit may, very rarely, be wrong.
 #pragma once
 
 #include <atomic>
@@ -73,8 +73,8 @@ class OverlapCharge {
 struct PairOverlap {
   using Set = std::shared_ptr<const index::RowSet>;
 
-  Set older_meets;  ///< Rows of the older file that the newer one may hold.
-  Set newer_meets;  ///< Rows of the newer file that the older one may hold.
+  Set older_shared;  ///< Rows of the older file that the newer one may hold.
+  Set newer_shared;  ///< Rows of the newer file that the older one may hold.
   /// The k-th row of one set is the k-th row of the other. False only if hashes collide.
   bool is_aligned = true;
   /// By single-column index: rows of the older file whose postings in it are dead for every view

@@ -193,13 +193,13 @@ void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
   std::vector<const Orphan*> taken;  // Ascending, disjoint or of one run.
   for (const Orphan* orphan : orphans) {
     const format::FileStatistics& own = orphan->statistics;
-    const auto meets = [&](const Orphan* other) {
+    const auto overlaps = [&](const Orphan* other) {
       const format::FileStatistics& before = other->statistics;
       const bool same_run = before.min_sequence == own.min_sequence &&
                             before.max_sequence == own.max_sequence && !KeysOverlap(before, own);
       return before.max_sequence >= own.min_sequence && !same_run;
     };
-    const auto other = std::find_if(taken.begin(), taken.end(), meets);
+    const auto other = std::find_if(taken.begin(), taken.end(), overlaps);
     if (other == taken.end()) {
       taken.push_back(orphan);
     } else {

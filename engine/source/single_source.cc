@@ -17,15 +17,15 @@ FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size
   const format::FileNumber other_number = cluster.files[other].file->number();
   file_overlap.pair = overlaps->Find({.older = number, .newer = other_number});
   if (file_overlap.pair != nullptr) {
-    file_overlap.here = file_overlap.pair->older_meets.get();
-    file_overlap.there = file_overlap.pair->newer_meets.get();
+    file_overlap.here = file_overlap.pair->older_shared.get();
+    file_overlap.there = file_overlap.pair->newer_shared.get();
     file_overlap.kills = cluster.files[other].visible;
     return file_overlap;
   }
   file_overlap.pair = overlaps->Find({.older = other_number, .newer = number});
   if (file_overlap.pair != nullptr) {
-    file_overlap.here = file_overlap.pair->newer_meets.get();
-    file_overlap.there = file_overlap.pair->older_meets.get();
+    file_overlap.here = file_overlap.pair->newer_shared.get();
+    file_overlap.there = file_overlap.pair->older_shared.get();
   }
   return file_overlap;
 }

@@ -119,12 +119,12 @@ class Files {
       std::fprintf(
           stderr,
           "%-44s from %s %6.1f ns a row and older file; recording %.1f ns, %.1f B a row; "
-          "meets %u dead %u, %llu B\n",
+          "shared %u dead %u, %llu B\n",
           what, record == nullptr ? "file  " : "record",
           1000.0 * static_cast<double>(micros) / newer->row_count() /
               static_cast<double>(older.size()),
           file.recording_nanos, static_cast<double>(file.record->size_bytes()) / newer->row_count(),
-          pair.older_meets == nullptr ? 0 : pair.older_meets->count(),
+          pair.older_shared == nullptr ? 0 : pair.older_shared->count(),
           dead == nullptr ? 0 : dead->count(), static_cast<unsigned long long>(pair.size_bytes()));
     }
   }

@@ -1,4 +1,4 @@
-// Every meets and dead bit beside its definition (rules 12 and 13), over random histories: small
+// Every shared and dead bit beside its definition (rules 12 and 13), over random histories: small
 // worlds with timestamps in any order and all kinds of deletes, larger ones of many blocks. And how
 // the engine builds, bounds and drops them.
 #define BOOST_TEST_DYN_LINK
@@ -98,14 +98,14 @@ std::vector<uint32_t> MembersOf(const index::RowSet* set) {
 void CheckPair(const format::TableRecord& table, format::StoreFile* older_file,
                format::StoreFile* newer_file, const engine::PairOverlap& pair) {
   const PlainFile older = ReadPlain(older_file), newer = ReadPlain(newer_file);
-  std::vector<uint32_t> older_meets, newer_meets;
+  std::vector<uint32_t> older_shared, newer_shared;
   for (const auto& [key, row] : older) {
     if (!newer.contains(key)) continue;
-    older_meets.push_back(row.ordinal);
-    newer_meets.push_back(newer.at(key).ordinal);
+    older_shared.push_back(row.ordinal);
+    newer_shared.push_back(newer.at(key).ordinal);
   }
-  BOOST_REQUIRE(MembersOf(pair.older_meets.get()) == older_meets);
-  BOOST_REQUIRE(MembersOf(pair.newer_meets.get()) == newer_meets);
+  BOOST_REQUIRE(MembersOf(pair.older_shared.get()) == older_shared);
+  BOOST_REQUIRE(MembersOf(pair.newer_shared.get()) == newer_shared);
   BOOST_REQUIRE(pair.is_aligned);
   for (const format::IndexRecord& index : table.indexes) {
     const format::IndexColumnRecord& column = index.columns[0];
@@ -117,14 +117,14 @@ void CheckPair(const format::TableRecord& table, format::StoreFile* older_file,
       if (Kills(other->second, column, *newest)) dead.push_back(row.ordinal);
     }
     BOOST_REQUIRE_MESSAGE(MembersOf(pair.Dead(index.id)) == dead, "dead of " << index.name);
-    const bool is_shared = pair.Dead(index.id) == pair.older_meets.get();
-    BOOST_REQUIRE(is_shared || dead.empty() || dead != older_meets);
+    const bool is_shared = pair.Dead(index.id) == pair.older_shared.get();
+    BOOST_REQUIRE(is_shared || dead.empty() || dead != older_shared);
   }
 }
 
 void CheckEqual(const engine::PairOverlap& pair, const engine::PairOverlap& other) {
-  BOOST_REQUIRE(MembersOf(pair.older_meets.get()) == MembersOf(other.older_meets.get()));
-  BOOST_REQUIRE(MembersOf(pair.newer_meets.get()) == MembersOf(other.newer_meets.get()));
+  BOOST_REQUIRE(MembersOf(pair.older_shared.get()) == MembersOf(other.older_shared.get()));
+  BOOST_REQUIRE(MembersOf(pair.newer_shared.get()) == MembersOf(other.newer_shared.get()));
   BOOST_REQUIRE_EQUAL(pair.is_aligned, other.is_aligned);
   BOOST_REQUIRE_EQUAL(pair.dead.size(), other.dead.size());
   for (const auto& [index, dead] : pair.dead) {

@@ -183,9 +183,9 @@ class WideHistory {
   void Check() {
     const auto record = world_.region(0).files[1].file->record();
     const engine::PairOverlap recorded = Walk(record.get()), read = Walk(nullptr);
-    BOOST_REQUIRE(*recorded.older_meets == *read.older_meets);
-    BOOST_REQUIRE(*recorded.newer_meets == *read.newer_meets);
-    BOOST_REQUIRE_EQUAL(recorded.older_meets->count(), met_.size());
+    BOOST_REQUIRE(*recorded.older_shared == *read.older_shared);
+    BOOST_REQUIRE(*recorded.newer_shared == *read.newer_shared);
+    BOOST_REQUIRE_EQUAL(recorded.older_shared->count(), met_.size());
     for (size_t i = 0; i < 2; ++i) {
       const format::IndexId index = world_.table().indexes[i].id;
       for (uint32_t row = 0; row < kRows; ++row) {
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(TheWalkReadsNoRowOfTheNewerFile) {
                                              .record = from_record ? record.get() : nullptr,
                                              .older = {&older, 1}});
     BOOST_REQUIRE(pairs.has_value());
-    BOOST_REQUIRE_EQUAL((*pairs)[0].newer_meets->count(), 500u);
+    BOOST_REQUIRE_EQUAL((*pairs)[0].newer_shared->count(), 500u);
     const std::vector<DiskEvent> trace = world.disk().control().TakeTrace();
     const bool reads_rows = std::any_of(trace.begin(), trace.end(), [&](const DiskEvent& event) {
       return event.operation == DiskOperation::kRead && event.offset < end;
