@@ -90,8 +90,8 @@ bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
   for (; IsRecent(cell); cell = cell->older) {
     if (cell->timestamp < puts.max_timestamp || cell->family != column.family.value) continue;
     if (cell->is_family_delete()) return true;
-    const bool kills = cell->is_put() || cell->is_column_delete();
-    if (kills && cell->qualifier() == column.qualifier) return true;
+    const bool supersedes = cell->is_put() || cell->is_column_delete();
+    if (supersedes && cell->qualifier() == column.qualifier) return true;
   }
   return cell != nullptr && TouchesAtOrAbove(RowTree::Of(cell).root, column.family,
                                              column.qualifier, puts.max_timestamp, &looked_at);

@@ -109,7 +109,7 @@ Status MemstoreWriter::WriteHotRow(const Memstore::Iterator& row, const Memstore
   return WriteRow(row.key(), memstore);
 }
 
-// The file's record lists a streamed row as one that kills nothing, which is safe.
+// The file's record lists a streamed row as one that supersedes nothing, which is safe.
 Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
                                  const Memstore& memstore) {
   compaction::MergeOptions options;

@@ -21,7 +21,7 @@ class NewerRows {
     uint32_t first = 0;  ///< Ordinal of its first row.
     uint32_t count = 0;
   };
-  /// How many rows of a set kill.
+  /// How many rows of a set supersede.
   enum class Share : uint8_t { kNone, kSome, kAll };
 
   virtual ~NewerRows() = default;
@@ -45,8 +45,8 @@ class NewerRows {
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
   /// timestamp at or above `timestamp`. True is certain; false is not for a wide row. Errors:
   /// kCorruption, kIoError.
-  virtual Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) = 0;
-  /// For how many rows of the file Kills is true; kSome if unknown without reading them.
+  virtual Result<bool> Supersedes(uint32_t slot, size_t which, int64_t timestamp) = 0;
+  /// For how many rows of the file Supersedes is true; kSome if unknown without reading them.
   virtual Share ShareOfFile(size_t which, int64_t timestamp) const = 0;
   /// The same for the block.
   virtual Share ShareOfBlock(size_t which, int64_t timestamp) const = 0;

@@ -27,7 +27,7 @@ class FileRows final : public NewerRows {
   }
   Status Enter(uint32_t block) override;
   Result<std::string_view> Key(uint32_t slot) override;
-  Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) override;
+  Result<bool> Supersedes(uint32_t slot, size_t which, int64_t timestamp) override;
   Share ShareOfFile(size_t which, int64_t timestamp) const override;
   Share ShareOfBlock(size_t which, int64_t timestamp) const override {
     return ShareOfFile(which, timestamp);
@@ -67,7 +67,7 @@ class FileRows final : public NewerRows {
   format::RowBlockRef rows_;
   std::string key_;
   std::vector<bool> looked_at_;                 // By slot.
-  std::vector<std::optional<int64_t>> newest_;  // By slot and column: the newest that kills.
+  std::vector<std::optional<int64_t>> newest_;  // By slot and column: the newest that supersedes.
   std::vector<format::Cell> cells_;
 };
 
@@ -153,7 +153,7 @@ NewerRows::Share FileRows::ShareOfFile(size_t which, int64_t timestamp) const {
   return column.is_everywhere && column.min_timestamp >= timestamp ? Share::kAll : Share::kSome;
 }
 
-Result<bool> FileRows::Kills(uint32_t slot, size_t which, int64_t timestamp) {
+Result<bool> FileRows::Supersedes(uint32_t slot, size_t which, int64_t timestamp) {
   const Column& column = columns_[which];
   const uint32_t ordinal = rows_->first() + slot;
   if (column.present != nullptr && (clean_ == nullptr || clean_->Test(ordinal))) {
@@ -203,7 +203,7 @@ Status FileRows::AppendCells(uint32_t slot, Family* family) {
 }
 
 // Of a wide row only the head is read, which says what families it deletes. Its columns are not
-// read, so postings that they might kill stay alive.
+// read, so postings that they might supersede stay alive.
 Status FileRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const Family& family) {
   if (rows.is_wide()) return rows.AppendFamilyDeletes(&cells_);
   return rows.Cells(slot, *family.columns, &cells_);

@@ -32,7 +32,7 @@ class RecordedRows final : public NewerRows {
     return {};
   }
   Result<std::string_view> Key(uint32_t slot) override { return cursor_.Key(slot); }
-  Result<bool> Kills(uint32_t slot, size_t which, int64_t timestamp) override {
+  Result<bool> Supersedes(uint32_t slot, size_t which, int64_t timestamp) override {
     const int64_t newest = cursor_.Newest(slot, columns_[which]);
     return newest != kSupersedesNothing && newest >= timestamp;
   }

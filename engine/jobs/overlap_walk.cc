@@ -210,11 +210,11 @@ Status OlderFile::Meet(uint32_t ordinal, Member* member) {
   newer_shared_.Add(newer);
   for (Dying& dying : dying_) {
     if (dying.all || dying.share == NewerRows::Share::kNone) continue;
-    bool kills = dying.share == NewerRows::Share::kAll;
-    if (!kills) {
-      ASSIGN_OR_RETURN(kills, newer_->Kills(member->slot, dying.index, dying.timestamp));
+    bool supersedes = dying.share == NewerRows::Share::kAll;
+    if (!supersedes) {
+      ASSIGN_OR_RETURN(supersedes, newer_->Supersedes(member->slot, dying.index, dying.timestamp));
     }
-    if (kills) dying.rows.Add(ordinal);
+    if (supersedes) dying.rows.Add(ordinal);
   }
   return {};
 }

@@ -8,8 +8,8 @@
 //    lead to one block form a group.
 // 3. The key hashes of that block are scanned once and compared with those of the group. So no row
 //    that both files hold is missed; two rows with the same hash can only set one bit too many.
-// 4. For each match, what the newer row kills is looked up: a column's postings in the older file
-//    die where the newer row is not older than the column's largest timestamp in the older file.
+// 4. For each match, what the newer row supersedes is looked up: a column's postings in the older
+//    file die where the newer row is not older than the column's largest timestamp there.
 #pragma once
 
 #include <atomic>

@@ -66,7 +66,7 @@ std::optional<size_t> FlushedRows::Find(const format::IndexColumnRecord& column)
   return std::nullopt;
 }
 
-// If some row kills nothing, offset 0 marks such rows and the other offsets start at 1.
+// If some row supersedes nothing, offset 0 marks such rows and the other offsets start at 1.
 int64_t FlushedRows::NewestOf(const Frame& frame, const char* bytes, uint32_t slot) const {
   const char* offsets = bytes + frame.at;
   uint64_t offset = 0;
@@ -178,9 +178,9 @@ FlushedRows::Frame FlushedRows::Recorder::FrameOf(std::span<const int64_t> newes
   frame.at = static_cast<uint32_t>(bytes_.size());
   SupersededRange& range = frame.range;
   for (const int64_t timestamp : newest) {
-    const bool kills = timestamp != kSupersedesNothing;
-    range.every = range.every && kills;
-    range.min = std::min(range.min, kills ? timestamp : range.min);
+    const bool supersedes = timestamp != kSupersedesNothing;
+    range.every = range.every && supersedes;
+    range.min = std::min(range.min, supersedes ? timestamp : range.min);
     range.max = std::max(range.max, timestamp);
   }
   if (range.max == kSupersedesNothing) return frame;

@@ -1,5 +1,5 @@
 // What a flush records about the rows of a file, so that building overlaps afterwards need not read
-// them back: the key of each row, and the timestamp up to which it kills the postings of each
+// them back: the key of each row, and the timestamp up to which it supersedes the postings of each
 // indexed column in older files (rule 13).
 //
 // Rows are grouped in chunks. A key is stored without the prefix that it shares with the key
@@ -24,12 +24,12 @@
 
 namespace tandem::engine {
 
-/// In place of a timestamp: the row kills nothing. A marker with exactly this timestamp is ignored,
-/// so the postings that it kills stay alive.
+/// In place of a timestamp: the row supersedes nothing. A marker with exactly this timestamp is
+/// ignored, so the postings that it supersedes stay alive.
 inline constexpr int64_t kSupersedesNothing = std::numeric_limits<int64_t>::min();
 
-/// Over a set of rows: the smallest and the largest timestamp up to which a row kills, and whether
-/// every row kills. Rows that kill nothing do not affect the bounds.
+/// Over a set of rows: the smallest and the largest timestamp up to which a row supersedes, and
+/// whether every row does. Rows that supersede nothing do not affect the bounds.
 struct SupersededRange {
   int64_t min = std::numeric_limits<int64_t>::max();
   int64_t max = kSupersedesNothing;
@@ -130,7 +130,7 @@ class FlushedRows::Cursor {
   /// The key of the row at `slot` of the chunk. Requires: `slot` does not decrease within a chunk.
   /// Lifetime: until the next call.
   std::string_view Key(uint32_t slot);
-  /// The timestamp up to which the row kills, or kSupersedesNothing.
+  /// The timestamp up to which the row supersedes, or kSupersedesNothing.
   int64_t Newest(uint32_t slot, size_t column) const {
     return record_.NewestOf(frames_[column], bytes_, slot);
   }

@@ -19,7 +19,7 @@ FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size
   if (file_overlap.pair != nullptr) {
     file_overlap.here = file_overlap.pair->older_shared.get();
     file_overlap.there = file_overlap.pair->newer_shared.get();
-    file_overlap.kills = cluster.files[other].visible;
+    file_overlap.supersedes = cluster.files[other].visible;
     return file_overlap;
   }
   file_overlap.pair = overlaps->Find({.older = other_number, .newer = number});
@@ -48,7 +48,7 @@ void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster) {
 
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals) {
   for (const FileOverlap& file_overlap : source.file_overlaps) {
-    if (!file_overlap.kills) continue;
+    if (!file_overlap.supersedes) continue;
     const index::RowSet* dead = file_overlap.pair->Dead(index);
     if (dead != nullptr) dead->RemoveFrom(ordinals);
   }

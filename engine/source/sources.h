@@ -22,7 +22,7 @@ struct FileOverlap {
   const index::RowSet* here = nullptr;   ///< Of `pair`, this file's shared rows; nullptr: none.
   const index::RowSet* there = nullptr;  ///< Of `pair`, the other file's.
   /// The other file is newer and wholly visible: it makes postings of this one dead.
-  bool kills = false;
+  bool supersedes = false;
 
   bool is_known() const { return pair != nullptr; }
 };

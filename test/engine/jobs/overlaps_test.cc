@@ -82,7 +82,7 @@ std::optional<int64_t> NewestPut(const PlainFile& file, const format::IndexColum
 }
 
 // Rule 13 for one row of the newer file.
-bool Kills(const PlainRow& row, const format::IndexColumnRecord& column, int64_t timestamp) {
+bool Supersedes(const PlainRow& row, const format::IndexColumnRecord& column, int64_t timestamp) {
   return std::any_of(row.cells.begin(), row.cells.end(), [&](const PlainCell& cell) {
     return cell.timestamp >= timestamp && Touches(cell, column);
   });
@@ -114,7 +114,7 @@ void CheckPair(const format::TableRecord& table, format::StoreFile* older_file,
     for (const auto& [key, row] : older) {
       const auto other = newer.find(key);
       if (other == newer.end() || !newest.has_value()) continue;
-      if (Kills(other->second, column, *newest)) dead.push_back(row.ordinal);
+      if (Supersedes(other->second, column, *newest)) dead.push_back(row.ordinal);
     }
     BOOST_REQUIRE_MESSAGE(MembersOf(pair.Dead(index.id)) == dead, "dead of " << index.name);
     const bool is_shared = pair.Dead(index.id) == pair.older_shared.get();

@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(TheWalkReadsNoRowOfTheNewerFile) {
   }
 }
 
-// What a wide row kills is known to its flush; to the walk over its file only what it deletes.
+// What a wide row supersedes is known to its flush; to the walk over its file only what it deletes.
 BOOST_AUTO_TEST_CASE(WideRowsKillByRuleThirteen) {
   TestRandom random("row_record/WideRowsKillByRuleThirteen");
   for (size_t trial = 0; trial < Trials(12); ++trial) {
