@@ -18,44 +18,44 @@
 
 namespace tandem::engine {
 
-Result<PinnedStore> EngineImpl::TakeMoment() {
-  if (options_.read_only) return database_.opened.storage->TakeMoment();
+Result<PinnedStore> EngineImpl::PinStore() {
+  if (options_.read_only) return database_.opened.storage->PinStore();
   RETURN_IF_ERROR(FlushTable({}));
-  Result<PinnedStore> moment = Status::Unsupported("no moment was taken");
+  Result<PinnedStore> pinned = Status::Unsupported("nothing was pinned");
   RETURN_IF_ERROR(queue_->RunAlone([&] {
-    moment = TakeMomentAlone();
-    return moment.status();
+    pinned = PinStoreAlone();
+    return pinned.status();
   }));
-  return moment;
+  return pinned;
 }
 
 // Steps 2 and 3. The copy's counters are raised to the last values in use, which the catalog may
 // lack.
-Result<PinnedStore> EngineImpl::TakeMomentAlone() {
+Result<PinnedStore> EngineImpl::PinStoreAlone() {
   RETURN_IF_ERROR(log_->WriteBuffered());
   if (log_->segment_bytes() > wal::kSegmentHeaderBytes) RETURN_IF_ERROR(log_->Roll());
   RETURN_IF_ERROR(maintenance_->DropSegments());
-  ASSIGN_OR_RETURN(PinnedStore moment, database_.opened.storage->TakeMoment());
-  format::CatalogCounters& counters = moment.catalog.counters;
+  ASSIGN_OR_RETURN(PinnedStore pinned, database_.opened.storage->PinStore());
+  format::CatalogCounters& counters = pinned.catalog.counters;
   counters.last_timestamp = std::max(counters.last_timestamp, time_.last_timestamp());
   counters.clock_high_micros = std::max(counters.clock_high_micros, time_.Now());
   counters.last_sequence = std::max(counters.last_sequence, queue_->last_sequence().value);
-  return moment;
+  return pinned;
 }
 
 Status EngineImpl::Checkpoint(const std::string& path) {
   GatePass pass(calls_);
   if (!pass.inside()) return Status::Closed("the database is closed");
-  ASSIGN_OR_RETURN(const PinnedStore moment, TakeMoment());
+  ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
   return WriteCheckpoint(
-      moment, {.file_system = environment_.file_system, .random = environment_.random}, path);
+      pinned, {.file_system = environment_.file_system, .random = environment_.random}, path);
 }
 
 Result<BackupInfo> EngineImpl::Backup(const std::string& directory) {
   GatePass pass(calls_);
   if (!pass.inside()) return Status::Closed("the database is closed");
-  ASSIGN_OR_RETURN(const PinnedStore moment, TakeMoment());
-  return WriteBackup(moment,
+  ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
+  return WriteBackup(pinned,
                      {.file_system = environment_.file_system,
                       .random = environment_.random,
                       .clock = environment_.clock},

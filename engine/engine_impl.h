@@ -108,8 +108,8 @@ class EngineImpl final : public Engine {
   FilesInfo OpenFiles() const;
 
   // copies.cc
-  Result<PinnedStore> TakeMoment();
-  Result<PinnedStore> TakeMomentAlone();
+  Result<PinnedStore> PinStore();
+  Result<PinnedStore> PinStoreAlone();
 
   // reads.cc
   /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).

@@ -36,8 +36,8 @@ BackupInfo InfoOf(const format::BackupRecord& record) {
 
 class BackupWriter {
  public:
-  BackupWriter(const PinnedStore& moment, const BackupTools& tools, BackupDirectory* backups)
-      : moment_(moment), tools_(tools), backups_(*backups) {}
+  BackupWriter(const PinnedStore& pinned, const BackupTools& tools, BackupDirectory* backups)
+      : pinned_(pinned), tools_(tools), backups_(*backups) {}
   Result<BackupInfo> Run();
 
  private:
@@ -50,7 +50,7 @@ class BackupWriter {
   Status RemoveDurably(const std::vector<std::string>& names);
   base::Directory& directory() { return *backups_.directory(); }
 
-  const PinnedStore& moment_;
+  const PinnedStore& pinned_;
   const BackupTools& tools_;
   BackupDirectory& backups_;
   format::BackupRecord record_;
@@ -58,11 +58,11 @@ class BackupWriter {
 };
 
 // The record with the hashes of the segments, which the catalog does not know.
-Result<format::BackupRecord> RecordOf(const PinnedStore& moment) {
+Result<format::BackupRecord> RecordOf(const PinnedStore& pinned) {
   format::BackupRecord record;
-  record.catalog = moment.catalog;
-  for (const format::BoundFile& end : moment.segments) {
-    ASSIGN_OR_RETURN(const auto file, moment.files->OpenSegment(end.number));
+  record.catalog = pinned.catalog;
+  for (const format::BoundFile& end : pinned.segments) {
+    ASSIGN_OR_RETURN(const auto file, pinned.files->OpenSegment(end.number));
     ASSIGN_OR_RETURN(const format::Hash128 hash, format::HashFile(file.get(), end.length_bytes));
     record.segments.push_back({end, hash});
   }
@@ -72,7 +72,7 @@ Result<format::BackupRecord> RecordOf(const PinnedStore& moment) {
 // One directory holds backups of one database.
 Status BackupWriter::CheckOwner() const {
   for (const auto& [number, record] : backups_.records()) {
-    if (record.catalog.database == moment_.catalog.database) continue;
+    if (record.catalog.database == pinned_.catalog.database) continue;
     return Status::InvalidArgument(BackupRecordName(number) +
                                    " is a backup of another database; name another directory");
   }
@@ -81,7 +81,7 @@ Status BackupWriter::CheckOwner() const {
 
 Result<BackupInfo> BackupWriter::Run() {
   RETURN_IF_ERROR(CheckOwner());
-  ASSIGN_OR_RETURN(record_, RecordOf(moment_));
+  ASSIGN_OR_RETURN(record_, RecordOf(pinned_));
   record_.number = backups_.next_number();
   record_.created_micros = tools_.clock->WallMicros();
   RETURN_IF_ERROR(backups_.CleanUpUnfinished());
@@ -119,8 +119,8 @@ Status BackupWriter::CopyOne(const BackupFile& file, bool is_trusted, BackupInfo
   const std::string name = file.name();
   const std::string source_name =
       file.is_segment ? SegmentName(file.number) : StoreFileName(file.number);
-  ASSIGN_OR_RETURN(const auto source, file.is_segment ? moment_.files->OpenSegment(file.number)
-                                                      : moment_.files->OpenStoreFile(file.number));
+  ASSIGN_OR_RETURN(const auto source, file.is_segment ? pinned_.files->OpenSegment(file.number)
+                                                      : pinned_.files->OpenStoreFile(file.number));
   made_.push_back(name);
   ASSIGN_OR_RETURN(const auto copy, directory().Create(name));
   ASSIGN_OR_RETURN(const format::Hash128 found,
@@ -180,7 +180,7 @@ Status BackupWriter::RemoveDurably(const std::vector<std::string>& names) {
 }
 
 // Opens and locks the directory; creates it if it does not exist.
-Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& moment,
+Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& pinned,
                                                        base::FileSystem* file_system,
                                                        const std::string& path) {
   Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
@@ -189,7 +189,7 @@ Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& moment
     directory = file_system->OpenDirectory(path, /*create=*/false);
   }
   RETURN_IF_ERROR(directory.status());
-  ASSIGN_OR_RETURN(const bool inside, moment.files->Contain(directory->get()));
+  ASSIGN_OR_RETURN(const bool inside, pinned.files->Contain(directory->get()));
   if (inside) {
     directory->reset();
     if (is_new) file_system->RemoveDirectory(path).Ignore("the error to come says where it is");
@@ -202,12 +202,12 @@ Result<std::unique_ptr<base::Directory>> OpenForBackup(const PinnedStore& moment
 
 }  // namespace
 
-Result<BackupInfo> WriteBackup(const PinnedStore& moment, const BackupTools& tools,
+Result<BackupInfo> WriteBackup(const PinnedStore& pinned, const BackupTools& tools,
                                const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::Directory> directory,
-                   OpenForBackup(moment, tools.file_system, path));
+                   OpenForBackup(pinned, tools.file_system, path));
   ASSIGN_OR_RETURN(BackupDirectory backups, BackupDirectory::Read(std::move(directory), path));
-  return BackupWriter(moment, tools, &backups).Run();
+  return BackupWriter(pinned, tools, &backups).Run();
 }
 
 Result<std::vector<BackupInfo>> ListBackups(base::FileSystem* file_system,

@@ -21,8 +21,8 @@ struct BackupTools {
   base::Clock* clock = nullptr;
 };
 
-/// Adds a backup of `moment`. See Database::Backup.
-Result<BackupInfo> WriteBackup(const PinnedStore& moment, const BackupTools& tools,
+/// Adds a backup of `pinned`. See Database::Backup.
+Result<BackupInfo> WriteBackup(const PinnedStore& pinned, const BackupTools& tools,
                                const std::string& path);
 Result<std::vector<BackupInfo>> ListBackups(base::FileSystem* file_system, const std::string& path);
 Result<uint64_t> RemoveOldBackups(base::FileSystem* file_system, const std::string& path,

@@ -25,14 +25,14 @@ Status CheckLinked(StagedDatabase* draft, const std::string& name, uint64_t size
                               format::Mismatch("bytes of file", size_bytes, size));
 }
 
-Status AddStoreFile(const PinnedStore& moment, const format::FileRecord& record,
+Status AddStoreFile(const PinnedStore& pinned, const format::FileRecord& record,
                     StagedDatabase* draft) {
   const std::string name = StoreFileName(record.number);
   draft->Expect(name);
-  const Status linked = moment.files->LinkStoreFile(record.number, draft->directory());
+  const Status linked = pinned.files->LinkStoreFile(record.number, draft->directory());
   if (linked.ok()) return CheckLinked(draft, name, record.size_bytes);
   if (!HasToBeCopied(linked)) return linked;
-  ASSIGN_OR_RETURN(const auto file, moment.files->OpenStoreFile(record.number));
+  ASSIGN_OR_RETURN(const auto file, pinned.files->OpenStoreFile(record.number));
   ASSIGN_OR_RETURN(const format::Hash128 found,
                    draft->AddCopy(name, file.get(), record.size_bytes));
   return CheckHash(name, record.hash, found);
@@ -47,23 +47,23 @@ Status CheckHash(const std::string& name, const format::Hash128& expected,
                             format::HashText(expected) + ", found " + format::HashText(found));
 }
 
-Status WriteCheckpoint(const PinnedStore& moment, const CopyTools& tools, const std::string& path) {
+Status WriteCheckpoint(const PinnedStore& pinned, const CopyTools& tools, const std::string& path) {
   ASSIGN_OR_RETURN(const std::unique_ptr<StagedDatabase> draft,
                    StagedDatabase::Begin(tools.file_system, path));
-  ASSIGN_OR_RETURN(const bool inside, moment.files->Contain(draft->directory()));
+  ASSIGN_OR_RETURN(const bool inside, pinned.files->Contain(draft->directory()));
   if (inside) {
     return Status::InvalidArgument("'" + path +
                                    "' lies in the database's own directory; name one outside");
   }
-  for (const auto& [number, record] : moment.catalog.files) {
-    RETURN_IF_ERROR(AddStoreFile(moment, record, draft.get()));
+  for (const auto& [number, record] : pinned.catalog.files) {
+    RETURN_IF_ERROR(AddStoreFile(pinned, record, draft.get()));
   }
-  for (const format::BoundFile& segment : moment.segments) {
-    ASSIGN_OR_RETURN(const auto file, moment.files->OpenSegment(segment.number));
+  for (const format::BoundFile& segment : pinned.segments) {
+    ASSIGN_OR_RETURN(const auto file, pinned.files->OpenSegment(segment.number));
     RETURN_IF_ERROR(
         draft->AddCopy(SegmentName(segment.number), file.get(), segment.length_bytes).status());
   }
-  return draft->Finish(moment.catalog, moment.segments, tools.random);
+  return draft->Finish(pinned.catalog, pinned.segments, tools.random);
 }
 
 }  // namespace tandem::engine

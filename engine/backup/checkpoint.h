@@ -17,11 +17,11 @@ struct CopyTools {
   base::RandomSource* random = nullptr;
 };
 
-/// Makes `path` a database that holds `moment`: store files by hard links where the file system
+/// Makes `path` a database that holds `pinned`: store files by hard links where the file system
 /// allows them, otherwise copied and compared with the catalog's hash; log segments, which recovery
 /// may cut, always copied. After a failure, what was made is removed. Errors: kAlreadyExists,
 /// kInvalidArgument (inside the database), kNotFound (no parent), kCorruption, kIoError, kNoSpace.
-Status WriteCheckpoint(const PinnedStore& moment, const CopyTools& tools, const std::string& path);
+Status WriteCheckpoint(const PinnedStore& pinned, const CopyTools& tools, const std::string& path);
 
 /// Fails with kCorruption "FILE: hash of the whole file: expected .., found ..".
 Status CheckHash(const std::string& name, const format::Hash128& expected,

@@ -47,7 +47,7 @@ class LocalStorage : public Storage {
   Status CommitEdits(uint64_t epoch, const format::CatalogEdit& edit) override;
   format::Catalog catalog() const override;
   Status DeleteFile(format::FileNumber number) override;
-  Result<PinnedStore> TakeMoment() override;
+  Result<PinnedStore> PinStore() override;
   FileCounters file_counters() const override;
   ReaderCounters reader_counters() override;
   Status CloseCleanly() override;
@@ -149,7 +149,7 @@ class ReadOnlyStorage : public Storage {
   format::Catalog catalog() const override { return files_.manifest.catalog; }
   Status DeleteFile(format::FileNumber number) override;
   /// The store as of the open, with what the log held then.
-  Result<PinnedStore> TakeMoment() override;
+  Result<PinnedStore> PinStore() override;
   FileCounters file_counters() const override {
     const base::FilePool::Counters handles = handles_.counters();
     return {.open = handles.open, .reopened = handles.reopened};

@@ -25,17 +25,17 @@ class LocalStorage::Hold final : public PinnedFiles {
   LocalStorage* const storage_;
 };
 
-Result<PinnedStore> LocalStorage::TakeMoment() {
+Result<PinnedStore> LocalStorage::PinStore() {
   RETURN_IF_ERROR(CheckOwner());
-  PinnedStore moment;
+  PinnedStore pinned;
   Turn turn(this);
-  moment.catalog = *manifest_.catalog();
-  for (const format::SegmentRecord& segment : moment.catalog.segments) {
-    moment.segments.push_back(log_.end_of(segment.number));
+  pinned.catalog = *manifest_.catalog();
+  for (const format::SegmentRecord& segment : pinned.catalog.segments) {
+    pinned.segments.push_back(log_.end_of(segment.number));
   }
-  moment.files = std::make_unique<Hold>(this);
+  pinned.files = std::make_unique<Hold>(this);
   ++holds_;
-  return moment;
+  return pinned;
 }
 
 void LocalStorage::EndHold() {

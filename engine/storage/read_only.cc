@@ -36,14 +36,14 @@ class ReadOnlyStorage::Held final : public PinnedFiles {
   ReadOnlyStorage* const storage_;
 };
 
-Result<PinnedStore> ReadOnlyStorage::TakeMoment() {
-  PinnedStore moment;
-  moment.catalog = files_.manifest.catalog;
-  uint64_t& next_number = moment.catalog.counters.next_file_number;
+Result<PinnedStore> ReadOnlyStorage::PinStore() {
+  PinnedStore pinned;
+  pinned.catalog = files_.manifest.catalog;
+  uint64_t& next_number = pinned.catalog.counters.next_file_number;
   next_number = std::max(next_number, files_.root.record.next_file_number);
-  moment.segments = segments_;
-  moment.files = std::make_unique<Held>(this);
-  return moment;
+  pinned.segments = segments_;
+  pinned.files = std::make_unique<Held>(this);
+  return pinned;
 }
 
 Result<NewFile> ReadOnlyStorage::CreateFile() { return Refused(); }

@@ -99,7 +99,7 @@ class Storage {
   /// Pins the store as of now, for a copy: until the result is destroyed, deleted files stay on
   /// disk. Requires, of a storage that can write: the caller leads the commit queue, and the log
   /// was written. Threads: any otherwise. Errors: kUnsupported, kBusy (another process's).
-  virtual Result<PinnedStore> TakeMoment() {
+  virtual Result<PinnedStore> PinStore() {
     return Status::Unsupported("this storage cannot be copied");
   }
 
