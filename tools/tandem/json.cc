@@ -173,36 +173,36 @@ std::string Parse(char* text, rapidjson::Reader* reader, Collector* collector) {
 
 }  // namespace
 
-struct JsonWriter::Parts {
+struct JsonWriter::Impl {
   rapidjson::StringBuffer buffer;
   Writer writer{buffer};
   std::string name;
 };
 
-JsonWriter::JsonWriter() : parts_(std::make_unique<Parts>()) {}
+JsonWriter::JsonWriter() : impl_(std::make_unique<Impl>()) {}
 JsonWriter::~JsonWriter() = default;
-void JsonWriter::BeginObject() { parts_->writer.StartObject(); }
-void JsonWriter::EndObject() { parts_->writer.EndObject(); }
-void JsonWriter::BeginArray() { parts_->writer.StartArray(); }
-void JsonWriter::EndArray() { parts_->writer.EndArray(); }
-void JsonWriter::Int(int64_t value) { parts_->writer.Int64(value); }
-void JsonWriter::Uint(uint64_t value) { parts_->writer.Uint64(value); }
-void JsonWriter::Bool(bool value) { parts_->writer.Bool(value); }
-void JsonWriter::Null() { parts_->writer.Null(); }
+void JsonWriter::BeginObject() { impl_->writer.StartObject(); }
+void JsonWriter::EndObject() { impl_->writer.EndObject(); }
+void JsonWriter::BeginArray() { impl_->writer.StartArray(); }
+void JsonWriter::EndArray() { impl_->writer.EndArray(); }
+void JsonWriter::Int(int64_t value) { impl_->writer.Int64(value); }
+void JsonWriter::Uint(uint64_t value) { impl_->writer.Uint64(value); }
+void JsonWriter::Bool(bool value) { impl_->writer.Bool(value); }
+void JsonWriter::Null() { impl_->writer.Null(); }
 
 void JsonWriter::Key(std::string_view name) {
-  parts_->writer.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+  impl_->writer.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
 }
 
 void JsonWriter::String(std::string_view text) {
-  parts_->writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  impl_->writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 void JsonWriter::Double(double value) {
   if (std::isfinite(value)) {
-    parts_->writer.Double(value);
+    impl_->writer.Double(value);
   } else {
-    parts_->writer.Null();
+    impl_->writer.Null();
   }
 }
 
@@ -212,35 +212,35 @@ void JsonWriter::Bytes(std::string_view name, std::string_view bytes) {
     String(bytes);
     return;
   }
-  parts_->name.assign(name).append("_b64");
-  Key(parts_->name);
+  impl_->name.assign(name).append("_b64");
+  Key(impl_->name);
   String(EncodeBase64(bytes));
 }
 
-std::string_view JsonWriter::text() const { return View(parts_->buffer); }
+std::string_view JsonWriter::text() const { return View(impl_->buffer); }
 
 void JsonWriter::Clear() {
-  parts_->buffer.Clear();
-  parts_->writer.Reset(parts_->buffer);
+  impl_->buffer.Clear();
+  impl_->writer.Reset(impl_->buffer);
 }
 
-struct JsonObjectReader::Parts {
+struct JsonObjectReader::Impl {
   rapidjson::Reader reader;
   FieldCollector fields;
   ListCollector list;
 };
 
-JsonObjectReader::JsonObjectReader() : parts_(std::make_unique<Parts>()) {}
+JsonObjectReader::JsonObjectReader() : impl_(std::make_unique<Impl>()) {}
 JsonObjectReader::~JsonObjectReader() = default;
 
 std::string JsonObjectReader::Read(char* text, std::vector<Field>* fields) {
-  parts_->fields.Begin(fields);
-  return Parse(text, &parts_->reader, &parts_->fields);
+  impl_->fields.Begin(fields);
+  return Parse(text, &impl_->reader, &impl_->fields);
 }
 
 std::string JsonObjectReader::ReadList(char* text, std::vector<std::vector<Field>>* objects) {
-  parts_->list.Begin(objects);
-  return Parse(text, &parts_->reader, &parts_->list);
+  impl_->list.Begin(objects);
+  return Parse(text, &impl_->reader, &impl_->list);
 }
 
 }  // namespace tandem::tools

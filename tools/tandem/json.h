@@ -38,8 +38,8 @@ class JsonWriter {
   void Clear();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// Reads objects one at a time into flat fields. Strings are the text they stand for, numbers and
@@ -58,8 +58,8 @@ class JsonObjectReader {
   std::string ReadList(char* text, std::vector<std::vector<Field>>* objects);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace tandem::tools
