@@ -20,7 +20,7 @@ class Generator {
 
  private:
   void AddUsual();
-  void AddCare();
+  void AddMaintenance();
   void AddCrash();
   void AddFault();
   Step Simple(Step::Kind kind, uint64_t number = 0) {
@@ -71,13 +71,13 @@ void Generator::AddUsual() {
   const uint64_t choice = dice_.Below(1000);
   if (choice < 720) return Push(Write());
   if (choice < 800) return Push(Simple(Step::Kind::kAdvance, dice_.Below(5000)));
-  if (choice < 930) return AddCare();
+  if (choice < 930) return AddMaintenance();
   Step check = Simple(Step::Kind::kCheck, dice_.Below(1'000'000));
   check.name = Table();
   Push(check);
 }
 
-void Generator::AddCare() {
+void Generator::AddMaintenance() {
   const uint64_t choice = dice_.Below(100);
   if (choice < 40) return Push(Simple(Step::Kind::kWork, 1 + dice_.Below(2)));
   if (choice < 55) return Push(Simple(Step::Kind::kWork));

@@ -41,11 +41,11 @@ std::string Describe(const HangWatch& watch, const std::vector<Underway>& underw
 }  // namespace
 
 std::unique_ptr<test::Watchdog> NewHangWatchdog(const HangWatch& watch,
-                                                const Surroundings& surroundings) {
+                                                const RunEnvironment& environment) {
   return std::make_unique<test::Watchdog>(test::Watchdog::Setup{
       .slots = watch.slots,
       .limit_micros = watch.limit_micros,
-      .on_hang = [watch, end = surroundings.end_hanging](const std::vector<Underway>& underway) {
+      .on_hang = [watch, end = environment.end_hanging](const std::vector<Underway>& underway) {
         end(Describe(watch, underway));
       }});
 }

@@ -24,8 +24,8 @@ struct HangWatch {
   std::string kept;                                 ///< Lines: what there is to look at afterwards.
 };
 
-/// A watchdog that ends the process through `surroundings.end_hanging`.
+/// A watchdog that ends the process through `environment.end_hanging`.
 std::unique_ptr<test::Watchdog> NewHangWatchdog(const HangWatch& watch,
-                                                const Surroundings& surroundings);
+                                                const RunEnvironment& environment);
 
 }  // namespace tandem::stress

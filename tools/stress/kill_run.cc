@@ -39,9 +39,9 @@ struct ChildEnd {
 
 class KillRun {
  public:
-  KillRun(const Setup& setup, const Surroundings& surroundings)
+  KillRun(const Setup& setup, const RunEnvironment& environment)
       : setup_(setup),
-        surroundings_(surroundings),
+        environment_(environment),
         dice_(setup.seed),
         report_(setup.directory + "/report") {}
 
@@ -68,7 +68,7 @@ class KillRun {
   Result<Outcome> Finish(const std::string& finding);
 
   const Setup& setup_;
-  const Surroundings& surroundings_;
+  const RunEnvironment& environment_;
   Dice dice_;
   const std::string report_;
   std::unique_ptr<Expected> expected_;  // The same memory as the child's.
@@ -105,17 +105,17 @@ Result<pid_t> KillRun::Start() {
 }
 
 ChildEnd KillRun::Watch(pid_t child, const Life& life) {
-  int64_t now = surroundings_.clock->MonotonicMicros();
+  int64_t now = environment_.clock->MonotonicMicros();
   int64_t begin = now, moved = now;
   bool has_begun = !life.from_work;
   uint64_t progress = Progress();
   ChildEnd result;
-  while (!surroundings_.is_interrupted()) {
+  while (!environment_.is_interrupted()) {
     if (waitpid(child, &result.status, WNOHANG) == child) {
       result.ended = true;
       return result;
     }
-    now = surroundings_.clock->MonotonicMicros();
+    now = environment_.clock->MonotonicMicros();
     const uint64_t progress_before = std::exchange(progress, Progress());
     if (progress != progress_before) {
       moved = now;
@@ -124,7 +124,7 @@ ChildEnd KillRun::Watch(pid_t child, const Life& life) {
     const int64_t left = begin + life.micros - now;
     const bool may_hang = life.micros >= kLifeMicrosLong && now - moved >= kStillMicros;
     if (has_begun && left <= 0 && !(may_hang && is_watched())) break;
-    surroundings_.clock->SleepMicros(left > 0 ? std::min(left, kPollMicros) : kPollMicros);
+    environment_.clock->SleepMicros(left > 0 ? std::min(left, kPollMicros) : kPollMicros);
   }
   return result;
 }
@@ -155,12 +155,12 @@ KillRun::Life KillRun::NextLife() {
 
 Result<Outcome> KillRun::Run() {
   {
-    ASSIGN_OR_RETURN(const auto site, setup_.keep_going ? Site::Open(setup_, surroundings_)
-                                                        : Site::Create(setup_, surroundings_));
+    ASSIGN_OR_RETURN(const auto site, setup_.keep_going ? Site::Open(setup_, environment_)
+                                                        : Site::Create(setup_, environment_));
   }
   ASSIGN_OR_RETURN(expected_, Expected::Open(setup_.directory + "/expected"));
-  const int64_t end = surroundings_.clock->MonotonicMicros() + setup_.duration_micros;
-  while (surroundings_.clock->MonotonicMicros() < end && !surroundings_.is_interrupted()) {
+  const int64_t end = environment_.clock->MonotonicMicros() + setup_.duration_micros;
+  while (environment_.clock->MonotonicMicros() < end && !environment_.is_interrupted()) {
     if (setup_.operations != 0 && kills_ >= setup_.operations) break;
     ASSIGN_OR_RETURN(const pid_t child, Start());
     ChildEnd ended = Watch(child, NextLife());
@@ -180,7 +180,7 @@ Result<Outcome> KillRun::Run() {
 }
 
 Result<Outcome> KillRun::Finish(const std::string& finding) {
-  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_, surroundings_));
+  ASSIGN_OR_RETURN(const auto site, Site::Open(setup_, environment_));
   Outcome outcome;
   outcome.finding = finding;
   if (finding.empty()) {
@@ -192,7 +192,7 @@ Result<Outcome> KillRun::Finish(const std::string& finding) {
     if (status.code() == StatusCode::kNoSpace) return status;
     if (!status.ok()) outcome.finding = site->FindingText(status);
   }
-  outcome.interrupted = surroundings_.is_interrupted();
+  outcome.interrupted = environment_.is_interrupted();
   outcome.counts = site->Counts();
   outcome.counts.emplace_back("kills", kills_);
   return outcome;
@@ -200,8 +200,8 @@ Result<Outcome> KillRun::Finish(const std::string& finding) {
 
 }  // namespace
 
-Result<Outcome> RunKills(const Setup& setup, const Surroundings& surroundings) {
-  return KillRun(setup, surroundings).Run();
+Result<Outcome> RunKills(const Setup& setup, const RunEnvironment& environment) {
+  return KillRun(setup, environment).Run();
 }
 
 }  // namespace tandem::stress

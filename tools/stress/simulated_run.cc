@@ -89,23 +89,23 @@ class ScratchDirectory {
 /// The watchdog over the steps of scripts of `file`.
 std::unique_ptr<test::Watchdog> NewStepWatchdog(Mode mode, std::optional<int64_t> limit_micros,
                                                 const std::string& file,
-                                                const Surroundings& surroundings) {
+                                                const RunEnvironment& environment) {
   const bool is_real = mode == Mode::kPlain;
   return NewHangWatchdog(
       {.limit_micros = limit_micros.value_or(is_real ? kHangMicrosReal : kHangMicrosSimulated),
-       .kept = Format("operations: {}\nagain: {} replay {}\n", file, surroundings.program, file)},
-      surroundings);
+       .kept = Format("operations: {}\nagain: {} replay {}\n", file, environment.program, file)},
+      environment);
 }
 
 /// What a replay runs with.
 struct Means {
-  const Surroundings& surroundings;
+  const RunEnvironment& environment;
   test::Watchdog* watchdog = nullptr;
 };
 
 Result<SessionResult> RunAgain(const Script& script, const Means& means, std::string* kept_at) {
   SessionPlace place;
-  place.is_interrupted = means.surroundings.is_interrupted;
+  place.is_interrupted = means.environment.is_interrupted;
   place.watchdog = means.watchdog;
   ScratchDirectory scratch;
   RETURN_IF_ERROR(scratch.Make());
@@ -126,7 +126,7 @@ Result<Script> Shrunk(Script script, const SessionResult& failed, const Means& m
   Status error;
   Script part = script;
   const auto fails = [&](const std::vector<Step>& steps) {
-    if (!error.ok() || means.surroundings.is_interrupted()) return false;
+    if (!error.ok() || means.environment.is_interrupted()) return false;
     part.steps = steps;
     const auto again = RunAgain(part, means, nullptr);
     if (!again.has_value()) error = again.error();
@@ -140,7 +140,7 @@ Result<Script> Shrunk(Script script, const SessionResult& failed, const Means& m
 
 }  // namespace
 
-Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surroundings) {
+Result<Outcome> RunSimulated(const Setup& setup, const RunEnvironment& environment) {
   if (setup.keep_going) {
     return Status::InvalidArgument(
         "--keep-going needs a run of several threads: others begin a database of their own");
@@ -150,8 +150,8 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
                     : setup.kind == Kind::kFaults ? Mode::kFaults
                                                   : Mode::kPlain;
   const std::string file = setup.directory + "/operations";
-  const int64_t end = surroundings.clock->MonotonicMicros() + setup.duration_micros;
-  const auto watchdog = NewStepWatchdog(mode, setup.hang_limit_micros, file, surroundings);
+  const int64_t end = environment.clock->MonotonicMicros() + setup.duration_micros;
+  const auto watchdog = NewStepWatchdog(mode, setup.hang_limit_micros, file, environment);
   SessionCounts counts;
   uint64_t databases = 0, trace = 0;
   Outcome outcome;
@@ -163,7 +163,7 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
     RETURN_IF_ERROR(WriteText(file, Print(script)));
     SessionPlace place;
     place.is_interrupted = [&] {
-      return surroundings.is_interrupted() || surroundings.clock->MonotonicMicros() >= end;
+      return environment.is_interrupted() || environment.clock->MonotonicMicros() >= end;
     };
     (mode == Mode::kPlain ? place.directory : place.keep) = setup.directory + "/db";
     place.watchdog = watchdog.get();
@@ -174,16 +174,15 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
     trace = Mix(trace, result.trace);
     if (IsOfMachine(mode, result)) return result.finding;
     if (!result.finding.ok()) {
-      outcome.finding =
-          FindingText(script, result, file) +
-          Format(
-              "database: {}/db\nagain: {} replay {}\nshorter: {} replay {} "
-              "--shrink\n",
-              setup.directory, surroundings.program, file, surroundings.program, file);
+      outcome.finding = FindingText(script, result, file) +
+                        Format(
+                            "database: {}/db\nagain: {} replay {}\nshorter: {} replay {} "
+                            "--shrink\n",
+                            setup.directory, environment.program, file, environment.program, file);
     }
-    outcome.interrupted = surroundings.is_interrupted();
+    outcome.interrupted = environment.is_interrupted();
     const bool is_done = setup.operations != 0 && counts.steps >= setup.operations;
-    const bool is_late = surroundings.clock->MonotonicMicros() >= end;
+    const bool is_late = environment.clock->MonotonicMicros() >= end;
     if (!outcome.finding.empty() || outcome.interrupted || is_done || is_late) break;
   }
   outcome.counts = Table(counts, databases);
@@ -191,13 +190,13 @@ Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surrounding
   return outcome;
 }
 
-Result<Outcome> Replay(const Again& again, const Surroundings& surroundings) {
+Result<Outcome> Replay(const Again& again, const RunEnvironment& environment) {
   const std::string& file = again.file;
   ASSIGN_OR_RETURN(const std::string text, ReadText(file));
   const auto parsed = ParseScript(text);
   if (!parsed.has_value()) return In(file, parsed.error());
-  const auto watchdog = NewStepWatchdog(parsed->mode, again.hang_limit_micros, file, surroundings);
-  const Means means{surroundings, watchdog.get()};
+  const auto watchdog = NewStepWatchdog(parsed->mode, again.hang_limit_micros, file, environment);
+  const Means means{environment, watchdog.get()};
   std::string kept_at;
   ASSIGN_OR_RETURN(const SessionResult result, RunAgain(*parsed, means, &kept_at));
   Outcome outcome;
@@ -212,10 +211,10 @@ Result<Outcome> Replay(const Again& again, const Surroundings& surroundings) {
   ASSIGN_OR_RETURN(const Script shorter, Shrunk(*parsed, result, means));
   const std::string to = file + ".shrunk";
   RETURN_IF_ERROR(WriteText(to, Print(shorter)));
-  outcome.interrupted = surroundings.is_interrupted();
+  outcome.interrupted = environment.is_interrupted();
   outcome.finding +=
       Format("shrunk: {} of {} steps are left in {}\nagain: {} replay {}\n", shorter.steps.size(),
-             parsed->steps.size(), to, surroundings.program, to);
+             parsed->steps.size(), to, environment.program, to);
   return outcome;
 }
 

@@ -36,8 +36,8 @@ struct Setup {
   std::optional<int64_t> hang_limit_micros = {};
 };
 
-/// What a run reaches the world through.
-struct Surroundings {
+/// Everything that a run needs from outside.
+struct RunEnvironment {
   base::Clock* clock = nullptr;
   std::function<bool()> is_interrupted;
   std::string program;  ///< For the commands that are suggested.
@@ -57,9 +57,9 @@ std::string ReproCommand(const Setup& setup, const std::string& program);
 
 /// Errors, here and below: of the harness alone. kAlreadyExists (the directory is in use),
 /// kInvalidArgument, kIoError.
-Result<Outcome> RunSimulated(const Setup& setup, const Surroundings& surroundings);
-Result<Outcome> RunThreads(const Setup& setup, const Surroundings& surroundings);
-Result<Outcome> RunKills(const Setup& setup, const Surroundings& surroundings);
+Result<Outcome> RunSimulated(const Setup& setup, const RunEnvironment& environment);
+Result<Outcome> RunThreads(const Setup& setup, const RunEnvironment& environment);
+Result<Outcome> RunKills(const Setup& setup, const RunEnvironment& environment);
 
 struct Again {
   std::string file;
@@ -68,6 +68,6 @@ struct Again {
 };
 /// Runs the script of a file again; with `shrink` makes a list of steps that cannot be made shorter
 /// and writes it to FILE.shrunk. Errors: kNotFound, kInvalidArgument (with the line), kIoError.
-Result<Outcome> Replay(const Again& again, const Surroundings& surroundings);
+Result<Outcome> Replay(const Again& again, const RunEnvironment& environment);
 
 }  // namespace tandem::stress

@@ -32,9 +32,9 @@ static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 class Round {
  public:
   /// `steps` are those of rounds before.
-  Round(const Setup& setup, const Surroundings& surroundings, int64_t end_micros, uint64_t steps)
+  Round(const Setup& setup, const RunEnvironment& environment, int64_t end_micros, uint64_t steps)
       : setup_(setup),
-        surroundings_(surroundings),
+        environment_(environment),
         end_micros_(end_micros),
         looks_(steps / kStepsBetweenLooks) {}
 
@@ -56,8 +56,8 @@ class Round {
     const uint64_t looks = ++looks_;
     const bool is_enough =
         setup_.operations != 0 && looks * kStepsBetweenLooks >= setup_.operations;
-    const bool is_late = surroundings_.clock->MonotonicMicros() >= end_micros_;
-    if (is_enough || is_late || surroundings_.is_interrupted()) stop_ = true;
+    const bool is_late = environment_.clock->MonotonicMicros() >= end_micros_;
+    if (is_enough || is_late || environment_.is_interrupted()) stop_ = true;
   }
   void Report(const Status& status) EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
@@ -66,7 +66,7 @@ class Round {
   }
 
   const Setup& setup_;
-  const Surroundings& surroundings_;
+  const RunEnvironment& environment_;
   const int64_t end_micros_;
   std::atomic<bool> stop_{false};  // Stored by any worker, loaded by all; guards nothing.
   std::atomic<uint64_t> looks_;    // Of all rounds.
@@ -94,7 +94,7 @@ Status LookAtEverything(Site* site, uint64_t round, uint64_t choice) {
 
 }  // namespace
 
-void Site::Watch(const Setup& setup, const Surroundings& surroundings) {
+void Site::Watch(const Setup& setup, const RunEnvironment& environment) {
   watchdog_ = NewHangWatchdog(
       {.limit_micros = setup.hang_limit_micros.value_or(kHangMicrosReal),
        .slots = setup.threads + 1,
@@ -105,7 +105,7 @@ void Site::Watch(const Setup& setup, const Surroundings& surroundings) {
        .kept = Format("database: {}/db, as the process leaves it\nexpected state: {}/expected\n"
                       "operations: {}/operations\n",
                       directory_, directory_, directory_)},
-      surroundings);
+      environment);
 }
 
 Site::~Site() {
@@ -120,11 +120,11 @@ Stressed Site::StressedBy(uint32_t thread) const {
   return stressed;
 }
 
-Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const Surroundings& surroundings) {
+Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironment& environment) {
   RETURN_IF_ERROR(MakeEmptyDirectory(setup.directory));
   auto site = std::make_unique<Site>();
   site->directory_ = setup.directory;
-  site->Watch(setup, surroundings);
+  site->Watch(setup, environment);
   const uint64_t rows = setup.rows != 0 ? setup.rows : kRowsUsual;
   site->workload_ = std::make_unique<Workload>(setup.seed, rows, setup.threads);
   ASSIGN_OR_RETURN(site->expected_, Expected::Create(setup.directory + "/expected",
@@ -146,10 +146,10 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const Surrounding
   return site;
 }
 
-Result<std::unique_ptr<Site>> Site::Open(const Setup& setup, const Surroundings& surroundings) {
+Result<std::unique_ptr<Site>> Site::Open(const Setup& setup, const RunEnvironment& environment) {
   auto site = std::make_unique<Site>();
   site->directory_ = setup.directory;
-  site->Watch(setup, surroundings);
+  site->Watch(setup, environment);
   ASSIGN_OR_RETURN(site->expected_, Expected::Open(setup.directory + "/expected"));
   const Header& header = site->expected_->header();
   if ((setup.rows != 0 && setup.rows != header.rows) || setup.threads != header.threads) {
@@ -235,30 +235,30 @@ std::string Site::FindingText(const Status& finding) const {
       directory_);
 }
 
-Status RunRounds(Site* site, const Setup& setup, const Surroundings& surroundings) {
-  const int64_t end = surroundings.clock->MonotonicMicros() + setup.duration_micros;
+Status RunRounds(Site* site, const Setup& setup, const RunEnvironment& environment) {
+  const int64_t end = environment.clock->MonotonicMicros() + setup.duration_micros;
   const uint64_t life = ++site->expected().header().lives;
   uint64_t steps = 0;
   for (uint64_t round = 0;; ++round) {
-    const int64_t now = surroundings.clock->MonotonicMicros();
+    const int64_t now = environment.clock->MonotonicMicros();
     const uint64_t seed = Mix(Mix(setup.seed, life), round);
-    Round work(setup, surroundings, std::min(end, now + kRoundMicros), steps);
+    Round work(setup, environment, std::min(end, now + kRoundMicros), steps);
     RETURN_IF_ERROR(WorkOneRound(*site, &work, seed));
     RETURN_IF_ERROR(LookAtEverything(site, round, seed));
     steps = work.steps();
     const bool is_enough = setup.operations != 0 && steps >= setup.operations;
-    if (is_enough || surroundings.is_interrupted()) return {};
-    if (surroundings.clock->MonotonicMicros() >= end) return {};
+    if (is_enough || environment.is_interrupted()) return {};
+    if (environment.clock->MonotonicMicros() >= end) return {};
   }
 }
 
 namespace {
 
 /// From opening to closing, with the whole checked at the end.
-Status RunLife(Site* site, const Setup& setup, const Surroundings& surroundings) {
+Status RunLife(Site* site, const Setup& setup, const RunEnvironment& environment) {
   RETURN_IF_ERROR(site->OpenDatabase(setup.seed));
   if (setup.is_child || setup.keep_going) RETURN_IF_ERROR(Recover(site->stressed()));
-  RETURN_IF_ERROR(RunRounds(site, setup, surroundings));
+  RETURN_IF_ERROR(RunRounds(site, setup, environment));
   RETURN_IF_ERROR(CheckDeep(site->stressed()));
   RETURN_IF_ERROR(site->Reopen(setup.seed + 1));
   return site->Close();
@@ -266,17 +266,17 @@ Status RunLife(Site* site, const Setup& setup, const Surroundings& surroundings)
 
 }  // namespace
 
-Result<Outcome> RunThreads(const Setup& setup, const Surroundings& surroundings) {
+Result<Outcome> RunThreads(const Setup& setup, const RunEnvironment& environment) {
   // A child does not outlive what started it.
   if (setup.is_child) prctl(PR_SET_PDEATHSIG, SIGKILL);
   const bool goes_on = setup.is_child || setup.keep_going;
   ASSIGN_OR_RETURN(const std::unique_ptr<Site> site,
-                   goes_on ? Site::Open(setup, surroundings) : Site::Create(setup, surroundings));
-  const Status finding = RunLife(site.get(), setup, surroundings);
+                   goes_on ? Site::Open(setup, environment) : Site::Create(setup, environment));
+  const Status finding = RunLife(site.get(), setup, environment);
   if (finding.code() == StatusCode::kNoSpace) return finding;
   Outcome outcome;
   if (!finding.ok()) outcome.finding = site->FindingText(finding);
-  outcome.interrupted = surroundings.is_interrupted();
+  outcome.interrupted = environment.is_interrupted();
   outcome.counts = site->Counts();
   return outcome;
 }

@@ -17,10 +17,11 @@ class Site {
  public:
   /// Makes a directory with a database and an expected state, both empty. Errors: those of the
   /// harness.
-  static Result<std::unique_ptr<Site>> Create(const Setup& setup, const Surroundings& surroundings);
+  static Result<std::unique_ptr<Site>> Create(const Setup& setup,
+                                              const RunEnvironment& environment);
   /// Takes up what an earlier run left; the database is not opened. Errors: kInvalidArgument where
   /// `setup` asks for other rows or threads.
-  static Result<std::unique_ptr<Site>> Open(const Setup& setup, const Surroundings& surroundings);
+  static Result<std::unique_ptr<Site>> Open(const Setup& setup, const RunEnvironment& environment);
   Site() = default;
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
@@ -47,7 +48,7 @@ class Site {
   std::string FindingText(const Status& finding) const;
 
  private:
-  void Watch(const Setup& setup, const Surroundings& surroundings);
+  void Watch(const Setup& setup, const RunEnvironment& environment);
 
   std::string directory_;
   std::unique_ptr<test::Watchdog> watchdog_;
@@ -58,6 +59,6 @@ class Site {
 };
 
 /// Errors: a finding, but kNoSpace, which a full disk of this machine answers.
-Status RunRounds(Site* site, const Setup& setup, const Surroundings& surroundings);
+Status RunRounds(Site* site, const Setup& setup, const RunEnvironment& environment);
 
 }  // namespace tandem::stress

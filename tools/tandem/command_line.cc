@@ -77,16 +77,16 @@ class Grammar {
   CLI::App* AddVerb(const char* name, Options* options);
   template <typename Options>
   void AddDatabase(CLI::App* verb, Options* options);
-  void AddStart();
-  void AddMake();
+  void AddDemo();
+  void AddCreate();
   void AddImport();
   void AddWrites();
   void AddReads();
   void AddQueries();
   void AddFiles();
   void AddDump();
-  void AddCare();
-  void AddMeasure();
+  void AddMaintenance();
+  void AddStress();
   void AddCopies();
   // What several verbs share beyond that.
   void AddLimit(CLI::App* verb, uint64_t* limit);
@@ -98,7 +98,7 @@ class Grammar {
   void AddRange(CLI::App* verb, RangeArguments* range);
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
-  void AddQuestion(CLI::App* verb, QueryVerbOptions* options);
+  void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
   Result<CommandLine> Finish(const std::string& verb);
   Status Explain(const CLI::Error& error, const std::vector<std::string>& words) const;
@@ -146,16 +146,16 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
 
 Grammar::Grammar() : app_("", "tandem") {
   app_.add_flag("-v,--verbose", arguments_.verbose, "Tell what the engine logs");
-  AddStart();
-  AddMake();
+  AddDemo();
+  AddCreate();
   AddImport();
   AddWrites();
   AddReads();
   AddQueries();
   AddFiles();
-  AddCare();
+  AddMaintenance();
   AddCopies();
-  AddMeasure();
+  AddStress();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -186,14 +186,14 @@ void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) 
   verb->add_option("--versions", read->versions, "Newest versions of each column; default 1");
 }
 
-void Grammar::AddStart() {
+void Grammar::AddDemo() {
   CLI::App* demo = AddVerb("demo", &arguments_.demo);
   demo->add_option("DIR", arguments_.demo.directory,
                    "Where to make the database; default: a fresh directory under /tmp");
   AddVerb("version", &arguments_.version);
 }
 
-void Grammar::AddMake() {
+void Grammar::AddCreate() {
   CreateOptions& create = arguments_.create;
   CLI::App* verb = AddVerb("create", &create);
   verb->add_option("--family", create.families,
@@ -257,7 +257,7 @@ void Grammar::AddReads() {
   AddTimes(verb, &scan.read);
 }
 
-void Grammar::AddQuestion(CLI::App* verb, QueryVerbOptions* options) {
+void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
   verb->add_option("PREDICATE", options->predicate, "As in SQL's WHERE; default: every row");
   CLI::Option* index = verb->add_option("--index", options->index, "Use this index");
   verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
@@ -275,9 +275,9 @@ void Grammar::AddQueries() {
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
     AddLimit(verb, &options->limit);
-    AddQuestion(verb, options);
+    AddPredicate(verb, options);
   }
-  AddQuestion(count, &arguments_.count);
+  AddPredicate(count, &arguments_.count);
 }
 
 void Grammar::AddDump() {
@@ -314,7 +314,7 @@ void Grammar::AddFiles() {
                  "Also: each index equals its rows, both ways; all ways to read agree");
 }
 
-void Grammar::AddCare() {
+void Grammar::AddMaintenance() {
   AddVerb("flush", &arguments_.flush);
   AddVerb("compact", &arguments_.compact);
   ExportOptions& exported = arguments_.exported;
@@ -337,7 +337,7 @@ void Grammar::AddCare() {
   verb->add_flag("--past-holes", salvage.past_holes, "Also writes in the log behind a hole in it");
 }
 
-void Grammar::AddMeasure() {
+void Grammar::AddStress() {
   StressOptions& stress = arguments_.stress;
   CLI::App* verb = AddVerb("stress", &stress);
   CLI::Option* kill = verb->add_flag("--kill", stress.kill, "A child process, killed and reopened");

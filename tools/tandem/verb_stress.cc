@@ -71,7 +71,7 @@ Result<stress::Setup> SetupOf(const StressOptions& options) {
 
 /// Where `report` is null the report of a hang goes to the user; otherwise as a finding of a child
 /// to the one that started it.
-stress::Surroundings SurroundingsOf(const Context& context, std::FILE* report) {
+stress::RunEnvironment EnvironmentOf(const Context& context, std::FILE* report) {
   return {.clock = context.clock,
           .is_interrupted = [&context] { return context.is_interrupted(); },
           .program = context.program,
@@ -87,15 +87,15 @@ stress::Surroundings SurroundingsOf(const Context& context, std::FILE* report) {
 }
 
 Result<stress::Outcome> RunKind(const stress::Setup& setup, const Context& context) {
-  const stress::Surroundings surroundings =
-      SurroundingsOf(context, setup.is_child ? context.out : nullptr);
+  const stress::RunEnvironment environment =
+      EnvironmentOf(context, setup.is_child ? context.out : nullptr);
   switch (setup.kind) {
     case stress::Kind::kThreads:
-      return stress::RunThreads(setup, surroundings);
+      return stress::RunThreads(setup, environment);
     case stress::Kind::kKill:
-      return stress::RunKills(setup, surroundings);
+      return stress::RunKills(setup, environment);
     default:
-      return stress::RunSimulated(setup, surroundings);
+      return stress::RunSimulated(setup, environment);
   }
 }
 
@@ -146,7 +146,7 @@ Result<ExitCode> RunVerb(const StressOptions& options, const Context& context) {
 Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context) {
   stress::Again again{.file = options.script, .shrink = options.shrink};
   ASSIGN_OR_RETURN(again.hang_limit_micros, HangLimitOf(options.hang_limit));
-  const auto outcome = stress::Replay(again, SurroundingsOf(context, nullptr));
+  const auto outcome = stress::Replay(again, EnvironmentOf(context, nullptr));
   if (!outcome.has_value()) return FaultOfHarness(outcome.error());
   return WriteOutcome(*outcome, options.output, context);
 }
