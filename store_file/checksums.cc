@@ -17,10 +17,10 @@ namespace {
 constexpr size_t kReadBytes = 1024 * 1024;
 
 // Reads the bytes of a file front to back and hashes them.
-class Sweep {
+class ChecksumScan {
  public:
   // Of `size_bytes` from `begin` on.
-  Sweep(const BlockFile& file, uint64_t begin, uint64_t size_bytes)
+  ChecksumScan(const BlockFile& file, uint64_t begin, uint64_t size_bytes)
       : file_(file),
         buffer_bytes_(std::min<uint64_t>(kReadBytes, size_bytes)),
         buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes_)),
@@ -64,9 +64,9 @@ class Sweep {
 }  // namespace
 
 Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
-  Sweep sweep(impl_->blocks, section.offset, section.size_bytes);
+  ChecksumScan scan(impl_->blocks, section.offset, section.size_bytes);
   StreamingHash64 hash;
-  RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
+  RETURN_IF_ERROR(scan.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
     hash.Add(bytes);
     return Status();
   }));
@@ -75,13 +75,13 @@ Result<bool> StoreFile::IsSectionSound(const SectionEntry& section) const {
 
 Result<Hash128> StoreFile::VerifyBytes() const {
   const BlockFile& file = impl_->blocks;
-  Sweep sweep(file, 0, impl_->size_bytes);
-  RETURN_IF_ERROR(sweep.Any(kFileHeaderBytes));
+  ChecksumScan scan(file, 0, impl_->size_bytes);
+  RETURN_IF_ERROR(scan.Any(kFileHeaderBytes));
   StreamingHash64 section_hash;
   for (const SectionEntry& section : impl_->sections) {
-    RETURN_IF_ERROR(sweep.Zeros(section.offset));
+    RETURN_IF_ERROR(scan.Zeros(section.offset));
     section_hash.Reset();
-    RETURN_IF_ERROR(sweep.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
+    RETURN_IF_ERROR(scan.To(section.offset + section.size_bytes, [&](std::string_view bytes) {
       section_hash.Add(bytes);
       return Status();
     }));
@@ -92,12 +92,12 @@ Result<Hash128> StoreFile::VerifyBytes() const {
   }
   RETURN_IF_ERROR(VerifyEnd());
   for (const uint64_t offset : impl_->footer.table_offsets) {
-    RETURN_IF_ERROR(sweep.Zeros(offset));
-    RETURN_IF_ERROR(sweep.Any(offset + impl_->footer.table_bytes));
+    RETURN_IF_ERROR(scan.Zeros(offset));
+    RETURN_IF_ERROR(scan.Any(offset + impl_->footer.table_bytes));
   }
-  RETURN_IF_ERROR(sweep.Zeros(impl_->size_bytes - kFooterBytes));
-  RETURN_IF_ERROR(sweep.Any(impl_->size_bytes));
-  return sweep.hash();
+  RETURN_IF_ERROR(scan.Zeros(impl_->size_bytes - kFooterBytes));
+  RETURN_IF_ERROR(scan.Any(impl_->size_bytes));
+  return scan.hash();
 }
 
 // The padding between what VerifyEnd reads.

@@ -96,7 +96,8 @@ Result<BackupInfo> BackupWriter::Run() {
   backups_.Add(std::move(record_));
   RETURN_IF_ERROR(directory().Remove(mark));
   RETURN_IF_ERROR(directory().Sync());
-  backups_.Sweep().Ignore("files that nothing names do no harm; the next backup tries again");
+  backups_.RemoveUnreferenced().Ignore(
+      "files that nothing names do no harm; the next backup tries again");
   return info;
 }
 
@@ -240,7 +241,7 @@ Result<uint64_t> RemoveOldBackups(base::FileSystem* file_system, const std::stri
   for (; backups.records().size() > keep; ++removed) {
     RETURN_IF_ERROR(backups.RemoveRecord(backups.records().begin()->first));
   }
-  RETURN_IF_ERROR(backups.Sweep());
+  RETURN_IF_ERROR(backups.RemoveUnreferenced());
   return removed;
 }
 

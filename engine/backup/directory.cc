@@ -170,7 +170,7 @@ Status BackupDirectory::RemoveRecord(uint64_t number) {
   return Status();
 }
 
-Status BackupDirectory::Sweep() {
+Status BackupDirectory::RemoveUnreferenced() {
   if (!damaged_.empty() || !unfinished_.empty()) return Status();
   const std::set<std::string> referenced = ReferencedFiles();
   for (auto name = names_.begin(); name != names_.end();) {

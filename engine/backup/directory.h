@@ -66,7 +66,7 @@ class BackupDirectory {
   Status RemoveRecord(uint64_t number);
   /// Removes the files that no record names; none while a record is damaged, since it is unknown
   /// what it names. Requires: the lock.
-  Status Sweep();
+  Status RemoveUnreferenced();
 
  private:
   explicit BackupDirectory(std::unique_ptr<base::Directory> directory)

@@ -202,9 +202,9 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
   Planner planner(batch, regions, false);
   RETURN_IF_ERROR(planner.Plan());
   if (!planner.met_delete_cell()) return planner.TakePlan();
-  Planner keeper(batch, regions, true);
-  RETURN_IF_ERROR(keeper.Plan());
-  return keeper.TakePlan();
+  Planner keeping(batch, regions, true);
+  RETURN_IF_ERROR(keeping.Plan());
+  return keeping.TakePlan();
 }
 
 void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch) {

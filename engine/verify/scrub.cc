@@ -41,22 +41,22 @@ uint64_t Scrubber::Slice() {
   if (file == nullptr) return 0;
   const uint64_t bytes =
       std::clamp(deps_.bytes_per_second / kSlicesPerSecond, kSliceBytesMin, kSliceBytesMax);
-  const Result<uint64_t> passed = sweep_->Step(bytes);
+  const Result<uint64_t> passed = verifier_->Step(bytes);
   if (!passed.has_value()) {
     if (base::MayPass(passed.error())) return 0;
     Report(*file, passed.error());
   }
-  if (!passed.has_value() || sweep_->done()) Finish(*file);
+  if (!passed.has_value() || verifier_->done()) Finish(*file);
   // A file that fails has still cost a read.
   return passed.has_value() ? *passed : bytes;
 }
 
 // The file that is being verified, or else the next one.
 std::shared_ptr<LiveFile> Scrubber::Current() {
-  if (std::shared_ptr<LiveFile> file = file_.lock(); file != nullptr && sweep_ != nullptr) {
+  if (std::shared_ptr<LiveFile> file = file_.lock(); file != nullptr && verifier_ != nullptr) {
     return file;
   }
-  sweep_.reset();
+  verifier_.reset();
   const Files files = LiveFiles();
   began_micros_ = deps_.monitor->NowMicros();
   std::shared_ptr<LiveFile> next;
@@ -70,13 +70,13 @@ std::shared_ptr<LiveFile> Scrubber::Current() {
     if (found == files.end()) return nullptr;  // Gone since the list was made.
     next = found->second;
   }
-  sweep_ = std::make_unique<format::IncrementalVerifier>(&next->store());
+  verifier_ = std::make_unique<format::IncrementalVerifier>(&next->store());
   file_ = next;
   return next;
 }
 
 void Scrubber::Finish(LiveFile& file) {
-  sweep_.reset();
+  verifier_.reset();
   file_.reset();
   base::MutexLock lock(mutex_);
   verified_micros_[file.store().number()] = began_micros_;

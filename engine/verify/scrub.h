@@ -57,7 +57,7 @@ class Scrubber {
   BackgroundTask slices_;
   // Used by slices, of which one runs at a time.
   std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
-  std::unique_ptr<format::IncrementalVerifier> sweep_;
+  std::unique_ptr<format::IncrementalVerifier> verifier_;
   int64_t began_micros_ = 0;
 
   base::Mutex mutex_;

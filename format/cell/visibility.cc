@@ -69,8 +69,8 @@ class FamilyMarkers {
 
 /// Calls `show(i)` for each visible Put cells[i], in order.
 template <typename Show>
-void Sweep(std::span<const Cell> cells, std::span<const FamilyRecord> families,
-           const ReadPoint& point, Show&& show) {
+void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> families,
+                    const ReadPoint& point, Show&& show) {
   FamilyMarkers family_markers;
   const FamilyOptions* family = nullptr;
   std::optional<int64_t> expired_at;
@@ -198,7 +198,7 @@ void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
 
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out) {
-  Sweep(cells, families, point, [&](size_t i) { out->push_back(cells[i]); });
+  ForEachVisible(cells, families, point, [&](size_t i) { out->push_back(cells[i]); });
 }
 
 void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out) {
@@ -208,8 +208,8 @@ void RetainCells(std::span<const Cell> cells, const Retention& retention, std::v
   }
   std::vector<bool> keep(cells.size(), false);
   for (const SequenceNumber sequence : DistinctPoints(cells, retention.snapshots)) {
-    Sweep(cells, retention.families, {sequence, retention.now_micros},
-          [&](size_t i) { keep[i] = true; });
+    ForEachVisible(cells, retention.families, {sequence, retention.now_micros},
+                   [&](size_t i) { keep[i] = true; });
   }
   if (retention.older_sources_may_hold_row) {
     for (size_t i = 0; i < cells.size(); ++i) {
