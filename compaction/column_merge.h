@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compaction/merge.h"
+#include "compaction/merge_options.h"
 #include "format/cell/cell_stream.h"
 #include "store_file/writer.h"
 #include "tandem/status.h"

@@ -18,18 +18,12 @@
 // pinned earlier read the inputs.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
-#include <vector>
 
-#include "format/schema.h"
-#include "format/types.h"
+#include "compaction/merge_options.h"
 #include "store_file/store_file.h"
 #include "store_file/writer.h"
-#include "tandem/limits.h"
 #include "tandem/status.h"
 
 namespace tandem::compaction {
@@ -37,29 +31,6 @@ namespace tandem::compaction {
 struct MergeInput {
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;  ///< Ordinals [low, high).
-};
-
-/// When a file of a run ends and the next one begins.
-struct FileLimits {
-  uint64_t bytes = UINT64_MAX;      ///< Of its rows, as written.
-  uint32_t rows = kRowsPerFileMax;  ///< 1 or more.
-  bool AreReached(const format::StoreFileWriter& writer) const {
-    return writer.row_count() >= rows || writer.size_bytes() >= bytes;
-  }
-};
-
-struct MergeOptions {
-  std::shared_ptr<const format::TableRecord> table;
-  std::vector<format::SequenceNumber> snapshots;  ///< Registered when the merge began.
-  int64_t now_micros = 0;                         ///< Of format::Retention.
-  /// Whether an older source outside the merge may hold the row; null: the merge includes every
-  /// older source.
-  std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
-  const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
-  FileLimits limits = {};
-  uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
-  /// A file ends when the index entries collected for it take so much memory.
-  uint64_t entry_bytes = UINT64_MAX;
 };
 
 /// Where a merge writes: one file after the other, in key order.
