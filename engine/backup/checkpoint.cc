@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "engine/backup/staged_database.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "format/corruption.h"
 #include "format/hash.h"

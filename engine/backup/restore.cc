@@ -8,6 +8,7 @@
 #include "engine/backup/checkpoint.h"
 #include "engine/backup/directory.h"
 #include "engine/backup/staged_database.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "engine/verify/blocks.h"
 #include "engine/verify/file_hash.h"

@@ -6,6 +6,7 @@
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "store_file/store_file.h"
 
 namespace tandem::engine {

@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "base/status_macros.h"
-#include "engine/storage/storage.h"
 
 namespace tandem::engine {
 namespace {

@@ -16,6 +16,11 @@ namespace tandem::engine {
 
 inline constexpr const char* kRootName = "ROOT";
 
+/// The file names of a local store: "ROOT", "manifest-N", "log-N", "store-N", N in decimal.
+std::string ManifestName(format::FileNumber number);
+std::string SegmentName(format::FileNumber number);
+std::string StoreFileName(format::FileNumber number);
+
 /// Numbers reserved at a time.
 inline constexpr uint64_t kReservedNumbers = 64;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "format/corruption.h"
 #include "format/file_header.h"

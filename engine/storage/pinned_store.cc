@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/storage/storage.h"
+#include "engine/storage/files.h"
 
 namespace tandem::engine {
 

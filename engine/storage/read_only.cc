@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/local.h"
 
 namespace tandem::engine {

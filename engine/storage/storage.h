@@ -150,9 +150,4 @@ Result<OpenedStorage> OpenLocalStorage(const OpenStorageOptions& options,
                                        const std::function<Status(const format::Catalog&)>& begin,
                                        const std::function<Status(const format::Frame&)>& visit);
 
-/// The file names of a local store: "ROOT", "manifest-N", "log-N", "store-N", N in decimal.
-std::string ManifestName(format::FileNumber number);
-std::string SegmentName(format::FileNumber number);
-std::string StoreFileName(format::FileNumber number);
-
 }  // namespace tandem::engine

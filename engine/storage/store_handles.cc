@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "format/corruption.h"
 #include "format/file_header.h"

@@ -12,6 +12,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/storage/catalog.h"
+#include "engine/storage/files.h"
 #include "engine/verify/findings.h"
 #include "format/block/section_table.h"
 #include "format/corruption.h"

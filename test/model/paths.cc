@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "index/key.h"
 #include "store_file/scanner.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 
 namespace tandem::reliability {

@@ -2,6 +2,7 @@
 #include "tools/dump/catalog.h"
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "tools/dump/names.h"
 #include "tools/tandem/format_text.h"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "engine/storage/manifest.h"
 #include "engine/storage/storage.h"
 #include "engine/verify/file_hash.h"

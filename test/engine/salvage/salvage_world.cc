@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "engine/storage/files.h"
 #include "engine/storage/manifest.h"
 #include "engine/storage/storage.h"
 #include "format/root.h"

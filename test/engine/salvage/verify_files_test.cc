@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/backup/staged_database.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "test/engine/copied_database.h"
 #include "test/engine/salvage/salvage_world.h"

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "test/engine/storage/storage_workload.h"
 #include "test/support/print.h"
-#include "tools/simulation/simulated_disk.h"
 #include "test/support/test_random.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {

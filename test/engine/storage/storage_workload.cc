@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/storage/files.h"
 #include "test/support/sample_records.h"
 
 namespace tandem::test {

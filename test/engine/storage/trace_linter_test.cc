@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "test/engine/storage/storage_workload.h"
 #include "test/support/forgetful_file_system.h"

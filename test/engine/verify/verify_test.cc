@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "engine/storage/files.h"
 #include "engine/storage/storage.h"
 #include "test/support/print.h"
 #include "tools/simulation/inline_executor.h"
