@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-#include "engine/storage/catalog.h"
+#include "engine/storage/catalog_records.h"
+#include "format/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
