@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "base/file_system.h"
-#include "engine/salvage/catalog_finder.h"
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
+#include "engine/salvage/surviving_catalog.h"
 #include "engine/storage/catalog.h"
 #include "tandem/status.h"
 

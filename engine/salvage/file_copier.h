@@ -10,7 +10,7 @@
 #include "base/file_system.h"
 #include "engine/salvage/family_scan.h"
 #include "engine/salvage/plan.h"
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
 #include "engine/storage/catalog.h"
 #include "engine/storage/storage.h"
 #include "tandem/status.h"

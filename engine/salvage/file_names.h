@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/file_system.h"
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/file_system.h"
-#include "engine/salvage/catalog_finder.h"
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
+#include "engine/salvage/surviving_catalog.h"
 #include "engine/storage/storage.h"
 #include "tandem/status.h"
 

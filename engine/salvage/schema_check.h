@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
 #include "format/cell/cell.h"
 #include "format/schema.h"
 #include "format/types.h"

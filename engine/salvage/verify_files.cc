@@ -16,7 +16,7 @@
 #include "engine/salvage/damaged_file.h"
 #include "engine/salvage/family_scan.h"
 #include "engine/salvage/file_names.h"
-#include "engine/salvage/salvage.h"
+#include "engine/salvage/report.h"
 #include "engine/salvage/verify_log.h"
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/file_system.h"
-#include "engine/salvage/catalog_finder.h"
+#include "engine/salvage/surviving_catalog.h"
 #include "tandem/status.h"
 #include "tandem/verify.h"
 
