@@ -6,45 +6,6 @@
 #include "base/status_macros.h"
 
 namespace tandem::engine {
-namespace {
-
-// The overlap of the file at `here` with the file at `other`.
-FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size_t here,
-                          size_t other) {
-  FileOverlap file_overlap{.other = other};
-  if (overlaps == nullptr) return file_overlap;
-  const format::FileNumber number = cluster.files[here].file->number();
-  const format::FileNumber other_number = cluster.files[other].file->number();
-  file_overlap.pair = overlaps->Find({.older = number, .newer = other_number});
-  if (file_overlap.pair != nullptr) {
-    file_overlap.here = file_overlap.pair->older_shared.get();
-    file_overlap.there = file_overlap.pair->newer_shared.get();
-    file_overlap.supersedes = cluster.files[other].visible;
-    return file_overlap;
-  }
-  file_overlap.pair = overlaps->Find({.older = other_number, .newer = number});
-  if (file_overlap.pair != nullptr) {
-    file_overlap.here = file_overlap.pair->newer_shared.get();
-    file_overlap.there = file_overlap.pair->older_shared.get();
-  }
-  return file_overlap;
-}
-
-}  // namespace
-
-void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster) {
-  for (size_t i = 0; i < cluster->files.size(); ++i) {
-    FileSource& here = cluster->files[i];
-    for (size_t j = 0; j < cluster->files.size(); ++j) {
-      const FileSource& other = cluster->files[j];
-      if (other.file == here.file || other.min_key() > here.max_key() ||
-          other.max_key() < here.min_key()) {
-        continue;
-      }
-      here.file_overlaps.push_back(FileOverlapOf(overlaps, *cluster, i, j));
-    }
-  }
-}
 
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals) {
   for (const FileOverlap& file_overlap : source.file_overlaps) {

@@ -13,9 +13,6 @@
 
 namespace tandem::engine {
 
-/// Records in each file of the cluster the other files that may hold its rows, with their overlaps.
-void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster);
-
 /// Removes from `*ordinals`, which are sorted, the rows whose postings in the index are dead in the
 /// view.
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals);

@@ -1,5 +1,6 @@
 // Finding the sources of a read and grouping them: per region they are sorted by their first key; a
-// source that starts after the last key of all earlier ones begins a new cluster.
+// source that starts after the last key of all earlier ones begins a new cluster. Then the overlaps
+// of each file with the others of its cluster are looked up.
 #include "engine/source/sources.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/source/single_source.h"
+#include "engine/region/overlaps.h"
 
 namespace tandem::engine {
 namespace {
@@ -19,7 +20,7 @@ struct Placed {
   std::shared_ptr<const Memstore> memstore;
 };
 
-bool Overlaps(std::string_view min_key, std::string_view max_key, const format::KeyRange& rows) {
+bool KeysOverlap(std::string_view min_key, std::string_view max_key, const format::KeyRange& rows) {
   return max_key >= rows.low && (!rows.high.has_value() || min_key < *rows.high);
 }
 
@@ -51,7 +52,7 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   format::StoreFile& file = slice.file->store();
   const format::FileStatistics& statistics = file.statistics();
   if (statistics.min_sequence > view.point.sequence ||
-      !Overlaps(statistics.min_key, statistics.max_key, rows)) {
+      !KeysOverlap(statistics.min_key, statistics.max_key, rows)) {
     return {};
   }
   FileSource source{.live = slice.file, .file = &file, .low = slice.low, .high = slice.high};
@@ -77,7 +78,7 @@ void AddMemstore(const TableView& view, const std::shared_ptr<const Memstore>& m
   const std::string_view min_key = row.key();
   row.SeekToLast();
   const std::string_view max_key = row.key();
-  if (!Overlaps(min_key, max_key, rows)) return;
+  if (!KeysOverlap(min_key, max_key, rows)) return;
   placed->push_back({min_key, max_key, std::nullopt, memstore});
 }
 
@@ -99,6 +100,43 @@ void AddClusters(std::vector<Placed> placed, const format::KeyRange& rows,
       cluster.files.push_back(*std::move(source.file));
     } else {
       cluster.memstores.push_back(std::move(source.memstore));
+    }
+  }
+}
+
+// The overlap of the file at `here` with the file at `other`.
+FileOverlap FileOverlapOf(const Overlaps* overlaps, const Cluster& cluster, size_t here,
+                          size_t other) {
+  FileOverlap file_overlap{.other = other};
+  if (overlaps == nullptr) return file_overlap;
+  const format::FileNumber number = cluster.files[here].file->number();
+  const format::FileNumber other_number = cluster.files[other].file->number();
+  file_overlap.pair = overlaps->Find({.older = number, .newer = other_number});
+  if (file_overlap.pair != nullptr) {
+    file_overlap.here = file_overlap.pair->older_shared.get();
+    file_overlap.there = file_overlap.pair->newer_shared.get();
+    file_overlap.supersedes = cluster.files[other].visible;
+    return file_overlap;
+  }
+  file_overlap.pair = overlaps->Find({.older = other_number, .newer = number});
+  if (file_overlap.pair != nullptr) {
+    file_overlap.here = file_overlap.pair->newer_shared.get();
+    file_overlap.there = file_overlap.pair->older_shared.get();
+  }
+  return file_overlap;
+}
+
+// Records in each file of the cluster the others that may hold its rows, with their overlaps.
+void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster) {
+  for (size_t i = 0; i < cluster->files.size(); ++i) {
+    FileSource& here = cluster->files[i];
+    for (size_t j = 0; j < cluster->files.size(); ++j) {
+      const FileSource& other = cluster->files[j];
+      if (other.file == here.file || other.min_key() > here.max_key() ||
+          other.max_key() < here.min_key()) {
+        continue;
+      }
+      here.file_overlaps.push_back(FileOverlapOf(overlaps, *cluster, i, j));
     }
   }
 }
