@@ -17,7 +17,7 @@
 #include "format/block/section_writer.h"
 #include "format/lazy.h"
 #include "format/row/block_index_table.h"
-#include "format/row/row_block_slot.h"
+#include "format/row/row_block.h"
 #include "format/types.h"
 #include "tandem/status.h"
 

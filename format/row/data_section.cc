@@ -11,7 +11,6 @@
 #include "format/block/bitmap_section.h"
 #include "format/block/sequential_reader.h"
 #include "format/corruption.h"
-#include "format/row/row_block_slot.h"
 
 namespace tandem::format {
 namespace {
@@ -33,56 +32,6 @@ Result<Dictionary> ReadDictionary(const BlockFile& file, const SectionEntry& sec
 }
 
 }  // namespace
-
-RowBlockRef RowSlot::Get() const {
-  Lock();
-  RowBlockRef rows = rows_.lock();
-  Unlock();
-  return rows;
-}
-
-void RowSlot::Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows) {
-  // Relaxed: only one writes slot_, and the end of the block comes after every use of it.
-  if (!rows->has_slot_.exchange(true, std::memory_order_relaxed)) rows->slot_ = slot;
-  std::weak_ptr<const RowBlock> old = rows;
-  slot->Lock();
-  slot->rows_.swap(old);
-  slot->address_.store(rows.get(), std::memory_order_relaxed);
-  slot->raw_.store(rows->raw().data(), std::memory_order_relaxed);
-  slot->Unlock();
-}
-
-void RowSlot::Forget(const RowBlock* rows) {
-  std::weak_ptr<const RowBlock> old;
-  Lock();
-  if (address_.load(std::memory_order_relaxed) == rows) {
-    rows_.swap(old);
-    address_.store(nullptr, std::memory_order_relaxed);
-    raw_.store(nullptr, std::memory_order_relaxed);
-  }
-  Unlock();
-}
-
-void RowSlot::Prefetch() const {
-  const auto address = reinterpret_cast<uintptr_t>(address_.load(std::memory_order_relaxed));
-  if (address == 0) return;
-  // The reference counts are before the object.
-  constexpr uintptr_t kCountsBytes = 16, kLine = 64;
-  for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
-    __builtin_prefetch(reinterpret_cast<const void*>(at));
-  }
-}
-
-void RowSlot::PrefetchWithSlots(uint32_t count) const {
-  Prefetch();
-  const char* const raw = raw_.load(std::memory_order_relaxed);
-  if (raw != nullptr) RowBlock::PrefetchSlots(raw, count);
-}
-
-void RowSlot::Lock() const {
-  while (busy_.exchange(true, std::memory_order_acquire)) {
-  }
-}
 
 DataSection::DataSection(DataSection&&) noexcept = default;
 DataSection::~DataSection() = default;

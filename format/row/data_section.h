@@ -31,7 +31,6 @@
 
 namespace tandem::format {
 
-inline constexpr uint32_t kKeysOwner = 255;  ///< No family has this id.
 inline constexpr size_t kExtentBytes = 1 << 20;
 
 /// The sections that a DataSection is loaded from.

@@ -9,8 +9,6 @@
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/key_head.h"
-#include "format/row/data_section.h"
-#include "format/row/row_block_slot.h"
 #include "format/row/row_block_writer.h"
 #include "format/row/row_fields.h"
 #include "tandem/limits.h"
@@ -240,6 +238,44 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
   }
   if (row.ok() && sound) return {};
   return Corrupt("cells of row " + std::to_string(slot) + " are malformed");
+}
+
+void RowSlot::Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows) {
+  // Relaxed: only one writes slot_, and the end of the block comes after every use of it.
+  if (!rows->has_slot_.exchange(true, std::memory_order_relaxed)) rows->slot_ = slot;
+  std::weak_ptr<const RowBlock> old = rows;
+  slot->Lock();
+  slot->rows_.swap(old);
+  slot->address_.store(rows.get(), std::memory_order_relaxed);
+  slot->raw_.store(rows->raw().data(), std::memory_order_relaxed);
+  slot->Unlock();
+}
+
+void RowSlot::Forget(const RowBlock* rows) {
+  std::weak_ptr<const RowBlock> old;
+  Lock();
+  if (address_.load(std::memory_order_relaxed) == rows) {
+    rows_.swap(old);
+    address_.store(nullptr, std::memory_order_relaxed);
+    raw_.store(nullptr, std::memory_order_relaxed);
+  }
+  Unlock();
+}
+
+void RowSlot::Prefetch() const {
+  const auto address = reinterpret_cast<uintptr_t>(address_.load(std::memory_order_relaxed));
+  if (address == 0) return;
+  // The reference counts are before the object.
+  constexpr uintptr_t kCountsBytes = 16, kLine = 64;
+  for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
+    __builtin_prefetch(reinterpret_cast<const void*>(at));
+  }
+}
+
+void RowSlot::PrefetchWithSlots(uint32_t count) const {
+  Prefetch();
+  const char* const raw = raw_.load(std::memory_order_relaxed);
+  if (raw != nullptr) RowBlock::PrefetchSlots(raw, count);
 }
 
 }  // namespace tandem::format

@@ -25,6 +25,9 @@ namespace tandem::format {
 
 class RowSlot;
 
+/// The owner of blocks that hold keys alone. No family has this id.
+inline constexpr uint32_t kKeysOwner = 255;
+
 /// A row block whose fixed part, heads and slots are within bounds. Slots and rows are checked as
 /// they are used, so decoding a block of many rows costs no more than one of few. Threads: any.
 /// Lifetime: views of cells point into the block and the dictionary.
@@ -113,5 +116,41 @@ class RowBlock final : public Block {
   mutable std::shared_ptr<RowSlot> slot_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;
+
+/// A block index entry's weak reference to its row block. It finds a cached block without searching
+/// a table, while only the cache decides how long the block lives. A spin bit guards it, which is
+/// held for a few instructions and never across a wait. Threads: any.
+class RowSlot {
+ public:
+  /// nullptr when the block is gone.
+  RowBlockRef Get() const {
+    Lock();
+    RowBlockRef rows = rows_.lock();
+    Unlock();
+    return rows;
+  }
+  /// Makes `slot` refer to `rows` until these end.
+  static void Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows);
+  /// Drops the reference if it is to `rows`, which ends.
+  void Forget(const RowBlock* rows);
+  /// Prefetches the block's object into the processor's cache, if it is still there.
+  void Prefetch() const;
+  /// The same, and the slots of its `count` rows.
+  void PrefetchWithSlots(uint32_t count) const;
+
+ private:
+  void Lock() const {
+    while (busy_.exchange(true, std::memory_order_acquire)) {
+    }
+  }
+  void Unlock() const { busy_.store(false, std::memory_order_release); }
+
+  mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
+  std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
+  // The addresses of the block and its bytes when it was set: only to prefetch, never dereferenced.
+  // Relaxed.
+  std::atomic<const void*> address_{nullptr};
+  std::atomic<const char*> raw_{nullptr};
+};
 
 }  // namespace tandem::format

@@ -30,7 +30,7 @@
 //   varint          sequence minus the base; absent with flag 32 and in rows of one sequence
 //   varint, bytes   length and value, or the reference to an overflow value
 //                   (format/cell/overflow_value.h); Puts only
-// Keys (owner kKeysOwner; data_section.h): the rows have no cells and end with row flags of 0; base
+// Keys (owner kKeysOwner; row_block.h): the rows have no cells and end with row flags of 0; base
 // timestamp and base sequence are 0.
 // Deltas are modulo 2^64. There is no checksum here: the block header has it.
 //
