@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "index/part_reader.h"
 
 namespace tandem::format {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/status_macros.h"
 #include "format/coding.h"
-#include "index/section_writer.h"
 
 namespace tandem::format {
 namespace {

@@ -8,12 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "index/cursor.h"
 #include "index/part_writer.h"
-#include "index/section.h"
 #include "index/sort.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
+
+/// The ordinal map of a merge input: new ordinal by old one, or kNotCopied for a row whose entries
+/// do not survive as they are (dropped, or merged with others and collected again).
+inline constexpr uint32_t kNotCopied = 0xffff'ffff;
 
 /// Distinct values in order, each with ordinals of the output. Threads: one at a time.
 class ValueSource {

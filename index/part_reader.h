@@ -15,7 +15,7 @@
 #include "index/directory.h"
 #include "index/leaf.h"
 #include "index/postings.h"
-#include "index/section.h"
+#include "index/summary.h"
 #include "tandem/status.h"
 
 namespace tandem::format {

@@ -11,7 +11,7 @@
 #include "format/types.h"
 #include "index/directory.h"
 #include "index/leaf.h"
-#include "index/section.h"
+#include "index/summary.h"
 #include "tandem/status.h"
 
 namespace tandem::format {

@@ -11,7 +11,6 @@
 #include "format/lazy_once.h"
 #include "index/cursor.h"
 #include "index/part_reader.h"
-#include "index/section_writer.h"
 
 namespace tandem::format {
 namespace {

@@ -11,63 +11,19 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "format/bitmap.h"
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
-#include "format/schema.h"
 #include "format/types.h"
+#include "index/cursor.h"
 #include "index/key.h"
 #include "index/postings.h"
+#include "index/summary.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
-
-enum class IndexPart : uint8_t { kCurrent, kOlder };
-
-/// Count and order-independent sum, modulo 2^128, of XXH3-128(value length u32, value, row key).
-struct IndexDigest {
-  uint64_t count = 0;
-  Hash128 sum;
-  void Add(std::string_view key, std::string_view row_key);
-  void Subtract(std::string_view key, std::string_view row_key);
-  void AddAll(const IndexDigest& other);
-  bool operator==(const IndexDigest&) const = default;
-};
-
-/// What a section says about itself without touching its leaves.
-struct IndexSummary {
-  IndexId index;
-  uint64_t current_entries = 0, older_entries = 0;
-  uint64_t current_values = 0, older_values = 0;  ///< Distinct values.
-  IndexDigest current_digest, older_digest;
-};
-
-/// One distinct value of a part, while iterating.
-/// Lifetime: views are valid until the cursor moves.
-class IndexValueCursor {
- public:
-  virtual ~IndexValueCursor() = default;
-  /// Positions at the first value >= `key` (Seek) or the last one < `key` (SeekBefore; nullopt: the
-  /// last of all). valid() is false beyond either end.
-  virtual Status Seek(std::string_view key) = 0;
-  virtual Status SeekBefore(const std::optional<std::string>& key) = 0;
-  virtual Status Next() = 0;
-  virtual Status Previous() = 0;
-  virtual bool valid() const = 0;
-  virtual std::string_view key() const = 0;
-  virtual uint32_t count() const = 0;           ///< Rows with this value.
-  virtual uint64_t entries_before() const = 0;  ///< Cumulative count up to this value, exclusive.
-  /// Appends the ordinals of this value, ascending.
-  virtual Status AppendOrdinals(std::vector<uint32_t>* out) = 0;
-  /// A prefetch hint: the first ordinal of the value `steps` ahead, if it is in memory already; it
-  /// may be out of range.
-  virtual std::optional<uint32_t> OrdinalAhead(uint32_t steps) const = 0;
-};
 
 /// Threads: any; cursors by one at a time. Everything is loaded on first use through the cache.
 class IndexSection {

@@ -7,7 +7,6 @@
 #include "base/status_macros.h"
 #include "format/bitmap.h"
 #include "format/block/bitmap_section.h"
-#include "index/merge.h"
 #include "index/part_writer.h"
 #include "index/sort.h"
 
@@ -127,9 +126,8 @@ Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const
 }
 
 Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  return impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
-    digest->Add(key, row_key);
-  });
+  return impl_->ForEachEntry(
+      cells, [row_key](IndexDigest* digest, std::string_view key) { digest->Add(key, row_key); });
 }
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,

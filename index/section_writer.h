@@ -11,13 +11,11 @@
 
 #include "format/block/section_writer.h"
 #include "index/entries.h"
+#include "index/merge.h"
 #include "index/section.h"
+#include "index/summary.h"
 
 namespace tandem::format {
-
-/// The ordinal map of a merge input: new ordinal by old one, or kNotCopied for a row whose entries
-/// do not survive as they are (dropped, or merged with others and collected again).
-inline constexpr uint32_t kNotCopied = 0xffff'ffff;
 
 /// How the digest of a copied section reaches the file.
 enum class CopiedDigest : uint8_t {
@@ -63,11 +61,5 @@ class IndexSectionWriter {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// The digests section of a file: one IndexSummary per index. Written after all index sections.
-Status WriteSummaries(std::span<const IndexSummary> summaries, SectionWriter* out);
-/// Errors: kCorruption.
-Result<std::vector<IndexSummary>> ReadSummaries(const BlockFile& file,
-                                                const std::vector<SectionEntry>& sections);
 
 }  // namespace tandem::format

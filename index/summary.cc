@@ -6,6 +6,8 @@
 //        8   72 each     index id u32, zero u32; then for the current and the older part: entries
 //                        u64, distinct values u64, digest sum low u64, high u64
 // The count of a digest is the number of entries.
+#include "index/summary.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +17,6 @@
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/hash.h"
-#include "index/section_writer.h"
 
 namespace tandem::format {
 namespace {
