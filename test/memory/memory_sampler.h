@@ -1,6 +1,7 @@
 // Samples what is resident and what an open database accounts for, phase by phase.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -8,9 +9,23 @@
 #include <thread>
 
 #include "tandem/database.h"
-#include "test/memory/memory_child.h"
 
 namespace tandem::test {
+
+/// What a phase of the child took, beyond what it had before it opened the database. Plain bytes,
+/// for memory that two processes share.
+struct MemoryPhase {
+  char name[16];
+  uint64_t peak_bytes, peak_accounted;  ///< At the sample with the most resident.
+  uint64_t end_bytes, end_accounted;    ///< When it was over.
+  double cpu_seconds;
+  char parts[512];  ///< The account at the peak, as text.
+};
+
+struct MemoryReport {
+  uint64_t empty_bytes;  ///< Of a database of one row that was merged and read by all threads.
+  std::array<MemoryPhase, 12> phases;
+};
 
 /// Anonymous pages of this process.
 uint64_t ResidentBytes();
