@@ -109,34 +109,7 @@ class RawWriter : public RecordWriter {
   std::FILE* out_;
 };
 
-std::string JoinList(const std::vector<std::string>& list) {
-  std::string text;
-  for (const std::string& item : list) text += (text.empty() ? "" : "; ") + item;
-  return text;
-}
-
 }  // namespace
-
-std::string Value::Bytes() const {
-  if (const auto* bytes = std::get_if<std::string_view>(&value_)) return std::string(*bytes);
-  if (const auto* flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<int64_t>(&value_)) return Format("{}", *number);
-  if (const auto* count = std::get_if<uint64_t>(&value_)) return Format("{}", *count);
-  if (const auto* list = std::get_if<Strings>(&value_)) return JoinList(**list);
-  return {};
-}
-
-void RecordWriter::AddProperties(std::string_view kind, std::span<const Property> properties) {
-  std::vector<std::string> names;
-  std::vector<Value> values;
-  for (const auto& [name, value] : properties) {
-    names.emplace_back(name);
-    values.push_back(value);
-  }
-  Begin(kind, std::move(names));
-  Add(values);
-  End();
-}
 
 std::unique_ptr<RecordWriter> NewRecordWriter(OutputMode mode, std::FILE* out) {
   switch (mode) {
@@ -162,11 +135,6 @@ Result<OutputMode> ParseOutputMode(std::string_view text) {
   if (text == "raw") return OutputMode::kRaw;
   return Status::InvalidArgument(
       Format("--output '{}': expected table, jsonl, csv, tsv or raw", EscapeBytes(text)));
-}
-
-void WriteBytes(std::FILE* out, std::string_view bytes) {
-  // A failure sticks to the stream and is reported when the program flushes it.
-  (void)!std::fwrite(bytes.data(), 1, bytes.size(), out);
 }
 
 void AppendCsvField(const Value& value, std::string* out) {

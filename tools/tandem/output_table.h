@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "tools/tandem/output.h"
+#include "tools/tandem/record_writer.h"
 
 namespace tandem::tools {
 
