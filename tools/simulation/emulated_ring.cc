@@ -23,12 +23,6 @@ constexpr char kGarbage = '\xdb';
 
 int ErrnoOf(const Status& status) { return status.code() == StatusCode::kNoSpace ? ENOSPC : EIO; }
 
-bool Strikes(RingFault* fault) {
-  if (fault->at <= 1) return true;
-  --fault->at;
-  return false;
-}
-
 class EmulatedRing final : public base::Ring {
  public:
   EmulatedRing(std::shared_ptr<SimulatedState> state, uint32_t depth, const RingHabits& habits)
@@ -196,39 +190,6 @@ bool EmulatedRing::Reap(RingCompletion* completion) {
 }
 
 }  // namespace
-
-void RingFaults::Inject(const RingFault& fault) {
-  base::MutexLock lock(mutex_);
-  faults_.push_back(fault);
-}
-
-void RingFaults::Clear() {
-  base::MutexLock lock(mutex_);
-  faults_.clear();
-}
-
-bool RingFaults::has_struck() const {
-  base::MutexLock lock(mutex_);
-  return has_struck_;
-}
-
-uint64_t RingFaults::count(RingFault::Of of) const {
-  base::MutexLock lock(mutex_);
-  return counts_[static_cast<size_t>(of)];
-}
-
-std::optional<RingFault> RingFaults::Judge(RingFault::Of of) {
-  base::MutexLock lock(mutex_);
-  ++counts_[static_cast<size_t>(of)];
-  std::optional<RingFault> struck;
-  for (auto fault = faults_.begin(); fault != faults_.end();) {
-    const bool strikes = fault->of == of && Strikes(&*fault);
-    if (strikes) struck = *fault;
-    fault = strikes && !fault->sticky ? faults_.erase(fault) : fault + 1;
-  }
-  has_struck_ = has_struck_ || struck.has_value();
-  return struck;
-}
 
 std::unique_ptr<base::Ring> NewEmulatedRing(std::shared_ptr<SimulatedState> state, uint32_t depth,
                                             const RingHabits& habits) {

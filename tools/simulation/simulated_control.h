@@ -45,6 +45,12 @@ struct DiskEvent {
 /// "write 000001.log at 4096, 100 bytes".
 std::string Describe(const DiskEvent& event);
 
+/// Handles on files, whatever they are opened for.
+struct OpenFileCount {
+  uint64_t now = 0;
+  uint64_t most = 0;  ///< At any moment since it was asked for last.
+};
+
 /// An error to inject.
 struct DiskFault {
   std::vector<DiskOperation> operations{};  ///< That count and can fail; empty means all.

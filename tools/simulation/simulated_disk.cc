@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/mutex.h"
+#include "tools/simulation/emulated_ring.h"
 #include "tools/simulation/simulated_handles.h"
 #include "tools/simulation/trace_linter.h"
 

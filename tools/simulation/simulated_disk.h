@@ -20,20 +20,14 @@
 
 #include "base/file_system.h"
 #include "tools/simulation/disk_observer.h"
-#include "tools/simulation/emulated_ring.h"
 #include "tools/simulation/read_fault.h"
+#include "tools/simulation/ring_habits.h"
 #include "tools/simulation/simulated_control.h"
 #include "tools/simulation/simulated_image.h"
 
 namespace tandem::test {
 
 struct SimulatedState;
-
-/// Handles on files, whatever they are opened for.
-struct OpenFileCount {
-  uint64_t now = 0;
-  uint64_t most = 0;  ///< At any moment since it was asked for last.
-};
 
 /// Threads: any. Lifetime: handles and queues may outlive it.
 class SimulatedDisk final : public base::FileSystem {

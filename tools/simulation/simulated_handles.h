@@ -13,10 +13,9 @@
 #include "base/mutex.h"
 #include "base/random.h"
 #include "tools/simulation/disk_observer.h"
-#include "tools/simulation/emulated_ring.h"
 #include "tools/simulation/read_fault.h"
+#include "tools/simulation/ring_habits.h"
 #include "tools/simulation/simulated_control.h"
-#include "tools/simulation/simulated_disk.h"
 #include "tools/simulation/simulated_image.h"
 
 namespace tandem::test {
