@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The rules of docs/style.md that a script can check: the order of rooms, what a room holds, one
-includer per third-party header, sizes of files and functions, line length, banned calls. Prints one
-line a violation and exits 1 when there is any. Headers that do not compile alone are found by `make
+"""The rules of docs/style.md that a script can check: the order of rooms, what a room holds, no
+knot of units, one includer per third-party header, sizes of files and functions, line length, banned
+calls. Prints one line a violation and exits 1 when there is any. Headers that do not compile alone are found by `make
 tidy` itself."""
 import os
 import re
@@ -117,6 +117,49 @@ def check_rooms(paths, report):
             report(files[0], 1, f"has the name of {', '.join(files[1:])}")
 
 
+def unit_of(path):
+    """The unit that a file belongs to: X.h, X.cc and X_impl.h are one, with every X_y.cc that has no
+    header of its own and includes one of theirs first."""
+    stem, kind = os.path.splitext(path)
+    header = own_header(path) if kind == ".cc" and not os.path.exists(stem + ".h") else None
+    if header is not None and room_of(header) == room_of(path):
+        stem = os.path.splitext(header)[0]
+    return stem.removesuffix("_impl")
+
+
+def find_knot(start, included):
+    """The shortest way along `included` from a unit back to itself; None without one."""
+    ways = [[start]]
+    seen = set()
+    for way in ways:
+        for unit in sorted(included.get(way[-1], ())):
+            if unit == start:
+                return way + [start]
+            if unit not in seen:
+                seen.add(unit)
+                ways.append(way + [unit])
+    return None
+
+
+def check_knots(paths, report):
+    """Units of one folder that include each other, directly or by way of others of that folder."""
+    unit_by_path = {path: unit_of(path) for path in paths}
+    included, file_by_unit = {}, {}
+    for path, unit in sorted(unit_by_path.items(), reverse=True):
+        file_by_unit[unit] = path
+        with open(path, encoding="utf-8") as file:
+            names = re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.read(), re.MULTILINE)
+        others = {unit_by_path[name] for name in names
+                  if name in unit_by_path and room_of(name) == room_of(path)}
+        included.setdefault(unit, set()).update(others - {unit})
+    reported = set()
+    for unit in sorted(included):
+        knot = find_knot(unit, included)
+        if knot is not None and reported.isdisjoint(knot):
+            reported.update(knot)
+            report(file_by_unit[unit], 1, f"is in a knot, units that include each other: {' -> '.join(knot)}")
+
+
 def own_header(path):
     with open(path, encoding="utf-8") as file:
         match = re.search(r'^#include ["<]([^">]+)[">]', file.read(), re.MULTILINE)
@@ -173,6 +216,7 @@ def main():
     includers = {}
     paths = sources()
     check_rooms(paths, report)
+    check_knots(paths, report)
     for path in paths:
         with open(path, encoding="utf-8") as file:
             lines = file.read().split("\n")

@@ -1,4 +1,4 @@
-// See session.h and session_state.h.
+// See session.h and session_impl.h.
 #include "tools/stress/session.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "tools/stress/finding.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/schema.h"
-#include "tools/stress/session_state.h"
+#include "tools/stress/session_impl.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::stress {

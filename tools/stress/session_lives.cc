@@ -1,5 +1,5 @@
 // How the lives of a session's database begin and end, and how its disk goes bad; see
-// session_state.h.
+// session_impl.h.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 #include "tools/stress/comparison.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
-#include "tools/stress/session_state.h"
+#include "tools/stress/session_impl.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::stress {
