@@ -14,7 +14,7 @@
 #include "base/cancellation.h"
 #include "base/fork_mark.h"
 #include "base/mutex.h"
-#include "engine/query/row_source.h"
+#include "engine/read/row_source.h"
 #include "engine/region/snapshots.h"
 #include "tandem/status.h"
 

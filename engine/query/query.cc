@@ -13,20 +13,6 @@ namespace {
 // The most matches that are sorted if the index of the order could be walked instead.
 constexpr uint64_t kSortedMax = 1 << 17;
 
-// The rows of a chain up to a limit.
-class KeyOrderedSource final : public RowSource {
- public:
-  explicit KeyOrderedSource(const Query& query)
-      : rows_(ConcatenatingIterator(query.job.get(), query.plan.clusters,
-                                    query.plan.access.has_value() ? &*query.plan.access : nullptr),
-              query.limit) {}
-
-  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_.NextBatch(batch); }
-
- private:
-  LimitIterator rows_;
-};
-
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
   const format::IndexRecord* index = table.FindIndex(options.order_by);
   if (index == nullptr || index->state == format::IndexState::kDropping) {
@@ -148,7 +134,9 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
 
 std::unique_ptr<RowSource> OpenQuery(const Query& query) {
   if (query.ordering.has_value()) return OpenOrdered(query);
-  return std::make_unique<KeyOrderedSource>(query);
+  const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
+  return std::make_unique<LimitIterator>(
+      ConcatenatingIterator(query.job.get(), query.plan.clusters, access), query.limit);
 }
 
 }  // namespace tandem::engine

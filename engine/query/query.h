@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/query/plan.h"
-#include "engine/query/row_source.h"
 #include "engine/read/row_iterator.h"
+#include "engine/read/row_source.h"
 
 namespace tandem::engine {
 

@@ -16,31 +16,10 @@ namespace {
 // A scan that would read more than 1/kCachePartMax of the cache does not fill it.
 constexpr uint64_t kCachePartMax = 4;
 
-class ScanSource final : public RowSource {
- public:
-  ScanSource(std::unique_ptr<ReadJob> job, std::vector<Cluster> clusters, const ScanOptions& scan)
-      : job_(std::move(job)),
-        clusters_(std::move(clusters)),
-        rows_(ConcatenatingIterator(job_.get(), clusters_, /*access=*/nullptr, scan.reverse),
-              scan.limit) {}
-
-  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_.NextBatch(batch); }
-
- private:
-  const std::unique_ptr<ReadJob> job_;
-  const std::vector<Cluster> clusters_;
-  LimitIterator rows_;
-};
-
-// Keeps the query of a source alive.
-class QuerySource final : public RowSource {
- public:
-  explicit QuerySource(Query query) : query_(std::move(query)), rows_(OpenQuery(query_)) {}
-  Result<bool> NextBatch(format::RowBatch* batch) override { return rows_->NextBatch(batch); }
-
- private:
-  const Query query_;
-  const std::unique_ptr<RowSource> rows_;
+// What the rows of a scan are read from.
+struct PreparedScan {
+  std::unique_ptr<ReadJob> job;
+  std::vector<Cluster> clusters;
 };
 
 format::KeyRange RowsOf(const ScanOptions& scan) {
@@ -96,8 +75,14 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableVie
   job->cancellation = base::Cancellation(options.cancelled);
   job->may_end_early = scan.limit > 0;
   ASSIGN_OR_RETURN(job->fills_cache, FitsCache(context, clusters));
-  return std::unique_ptr<RowSource>(
-      std::make_unique<ScanSource>(std::move(job), std::move(clusters), scan));
+  const auto prepared =
+      std::make_shared<const PreparedScan>(PreparedScan{std::move(job), std::move(clusters)});
+  std::unique_ptr<RowSource> rows =
+      std::make_unique<LimitIterator>(ConcatenatingIterator(prepared->job.get(), prepared->clusters,
+                                                            /*access=*/nullptr, scan.reverse),
+                                      scan.limit);
+  rows->Keep(prepared);
+  return rows;
 }
 
 Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
@@ -108,7 +93,10 @@ Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableVi
   if (!prepared.plan.access.has_value()) {
     ASSIGN_OR_RETURN(prepared.job->fills_cache, FitsCache(context, prepared.plan.clusters));
   }
-  return std::unique_ptr<RowSource>(std::make_unique<QuerySource>(std::move(prepared)));
+  const auto kept = std::make_shared<const Query>(std::move(prepared));
+  std::unique_ptr<RowSource> rows = OpenQuery(*kept);
+  rows->Keep(kept);
+  return rows;
 }
 
 Result<uint64_t> CountRows(const ReadContext& context, TableView view, const ReadOptions& options,

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/query/row_source.h"
+#include "engine/read/row_source.h"
 #include "engine/region/view.h"
 #include "engine/source/read_context.h"
 #include "engine/source/read_counters.h"

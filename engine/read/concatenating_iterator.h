@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/read/row_iterator.h"
+#include "engine/read/row_source.h"
 
 namespace tandem::engine {
 
@@ -51,13 +52,11 @@ class ConcatenatingIterator {
 };
 
 /// The rows of a chain in its order, projected, up to a limit (0: none).
-class LimitIterator {
+class LimitIterator final : public RowSource {
  public:
   LimitIterator(ConcatenatingIterator chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
-  /// The next rows or the next piece of one; false at the end. Errors: kOverBudget (see RowPieces),
-  /// kCorruption, kIoError, kCancelled. Lifetime of the rows: until the next call.
-  Result<bool> NextBatch(format::RowBatch* batch);
+  Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:
   // A read that is given up early has decoded few rows in vain.

@@ -18,6 +18,12 @@ class RowSource {
   /// Errors: kOverBudget (a row that is too large to be read whole), kCorruption, kIoError,
   /// kCancelled. Lifetime of the rows: until the next call.
   virtual Result<bool> NextBatch(format::RowBatch* batch) = 0;
+
+  /// `read`, which the rows are read from, lives at least as long as this.
+  void Keep(std::shared_ptr<const void> read) { kept_ = std::move(read); }
+
+ private:
+  std::shared_ptr<const void> kept_;  // The derived class is gone before it.
 };
 
 /// The rows of a source, one by one. Threads: one at a time.

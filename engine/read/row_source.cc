@@ -1,5 +1,5 @@
 // Taking batches apart.
-#include "engine/query/row_source.h"
+#include "engine/read/row_source.h"
 
 #include "base/status_macros.h"
 
