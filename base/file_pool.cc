@@ -161,12 +161,12 @@ Result<File*> FilePool::Acquire(PooledFile* file, Hold hold) {
   }
   Opening opening(this, file, hold);
   closing.reset();  // Before opening the next: never more open than places_.
-  ASSIGN_OR_RETURN(std::unique_ptr<File> opened, OpenAtLast(file));
+  ASSIGN_OR_RETURN(std::unique_ptr<File> opened, OpenFreeingPlaces(file));
   return opening.Finish(std::move(opened));
 }
 
 // If the process has run out of descriptors, closes idle files and tries again.
-Result<std::unique_ptr<File>> FilePool::OpenAtLast(PooledFile* file) {
+Result<std::unique_ptr<File>> FilePool::OpenFreeingPlaces(PooledFile* file) {
   while (true) {
     Result<std::unique_ptr<File>> opened = OpenOnce(file->source_.get());
     const bool may_pass = !opened && opened.error().code() == StatusCode::kUnavailable;

@@ -61,7 +61,7 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   Result<File*> Acquire(PooledFile* file, Hold hold) EXCLUDES(mutex_);
   void Release(PooledFile* file, Hold hold) EXCLUDES(mutex_);
   void Forget(PooledFile* file) EXCLUDES(mutex_);
-  Result<std::unique_ptr<File>> OpenAtLast(PooledFile* file) EXCLUDES(mutex_);
+  Result<std::unique_ptr<File>> OpenFreeingPlaces(PooledFile* file) EXCLUDES(mutex_);
   bool MakeRoom(std::unique_ptr<File>* closing) REQUIRES(mutex_);
   std::unique_ptr<File> TakeIdle() REQUIRES(mutex_);
   void Count(PooledFile* file, Hold hold) REQUIRES(mutex_);

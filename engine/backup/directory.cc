@@ -28,7 +28,7 @@ std::string IdText(const format::FileId& id) {
 }
 
 // The number in "PREFIX" + number, spelled without leading zeros.
-std::optional<uint64_t> NumberBehind(std::string_view prefix, const std::string& name) {
+std::optional<uint64_t> NumberAfter(std::string_view prefix, const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   uint64_t number = 0;
   const char* const end = name.data() + name.size();
@@ -90,16 +90,16 @@ Result<BackupDirectory> BackupDirectory::Read(std::unique_ptr<base::Directory> d
   }
   for (const std::string& name : names) RETURN_IF_ERROR(backups.Note(name, path));
   for (const std::string& name : backups.names_) {
-    const std::optional<uint64_t> number = NumberBehind(kRecordPrefix, name);
+    const std::optional<uint64_t> number = NumberAfter(kRecordPrefix, name);
     if (number) RETURN_IF_ERROR(backups.ReadRecord(*number));
   }
   return backups;
 }
 
 Status BackupDirectory::Note(const std::string& name, const std::string& path) {
-  const std::optional<uint64_t> unfinished = NumberBehind(kUnfinishedPrefix, name);
+  const std::optional<uint64_t> unfinished = NumberAfter(kUnfinishedPrefix, name);
   if (unfinished) unfinished_.insert(*unfinished);
-  if (unfinished || NumberBehind(kRecordPrefix, name) || IsBackupFileName(name)) {
+  if (unfinished || NumberAfter(kRecordPrefix, name) || IsBackupFileName(name)) {
     names_.insert(name);
     return Status();
   }

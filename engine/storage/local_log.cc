@@ -33,7 +33,7 @@ LocalLog::LocalLog(Dependencies dependencies, const wal::ReplayReport& replay)
   current_.number = replay.last_segment;
 }
 
-void LocalLog::GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end) {
+void LocalLog::ContinueAfter(const format::SegmentRecord& segment, const wal::SegmentEnd& end) {
   ends_[segment.number] = {segment.number, segment.id, end.length_bytes, end.last_checksum};
   last_end_ = end;
 }

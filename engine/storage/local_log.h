@@ -34,7 +34,7 @@ class LocalLog {
   /// Continues after what `replay` found; Roll begins the first segment of its own.
   LocalLog(Dependencies dependencies, const wal::ReplayReport& replay);
   /// Continues after `segment`, a rewritten or a replayed one, instead. Requires: no Roll yet.
-  void GoOnBehind(const format::SegmentRecord& segment, const wal::SegmentEnd& end);
+  void ContinueAfter(const format::SegmentRecord& segment, const wal::SegmentEnd& end);
 
   /// Buffers `frame`, in a new segment when the last one is sealed. Its predecessor and durable
   /// mark are filled in here. When there is no room, the group is dropped and the next Write

@@ -130,7 +130,7 @@ Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const Stor
   replacement_.old = NumbersOf(replay.segments);
   if (is_empty) return Status();
   replacement_.rewritten = {spec.number, spec.id};
-  log_.GoOnBehind(*replacement_.rewritten, *end);
+  log_.ContinueAfter(*replacement_.rewritten, *end);
   return Status();
 }
 
@@ -148,7 +148,7 @@ Result<wal::SegmentEnd> LocalStorage::WriteRewritten(const wal::SegmentSpec& spe
 // Gives up the rewritten segment, which took the space that the new one needs.
 void LocalStorage::KeepOldSegments(const wal::ReplayReport& replay) {
   const format::BoundFile& last = replay.segments.back();
-  log_.GoOnBehind({last.number, last.id}, replay.end);
+  log_.ContinueAfter({last.number, last.id}, replay.end);
   Turn turn(this);
   // A crash may show an edit that failed and names the file.
   pending_deletes_.push_back(std::exchange(replacement_, {}).rewritten->number);

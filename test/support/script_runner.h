@@ -7,7 +7,7 @@
 //   ----
 //   output, up to a blank line
 //
-// Output that holds blank lines stands between `----` twice and `----` twice. With TANDEM_REWRITE=1
+// Output with blank lines is between `----` twice and `----` twice. With TANDEM_REWRITE=1
 // in the environment the outputs are written into the script instead of compared; the diff is what
 // is reviewed.
 #pragma once

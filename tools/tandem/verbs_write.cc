@@ -14,7 +14,7 @@ namespace tandem::tools {
 namespace {
 
 /// Writes one batch to the disk and closes the database. What was written is durable whatever comes
-/// of the closing, so a failure of that is a word on stderr.
+/// of the closing, so a failure of that is only reported on stderr.
 Status WriteAndClose(const std::string& path, const std::string& table, const WriteBatch& batch,
                      const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(path, context));
