@@ -5,12 +5,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <string_view>
 
 namespace tandem::test {
 namespace {
 
 constexpr const char* kRule = "----";
+constexpr std::string_view kArrow = " => ";
 
 class ScriptRun {
  public:
@@ -89,6 +90,42 @@ class ScriptRun {
 
 void RunScript(const std::string& path, const ScriptHandler& handler) {
   ScriptRun(path, handler).Run();
+}
+
+void RunTable(const std::string& path, const CaseHandler& handler) {
+  std::ifstream in(path);
+  BOOST_REQUIRE_MESSAGE(in.good(), "no table " << path);
+  const bool rewrites = std::getenv("TANDEM_REWRITE") != nullptr;
+  std::string line, written;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const size_t arrow = line.find(kArrow);
+    const bool is_case = !line.empty() && line[0] != '#';
+    BOOST_REQUIRE_MESSAGE(!is_case || arrow != line.npos, path << ":" << number << ": no =>");
+    if (is_case) {
+      const std::string expected = line.substr(arrow + kArrow.size());
+      line.resize(arrow);
+      const std::string found = handler(SplitWords(line));
+      BOOST_CHECK_MESSAGE(rewrites || found == expected, path << ":" << number << ": " << line
+                                                              << ": expected " << expected
+                                                              << ", found " << found);
+      line.append(kArrow).append(found);
+    }
+    written += line + "\n";
+  }
+  if (rewrites) std::ofstream(path) << written;
+}
+
+std::string Unescaped(const std::string& text) {
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\\x") != 0 || i + 4 > text.size()) {
+      bytes.push_back(text[i]);
+      continue;
+    }
+    bytes.push_back(static_cast<char>(std::stoi(text.substr(i + 2, 2), nullptr, 16)));
+    i += 3;
+  }
+  return bytes;
 }
 
 std::vector<std::string> SplitWords(const std::string& line) {
