@@ -51,7 +51,7 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
 }
 
 // Combines the leaves over each column into one, at the position of the first.
-void CombineLeaves(BoundNode* group) {
+Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
   using Column = std::tuple<bool, uint32_t, std::string>;
   std::map<Column, std::vector<BoundLeaf*>> columns;
   std::vector<BoundNode> kept;
@@ -59,11 +59,13 @@ void CombineLeaves(BoundNode* group) {
     return Column(leaf.is_row_key, leaf.column.family.value, leaf.column.qualifier);
   };
   for (BoundNode& child : group->children) {
+    RETURN_IF_ERROR(cancellation.Check());
     if (child.kind == BoundNode::Kind::kLeaf) {
       columns[column_of(child.leaf)].push_back(&child.leaf);
     }
   }
   for (BoundNode& child : group->children) {
+    RETURN_IF_ERROR(cancellation.Check());
     if (child.kind == BoundNode::Kind::kLeaf) {
       std::vector<BoundLeaf*>& leaves = columns[column_of(child.leaf)];
       if (leaves.front() != &child.leaf) continue;
@@ -72,11 +74,13 @@ void CombineLeaves(BoundNode* group) {
     kept.push_back(std::move(child));
   }
   group->children = std::move(kept);
+  return {};
 }
 
 class Binder {
  public:
-  explicit Binder(const format::TableRecord& table) : table_(table) {}
+  Binder(const format::TableRecord& table, const base::Cancellation& cancellation)
+      : table_(table), cancellation_(cancellation) {}
 
   Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
     switch (predicate.kind()) {
@@ -102,7 +106,7 @@ class Binder {
     BoundNode group;
     group.kind = GroupKind(predicate.kind(), negated);
     RETURN_IF_ERROR(AddTo(predicate, negated, &group));
-    CombineLeaves(&group);
+    RETURN_IF_ERROR(CombineLeaves(cancellation_, &group));
     if (group.children.size() != 1) return group;
     BoundNode only = std::move(group.children[0]);
     return only;
@@ -130,6 +134,7 @@ class Binder {
   }
 
   Result<BoundNode> BindLeaf(const Predicate& predicate, bool negated) {
+    RETURN_IF_ERROR(cancellation_.Check());
     BoundNode node;
     node.kind = BoundNode::Kind::kLeaf;
     BoundLeaf& leaf = node.leaf;
@@ -219,14 +224,17 @@ class Binder {
   }
 
   const format::TableRecord& table_;
+  base::Cancellation cancellation_;
 };
 
 }  // namespace
 
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
-                                            const format::TableRecord& table) {
+                                            const format::TableRecord& table,
+                                            const base::Cancellation& cancellation) {
   BoundPredicate bound;
-  ASSIGN_OR_RETURN(bound.root_, Binder(table).Bind(predicate, /*negated=*/false));
+  Binder binder(table, cancellation);
+  ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
   return bound;
 }
 

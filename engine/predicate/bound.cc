@@ -22,9 +22,11 @@ bool NodeMayAcceptAbsent(const BoundNode& node) {
   return is_and;
 }
 
-void AddNodeColumns(const BoundNode& node, ColumnSet* columns) {
+using ColumnNames = std::vector<std::pair<format::FamilyId, std::string_view>>;
+
+void AddNodeColumns(const BoundNode& node, ColumnNames* columns) {
   if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
-    columns->Add(node.leaf.column.family, node.leaf.column.qualifier);
+    columns->emplace_back(node.leaf.column.family, node.leaf.column.qualifier);
   }
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
 }
@@ -105,8 +107,11 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
 }
 
 ColumnSet BoundPredicate::Columns() const {
+  ColumnNames names;
+  AddNodeColumns(root_, &names);
+  std::sort(names.begin(), names.end());  // In rising order each is added at the end.
   ColumnSet columns;
-  AddNodeColumns(root_, &columns);
+  for (const auto& [family, qualifier] : names) columns.Add(family, qualifier);
   return columns;
 }
 

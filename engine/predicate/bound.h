@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
 #include "engine/predicate/value_set.h"
 #include "format/cell/cell.h"
@@ -43,8 +44,9 @@ class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate).
-  static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table);
+  /// predicate), kCancelled.
+  static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
+                                     const base::Cancellation& cancellation = {});
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
   /// the predicate's columns at least, newest first within a column. Overflow values are read if a

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 namespace tandem::engine {
 
@@ -41,7 +43,14 @@ void ColumnSet::AddFamily(format::FamilyId family) {
 void ColumnSet::Add(const ColumnSet& other) {
   for (const Family& family : other.families_) {
     if (family.all) AddFamily(family.id);
-    for (const std::string& qualifier : family.qualifiers) Add(family.id, qualifier);
+    if (family.qualifiers.empty()) continue;
+    Family* own = FindOrAdd(family.id);
+    if (own->all) continue;
+    std::vector<std::string> both;
+    both.reserve(own->qualifiers.size() + family.qualifiers.size());
+    std::set_union(own->qualifiers.begin(), own->qualifiers.end(), family.qualifiers.begin(),
+                   family.qualifiers.end(), std::back_inserter(both));
+    own->qualifiers = std::move(both);
   }
 }
 

@@ -33,6 +33,7 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
   EntryCount entries;
   for (const Cluster& cluster : clusters) {
     for (const IndexPath& path : access.paths) {
+      RETURN_IF_ERROR(cancellation.Check());
       for (const FileSource& source : cluster.files) {
         RETURN_IF_ERROR(cancellation.Check());
         ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
@@ -75,6 +76,7 @@ Result<std::optional<CostedAccessPath>> AccessPathFinder::Find(const BoundNode& 
 }
 
 AccessPathFinder::Found AccessPathFinder::FindNode(const BoundNode& node, bool rows_decided) const {
+  RETURN_IF_ERROR(cancellation_.Check());
   switch (node.kind) {
     case Kind::kLeaf:
       return FindLeaf(node.leaf);

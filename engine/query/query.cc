@@ -101,7 +101,9 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
 
 Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   Query query{.job = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
-  ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(request.predicate, *view.table));
+  const base::Cancellation cancellation(request.options.cancelled);
+  ASSIGN_OR_RETURN(BoundPredicate predicate,
+                   BoundPredicate::Bind(request.predicate, *view.table, cancellation));
   ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
   view.point = shape.point;
   if (request.purpose == PlanPurpose::kCount) shape.ReturnNothing();
@@ -119,7 +121,6 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   const PlanPurpose purpose = query.ordering.has_value() && request.purpose == PlanPurpose::kCount
                                   ? PlanPurpose::kRows
                                   : request.purpose;
-  const base::Cancellation cancellation(request.options.cancelled);
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));

@@ -127,6 +127,19 @@ BOOST_AUTO_TEST_CASE(WhatIsCancelledBeforeItBeginsGivesNothing) {
   }
 }
 
+// Planning ends early, too: a condition that is not bound is not refused.
+BOOST_AUTO_TEST_CASE(BindingEndsAtTheNextCondition) {
+  World world(Layout::kFile);
+  const Predicate predicate =
+      Predicate::And({Predicate::Equal("c", "even"), Predicate::Equal("none:c", "even")});
+  std::atomic<bool> cancelled{false};
+  const ReadOptions options{.cancelled = &cancelled};
+  BOOST_CHECK((*world).Query(options, "t", predicate, {}).status().code() == StatusCode::kNotFound);
+  cancelled = true;
+  BOOST_CHECK((*world).Query(options, "t", predicate, {}).status().code() ==
+              StatusCode::kCancelled);
+}
+
 // A count is right, or it is cancelled.
 BOOST_AUTO_TEST_CASE(AnotherThreadEndsACount) {
   for (const Layout layout : kLayouts) {
