@@ -109,6 +109,23 @@ uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
   return count;
 }
 
+std::optional<std::string_view> AppendBuffer::KeyAfter(const format::KeyRange& range,
+                                                       uint64_t entries, bool backward) const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  if (active == nullptr) return std::nullopt;
+  const Probe probe(range);
+  const std::shared_ptr<const Runs> runs = SortedBefore(*active);
+  std::optional<std::string_view> first;
+  for (const auto& run : runs->list) {
+    const std::span<const SortedEntry> part = probe.PartOf(*run);
+    if (part.size() <= entries) continue;
+    const SortedEntry& after = backward ? part[part.size() - 1 - entries] : part[entries];
+    const std::string_view key = after.entry->key_view();
+    if (!first.has_value() || (backward ? key > *first : key < *first)) first = key;
+  }
+  return first;
+}
+
 // The entries of the active chunk; none if another reader has since found it sealed and sorted it.
 std::span<const AppendBuffer::Entry> AppendBuffer::Unsorted(const Chunk& active, const Runs& runs) {
   if (runs.chunks > active.number) return {};

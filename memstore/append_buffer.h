@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,12 @@ class AppendBuffer {
   /// How many entries Collect looks at: all in `range`, of any sequence. Cost: a binary search in
   /// each sorted run and a scan of the active chunk.
   uint64_t Count(const format::KeyRange& range) const;
+
+  /// The first key of `range` (`backward`: the last) before which some sorted run has `entries`
+  /// entries of the range; nullopt: no run has more. So each run has at most `entries` before it,
+  /// and the active chunk what it holds. Lifetime: the arena's.
+  std::optional<std::string_view> KeyAfter(const format::KeyRange& range, uint64_t entries,
+                                           bool backward) const;
 
   /// The memory of the sorted runs, which are outside the arena. Threads: any.
   uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }

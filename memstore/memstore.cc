@@ -252,6 +252,11 @@ uint64_t Memstore::CountIndex(size_t index, const format::KeyRange& range) const
   return impl_->buffers[index].Count(range);
 }
 
+std::optional<std::string_view> Memstore::IndexKeyAfter(size_t index, const format::KeyRange& range,
+                                                        uint64_t entries, bool backward) const {
+  return impl_->buffers[index].KeyAfter(range, entries, backward);
+}
+
 void Memstore::Iterator::SeekToFirst() { row_ = memstore_->impl_->rows.First(); }
 void Memstore::Iterator::SeekToLast() { row_ = memstore_->impl_->rows.Last(); }
 void Memstore::Iterator::Seek(std::string_view key) {

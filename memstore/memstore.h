@@ -145,6 +145,11 @@ class Memstore {
   /// How many entries CollectIndex would look at: those of any sequence in `range`.
   uint64_t CountIndex(size_t index, const format::KeyRange& range) const;
 
+  /// The key of that index after about `entries` entries of `range`, from its end with `backward`;
+  /// nullopt: it has few (index::AppendBuffer::KeyAfter).
+  std::optional<std::string_view> IndexKeyAfter(size_t index, const format::KeyRange& range,
+                                                uint64_t entries, bool backward) const;
+
   const format::TableRecord& table() const { return *table_; }
 
  private:

@@ -110,7 +110,9 @@ Status OrderedSource::Begin() {
                                          access.has_value() ? &*access : nullptr));
   }
   std::vector<ValueRangeIterator::Part> cursors;
+  ValueRangeIterator::InMemory in_memory{ordering.position, {}};
   for (const Cluster& cluster : query_.plan.clusters) {
+    for (const auto& memstore : cluster.memstores) in_memory.memstores.push_back(memstore.get());
     for (const FileSource& source : cluster.files) {
       const format::IndexId index = ordering.index->id;
       ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
@@ -123,8 +125,8 @@ Status OrderedSource::Begin() {
       cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
     }
   }
-  stepper_ =
-      std::make_unique<ValueRangeIterator>(std::move(cursors), ordering.ranges, ordering.backward);
+  stepper_ = std::make_unique<ValueRangeIterator>(std::move(cursors), std::move(in_memory),
+                                                  ordering.ranges, ordering.backward);
   return {};
 }
 

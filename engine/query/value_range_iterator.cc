@@ -1,5 +1,6 @@
 // The cursors move together from value to value; a range ends before the value that would make it
-// too large.
+// too large. Memstores have no cursor: each says after which value it has enough entries, and a
+// range ends there at the latest. A value that alone has so many is a range of its own.
 #include "engine/query/value_range_iterator.h"
 
 #include <algorithm>
@@ -11,14 +12,20 @@
 namespace tandem::engine {
 namespace {
 
+// Entries of a memstore among very many. Ranges with fewer are not worth a walk over all of them.
+constexpr uint64_t kFromEachMin = 8;
+
 // The first key after those equal to `value`.
 std::string After(const std::string& value) { return *format::EqualRange(value).high; }
 
 }  // namespace
 
-ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts,
+ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts, InMemory in_memory,
                                        std::vector<format::KeyRange> ranges, bool backward)
-    : parts_(std::move(parts)), ranges_(std::move(ranges)), backward_(backward) {
+    : parts_(std::move(parts)),
+      in_memory_(std::move(in_memory)),
+      ranges_(std::move(ranges)),
+      backward_(backward) {
   if (!backward_) std::reverse(ranges_.begin(), ranges_.end());
 }
 
@@ -27,9 +34,16 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
     if (ranges_.empty()) return std::optional<ValueRangeStep>();
     RETURN_IF_ERROR(OpenRange());
   }
+  const std::optional<std::string> bound = MemstoreBound(entries);
   uint64_t total = 0;
   while (true) {
     const std::optional<std::string> value = NextValue();
+    if (bound.has_value() && (!value.has_value() || !IsBefore(*value, *bound))) {
+      if (!IsAtEdge(*bound)) return std::optional(ValueRangeStep{CutBefore(*bound), false});
+      const bool is_large = CountOf(*bound) + CountInMemory(*bound) > kLargeMin;
+      RETURN_IF_ERROR(Pass(*bound));
+      return std::optional(ValueRangeStep{Invalidate(*bound), is_large});
+    }
     if (!value.has_value()) {
       ValueRangeStep rest{*std::exchange(open_, std::nullopt), false};
       return std::optional(std::move(rest));
@@ -83,6 +97,35 @@ std::optional<std::string> ValueRangeIterator::NextValue() const {
   return next;
 }
 
+// The value of the open range at which it ends at the latest; nullopt: memstores have few entries.
+std::optional<std::string> ValueRangeIterator::MemstoreBound(uint64_t entries) const {
+  std::optional<std::string> bound;
+  if (in_memory_.memstores.empty()) return bound;
+  const uint64_t each = std::max(kFromEachMin, entries / in_memory_.memstores.size());
+  for (const Memstore* memstore : in_memory_.memstores) {
+    const auto key = memstore->IndexKeyAfter(in_memory_.position, *open_, each, backward_);
+    if (!key.has_value()) continue;
+    if (std::string value(*key); !bound.has_value() || IsBefore(value, *bound)) {
+      bound = std::move(value);
+    }
+  }
+  return bound;
+}
+
+bool ValueRangeIterator::IsBefore(const std::string& value, const std::string& other) const {
+  return backward_ ? value > other : value < other;
+}
+
+// Of memstores.
+uint64_t ValueRangeIterator::CountInMemory(const std::string& value) const {
+  uint64_t count = 0;
+  for (const Memstore* memstore : in_memory_.memstores) {
+    count += memstore->CountIndex(in_memory_.position, format::EqualRange(value));
+  }
+  return count;
+}
+
+// Of files.
 uint64_t ValueRangeIterator::CountOf(const std::string& value) const {
   uint64_t count = 0;
   for (const auto& [cursor, can_go] : parts_) {

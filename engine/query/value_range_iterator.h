@@ -1,5 +1,5 @@
 // Cutting the values of an index into contiguous ranges of about a given number of entries, over
-// all files of a view, forward or backward.
+// all files and memstores of a view, forward or backward.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "index/section.h"
+#include "memstore/memstore.h"
 
 namespace tandem::engine {
 
@@ -29,10 +30,16 @@ class ValueRangeIterator {
     std::unique_ptr<format::IndexValueCursor> cursor;
     std::function<bool(const Status&)> can_go;
   };
+  /// The entries of the index at `position` in memstores. Lifetime: they outlive the iterator.
+  struct InMemory {
+    size_t position = 0;
+    std::vector<const Memstore*> memstores;
+  };
   /// `parts` has a cursor for each part of each section that is read; `ranges` ascend. Values that
   /// no cursor has may exist between the others: the resulting ranges leave no gap, even if a
   /// cursor is dropped.
-  ValueRangeIterator(std::vector<Part> parts, std::vector<format::KeyRange> ranges, bool backward);
+  ValueRangeIterator(std::vector<Part> parts, InMemory in_memory,
+                     std::vector<format::KeyRange> ranges, bool backward);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
   /// kIoError.
@@ -41,7 +48,10 @@ class ValueRangeIterator {
  private:
   Status OpenRange();
   std::optional<std::string> NextValue() const;
+  std::optional<std::string> MemstoreBound(uint64_t entries) const;
+  bool IsBefore(const std::string& value, const std::string& other) const;
   uint64_t CountOf(const std::string& value) const;
+  uint64_t CountInMemory(const std::string& value) const;
   Status Pass(const std::string& value);
   bool IsAtEdge(const std::string& value) const;
   format::KeyRange CutBefore(const std::string& value);
@@ -51,6 +61,7 @@ class ValueRangeIterator {
   Status MoveEach(const Move& move);
 
   std::vector<Part> parts_;
+  InMemory in_memory_;
   std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
   bool backward_;
   std::optional<format::KeyRange> open_;  // What is left of the current one.

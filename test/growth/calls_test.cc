@@ -62,6 +62,13 @@ double OfQuery(TestEngine* engine, uint64_t) {
       AllocationsOf([&] { BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", hits, {})), 10u); }));
 }
 
+/// Of a page of ten rows in the order of an index.
+double OfOrderedPage(TestEngine* engine, uint64_t) {
+  const QueryOptions page{.order_by = "by_c", .limit = 10};
+  return static_cast<double>(
+      AllocationsOf([&] { BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", {}, page)), 10u); }));
+}
+
 BOOST_AUTO_TEST_SUITE(Calls)
 
 BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
@@ -87,6 +94,13 @@ BOOST_AUTO_TEST_CASE(AQueryAllocatesTheSameInAnyTable) {
          .n = kRows,
          .bound = AtMost(40),
          .measure = Allocations(Place::kFile, OfQuery)});
+}
+
+BOOST_AUTO_TEST_CASE(AnOrderedPageAllocatesTheSameInAnyTable) {
+  Check({.cost = "allocations of an ordered page of 10 among n rows in memory",
+         .n = kRows,
+         .bound = AtMost(1000),
+         .measure = Allocations(Place::kMemstore, OfOrderedPage)});
 }
 
 BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {

@@ -85,6 +85,40 @@ BOOST_AUTO_TEST_CASE(RangesAgreeWithAPlainVector) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AKeyComesAfterAboutSoManyEntries) {
+  base::Arena arena;
+  AppendBuffer buffer(&arena);
+  BOOST_TEST(!buffer.KeyAfter({"", std::nullopt}, 0, false).has_value());
+  constexpr uint64_t kEntries = 20'000;
+  constexpr uint64_t kRunsMax = 20;
+  constexpr uint64_t kUnsortedMax = 512;
+  std::vector<Reference> entries;
+  for (uint64_t i = 0; i < kEntries; ++i) {
+    entries.push_back({NumberedKey(i * 7), RowPointer(i), SequenceNumber(i)});
+    buffer.Append(entries.back().key, entries.back().row, SequenceNumber(i));
+  }
+  const KeyRange range{"key-1100", "key-1900"};
+  for (const bool backward : {false, true}) {
+    for (const uint64_t wanted : {1, 64, 2000}) {
+      const auto key = buffer.KeyAfter(range, wanted, backward);
+      BOOST_TEST_REQUIRE(key.has_value());
+      BOOST_TEST(range.Contains(*key));
+      // Some run has so many up to the key, and none has more before it.
+      KeyRange before = range, through = range;
+      if (backward) {
+        before.low = std::string(*key) + '\0';
+        through.low = std::string(*key);
+      } else {
+        before.high = std::string(*key);
+        through.high = std::string(*key) + '\0';
+      }
+      BOOST_TEST(ExpectedCount(entries, before) <= wanted * kRunsMax + kUnsortedMax);
+      BOOST_TEST(ExpectedCount(entries, through) > wanted);
+    }
+    BOOST_TEST(!buffer.KeyAfter(range, kEntries, backward).has_value());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ReadersSeeEverythingPublishedBefore) {
   constexpr uint64_t kEntries = 150'000;
   base::Arena arena;
