@@ -28,6 +28,8 @@ struct MemoryInfo {
   uint64_t catalog_bytes = 0;      ///< What is known of each file that is open.
 
   /// All of it: what is resident of an open database beyond an empty one, but for 10 % or 8 MiB.
+  /// glibc's heap keeps more, within Options::memory_bytes and 48 MiB, unless the program fixes the
+  /// size above which it maps memory: mallopt(M_MMAP_THRESHOLD, 128 << 10).
   uint64_t total_bytes() const {
     return block_cache_bytes + memstore_bytes + append_buffer_bytes + block_index_bytes +
            key_hash_bytes + filter_bytes + bitmap_bytes + dictionary_bytes + index_directory_bytes +
