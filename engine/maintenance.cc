@@ -11,6 +11,7 @@
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "tandem/limits.h"
+#include "wal/log.h"
 
 namespace tandem::engine {
 namespace {
@@ -38,6 +39,7 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
 
 Maintenance::Maintenance(const Dependencies& dependencies)
     : deps_(dependencies),
+      roll_(deps_.jobs, base::Priority::kHigh, [this] { RollInBackground(); }),
       drop_(deps_.jobs, base::Priority::kHigh, [this] { DropInBackground(); }),
       rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }) {
   for (const auto& region : deps_.regions->regions()) MakeTasks(region.get());
@@ -127,18 +129,47 @@ void Maintenance::RelieveMemory() {
   }
 }
 
+uint64_t Maintenance::LogBytesMax() const { return kLogMemstores * deps_.tuning.memstore_bytes; }
+
 void Maintenance::RelieveLog() {
   deps_.log->UpdateLogBytes();
-  if (deps_.log->segment_bytes() > deps_.tuning.log_segment_bytes) RollLog();
-  const uint64_t log_bytes = deps_.log->log_bytes();
-  if (log_bytes <= kLogMemstores * deps_.tuning.memstore_bytes) return;
+  if (IsRollDue() && !rolling_log_.exchange(true, std::memory_order_relaxed)) roll_.Schedule();
+  if (deps_.log->log_bytes() <= LogBytesMax()) return;
   if (relieving_log_.load(std::memory_order_relaxed)) return;
-  // Only sealed segments can be dropped.
-  if (deps_.log->segment_bytes() > log_bytes / 2) RollLog();
+  // Only sealed segments can be dropped; the roll that seals one looks again.
   const std::optional<format::SequenceNumber> oldest = deps_.segments->OldestEnd();
-  if (oldest.has_value()) SwitchUpTo(*oldest);
+  if (!oldest.has_value()) return;
+  SwitchUpTo(*oldest);
   relieving_log_.store(true, std::memory_order_relaxed);
   drop_.Schedule();
+}
+
+// Also when one segment is most of a log that is too large, but never when it has no frames.
+bool Maintenance::IsRollDue() const {
+  const uint64_t segment_bytes = deps_.log->segment_bytes();
+  const uint64_t log_bytes = deps_.log->log_bytes();
+  if (segment_bytes <= wal::kSegmentHeaderBytes) return false;
+  return segment_bytes > deps_.tuning.log_segment_bytes ||
+         (log_bytes > LogBytesMax() && segment_bytes > log_bytes / 2);
+}
+
+void Maintenance::RollInBackground() {
+  const Status status = Guarded([this] { return RollLog(); });
+  rolling_log_.store(false, std::memory_order_relaxed);
+  status.Ignore("a roll that is still due is scheduled again, or the database is read-only");
+}
+
+// The roll leads the commit queue, so most of the segment is synced and the next file created
+// before, while others commit.
+Status Maintenance::RollLog() {
+  deps_.log->PrepareRoll().Ignore("the roll tries again");
+  RETURN_IF_ERROR(deps_.queue->SyncThrough(deps_.queue->last_sequence()));
+  return deps_.queue->RunAlone([this] {
+    if (!IsRollDue()) return Status();
+    RETURN_IF_ERROR(deps_.log->Roll());
+    RelieveLog();
+    return Status();
+  });
 }
 
 // A segment is dropped as a whole, so all regions with operations in it are flushed together.
@@ -147,11 +178,6 @@ void Maintenance::SwitchUpTo(format::SequenceNumber last) {
     const Memstore& active = *region->active();
     if (!active.empty() && active.min_sequence() <= last) SwitchAndSchedule(region.get());
   }
-}
-
-void Maintenance::RollLog() {
-  deps_.log->Roll().Ignore(
-      "what may pass is tried again, anything else turned the database read-only");
 }
 
 void Maintenance::FlushInBackground(Region* region) {

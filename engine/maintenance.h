@@ -77,7 +77,8 @@ class Maintenance {
   /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,
   /// and schedules a flush of every waiting one. Called once, before anything is committed.
   void Start();
-  /// After each group: switches what is full, rolls the log, schedules the work that follows.
+  /// After each group: switches what is full, schedules the work that follows, a roll of the log
+  /// among it.
   /// Threads: the commit leader.
   void AfterGroup();
   /// Schedules the rewriting of every file that has a broken section. Cannot fail. Threads: any.
@@ -100,7 +101,10 @@ class Maintenance {
   void RelieveMemory();
   void RelieveLog();
   void SwitchUpTo(format::SequenceNumber last);
-  void RollLog();
+  uint64_t LogBytesMax() const;
+  bool IsRollDue() const;
+  void RollInBackground();
+  Status RollLog();
   Status FlushAndWait(const std::vector<Region*>& regions);
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
@@ -114,6 +118,7 @@ class Maintenance {
   void DropInBackground();
 
   const Dependencies deps_;
+  BackgroundTask roll_;      // The log.
   BackgroundTask drop_;      // Log segments.
   BackgroundTask rewrites_;  // Looks for the regions that have something to rewrite.
   // The commit leader's.
@@ -123,6 +128,9 @@ class Maintenance {
   // Set by the leader when all that relieves the log is scheduled, cleared by the last of it;
   // relaxed: it only avoids doing it twice.
   std::atomic<bool> relieving_log_{false};
+  // Set by the leader when a roll is scheduled, cleared when it is over; relaxed, for the same
+  // reason.
+  std::atomic<bool> rolling_log_{false};
 };
 
 }  // namespace tandem::engine

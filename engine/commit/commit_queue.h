@@ -49,7 +49,7 @@ struct CommitDependencies {
   std::function<TableView(const Table&)> latest_view;
   /// Switches and flushes the memstores of the region. Called outside the queue.
   std::function<Status(Region*)> flush;
-  /// Called by the leader after each group: switches memstores, rolls the log.
+  /// Called by the leader after each group: switches memstores, schedules what follows.
   std::function<void()> after_group;
 };
 

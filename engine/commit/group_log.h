@@ -60,6 +60,9 @@ class GroupLog {
   /// written() before the call. Errors: as Sync. Threads: any; not the leader, since the call may
   /// take long.
   Status SyncBeside(format::SequenceNumber through);
+  /// Creates the file of the next segment, so that Roll need not. Errors: any; Roll tries again.
+  /// Threads: any.
+  Status PrepareRoll() { return storage_->PrepareRoll(); }
   /// Seals the segment and begins a new one. Errors: transient ones (tried again before the next
   /// write); any other (read-only).
   Status Roll();

@@ -126,6 +126,11 @@ Status LocalStorage::SyncWrittenLog() {
   return log_.SyncWritten();
 }
 
+Status LocalStorage::PrepareRoll() {
+  RETURN_IF_ERROR(CheckOwner());
+  return log_.PrepareFile();
+}
+
 Status LocalStorage::RollLog() {
   RETURN_IF_ERROR(CheckOwner());
   return log_.Roll();

@@ -40,6 +40,7 @@ class LocalStorage : public Storage {
   Status WriteLog() override;
   Status SyncLog() override;
   Status SyncWrittenLog() override;
+  Status PrepareRoll() override;
   Status RollLog() override;
   uint64_t log_bytes() const override;
   uint64_t segment_bytes() const override;
@@ -141,6 +142,7 @@ class ReadOnlyStorage : public Storage {
   Status WriteLog() override;
   Status SyncLog() override;
   Status SyncWrittenLog() override;
+  Status PrepareRoll() override;
   Status RollLog() override;
   uint64_t log_bytes() const override { return 0; }
   uint64_t segment_bytes() const override { return 0; }

@@ -1,7 +1,7 @@
 // Rolls from one segment to the next, in an order in which a crash at any point leaves a log that
 // replays:
-// 1. The next file is created and its space reserved. Without space the last segment stays as it
-//    is.
+// 1. The next file is created and its space reserved, often ahead (PrepareFile). Without space the
+//    last segment stays as it is.
 // 2. The last segment is sealed: exact length, synced. It takes no more.
 // 3. The new header, which vouches for that end, is written and synced.
 // 4. The catalog learns of the segment, once its name is durable. Only then does it take frames.
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "base/guarded.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
@@ -100,19 +101,67 @@ Status LocalLog::RollFor(uint64_t bytes) {
   return status;
 }
 
+Result<LocalLog::Spare> LocalLog::NewFile() {
+  Spare spare;
+  ASSIGN_OR_RETURN(spare.number, deps_.next_number(mark()));
+  ASSIGN_OR_RETURN(spare.file, deps_.directory->Create(SegmentName(spare.number)));
+  return spare;
+}
+
+void LocalLog::Discard(Spare spare) {
+  if (spare.file == nullptr) return;
+  deps_.directory->Remove(SegmentName(spare.number))
+      .Ignore("nothing names it; the next open removes it");
+}
+
+// Step 1, ahead.
+Status LocalLog::PrepareFile() {
+  {
+    base::MutexLock lock(mutex_);
+    if (prepared_.file != nullptr) return Status();
+  }
+  ASSIGN_OR_RETURN(Spare spare, NewFile());
+  const Status status = Guarded([&] { return spare.file->Preallocate(deps_.segment_bytes); });
+  if (!status.ok()) {
+    Discard(std::move(spare));
+    return status;
+  }
+  spare.reserved_bytes = deps_.segment_bytes;
+  {
+    base::MutexLock lock(mutex_);
+    std::swap(prepared_, spare);
+  }
+  Discard(std::move(spare));  // Another thread's.
+  return status;
+}
+
+// Numbers of segments rise: a file that was prepared before the last one began is of no use.
+void LocalLog::TakePrepared() {
+  Spare prepared;
+  {
+    base::MutexLock lock(mutex_);
+    std::swap(prepared_, prepared);
+  }
+  const bool is_next = spare_.file == nullptr && prepared.number > current_.number;
+  if (is_next) std::swap(spare_, prepared);
+  Discard(std::move(prepared));
+}
+
 // Step 1.
 Status LocalLog::Prepare(uint64_t bytes) {
+  TakePrepared();
   if (spare_.file == nullptr) {
-    ASSIGN_OR_RETURN(spare_.number, deps_.next_number(mark()));
-    ASSIGN_OR_RETURN(spare_.file, deps_.directory->Create(SegmentName(spare_.number)));
+    ASSIGN_OR_RETURN(spare_, NewFile());
   }
-  spare_.reserved_bytes = deps_.segment_bytes;
-  const Status status = spare_.file->Preallocate(spare_.reserved_bytes);
+  if (spare_.reserved_bytes == deps_.segment_bytes) return Status();
+  const Status status = spare_.file->Preallocate(deps_.segment_bytes);
+  if (status.ok()) spare_.reserved_bytes = deps_.segment_bytes;
   if (status.code() != StatusCode::kNoSpace) return status;
   const uint64_t enough = std::max(kReserveFactor * bytes, kReserveBytesMin);
   if (enough >= deps_.segment_bytes) return status;
+  RETURN_IF_ERROR(spare_.file->Preallocate(enough));
   spare_.reserved_bytes = enough;
-  return spare_.file->Preallocate(enough);
+  return Status();
 }
 
 // Steps 3 and 4.
@@ -150,11 +199,8 @@ Status LocalLog::Begin() {
 
 Status LocalLog::Close() {
   RETURN_IF_ERROR(Check());
-  if (spare_.file != nullptr) {
-    deps_.directory->Remove(SegmentName(spare_.number))
-        .Ignore("nothing names it; the next open removes it");
-    spare_.file.reset();
-  }
+  TakePrepared();
+  Discard(std::exchange(spare_, {}));
   return writer()->Close();
 }
 

@@ -18,7 +18,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time; SyncWritten and mark from any, beside it.
+/// Threads: one at a time; SyncWritten, PrepareFile and mark from any, beside it.
 class LocalLog {
  public:
   struct Dependencies {
@@ -45,6 +45,9 @@ class LocalLog {
   /// Makes durable what was written before the call. Errors: any is final for the segment.
   Status SyncWritten();
   Status Roll();
+  /// Creates the file of the next segment and reserves its space, so that the next roll finds both.
+  /// Errors: those of a roll; it then has to see to it itself.
+  Status PrepareFile();
   /// Seals the last segment.
   Status Close();
 
@@ -59,8 +62,11 @@ class LocalLog {
   struct Spare {
     format::FileNumber number;
     std::unique_ptr<base::File> file;
-    uint64_t reserved_bytes = 0;
+    uint64_t reserved_bytes = 0;  ///< 0: nothing yet.
   };
+  Result<Spare> NewFile();
+  void Discard(Spare spare);
+  void TakePrepared();
   Status RollFor(uint64_t bytes);
   Status Prepare(uint64_t bytes);
   Status Begin();
@@ -80,6 +86,7 @@ class LocalLog {
   mutable base::Mutex mutex_;
   // Of current_; null before the first Roll. A sync beside the writer keeps it after a roll.
   std::shared_ptr<wal::SegmentWriter> writer_ GUARDED_BY(mutex_);
+  Spare prepared_ GUARDED_BY(mutex_);  // For the next roll.
 };
 
 }  // namespace tandem::engine

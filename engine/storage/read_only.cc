@@ -51,6 +51,7 @@ Result<NewFile> ReadOnlyStorage::CreateFile() { return Refused(); }
 Status ReadOnlyStorage::WriteLog() { return Refused(); }
 Status ReadOnlyStorage::SyncLog() { return Refused(); }
 Status ReadOnlyStorage::SyncWrittenLog() { return Refused(); }
+Status ReadOnlyStorage::PrepareRoll() { return Refused(); }
 Status ReadOnlyStorage::RollLog() { return Refused(); }
 Status ReadOnlyStorage::DeleteFile(format::FileNumber) { return Refused(); }
 Status ReadOnlyStorage::CommitEdits(uint64_t, const format::CatalogEdit&) { return Refused(); }

@@ -40,8 +40,8 @@ struct StorageStart {
   std::function<void(const std::string&)> log = {};
 };
 
-/// Threads: log calls by one at a time (the commit leader); SyncWrittenLog and everything else from
-/// any thread.
+/// Threads: log calls by one at a time (the commit leader); SyncWrittenLog, PrepareRoll and
+/// everything else from any thread.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -66,6 +66,8 @@ class Storage {
   // Verb 3: the log. Append buffers; Write hands over to the operating system; Sync makes durable;
   // SyncWritten makes durable what was written before it began, beside the other calls.
   // Roll seals the segment (written, synced, exact length) and starts one that the manifest knows.
+  // PrepareRoll creates the file of the next segment ahead, beside the other calls; when it fails,
+  // the roll tries again.
   // The frame's predecessor and durable mark are filled in here. A full disk, or a new segment that
   // cannot be begun for a reason that may pass (base/passing.h), fails the group since the last
   // Write; later groups succeed once it has passed. Any other failed write or sync fails every
@@ -74,6 +76,7 @@ class Storage {
   virtual Status WriteLog() = 0;
   virtual Status SyncLog() = 0;
   virtual Status SyncWrittenLog() = 0;
+  virtual Status PrepareRoll() = 0;
   virtual Status RollLog() = 0;
   virtual uint64_t log_bytes() const = 0;      ///< In all segments that are still needed.
   virtual uint64_t segment_bytes() const = 0;  ///< In the last one.

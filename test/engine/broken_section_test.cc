@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(ARewriteThatFailsIsTriedAsAMergeIs) {
     }
     int attempts = 0;
     world.disk.control().SetHook([&](const DiskEvent& event) {
-      if (event.operation != DiskOperation::kCreate) return;
+      if (event.operation != DiskOperation::kCreate || !event.name.starts_with("store-")) return;
       ++attempts;
       world.disk.control().InjectFault({.status = status});
     });

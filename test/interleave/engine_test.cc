@@ -25,6 +25,7 @@ BOOST_AUTO_TEST_CASE(ReadsBesideACompaction) { ExploreNamed("ReadsBesideACompact
 BOOST_AUTO_TEST_CASE(GetsBesideAMerge) { ExploreNamed("GetsBesideAMerge"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAMemstoreSwitch) { ExploreNamed("ReadsBesideAMemstoreSwitch"); }
 BOOST_AUTO_TEST_CASE(WritersAndLogRoll) { ExploreNamed("WritersAndLogRoll"); }
+BOOST_AUTO_TEST_CASE(LogRollsThenAPowerCut) { ExploreNamed("LogRollsThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(CloseBesideCalls) { ExploreNamed("CloseBesideCalls"); }
 BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
   ExploreNamed("SnapshotGoesWhileACompactionBegins");

@@ -140,6 +140,31 @@ EngineScenario WritersAndLogRoll() {
   return scenario;
 }
 
+// The log rolls in the background, beside writers; then the power goes.
+EngineScenario LogRollsThenAPowerCut() {
+  EngineScenario scenario{.name = "LogRollsThenAPowerCut",
+                          .plan = {.tuning = SmallTuning(), .power_cut = true}};
+  scenario.plan.tuning.log_segment_bytes = 1;
+  scenario.plan.tuning.memstore_bytes = 1500;
+  scenario.prepare = [](World&) {};
+  scenario.threads = [](World& world) -> Threads {
+    const std::string large(200, 'x');
+    return {{[&world, large] {
+               world.Write({{"a", "1" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"b", "2" + large}}, Durability::kBuffered);
+             }},
+            {[&world, large] {
+               world.Write({{"a", "3" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"c", "4" + large}});
+             }}};
+  };
+  return scenario;
+}
+
 EngineScenario CloseBesideCalls() {
   EngineScenario scenario{.name = "CloseBesideCalls", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kBuffered); };
@@ -378,6 +403,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            GetsBesideAMerge(),
                                            ReadsBesideAMemstoreSwitch(),
                                            WritersAndLogRoll(),
+                                           LogRollsThenAPowerCut(),
                                            CloseBesideCalls(),
                                            SnapshotGoesWhileACompactionBegins(),
                                            OverlapsBesideAMerge(),

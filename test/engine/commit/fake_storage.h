@@ -47,6 +47,7 @@ class FakeStorage final : public engine::Storage {
     if (on_sync) on_sync();
     return next_sync;
   }
+  Status PrepareRoll() override { return Status(); }
   Status RollLog() override {
     ++rolls;
     if (next_roll.ok()) ++segment;

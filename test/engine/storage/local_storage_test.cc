@@ -2,6 +2,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/storage/files.h"
@@ -9,8 +10,8 @@
 #include "test/engine/storage/storage_workload.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
-#include "tools/simulation/simulated_disk.h"
 #include "test/support/temporary_directory.h"
+#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
 namespace {
@@ -102,6 +103,56 @@ BOOST_AUTO_TEST_CASE(ALostRootIsNotCreatedAnew) {
   BOOST_TEST((OpenStorage(&db.disk, kDatabasePath).status.code() == StatusCode::kCorruption));
   BOOST_TEST((OpenStorage(&db.disk, kDatabasePath, {.create = false}).status.code() ==
               StatusCode::kCorruption));
+}
+
+BOOST_AUTO_TEST_CASE(APreparedRollCreatesNothing) {
+  Simulated db;
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  db.disk.control().SetTracing(true);
+  BOOST_TEST(db.storage().RollLog().ToString() == "OK");
+  for (const DiskEvent& event : db.disk.control().TakeTrace()) {
+    BOOST_TEST((event.operation != DiskOperation::kCreate), Describe(event));
+  }
+  BOOST_TEST(db.storage().RollLog().ToString() == "OK");
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(APreparedFileThatIsNotNeededGoes) {
+  Simulated db;
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) != "");
+  BOOST_TEST(db.storage().CloseCleanly().ToString() == "OK");
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
+  db.Reopen();
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  db.Reopen();
+  BOOST_TEST_REQUIRE(db.opened.status.ToString() == "OK");
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
+}
+
+// Segments have rising numbers, so a file that was prepared beside a roll is of no use after it.
+BOOST_AUTO_TEST_CASE(AFileThatWasPreparedBesideARollIsNotUsed) {
+  Simulated db;
+  bool has_rolled = false;
+  db.disk.control().SetHook([&](const DiskEvent& event) {
+    if (event.operation != DiskOperation::kPreallocate || std::exchange(has_rolled, true)) return;
+    BOOST_TEST(db.storage().RollLog().ToString() == "OK");
+  });
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  db.disk.control().SetHook(nullptr);
+  BOOST_TEST(has_rolled);
+  BOOST_TEST(db.storage().RollLog().ToString() == "OK");
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(APreparedRollThatFindsNoSpaceLeavesNothing) {
+  Simulated db;
+  db.disk.control().InjectFault(
+      {.operations = {DiskOperation::kPreallocate}, .status = Status::NoSpace("injected")});
+  BOOST_TEST((db.storage().PrepareRoll().code() == StatusCode::kNoSpace));
+  BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
+  BOOST_TEST(db.storage().RollLog().ToString() == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(AnotherEpochIsRefused) {

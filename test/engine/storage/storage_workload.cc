@@ -156,6 +156,7 @@ void StorageWorkload::Run() {
   Note(DropOldSegments());
   Note(Log(4, true));
   Note(Log(3, false));
+  Note(storage_->PrepareRoll());
   Note(storage_->RollLog());
   Note(Log(2, false));
   Note(FlushToNewFile());
