@@ -111,7 +111,7 @@ Result<LocalLog::Spare> LocalLog::NewFile() {
 void LocalLog::Discard(Spare spare) {
   if (spare.file == nullptr) return;
   deps_.directory->Remove(SegmentName(spare.number))
-      .Ignore("nothing names it; the next open removes it");
+      .Ignore("nothing names it; Close or the next open removes it");
 }
 
 // Step 1, ahead.
@@ -200,8 +200,19 @@ Status LocalLog::Begin() {
 Status LocalLog::Close() {
   RETURN_IF_ERROR(Check());
   TakePrepared();
-  Discard(std::exchange(spare_, {}));
+  spare_ = {};
+  RETURN_IF_ERROR(RemoveUnused());
   return writer()->Close();
+}
+
+// A segment newer than the last one would mean that a closed ROOT is an old copy.
+Status LocalLog::RemoveUnused() {
+  ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(deps_.directory));
+  for (const LocalFile& file : files) {
+    if (file.kind != LocalFileKind::kSegment || file.number <= current_.number) continue;
+    RETURN_IF_ERROR(deps_.directory->Remove(file.name));
+  }
+  return Status();
 }
 
 uint64_t LocalLog::segment_bytes() const {

@@ -48,7 +48,7 @@ class LocalLog {
   /// Creates the file of the next segment and reserves its space, so that the next roll finds both.
   /// Errors: those of a roll; it then has to see to it itself.
   Status PrepareFile();
-  /// Seals the last segment.
+  /// Seals the last segment and removes files of segments that were not begun.
   Status Close();
 
   uint64_t segment_bytes() const;
@@ -70,6 +70,7 @@ class LocalLog {
   Status RollFor(uint64_t bytes);
   Status Prepare(uint64_t bytes);
   Status Begin();
+  Status RemoveUnused();
   Status Check();
 
   std::shared_ptr<wal::SegmentWriter> writer() const EXCLUDES(mutex_);

@@ -131,6 +131,30 @@ BOOST_AUTO_TEST_CASE(APreparedFileThatIsNotNeededGoes) {
   BOOST_TEST(ListingContradiction(&db.disk, db.storage().catalog()) == "");
 }
 
+// After a close, a segment that is newer than those which ROOT names is damage.
+BOOST_AUTO_TEST_CASE(ACloseIsNotCleanWhileAnUnusedSegmentStays) {
+  Simulated db;
+  BOOST_TEST(db.storage().PrepareRoll().ToString() == "OK");
+  db.disk.control().InjectFault({.operations = {DiskOperation::kRemove}});
+  BOOST_TEST((db.storage().CloseCleanly().code() == StatusCode::kIoError));
+  db.Reopen();
+  BOOST_TEST_REQUIRE(db.opened.status.ToString() == "OK");
+  BOOST_TEST(!db.opened.was_closed);
+}
+
+// What PrepareRoll has made goes with the failure, but for a file that cannot be removed.
+BOOST_AUTO_TEST_CASE(AFileThatCouldNotBeRemovedGoesAtTheClose) {
+  Simulated db;
+  db.disk.control().InjectFault(
+      {.operations = {DiskOperation::kPreallocate}, .status = Status::NoSpace("injected")});
+  db.disk.control().InjectFault({.operations = {DiskOperation::kRemove}});
+  BOOST_TEST((db.storage().PrepareRoll().code() == StatusCode::kNoSpace));
+  BOOST_TEST(db.storage().CloseCleanly().ToString() == "OK");
+  db.Reopen();
+  BOOST_TEST_REQUIRE(db.opened.status.ToString() == "OK");
+  BOOST_TEST(db.opened.was_closed);
+}
+
 // Segments have rising numbers, so a file that was prepared beside a roll is of no use after it.
 BOOST_AUTO_TEST_CASE(AFileThatWasPreparedBesideARollIsNotUsed) {
   Simulated db;
