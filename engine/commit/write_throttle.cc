@@ -11,7 +11,12 @@ namespace {
 // A region with this many memstores waiting slows writers down, or stops them.
 constexpr size_t kWaitingSlow = 2;
 constexpr size_t kWaitingStop = 4;
+// Shorter sleeps last about as long as the system takes to wake a thread; longer ones are seen.
 constexpr int64_t kSlowMicros = 1000;
+// Above this part of their memory, while a flush is going to free some, writers are slowed.
+constexpr double kMemorySlow = 0.6;
+// The most that memory delays one write: a memstore that is nearly full stops writers anyway.
+constexpr int64_t kMemoryDelayMicrosMax = 4000;
 // With too many runs, writing a memstore's worth of bytes sleeps kSlowMicros this many times, and
 // twice as often for each further run; a single write sleeps at most kSleepsMax times.
 constexpr uint64_t kSleepsPerMemstore = 1000;
@@ -58,9 +63,43 @@ Status WriteThrottle::Admit(const Request& request) {
   return Status();
 }
 
-// The write that completes a sleep's worth of bytes also pays for the writes before it.
 int64_t WriteThrottle::DelayMicros(const Request& request) {
   if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) return kSlowMicros;
+  return std::max(DelayForMemory(request), DelayForRuns(request));
+}
+
+// Bytes a second that writers may add: as many as a flush frees when half of the ramp is used, more
+// before that and less after it, so that the last of the memory lasts as long as a flush may take.
+// Negative: as many as they can.
+double WriteThrottle::RateForMemory() const {
+  const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
+  const auto total = static_cast<double>(deps_.memstores_total_bytes);
+  const double used = (static_cast<double>(bytes) / total - kMemorySlow) / (1 - kMemorySlow);
+  if (used <= 0 || waiting_max_.load(std::memory_order_relaxed) == 0) return -1;
+  return static_cast<double>(deps_.monitor->FlushRate(deps_.memstore_bytes)) *
+         std::max(1 - used, 0.0) / used;
+}
+
+// All writers share one schedule: a write ends when its bytes are due after those of the writes
+// before it. The write that makes it a whole sleep also pays for them.
+int64_t WriteThrottle::DelayForMemory(const Request& request) {
+  const double rate = RateForMemory();
+  if (rate < 0) return 0;
+  constexpr int64_t kDelayNanosMax = kMemoryDelayMicrosMax * 1000;
+  const double wanted = static_cast<double>(request.bytes) * 1e9 / std::max(rate, 1.0);
+  const auto nanos = static_cast<int64_t>(std::min<double>(wanted, kDelayNanosMax));
+  const int64_t now = deps_.clock->MonotonicMicros() * 1000;
+  int64_t before = due_nanos_.load(std::memory_order_relaxed);
+  int64_t due;
+  do {
+    due = std::min(std::max(before, now) + nanos, now + kDelayNanosMax);
+  } while (!due_nanos_.compare_exchange_weak(before, due, std::memory_order_relaxed));
+  const int64_t micros = (due - now) / 1000;
+  return micros < kSlowMicros ? 0 : micros;
+}
+
+// The write that completes a sleep's worth of bytes also pays for the writes before it.
+int64_t WriteThrottle::DelayForRuns(const Request& request) {
   if (runs_max_.load(std::memory_order_relaxed) < runs_slow()) return 0;
   size_t runs = 0;
   for (const auto& table : request.tables) {

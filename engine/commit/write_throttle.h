@@ -2,6 +2,10 @@
 // together pass their budget. They wait before they join the commit queue, so the leader is never
 // held up.
 //
+// Memory: from 60 % of the memstores' budget on, while a memstore waits to be flushed, writers are
+// slowed in proportion to what is left and to the rate of flushes, so that they seldom have to
+// wait.
+//
 // Merges: the throttle counts a region's runs and the memstores that will become runs. They never
 // exceed twice the runs of an idle region. From a quarter above an idle region on, writers are
 // slowed by the bytes that they write, so that a memstore takes a second to fill, and twice as long
@@ -71,6 +75,9 @@ class WriteThrottle {
   /// One less, since the active memstore will be a run too.
   size_t runs_stop() const { return size_t{2} * std::max(deps_.runs_max, 2u) - 1; }
   int64_t DelayMicros(const Request& request);
+  int64_t DelayForMemory(const Request& request);
+  int64_t DelayForRuns(const Request& request);
+  double RateForMemory() const;
   Status WaitForFlush() EXCLUDES(mutex_);
 
   const Dependencies deps_;
@@ -78,7 +85,8 @@ class WriteThrottle {
   std::atomic<uint64_t> memstore_bytes_{0};
   std::atomic<size_t> waiting_max_{0};      // Of any region.
   std::atomic<size_t> runs_max_{0};         // Likewise.
-  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted bytes of all slowed writes.
+  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted bytes of all writes that runs slow.
+  std::atomic<int64_t> due_nanos_{0};       // When the bytes written so far are due, for memory.
   base::Mutex mutex_;
   base::CondVar changed_;
 };

@@ -40,11 +40,27 @@ Status Monitor::RunFlush(FlushEvent* event, const std::function<Status()>& work)
     Add(flushed_rows_, event->rows);
     Add(flushed_bytes_, event->bytes);
     Add(flush_micros_, event->micros);
+    NoteFlushRate(*event);
   } else {
     Add(failed_flushes_);
   }
   Tell([event](EventListener& listener) { listener.OnFlushEnd(*event); });
   return event->status;
+}
+
+// Each flush halves the weight of those before it; a short one weighs little.
+void Monitor::NoteFlushRate(const FlushEvent& event) {
+  const auto note = [](Counter& sum, uint64_t amount) {
+    sum.store(sum.load(std::memory_order_relaxed) / 2 + amount, std::memory_order_relaxed);
+  };
+  note(freed_bytes_, event.memstore_bytes);
+  note(freeing_micros_, event.micros);
+}
+
+uint64_t Monitor::FlushRate(uint64_t at_first) const {
+  const uint64_t micros = freeing_micros_.load(std::memory_order_relaxed);
+  if (micros == 0) return at_first;
+  return freed_bytes_.load(std::memory_order_relaxed) * 1'000'000 / micros;
 }
 
 Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status()>& work) {

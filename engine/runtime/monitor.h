@@ -47,6 +47,8 @@ class Monitor {
   void CountWrite(uint64_t operations, uint64_t bytes);
   void CountDelayedWrite() { Add(delayed_writes_); }
 
+  /// How many bytes of memstores a flush frees a second; `at_first` before the first one.
+  uint64_t FlushRate(uint64_t at_first) const;
   /// The counters; sizes are left at 0.
   Statistics Counters() const;
   int64_t NowMicros() const { return clock_->MonotonicMicros(); }
@@ -60,6 +62,7 @@ class Monitor {
   }
   template <typename Telling>
   void Tell(const Telling& telling);
+  void NoteFlushRate(const FlushEvent& event);
   void StallBegan(const StallEvent& event);
   void StallEnded(const StallEvent& event);
 
@@ -70,6 +73,7 @@ class Monitor {
   std::array<Counter, 4> calls_{};
   Counter batches_{0}, operations_{0}, batch_bytes_{0};
   Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
+  Counter freed_bytes_{0}, freeing_micros_{0};  // Of memstores, by the last flushes.
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
   Counter broken_sections_{0}, rewritten_files_{0}, region_splits_{0};

@@ -82,6 +82,43 @@ BOOST_AUTO_TEST_CASE(AllMemstoresTogetherStayUnderTheirLimit) {
   }
 }
 
+// Before a flush was measured, a memstore is taken to need a second.
+BOOST_AUTO_TEST_CASE(WritersSlowDownBeforeTheMemoryIsFull) {
+  tuning.memstore_bytes = 16 << 20;
+  tuning.memstores_total_bytes = 32 << 20;
+  BOOST_REQUIRE(Close().ok());
+  BOOST_REQUIRE(Open().ok());
+  const auto fullness = [&] {
+    return static_cast<double>(engine().Info().memstore_bytes) / (32 << 20);
+  };
+  int64_t early = 0, middle = 0, late = 0;
+  for (int i = 0; fullness() < 0.98; ++i) {
+    const double before = fullness();
+    const int64_t began = clock.MonotonicMicros();
+    BOOST_REQUIRE(PutBig(i).ok());
+    const int64_t micros = clock.MonotonicMicros() - began;
+    BOOST_REQUIRE_LE(micros, 4000);
+    (before < 0.6 ? early : before < 0.8 ? middle : late) += micros;
+  }
+  BOOST_CHECK_EQUAL(early, 0);
+  // Half of the ramp is some 6 MiB: faster than a flush, then slower.
+  BOOST_CHECK_GT(middle, 20'000);
+  BOOST_CHECK_LT(middle, 400'000);
+  BOOST_CHECK_GT(late, 400'000);
+  BOOST_CHECK_EQUAL(engine().GetStatistics().stalls, 0u);
+  BOOST_CHECK_GT(engine().GetStatistics().delayed_writes, 100u);
+}
+
+BOOST_AUTO_TEST_CASE(MemoryThatNoFlushIsGoingToFreeSlowsNobody) {
+  tuning.memstore_bytes = 64 << 20;
+  tuning.memstores_total_bytes = 8 << 20;
+  BOOST_REQUIRE(Close().ok());
+  BOOST_REQUIRE(Open().ok());
+  const int64_t began = clock.MonotonicMicros();
+  for (int i = 0; engine().Info().memstore_bytes < (6 << 20); ++i) BOOST_REQUIRE(PutBig(i).ok());
+  BOOST_CHECK_EQUAL(clock.MonotonicMicros(), began);
+}
+
 BOOST_AUTO_TEST_CASE(RunsAreCompactedBeforeTheyAreMany) {
   for (int i = 0; i < 200; ++i) {
     BOOST_REQUIRE(PutBig(i).ok());
