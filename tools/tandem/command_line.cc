@@ -34,6 +34,7 @@ struct Arguments {
   VerifyOptions verify;
   FlushOptions flush;
   CompactOptions compact;
+  SplitVerbOptions split;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -317,8 +318,14 @@ void Grammar::AddFiles() {
 void Grammar::AddMaintenance() {
   AddVerb("flush", &arguments_.flush);
   AddVerb("compact", &arguments_.compact);
+  SplitVerbOptions& split = arguments_.split;
+  CLI::App* verb = AddVerb("split", &split);
+  verb->add_option("--at", split.key, "First key of the right half; default: the middle row");
+  verb->add_option("--region", split.region, "Its id, as info shows it; default: the largest");
+  verb->add_flag("--dry-run", split.dry_run, "Change nothing, print what the halves would hold");
+
   ExportOptions& exported = arguments_.exported;
-  CLI::App* verb = AddVerb("export", &exported);
+  verb = AddVerb("export", &exported);
   verb->add_option("--format", exported.format, "jsonl (default), csv or tsv");
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);

@@ -133,6 +133,13 @@ Writes what is in memory and in the log to store files.
 
 Merges the files of each region of a table into one.
 )"},
+    {"split",
+     R"(Example: tandem split shop/ orders --dry-run
+
+Cuts a region of a table in two: at a key, or at the row in the middle of the largest
+region. No row is written: both halves share the region's files until merges rewrite them.
+A region above 4 GiB is split without being asked.
+)"},
     {"clock",
      R"(Example: tandem clock shop/ --accept
 
@@ -238,6 +245,7 @@ Files     dump      print what files of a database hold, or say about one row
           manifest  compare the catalogs of two manifests
           verify    check every byte, and indexes against rows
 Care      flush, compact  write memory to files; merge the files of each region
+          split     cut a region of a table in two
           clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
           backup    add to a directory of backups what changed

@@ -140,6 +140,15 @@ struct CompactOptions {
   std::string table;  ///< Empty: all.
 };
 
+struct SplitVerbOptions {
+  std::string path;
+  std::string table;
+  std::string key;      ///< Empty: the middle row.
+  uint64_t region = 0;  ///< 0: the one that holds the key, or the largest.
+  bool dry_run = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -195,7 +204,8 @@ using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-                 CompactOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
-                 RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
+                 CompactOptions, SplitVerbOptions, ClockOptions, SalvageVerbOptions,
+                 CheckpointOptions, BackupOptions, RestoreOptions, StressOptions, ReplayOptions,
+                 VersionOptions>;
 
 }  // namespace tandem::tools

@@ -1,0 +1,36 @@
+// split: cuts a region in two, or shows what that would make.
+#include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/database_access.h"
+#include "tools/tandem/output.h"
+#include "tools/tandem/verbs.h"
+
+namespace tandem::tools {
+namespace {
+
+void WriteSplit(const SplitResult& split, const SplitVerbOptions& options, const Context& context) {
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  const Property properties[] = {
+      {"region", split.region_id},           {"key", EscapeBytes(split.key)},
+      {"left_region", split.left.region_id}, {"left_rows", split.left.rows},
+      {"left_bytes", split.left.bytes},      {"right_region", split.right.region_id},
+      {"right_rows", split.right.rows},      {"right_bytes", split.right.bytes}};
+  writer->AddProperties(options.dry_run ? "preview" : "split", properties);
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerb(const SplitVerbOptions& options, const Context& context) {
+  SplitOptions split{.key = {}, .region_id = options.region, .dry_run = options.dry_run};
+  ASSIGN_OR_RETURN(split.key, ParseBytes(options.key));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
+                   options.dry_run ? OpenForReading(options.path, context)
+                                   : OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  ASSIGN_OR_RETURN(const SplitResult made, database->Split(table.options.name, split));
+  RETURN_IF_ERROR(database->Close());
+  WriteSplit(made, options, context);
+  return ExitCode::kDone;
+}
+
+}  // namespace tandem::tools
