@@ -244,8 +244,7 @@ Look      info      tables, regions, files, indexes, memory
 Files     dump      print what files of a database hold, or say about one row
           manifest  compare the catalogs of two manifests
           verify    check every byte, and indexes against rows
-Care      flush, compact  write memory to files; merge the files of each region
-          split     cut a region of a table in two
+Care      flush, compact, split  write memory to files; merge files; cut a region in two
           clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
           backup    add to a directory of backups what changed
