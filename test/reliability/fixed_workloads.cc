@@ -279,15 +279,14 @@ Workload MemoryBatches(uint64_t seed) {
       .Done();
 }
 
-// A batch that was in one region is in two afterwards.
+// A batch that was in one region is in two afterwards. No other batch follows: if the split fails,
+// the region logs what comes after it, and the first batch may vanish alone.
 Workload MemoryBatchesSplit(uint64_t seed) {
   return Script("memory-batches-of-a-split-region", seed)
       .Create(Table("t", 2))
       .Unlogged("t")
       .Write(Durability::kMemory, {Put("a", {{"c", "1"}}), Put("z", {{"c", "1"}})})
       .Split("m")
-      .Write(Durability::kMemory, {Put("z", {{"c", "2"}})})
-      .Write(Durability::kMemory, {Put("a", {{"c", "3"}}), Delete(Kind::kDeleteCell, "z", "c")})
       .Flush()
       .Done();
 }
