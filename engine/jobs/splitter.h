@@ -2,7 +2,7 @@
 // the same store files, each to the rows on its side. Postings are ordinals, so the bound that cuts
 // the rows of a file cuts its indexes as well.
 //
-// Steps, each of which a crash may follow:
+// Steps (a crash may come after each):
 //   1. The region logs everything from now on and is flushed. So what stays in its memstores is in
 //      the log, and the halves may flush it one after the other.
 //   2. One catalog edit removes the region and adds the halves. Writers go on. After a crash the

@@ -1,6 +1,6 @@
 // The cursors move together from value to value; a range ends before the value that would make it
 // too large. Memstores have no cursor: each says after which value it has enough entries, and a
-// range ends there at the latest. A value that alone has so many is a range of its own.
+// range ends there at the latest. A value with that many entries is a range of its own.
 #include "engine/query/value_range_iterator.h"
 
 #include <algorithm>
