@@ -42,6 +42,12 @@ Result<std::string> KeyAt(format::StoreFile& file, uint32_t ordinal) {
   return key;
 }
 
+SideSize SizeOf(std::span<const FileSlice> files) {
+  SideSize size{.rows = 0, .bytes = BytesOf(files)};
+  for (const FileSlice& slice : files) size.rows += slice.high - slice.low;
+  return size;
+}
+
 // The rows of a region's sources, each in key order.
 class Sources {
  public:
@@ -120,19 +126,21 @@ Result<std::string> FindMiddle(const RegionVersion& version) {
   return Status::InvalidArgument("it has fewer than two rows: there is no row to split it at");
 }
 
-Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
-  Sides sides;
+Result<CutFiles> CutFilesAt(const RegionVersion& version, std::string_view key) {
+  CutFiles files;
   for (const FileSlice& slice : version.files) {
     ASSIGN_OR_RETURN(const uint32_t cut, CutOf(slice, key));
     FileSlice left = slice, right = slice;
     left.high = right.low = cut;
-    if (left.low < left.high) sides.left_files.push_back(std::move(left));
-    if (right.low < right.high) sides.right_files.push_back(std::move(right));
+    if (left.low < left.high) files.left.push_back(std::move(left));
+    if (right.low < right.high) files.right.push_back(std::move(right));
   }
-  for (const FileSlice& slice : sides.left_files) sides.left.rows += slice.high - slice.low;
-  for (const FileSlice& slice : sides.right_files) sides.right.rows += slice.high - slice.low;
-  sides.left.bytes = BytesOf(sides.left_files);
-  sides.right.bytes = BytesOf(sides.right_files);
+  return files;
+}
+
+Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
+  ASSIGN_OR_RETURN(const CutFiles files, CutFilesAt(version, key));
+  Sides sides{.left = SizeOf(files.left), .right = SizeOf(files.right)};
   for (const auto& memstore : version.memstores) {
     const std::vector<std::string_view> keys = KeysOf(version, *memstore);
     if (keys.empty()) continue;

@@ -16,17 +16,22 @@ struct SideSize {
   uint64_t rows = 0, bytes = 0;
 };
 
-/// The rows of a region before a key and from it on.
+/// The files of a region with rows before a key, and with rows from it on, each cut there.
+struct CutFiles {
+  std::vector<FileSlice> left, right;
+};
+
+/// What lies before a key and from it on, memstores included.
 struct Sides {
-  std::vector<FileSlice> left_files, right_files;  ///< Those with rows on that side, as cut.
-  SideSize left, right;                            ///< With memstores.
+  SideSize left, right;
 };
 
 /// A row of the largest source that has about half of the region's rows before it, and at least
 /// one; rows count as in SideSize. Errors: kInvalidArgument (fewer than two rows); those of
 /// reading.
 Result<std::string> FindMiddle(const RegionVersion& version);
-/// Requires: the key is inside the region's range. Errors: those of reading.
+/// Both require: the key is inside the region's range. Errors: those of reading.
+Result<CutFiles> CutFilesAt(const RegionVersion& version, std::string_view key);
 Result<Sides> SidesOf(const RegionVersion& version, std::string_view key);
 
 }  // namespace tandem::engine

@@ -41,6 +41,13 @@ Result<std::shared_ptr<Region>> FindRegion(const Table& table, const SplitOption
                            });
 }
 
+Status CheckMayGrow(const Table& table) {
+  if (table.regions.size() < kRegionsMax) return Status();
+  return Invalid("table " + base::Quote(table.record->name) + " has " +
+                 std::to_string(table.regions.size()) + " regions, the limit is " +
+                 std::to_string(kRegionsMax));
+}
+
 Status CheckKey(const Region& region, const std::string& key) {
   if (key.size() > kRowKeyBytesMax) {
     return Invalid("the split key has " + std::to_string(key.size()) + " bytes, the limit is " +
@@ -79,10 +86,9 @@ format::RegionRecord HalfOf(const Region& region, std::span<const FileSlice> fil
 
 // What one split works with. Its region's turns are held.
 struct Splitter::Cut {
-  const std::shared_ptr<const Table>& table;
   const std::shared_ptr<Region>& region;
   std::string_view key;
-  Sides sides = {};
+  CutFiles files = {};
   std::array<std::shared_ptr<Region>, 2> halves = {};
 };
 
@@ -95,8 +101,10 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
     result.region_id = region->id().value;
     result.key = options.key;
     RETURN_IF_ERROR(Measure(*region, &result));
+    // Before the region is flushed: one that has to stay too large is tried after each flush.
+    RETURN_IF_ERROR(CheckMayGrow(*table));
     if (options.dry_run) return result;
-    const Status status = Guarded([&] { return Divide(table, region, &result); });
+    const Status status = Guarded([&] { return Divide(region, &result); });
     if (status.ok()) return result;
     // It was split by another thread. The parts of it are looked at again.
     if (!region->is_retired() || options.region_id != 0) return status;
@@ -107,8 +115,7 @@ Status Splitter::SplitInMiddle(const Region& region) {
   return Split(region.table().name, {.region_id = region.id().value}).status();
 }
 
-Status Splitter::Divide(const std::shared_ptr<const Table>& table,
-                        const std::shared_ptr<Region>& region, SplitResult* result) {
+Status Splitter::Divide(const std::shared_ptr<Region>& region, SplitResult* result) {
   LoggingHold logs_everything;
   RETURN_IF_ERROR(deps_.queue->RunAlone([&] {
     RETURN_IF_ERROR(deps_.health->CheckWritable());
@@ -116,12 +123,12 @@ Status Splitter::Divide(const std::shared_ptr<const Table>& table,
     return Status();
   }));
   RETURN_IF_ERROR(deps_.flush(*region));
-  Cut cut{.table = table, .region = region, .key = result->key};
+  Cut cut{.region = region, .key = result->key};
   {
     const RegionJobLock merges = deps_.compactor->Pause(*region);
     const RegionJobLock flushes(*region, Region::Work::kFlush);
     if (region->is_retired()) return Status::NotFound(region->Describe() + " was split already");
-    ASSIGN_OR_RETURN(cut.sides, SidesOf(*region->version(), cut.key));
+    ASSIGN_OR_RETURN(cut.files, CutFilesAt(*region->version(), cut.key));
     RETURN_IF_ERROR(Commit(&cut));
     const Status exchanged = deps_.queue->RunAlone([&] {
       Exchange(&cut);
@@ -148,14 +155,9 @@ Status Splitter::Divide(const std::shared_ptr<const Table>& table,
 Status Splitter::Commit(Cut* cut) {
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    const std::shared_ptr<const Table> table = deps_.regions->Find(cut->table->record->id);
-    if (table->regions.size() >= kRegionsMax) {
-      return Invalid("table " + base::Quote(table->record->name) + " has " +
-                     std::to_string(table->regions.size()) + " regions, the limit is " +
-                     std::to_string(kRegionsMax));
-    }
-    format::RegionRecord left = HalfOf(*cut->region, cut->sides.left_files);
-    format::RegionRecord right = HalfOf(*cut->region, cut->sides.right_files);
+    RETURN_IF_ERROR(CheckMayGrow(*deps_.regions->Find(cut->region->table().id)));
+    format::RegionRecord left = HalfOf(*cut->region, cut->files.left);
+    format::RegionRecord right = HalfOf(*cut->region, cut->files.right);
     left.id = format::RegionId(edit->counters->next_region_id++);
     right.id = format::RegionId(edit->counters->next_region_id++);
     left.end_key = right.start_key = cut->key;
@@ -174,9 +176,9 @@ Status Splitter::Commit(Cut* cut) {
 // finds them.
 void Splitter::Exchange(Cut* cut) {
   const std::shared_ptr<const RegionVersion> former = cut->region->version();
-  cut->halves[0]->Inherit(*former, std::move(cut->sides.left_files));
-  cut->halves[1]->Inherit(*former, std::move(cut->sides.right_files));
-  const std::shared_ptr<const Table> table = deps_.regions->Find(cut->table->record->id);
+  cut->halves[0]->Inherit(*former, std::move(cut->files.left));
+  cut->halves[1]->Inherit(*former, std::move(cut->files.right));
+  const std::shared_ptr<const Table> table = deps_.regions->Find(cut->region->table().id);
   deps_.regions->Replace(RegionSet::WithParts(*table, cut->region, cut->halves));
   cut->region->Retire();
   deps_.applier->ForgetTables();

@@ -68,8 +68,7 @@ class Splitter {
  private:
   struct Cut;
 
-  Status Divide(const std::shared_ptr<const Table>& table, const std::shared_ptr<Region>& region,
-                SplitResult* result);
+  Status Divide(const std::shared_ptr<Region>& region, SplitResult* result);
   Status Commit(Cut* cut);
   void Exchange(Cut* cut);
 

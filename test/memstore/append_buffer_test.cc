@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(AKeyComesAfterAboutSoManyEntries) {
       const auto key = buffer.KeyAfter(range, wanted, backward);
       BOOST_TEST_REQUIRE(key.has_value());
       BOOST_TEST(range.Contains(*key));
-      // Some run has so many up to the key, and none has more before it.
+      // Some run has that many up to the key, and none has more before it.
       KeyRange before = range, through = range;
       if (backward) {
         before.low = std::string(*key) + '\0';

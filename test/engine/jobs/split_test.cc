@@ -267,8 +267,13 @@ BOOST_AUTO_TEST_CASE(TablesHaveSoManyRegionsAndNoMore) {
   table.name = "many";
   for (uint32_t i = 1; i < kRegionsMax; ++i) table.split_keys.push_back(Key(i));
   BOOST_REQUIRE_EQUAL(engine().CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  batch.Put("many", Key(7), "d", "q", "v");
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  const uint64_t flushes = engine().GetStatistics().flushes;
   BOOST_CHECK_EQUAL(Refusal({.key = Key(7) + "x"}, "many"),
                     "InvalidArgument: table 'many' has 4096 regions, the limit is 4096");
+  BOOST_CHECK_EQUAL(engine().GetStatistics().flushes, flushes);  // A large region asks again.
   BOOST_CHECK_EQUAL(Put("k", "q", "v").ToString(), "OK");
 }
 
