@@ -198,7 +198,8 @@ enum class ClockState : uint8_t {
   kDoubted,
 };
 
-/// A description of the database. The parts are read one after the other, not at one instant.
+/// A description of the database. The parts are read one after the other, not at one instant. Later
+/// versions add fields, so a program refers to fields by name.
 struct DatabaseInfo {
   std::string path;
   std::string io_backend;                    ///< "io_uring" or "posix".
@@ -212,9 +213,10 @@ struct DatabaseInfo {
   /// Files that only a reader in another process still needs; see Options::read_only.
   uint64_t held_files = 0;
   std::vector<int64_t> readers;  ///< Process ids of other readers, where the system reports them.
-  uint64_t recovered_operations = 0;    ///< Read from the log when it was opened.
-  uint64_t torn_bytes = 0;              ///< Ignored at the log's end: never acknowledged.
-  uint64_t scrub_bytes_per_second = 0;  ///< 0: the rest of the scrub is 0, too; see Statistics.
+  uint64_t recovered_operations = 0;  ///< Read from the log when it was opened.
+  uint64_t torn_bytes = 0;            ///< Ignored at the log's end: never acknowledged.
+  uint64_t scrub_bytes_per_second =
+      0;  ///< 0: no scrub, and the next three are 0 too; see Statistics.
   uint64_t scrubbed_bytes = 0, scrub_findings = 0, oldest_unverified_micros = 0;
   ClockState clock_state = ClockState::kRight;
   int64_t clock_micros = 0;  ///< The wall clock, since 1970.

@@ -41,7 +41,7 @@ inline std::optional<double> DecodeDoubleBe(std::string_view bytes) {
   if (!value) return std::nullopt;
   return std::bit_cast<double>(*value);
 }
-/// nullopt: `bytes` is neither of EncodeBoolBe's.
+/// nullopt: `bytes` is not one byte, 0 or 1.
 inline std::optional<bool> DecodeBoolBe(std::string_view bytes) {
   if (bytes.size() != 1 || (bytes[0] != '\0' && bytes[0] != '\1')) return std::nullopt;
   return bytes[0] == '\1';

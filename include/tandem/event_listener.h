@@ -1,23 +1,22 @@
-// What a database tells about its work while it works: flushes, compactions, writers that have to
-// wait, and the end of its willingness to write. A program derives from EventListener, overrides
-// what it wants to hear, and hands the listener in through Options::listener.
+// Events of a database: flushes, compactions, stalled writers, and the change to read-only. Derive
+// from EventListener, override the calls of interest, and pass the listener in Options::listener.
 //
-// Threads: a call comes from the thread on which the thing happens: a background thread of the
+// Threads: a call is made on the thread where the event happens: a background thread of the
 // database, or one that is inside a call of it (Write for stalls; Flush, Compact and Close; any for
-// log lines and the read-only state). Calls come from several threads at a time, so a listener
-// guards what it keeps. No lock of the engine is held, but the work waits until the call returns:
-// be quick.
+// log lines and the read-only state). Several threads may make calls at a time, so a listener must
+// guard its own state. The engine holds no lock during a call, but its work waits until the call
+// returns: be quick.
 //
-// What a listener may call: everything that only reads (Get, Scan, Query, Count, Explain, Info,
+// A listener may call everything that only reads (Get, Scan, Query, Count, Explain, Info,
 // GetStatistics). It must not write, create tables, flush, compact, verify, close or destroy the
-// database: these may wait for the very work that waits for the listener. While Close is under way
-// reads answer kClosed. The first events come while Database::Open still runs.
+// database: these may wait for the very work that waits for the listener. While Close runs, reads
+// return kClosed. The first events come before Database::Open returns.
 //
-// Errors: what a listener throws is caught and counted (Statistics::listener_failures); the engine
-// goes on as if it had returned.
+// Errors: an exception that a listener throws is caught and counted
+// (Statistics::listener_failures); the engine continues as if the call had returned.
 //
-// Lifetime: views in an event are valid during the call. The database shares in owning its listener
-// until it is destroyed, and calls it no more once it is closed.
+// Lifetime: views in an event are valid during the call. The database shares ownership of its
+// listener until it is destroyed, and makes no calls once it is closed.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +33,14 @@ struct FlushEvent {
   std::string_view table = {};
   uint64_t region_id = 0;
   uint64_t memstore_rows = 0, memstore_bytes = 0;
-  // Known at the end. The file may hold fewer rows: what nobody can see any more is left out.
+  // Known at the end. There may be fewer rows than in the memstore: those that no reader can see
+  // any more are dropped.
   uint64_t files = 0, rows = 0, bytes = 0;
   uint64_t micros = 0;
-  Status status = {};  ///< kNoSpace and kOutOfMemory: it is tried again, and begins again.
+  Status status = {};  ///< kNoSpace, kOutOfMemory: the flush is retried, with a new Begin.
 };
 
-/// Files of a region, of runs that follow one another, become one run.
+/// The files of adjacent runs of a region are merged into one run.
 struct CompactionEvent {
   std::string_view table = {};
   uint64_t region_id = 0;
@@ -48,23 +48,23 @@ struct CompactionEvent {
   // Known at the end.
   uint64_t files = 0, rows = 0, bytes = 0;
   uint64_t micros = 0;
-  Status status = {};  ///< kCancelled: a close or Compact came. The inputs stay then.
+  Status status = {};  ///< kCancelled: by Close or Compact; the inputs are unchanged.
 };
 
 /// A region was split in two. Its files are shared by its halves until merges rewrite them.
 struct RegionSplitEvent {
   std::string_view table = {};
-  uint64_t region_id = 0;  ///< Which is gone.
+  uint64_t region_id = 0;  ///< The region that was split; it no longer exists.
   uint64_t left_id = 0, right_id = 0;
 };
 
-/// A writer waits until flushes have made room or merges made runs fewer, on the writer's thread.
+/// A writer waits for a flush to free memory or for merges to reduce the runs of a region.
 struct StallEvent {
   std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
   uint64_t micros = 0;           ///< Known at the end.
 };
 
-/// Bitmaps over the rows that files of a region share were built: queries decide faster from here.
+/// Bitmaps of the rows that files of a region share were built. They make queries faster.
 struct OverlapsEvent {
   std::string_view table = {};
   uint64_t region_id = 0;
@@ -73,8 +73,8 @@ struct OverlapsEvent {
   uint64_t micros = 0;
 };
 
-/// A part of a store file that is made from its rows is damaged. Reads go on without it and stay
-/// right; the file is rewritten in the background, which makes the part again.
+/// A part of a store file that is derived from its rows is damaged. Reads do without it and return
+/// the same rows; the file is rewritten in the background, with the part made again.
 struct BrokenSectionEvent {
   std::string_view table = {};
   uint64_t file_number = 0;
@@ -83,14 +83,14 @@ struct BrokenSectionEvent {
   std::string_view reason = {};   ///< Names file and offset.
 };
 
-/// The scrub found a store file that cannot be read or is not what was written. It goes on; the
-/// same damage is reported once a round.
+/// The scrub found a store file that cannot be read or differs from what was written. The scrub
+/// continues; the same damage is reported once per round.
 struct ScrubFindingEvent {
   std::string_view file = {};  ///< Its name in the database's directory.
   Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.
 };
 
-/// Each Begin is followed by its End on the same thread, whatever happens between them.
+/// Each Begin is followed by its End on the same thread, on errors too.
 class EventListener {
  public:
   virtual ~EventListener();
@@ -102,13 +102,13 @@ class EventListener {
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);
-  /// Once for each section of an open file, on the thread that met the damage.
+  /// Once for each section of an open file, on the thread that found the damage.
   virtual void OnBrokenSection(const BrokenSectionEvent& event);
   virtual void OnScrubFinding(const ScrubFindingEvent& event);
-  /// The database accepts no more writes until it is opened again; once, and not for one that was
-  /// opened to read only. `reason` is what writes answer from now on.
+  /// The database accepts no more writes until it is opened again. Called once; never for a
+  /// database that was opened read-only. `reason` is what writes return from now on.
   virtual void OnReadOnly(const Status& reason);
-  /// One line per event worth telling (recovery, fallback, failed background work); keys and values
+  /// One line per notable event (recovery, fallback, failed background work); keys and values
   /// never appear in it. Options::log receives the same lines.
   virtual void OnLogLine(std::string_view line);
 };

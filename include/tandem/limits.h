@@ -1,4 +1,4 @@
-// Every limit of the engine, as a named constant. What passes one is refused with an error that
+// The limits of the engine, as named constants. What is above a limit is refused with an error that
 // names the limit; nothing is truncated.
 #pragma once
 
@@ -15,11 +15,11 @@ inline constexpr size_t kIndexKeyBytesMax = 2'048;               ///< An indexed
 inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;       ///< One WriteBatch.
 inline constexpr uint64_t kRowPieceBytes = 1024 * 1024;          ///< Cells of one piece of a row.
 inline constexpr uint64_t kWholeRowBytesMax = 64 * 1024 * 1024;  ///< A row that is read whole.
-inline constexpr uint32_t kRegionsMax = 4096;  ///< Regions of one table.
-inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;  ///< All split keys of a table.
-inline constexpr uint32_t kFamiliesMax = 64;                   ///< Families of one table.
-inline constexpr uint32_t kIndexesMax = 64;                    ///< Indexes of one table.
-inline constexpr uint32_t kPredicateDepthMax = 200;            ///< Levels of AND, OR and NOT.
-inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;       ///< Rows of one store file.
+inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of one table.
+inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split keys of a table.
+inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families of one table.
+inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
+inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
+inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.
 
 }  // namespace tandem

@@ -3,15 +3,15 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
-// family:name, or "quoted" (a doubled quote is one); without a family it is in the table's
-// first. `_row` is the row key. A value is 'text' (a doubled quote is one), x'hex', a
-// number, TRUE or FALSE. IN () holds for no row. Keywords in any case.
+// family:name, or "quoted"; without a family it is in the table's first. `_row` is the row key. A
+// value is 'text', x'hex', a number, TRUE or FALSE. A quote inside quotes is doubled. IN () matches
+// no row. Keywords are not case-sensitive.
 //
 // Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
 // comparison with an absent column is false; NOT turns true into false and false into true. A value
-// must read as the column's type (a number, a time, true or false). It may be larger or smaller
-// than every value of the type, longer than an index takes, or no UTF-8: no row equals it, and it
-// has its place in the order. A number may begin with '+'.
+// must parse as the column's type (a number, a time, true or false). A value outside the type's
+// range, too long for an index, or not UTF-8 is allowed: it equals no row and compares as larger or
+// smaller than each. A number may begin with '+'.
 //
 // Depth: at most kPredicateDepthMax levels of AND, OR and NOT.
 #pragma once
@@ -31,11 +31,11 @@ class PredicateParser;
 
 namespace tandem {
 
-/// A value; copies are deep. Columns and values are checked against the table when it is used. What
-/// cannot be a predicate (a comparison of another kind or with too few values, too deep a tree) is
-/// built as kInvalid, and Query, Count and Explain refuse it with kInvalidArgument.
-/// Errors: the functions that build one throw std::bad_alloc, Parse answers kOutOfMemory. Threads:
-/// any number may use one that nobody changes.
+/// A value type with deep copies. Columns and values are checked against the table when it is used.
+/// A comparison of another kind or with the wrong number of values, and a tree that is too deep,
+/// become kInvalid, which Query, Count and Explain refuse with kInvalidArgument.
+/// Errors: the functions that build one throw std::bad_alloc, Parse returns kOutOfMemory. Threads:
+/// any number may use one that none of them changes.
 class Predicate {
  public:
   enum class Kind : uint8_t {
@@ -67,23 +67,23 @@ class Predicate {
   static Predicate GreaterOrEqual(std::string column, std::string value);
   /// Both ends inclusive.
   static Predicate Between(std::string column, std::string low, std::string high);
-  /// Equal to one of `values`; of none: no row.
+  /// Equal to one of `values`. Without values it matches no row.
   static Predicate In(std::string column, std::vector<std::string> values);
   static Predicate Prefix(std::string column, std::string prefix);
   static Predicate IsNull(std::string column);
   static Predicate IsNotNull(std::string column);
-  /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time. As
-  /// many `values` as it asks for; kInvalid otherwise.
+  /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time.
+  /// kInvalid unless there are as many `values` as the kind takes.
   static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
-  /// And of none is every row, Or of none is no row. A child of the same kind hands over its own
-  /// children, so a chain of any length has one level. kInvalid above kPredicateDepthMax levels.
+  /// And({}) matches every row, Or({}) none. A child of the same kind is replaced by its children,
+  /// so a chain of any length has one level. kInvalid above kPredicateDepthMax levels.
   static Predicate And(std::vector<Predicate> children);
   static Predicate Or(std::vector<Predicate> children);
   static Predicate Not(Predicate child);
 
   /// Errors: kInvalidArgument "at position N: expected ..., found ...", N from 1 in bytes.
   static Result<Predicate> Parse(std::string_view text);
-  /// Text that Parse reads back; of a kInvalid one, text that it refuses.
+  /// Text that Parse reads back; for kInvalid, text that it refuses.
   std::string ToString() const;
 
   Kind kind() const { return kind_; }

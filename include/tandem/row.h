@@ -1,4 +1,4 @@
-// Rows as reads return them: a view while a cursor stands on it, or a copy that owns its bytes.
+// Rows as reads return them: a view into a cursor, or a copy that owns its bytes.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct Cell {
   std::string_view value;
 };
 
-/// A row while a cursor stands on it, as a handful of pointers: copying one copies no bytes. Cells
-/// are sorted by family, qualifier, newest first. Lifetime: until the cursor moves, is moved from
-/// or destroyed; copy it into a Row to keep it.
+/// The current row of a cursor: a few pointers, so copying a view copies no bytes. Cells are sorted
+/// by family, qualifier, newest first. Lifetime: until the cursor moves, is moved from or is
+/// destroyed; copy it into a Row to keep it.
 class RowView {
  public:
   RowView() = default;
@@ -33,7 +33,7 @@ class RowView {
   std::span<const Cell> cells() const { return cells_; }
   /// More cells of this row follow in the next view (ReadOptions::pieces).
   bool continues() const { return continues_; }
-  /// The newest value of a column; nullopt when the row has none (or it was not asked for).
+  /// The newest value of a column; nullopt if the row has none, or it was not requested.
   std::optional<std::string_view> Find(std::string_view family, std::string_view qualifier) const;
 
  private:
@@ -46,7 +46,7 @@ class RowView {
 /// is moved. Threads: any number may read it.
 class Row {
  public:
-  /// Copies the view's cells; of a row in pieces those of this piece. Throws std::bad_alloc.
+  /// Copies the view's cells; for a row in pieces, those of this piece. Throws std::bad_alloc.
   explicit Row(const RowView& view);
   Row(Row&& other) noexcept { *this = std::move(other); }
   Row& operator=(Row&& other) noexcept {
@@ -63,7 +63,7 @@ class Row {
   RowView view() const { return {key_, cells_}; }
 
  private:
-  std::unique_ptr<char[]> block_;  // The cells, then the bytes that they and the key are views of.
+  std::unique_ptr<char[]> block_;  // The cells, then the bytes that they and the key refer to.
   std::string_view key_;
   std::span<const Cell> cells_;
 };

@@ -53,7 +53,8 @@ struct TableOptions {
   std::string name = {};
   std::vector<FamilyOptions> families = {};  ///< 1 to kFamiliesMax.
   std::vector<IndexOptions> indexes = {};
-  /// Row keys at which the table is cut into regions from the start; any order, no two alike.
+  /// Row keys at which the table is cut into regions from the start, in any order, without
+  /// duplicates.
   std::vector<std::string> split_keys = {};
 };
 

@@ -1,4 +1,4 @@
-// Figures of an open database that cost nothing to ask for.
+// Counters and sizes of an open database. Reading them does no I/O.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tandem {
 /// Memory in use, by what it is for, in bytes.
 struct MemoryInfo {
   uint64_t block_cache_bytes = 0;
-  uint64_t memstore_bytes = 0;  ///< Rows and their filters, also where only a reader needs them.
+  uint64_t memstore_bytes = 0;       ///< Rows and their filters, even if only a reader needs them.
   uint64_t append_buffer_bytes = 0;  ///< Index entries of memstores.
   uint64_t block_index_bytes = 0;
   uint64_t key_hash_bytes = 0;
@@ -19,17 +19,17 @@ struct MemoryInfo {
   uint64_t dictionary_bytes = 0;
   uint64_t index_directory_bytes = 0;
   uint64_t read_buffer_bytes = 0;
-  uint64_t overlap_bytes =
-      0;  ///< Bitmaps over the rows that files share, and what they are made from.
-  uint64_t file_window_bytes = 0;  ///< What merges and checks read files through.
+  /// Bitmaps of the rows that files share, and what they are made from.
+  uint64_t overlap_bytes = 0;
+  uint64_t file_window_bytes = 0;  ///< Buffers of merges, checks and copies.
   uint64_t file_writer_bytes = 0;  ///< Files that flushes and merges are writing.
-  uint64_t hit_bytes = 0;          ///< Rows that queries are going to look at, by number.
+  uint64_t hit_bytes = 0;          ///< Numbers of the rows that queries will look at.
   uint64_t log_bytes = 0;          ///< Writes that wait to be appended to the log.
-  uint64_t catalog_bytes = 0;      ///< What is known of each file that is open.
+  uint64_t catalog_bytes = 0;      ///< Metadata of each open file.
 
-  /// All of it: what is resident of an open database beyond an empty one, but for 10 % or 8 MiB.
-  /// glibc's heap keeps more, within Options::memory_bytes and 48 MiB, unless the program fixes the
-  /// size above which it maps memory: mallopt(M_MMAP_THRESHOLD, 128 << 10).
+  /// The sum. It differs by at most 10 % or 8 MiB from what an open database has resident beyond an
+  /// empty one, if the program calls mallopt(M_MMAP_THRESHOLD, 128 << 10) first. Otherwise glibc
+  /// raises this threshold and its heap keeps more, within Options::memory_bytes and 48 MiB.
   uint64_t total_bytes() const {
     return block_cache_bytes + memstore_bytes + append_buffer_bytes + block_index_bytes +
            key_hash_bytes + filter_bytes + bitmap_bytes + dictionary_bytes + index_directory_bytes +
@@ -43,39 +43,39 @@ struct FilesInfo {
   uint64_t limit = 0;     ///< Options::open_files_max, or the default for 0.
   uint64_t files = 0;     ///< Store files that are open now.
   uint64_t rings = 0;     ///< Rings of io_uring that exist now.
-  uint64_t reopened = 0;  ///< How often a file was opened again: a counter.
+  uint64_t reopened = 0;  ///< A counter: files that were closed and opened again.
 };
 
-/// Counters since the database was opened, which never fall, and sizes of this moment.
+/// Counters since the database was opened, which never decrease, and current sizes. Later versions
+/// add fields, so a program refers to fields by name.
 struct Statistics {
-  // Calls that were let in, whatever they answered.
+  // Calls, whatever they returned; those after Close are not counted.
   uint64_t gets = 0, scans = 0, queries = 0, counts = 0;
   // Acknowledged writes; bytes as WriteBatch::size_bytes() counts them.
   uint64_t batches = 0, operations = 0, batch_bytes = 0;
 
-  // Work that ended well: what was written, and the time of all of it, which may overlap.
+  // Successful work: what was written, and the sum of the times, which may overlap.
   uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;
   uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;
   uint64_t compaction_input_bytes = 0;
   uint64_t failed_flushes = 0, failed_compactions = 0;
   uint64_t region_splits = 0;
-  uint64_t overlap_pairs = 0;    ///< Of files whose shared rows were found.
-  uint64_t broken_sections = 0;  ///< Of files, that reads go on without.
+  uint64_t overlap_pairs = 0;    ///< Pairs of files whose shared rows were found.
+  uint64_t broken_sections = 0;  ///< Damaged sections that reads do without.
   uint64_t rewritten_files = 0;  ///< Because of such sections.
 
   uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes or merges.
-  /// Held up for a millisecond, or for up to 16 by their size, so that flushes and merges keep up.
+  /// Writes that were slowed down so that flushes and merges keep up.
   uint64_t delayed_writes = 0;
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
 
   uint64_t torn_bytes = 0;  ///< At the log's end when it was opened: a write that a crash cut off.
 
-  // Sizes of this moment; 0 after Close.
+  // Current sizes; 0 after Close.
   uint64_t last_sequence = 0;  ///< Of the last operation that is visible.
   uint64_t log_bytes = 0;      ///< In log segments that are still needed.
-  /// How long ago the store file was verified, written or opened, whichever came last, for which
-  /// that is the longest; 0 without a scrub.
+  /// The longest time since a store file was last verified, written or opened; 0 without a scrub.
   uint64_t oldest_unverified_micros = 0;
   uint64_t memory_budget_bytes = 0;
   MemoryInfo memory;

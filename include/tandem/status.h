@@ -23,16 +23,16 @@ enum class StatusCode : uint8_t {
   kAlreadyExists,    ///< A named thing exists already.
   kCorruption,       ///< Bytes on disk are not what was written; the message names file and offset.
   kIoError,          ///< The operating system refused a read, write or sync.
-  kNoSpace,          ///< The disk is full; the write may be repeated when space returns.
+  kNoSpace,          ///< The disk is full; the write may be retried when space returns.
   kOutOfMemory,      ///< An allocation failed.
-  kBusy,             ///< Held by somebody else, or the write would have to wait.
+  kBusy,             ///< In use elsewhere, or the write would have to wait.
   kConflict,         ///< The write contradicts data already there.
   kOverBudget,       ///< The query would pass the budget it was given.
   kCancelled,        ///< The caller asked to stop.
   kUnsupported,      ///< This build does not know a version, feature or size of the data.
   kReadOnly,         ///< The database accepts no writes; the message says why.
   kClosed,           ///< The database that the object belongs to was closed.
-  kUnavailable,      ///< The system lacks descriptors or was interrupted; it may be tried again.
+  kUnavailable,      ///< The system lacks descriptors or was interrupted; retry.
 };
 
 /// The name of a code as in the enumeration, without the `k`: "NotFound".
@@ -54,7 +54,7 @@ class [[nodiscard]] Status {
   static Status IoError(std::string m) { return {StatusCode::kIoError, std::move(m)}; }
   static Status NoSpace(std::string m) { return {StatusCode::kNoSpace, std::move(m)}; }
   static Status OutOfMemory(std::string m) { return {StatusCode::kOutOfMemory, std::move(m)}; }
-  /// Made without an allocation.
+  /// Allocates nothing.
   static Status OutOfMemory();
   static Status Busy(std::string m) { return {StatusCode::kBusy, std::move(m)}; }
   static Status Conflict(std::string m) { return {StatusCode::kConflict, std::move(m)}; }
@@ -86,14 +86,14 @@ class [[nodiscard]] Status {
 };
 
 namespace internal {
-/// End the process and say on standard error what a Result holds instead.
+/// Print what a Result holds instead on standard error, and end the process.
 [[noreturn]] void EndWithoutValue(const Status& error);
 [[noreturn]] void EndWithoutError();
 }  // namespace internal
 
 /// A value, or the Status that explains why there is none. Members are spelled as in std::expected.
-/// Asking for what is not there is a mistake in the program: it ends the process, with the error on
-/// standard error.
+/// To access what is not there is a mistake in the program: the error is printed on standard error
+/// and the process ends.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -106,7 +106,7 @@ class [[nodiscard]] Result {
   /// Requires: has_value(). Lifetime of a reference: as long as this Result.
   T& value() & { return *Held(); }
   const T& value() const& { return *Held(); }
-  /// By value, so that what `for (auto& x : *F())` walks over lives as long as the loop.
+  /// By value, so that the range of `for (auto& x : *F())` lives as long as the loop.
   T value() && { return std::move(*Held()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -119,7 +119,7 @@ class [[nodiscard]] Result {
     if (status == nullptr) internal::EndWithoutError();
     return *status;
   }
-  /// The error, or OK when there is a value.
+  /// The error, or OK if there is a value.
   Status status() const { return has_value() ? Status() : error(); }
 
  private:

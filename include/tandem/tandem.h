@@ -1,5 +1,5 @@
-// Everything a program needs to use Tandem. What the headers declare is what the shared library
-// exports: each stands between `#pragma GCC visibility push(default)` and its end.
+// All public headers of Tandem. The shared library exports what they declare between `#pragma GCC
+// visibility push(default)` and pop.
 #pragma once
 
 #include "tandem/backup.h"

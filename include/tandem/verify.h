@@ -1,4 +1,4 @@
-// What a check of a database finds.
+// The result of a check of a database.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace tandem {
 
-/// What a finding costs, the least first.
+/// What a finding affects, the least severe first.
 enum class FindingEffect : uint8_t {
-  kNothing,  ///< A second copy, padding, a file that nothing needs.
-  kDerived,  ///< What is made from rows: an index, a filter, hashes, statistics. Rows are whole;
-             ///< reads go on without it, and a merge of the file makes it again.
+  kNothing,  ///< A second copy, padding, or a file that nothing needs.
+  kDerived,  ///< What is made from rows: an index, a filter, hashes, statistics. Rows are intact;
+             ///< reads do without it, and a merge of the file makes it again.
   kAccess,   ///< What leads to rows: ROOT, the manifest, a schema, a block index, an order. Reads
-             ///< fail or see too little; the rows may be whole, and salvage looks for them.
-  kRows,     ///< Rows, or operations of the log, are damaged or gone: salvage says which.
+             ///< fail or miss rows; the rows may be intact, and salvage looks for them.
+  kRows,     ///< Rows, or operations of the log, are damaged or missing: salvage says which.
 };
 
 /// "nothing", "derived", "access", "rows".
 const char* NameOf(FindingEffect effect);
 
-/// One thing that is wrong. What does not apply is empty.
+/// One problem. Fields that do not apply are empty.
 struct Finding {
-  /// A sentence that says it all: "FILE: offset OFFSET: WHAT: expected EXPECTED, found FOUND".
+  /// The whole finding as a sentence: "FILE: offset OFFSET: WHAT: expected EXPECTED, found FOUND".
   std::string text;
-  /// What it concerns: "root", "manifest", "log", "file", "catalog", "order", "sequence", "name",
+  /// What it is about: "root", "manifest", "log", "file", "catalog", "order", "sequence", "name",
   /// "reads", or of a store file "schema", "rows", "block-index", "presence", "index", "filter",
   /// "key-hashes", "clean-rows", "statistics", "spare" (a second copy, padding).
   std::string kind;
@@ -39,7 +39,7 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// What Verify found. `findings` is empty when all is well.
+/// What was checked and what was found. `findings` is empty if nothing is wrong.
 struct VerifyReport {
   uint64_t files = 0, rows = 0, cells = 0, index_entries = 0, bytes = 0;
   std::vector<Finding> findings;

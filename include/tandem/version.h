@@ -1,9 +1,9 @@
-// The version of Tandem: the one place that says it. The build, the shared library's name,
-// tandem.pc, the CMake package and `tandem version` all take it from here.
+// The version of Tandem. The build, the shared library's name, tandem.pc, the CMake package and
+// `tandem version` all take it from here.
 //
-// While the first number is 0, a program is to be compiled with the headers of the library that it
-// runs with; from 1 on, libraries with the same first number are exchangeable. Files on disk have a
-// format version of their own.
+// While the first number is 0, a program must be compiled with the headers of the library that it
+// runs with. From 1 on, libraries with the same first number are interchangeable. Files on disk
+// have a format version of their own.
 #pragma once
 
 namespace tandem {
