@@ -27,15 +27,13 @@ inline constexpr uint8_t kChecksumsRight = 1;
 struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
-  /// Inputs to start from: sound ones, so that the fuzzer begins behind the first checks.
+  /// Inputs to start from: sound ones, so that the fuzzer gets past the first checks.
   std::vector<std::string> (*seeds)();
   Shape shape = Shape::kPlain;
   size_t bytes_max = 512;  ///< Longer inputs are not made.
 };
 
-std::span<const Target>
-RecordTargets();                         ///< Catalog edits, operations, single blocks, lists, keys.
-std::span<const Target> BlockTargets();  ///< Blocks by themselves.
+std::span<const Target> BlockTargets();      ///< Blocks by themselves.
 std::span<const Target> RecordTargets();     ///< Catalog edits, operations, lists, keys.
 std::span<const Target> ChainTargets();      ///< Files of frames, and ROOT.
 std::span<const Target> StoreFileTargets();  ///< Store files, and what salvage makes of them.
