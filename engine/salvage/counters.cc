@@ -47,7 +47,7 @@ void NoteNewest(std::span<const format::Cell> cells, uint64_t* newest) {
 }
 
 // Of the current row of `rows`.
-Status NoteCells(const format::GoodRows& rows, uint64_t* newest) {
+Status NoteCells(const format::IntactRows& rows, uint64_t* newest) {
   if (!rows.comes_in_pieces()) {
     std::vector<format::Cell> cells;
     RETURN_IF_ERROR(rows.Cells(&cells));
@@ -263,10 +263,10 @@ Status CounterSearch::AskStoreFile(const LocalFile& file) {
 // Of a file whose statistics are lost. Its blocks are read, which few files need.
 Result<uint64_t> CounterSearch::NewestCell(const format::DamagedFile& file) {
   uint64_t newest = 0;
-  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families, format::SurveyFamilies(file));
+  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families, format::ScanFamilies(file));
   for (const format::FamilyScan& family : families) {
     if (family.family.value == format::kKeysOwner) continue;
-    format::GoodRows rows(file, family);
+    format::IntactRows rows(file, family);
     RETURN_IF_ERROR(rows.Next());
     while (rows.valid()) {
       RETURN_IF_ERROR(NoteCells(rows, &newest));

@@ -47,11 +47,11 @@ Status ReadOverflowValues(std::span<const Cell> cells) {
 }
 
 // Reads all that a row consists of, with the overflow values that its cells refer to.
-Status ReadRow(const DamagedFile& file, const FamilyScan& survey, const RowBlockRef& rows,
+Status ReadRow(const DamagedFile& file, const FamilyScan& scan, const RowBlockRef& rows,
                uint32_t slot) {
   if (!rows->is_wide()) {
     std::vector<Cell> cells;
-    RETURN_IF_ERROR(rows->Cells(slot, Projection(survey.names, &file.blocks()), &cells));
+    RETURN_IF_ERROR(rows->Cells(slot, Projection(scan.names, &file.blocks()), &cells));
     return ReadOverflowValues(cells);
   }
   const std::unique_ptr<CellStream> stream = NewWideRowStream(file.blocks(), rows);
@@ -62,11 +62,11 @@ Status ReadRow(const DamagedFile& file, const FamilyScan& survey, const RowBlock
   }
 }
 
-class Surveyor {
+class FamilyScanner {
  public:
-  Surveyor(const DamagedFile& file, FamilyId family, FamilyScan* survey)
-      : file_(file), survey_(*survey) {
-    survey_.family = family;
+  FamilyScanner(const DamagedFile& file, FamilyId family, FamilyScan* scan)
+      : file_(file), scan_(*scan) {
+    scan_.family = family;
   }
 
   Status ReadParts();
@@ -95,48 +95,48 @@ class Surveyor {
   Status Note(const Status& status);
 
   const DamagedFile& file_;
-  FamilyScan& survey_;
+  FamilyScan& scan_;
   std::set<uint64_t> named_;  // Offsets of the blocks that the block index places.
   std::vector<FoundRows> found_;
   std::string last_key_;
 };
 
 // What is wrong in the block.
-std::string Surveyor::Why(const Status& status, const ScannedBlock& block) const {
+std::string FamilyScanner::Why(const Status& status, const ScannedBlock& block) const {
   return WithoutPlace(status.message(), file_.blocks().file().name(), block.handle.offset);
 }
 
 // Records damage; other errors are returned.
-Status Surveyor::Note(const Status& status) {
+Status FamilyScanner::Note(const Status& status) {
   if (status.code() != StatusCode::kCorruption) return status;
-  survey_.damage.emplace_back(status.message());
+  scan_.damage.emplace_back(status.message());
   return {};
 }
 
-Status Surveyor::ReadParts() {
+Status FamilyScanner::ReadParts() {
   RETURN_IF_ERROR(ReadPresence());
-  return survey_.family.value == kKeysOwner ? Status() : ReadNames();
+  return scan_.family.value == kKeysOwner ? Status() : ReadNames();
 }
 
-Status Surveyor::ReadPresence() {
+Status FamilyScanner::ReadPresence() {
   const SectionEntry* section =
-      FindSection(file_.sections(), SectionKind::kPresence, survey_.family.value);
-  survey_.is_full = section == nullptr;
-  survey_.row_count = file_.row_count();
+      FindSection(file_.sections(), SectionKind::kPresence, scan_.family.value);
+  scan_.is_full = section == nullptr;
+  scan_.row_count = file_.row_count();
   if (section == nullptr) return {};
   if (section->count < file_.row_count()) {
-    survey_.row_count = static_cast<uint32_t>(section->count);
+    scan_.row_count = static_cast<uint32_t>(section->count);
   }
   Result<Bitmap> rows = ReadBitmapSection(file_.blocks(), *section, file_.row_count());
   if (!rows) return Note(rows.error());
   Presence presence(*std::move(rows));
-  if (presence.count() == survey_.row_count) survey_.presence = std::move(presence);
+  if (presence.count() == scan_.row_count) scan_.presence = std::move(presence);
   return {};
 }
 
-Status Surveyor::ReadNames() {
+Status FamilyScanner::ReadNames() {
   const SectionEntry* section =
-      FindSection(file_.sections(), SectionKind::kDictionary, survey_.family.value);
+      FindSection(file_.sections(), SectionKind::kDictionary, scan_.family.value);
   BlockRef block;
   if (section != nullptr) {
     ASSIGN_OR_RETURN(block, file_.GoodBlock(*section, BlockKind::kDictionary));
@@ -144,7 +144,7 @@ Status Surveyor::ReadNames() {
   if (block != nullptr) {
     Result<Dictionary> names = Dictionary::Decode(block);
     if (names) {
-      survey_.names = *std::move(names);
+      scan_.names = *std::move(names);
       return {};
     }
   }
@@ -153,7 +153,7 @@ Status Surveyor::ReadNames() {
 }
 
 // The entries of all good pieces.
-Result<Surveyor::Entries> Surveyor::ReadEntries(const SectionEntry& index) const {
+Result<FamilyScanner::Entries> FamilyScanner::ReadEntries(const SectionEntry& index) const {
   Entries entries;
   const auto add = [&](const BlockRef& block, BlockHandle) {
     if (block->kind != BlockKind::kBlockIndex) return Status();
@@ -171,16 +171,16 @@ Result<Surveyor::Entries> Surveyor::ReadEntries(const SectionEntry& index) const
   // Entries whose positions do not ascend contradict one another.
   for (auto at = entries.begin(); at != entries.end();) {
     const auto next = std::next(at);
-    const bool rises = at->second.first < survey_.row_count &&
+    const bool rises = at->second.first < scan_.row_count &&
                        (next == entries.end() || at->second.first < next->second.first);
     at = rises ? next : entries.erase(at);
   }
   return entries;
 }
 
-Status Surveyor::ReadIndex() {
+Status FamilyScanner::ReadIndex() {
   const SectionEntry* section =
-      FindSection(file_.sections(), SectionKind::kBlockIndex, survey_.family.value);
+      FindSection(file_.sections(), SectionKind::kBlockIndex, scan_.family.value);
   ASSIGN_OR_RETURN(const Entries entries, ReadEntries(*section));
   if (entries.size() != section->count) {
     RETURN_IF_ERROR(Note(file_.blocks().Corrupt(
@@ -190,21 +190,21 @@ Status Surveyor::ReadIndex() {
   for (auto at = entries.begin(); at != entries.end(); ++at) {
     const auto next = std::next(at);
     AddGap(end, at->second.first);
-    end = next == entries.end() ? survey_.row_count : next->second.first;
+    end = next == entries.end() ? scan_.row_count : next->second.first;
     const uint64_t next_number = next == entries.end() ? section->count : next->first;
     RETURN_IF_ERROR(AddEntry(at->second, end, next_number == uint64_t{at->first} + 1));
   }
-  AddGap(end, survey_.row_count);
+  AddGap(end, scan_.row_count);
   return {};
 }
 
 // Rows [entry.first, end) begin with the block; `is_followed`: and end with it.
-Status Surveyor::AddEntry(const ScannedBlock& entry, uint32_t end, bool is_followed) {
+Status FamilyScanner::AddEntry(const ScannedBlock& entry, uint32_t end, bool is_followed) {
   named_.insert(entry.handle.offset);
-  ScannedBlock& block = survey_.blocks.emplace_back(entry);
+  ScannedBlock& block = scan_.blocks.emplace_back(entry);
   block.count = end - block.first;
   if (is_followed) return {};
-  const Result<RowBlockRef> rows = DecodeRows(file_, survey_.family, block.handle);
+  const Result<RowBlockRef> rows = DecodeRows(file_, scan_.family, block.handle);
   if (!rows) return rows.error().code() == StatusCode::kCorruption ? Status() : rows.error();
   if ((*rows)->row_count() >= block.count) return {};
   block.count = (*rows)->row_count();
@@ -212,25 +212,25 @@ Status Surveyor::AddEntry(const ScannedBlock& entry, uint32_t end, bool is_follo
   return {};
 }
 
-void Surveyor::AddGap(uint32_t first, uint32_t end) {
+void FamilyScanner::AddGap(uint32_t first, uint32_t end) {
   if (first >= end) return;
   ScannedBlock gap;
   gap.first = first;
   gap.count = end - first;
   gap.reason = kNoPlace;
-  survey_.blocks.push_back(std::move(gap));
+  scan_.blocks.push_back(std::move(gap));
 }
 
-bool Surveyor::has_gaps() const {
-  return std::any_of(survey_.blocks.begin(), survey_.blocks.end(),
+bool FamilyScanner::has_gaps() const {
+  return std::any_of(scan_.blocks.begin(), scan_.blocks.end(),
                      [](const ScannedBlock& block) { return block.is_gap(); });
 }
 
 // Positions are within the gap, and offsets ascend with positions.
-bool Surveyor::CouldOwn(const FoundRows& found) const {
+bool FamilyScanner::CouldOwn(const FoundRows& found) const {
   uint64_t before = 0;
   bool fits = false;
-  for (const ScannedBlock& block : survey_.blocks) {
+  for (const ScannedBlock& block : scan_.blocks) {
     if (block.is_gap()) {
       if (!fits) {
         fits = found.first >= block.first && found.end() <= block.first + block.count &&
@@ -245,7 +245,7 @@ bool Surveyor::CouldOwn(const FoundRows& found) const {
 }
 
 // Puts the found blocks into the gaps they fit; where two claim a row, neither is believed.
-void Surveyor::FillGaps() {
+void FamilyScanner::FillGaps() {
   std::sort(found_.begin(), found_.end(),
             [](const FoundRows& a, const FoundRows& b) { return a.first < b.first; });
   std::vector<FoundRows> alone;
@@ -254,11 +254,11 @@ void Surveyor::FillGaps() {
                           (i + 1 < found_.size() && found_[i].end() > found_[i + 1].first);
     if (!overlaps) alone.push_back(found_[i]);
   }
-  std::vector<ScannedBlock> before = std::exchange(survey_.blocks, {});
+  std::vector<ScannedBlock> before = std::exchange(scan_.blocks, {});
   size_t next = 0;
   for (ScannedBlock& block : before) {
     if (!block.is_gap()) {
-      survey_.blocks.push_back(std::move(block));
+      scan_.blocks.push_back(std::move(block));
       continue;
     }
     uint32_t at = block.first;
@@ -266,7 +266,7 @@ void Surveyor::FillGaps() {
     while (next < alone.size() && alone[next].first < at) ++next;
     for (; next < alone.size() && alone[next].end() <= end; ++next) {
       AddGap(at, alone[next].first);
-      ScannedBlock& filling = survey_.blocks.emplace_back();
+      ScannedBlock& filling = scan_.blocks.emplace_back();
       filling.handle = alone[next].handle;
       filling.first = alone[next].first;
       filling.count = alone[next].count;
@@ -276,8 +276,8 @@ void Surveyor::FillGaps() {
   }
 }
 
-Status Surveyor::VerifyBlocks() {
-  for (ScannedBlock& block : survey_.blocks) {
+Status FamilyScanner::VerifyBlocks() {
+  for (ScannedBlock& block : scan_.blocks) {
     if (block.is_gap()) continue;
     const Status status = VerifyBlock(&block);
     block.is_good = status.ok();
@@ -290,8 +290,8 @@ Status Surveyor::VerifyBlocks() {
   return {};
 }
 
-Status Surveyor::VerifyBlock(ScannedBlock* block) {
-  ASSIGN_OR_RETURN(const RowBlockRef rows, DecodeRows(file_, survey_.family, block->handle));
+Status FamilyScanner::VerifyBlock(ScannedBlock* block) {
+  ASSIGN_OR_RETURN(const RowBlockRef rows, DecodeRows(file_, scan_.family, block->handle));
   if (rows->first() != block->first || rows->row_count() != block->count) {
     return file_.blocks().Corrupt(block->handle.offset,
                                   Mismatch("first row of block", block->first, rows->first()));
@@ -299,7 +299,7 @@ Status Surveyor::VerifyBlock(ScannedBlock* block) {
   return VerifyRows(rows, block);
 }
 
-Status Surveyor::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
+Status FamilyScanner::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
   std::string key, before = last_key_;
   for (uint32_t slot = 0; slot < rows->row_count(); ++slot) {
     RETURN_IF_ERROR(rows->Key(slot, &key));
@@ -307,7 +307,7 @@ Status Surveyor::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
       return file_.blocks().Corrupt(block->handle.offset, "row keys do not rise");
     }
     if (slot == 0) block->first_key = key;
-    const Status status = ReadRow(file_, survey_, rows, slot);
+    const Status status = ReadRow(file_, scan_, rows, slot);
     if (status.code() == StatusCode::kCorruption) {
       RETURN_IF_ERROR(AddBroken(rows, {slot, key, Why(status, *block), {}}, block));
     } else {
@@ -320,8 +320,9 @@ Status Surveyor::VerifyRows(const RowBlockRef& rows, ScannedBlock* block) {
 }
 
 // What is lost of a row that cannot be read to its end. `whole`: all of it.
-Status Surveyor::AddBroken(const RowBlockRef& rows, BrokenRow whole, ScannedBlock* block) const {
-  auto row = OpenPartialRow(file_.blocks(), survey_.names, rows, whole.slot);
+Status FamilyScanner::AddBroken(const RowBlockRef& rows, BrokenRow whole,
+                                ScannedBlock* block) const {
+  auto row = OpenPartialRow(file_.blocks(), scan_.names, rows, whole.slot);
   uint64_t cells = 0;
   Status status = row.status();
   while (status.ok()) {
@@ -345,18 +346,18 @@ Status Surveyor::AddBroken(const RowBlockRef& rows, BrokenRow whole, ScannedBloc
 }
 
 // Gives the blocks that no block index names to the one family that could own them.
-Status FindUnnamed(const DamagedFile& file, std::vector<Surveyor>* surveyors) {
+Status FindUnnamed(const DamagedFile& file, std::vector<FamilyScanner>* scanners) {
   const SectionEntry* data = FindSection(file.sections(), SectionKind::kData);
   const auto place = [&](const BlockRef& block, BlockHandle handle) {
     if (block->kind != BlockKind::kRows && block->kind != BlockKind::kWideHead) return Status();
     const FoundRows found{handle, block->first, block->count};
     if (found.end() < found.first) return Status();
-    Surveyor* owner = nullptr;
+    FamilyScanner* owner = nullptr;
     size_t owners = 0;
-    for (Surveyor& surveyor : *surveyors) {
-      if (surveyor.Names(handle.offset)) return Status();
-      if (!surveyor.CouldOwn(found)) continue;
-      owner = &surveyor;
+    for (FamilyScanner& scanner : *scanners) {
+      if (scanner.Names(handle.offset)) return Status();
+      if (!scanner.CouldOwn(found)) continue;
+      owner = &scanner;
       ++owners;
     }
     if (owners == 1) owner->Take(found);
@@ -367,46 +368,46 @@ Status FindUnnamed(const DamagedFile& file, std::vector<Surveyor>* surveyors) {
 
 }  // namespace
 
-Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file) {
-  std::vector<FamilyScan> surveys(file.owners().size());
-  std::vector<Surveyor> surveyors;
+Result<std::vector<FamilyScan>> ScanFamilies(const DamagedFile& file) {
+  std::vector<FamilyScan> scans(file.owners().size());
+  std::vector<FamilyScanner> scanners;
   bool has_gaps = false;
-  for (size_t i = 0; i < surveys.size(); ++i) {
-    Surveyor& surveyor = surveyors.emplace_back(file, file.owners()[i], &surveys[i]);
-    RETURN_IF_ERROR(surveyor.ReadParts());
-    RETURN_IF_ERROR(surveyor.ReadIndex());
-    has_gaps |= surveyor.has_gaps();
+  for (size_t i = 0; i < scans.size(); ++i) {
+    FamilyScanner& scanner = scanners.emplace_back(file, file.owners()[i], &scans[i]);
+    RETURN_IF_ERROR(scanner.ReadParts());
+    RETURN_IF_ERROR(scanner.ReadIndex());
+    has_gaps |= scanner.has_gaps();
   }
-  if (has_gaps) RETURN_IF_ERROR(FindUnnamed(file, &surveyors));
-  for (Surveyor& surveyor : surveyors) {
-    surveyor.FillGaps();
-    RETURN_IF_ERROR(surveyor.VerifyBlocks());
+  if (has_gaps) RETURN_IF_ERROR(FindUnnamed(file, &scanners));
+  for (FamilyScanner& scanner : scanners) {
+    scanner.FillGaps();
+    RETURN_IF_ERROR(scanner.VerifyBlocks());
   }
-  return surveys;
+  return scans;
 }
 
 // Whether the row has a broken part: `whole`: all of it is lost; else only some columns.
-bool GoodRows::IsBroken(bool whole) const {
-  const std::vector<BrokenRow>& broken = survey_.blocks[next_block_ - 1].broken;
+bool IntactRows::IsBroken(bool whole) const {
+  const std::vector<BrokenRow>& broken = scan_.blocks[next_block_ - 1].broken;
   return std::any_of(broken.begin(), broken.end(), [&](const BrokenRow& row) {
     return row.slot == slot_ && row.columns.has_value() != whole;
   });
 }
 
-Status GoodRows::NextBlock() {
+Status IntactRows::NextBlock() {
   previous_block_ = std::move(block_);
   block_ = nullptr;
-  while (next_block_ < survey_.blocks.size() && !survey_.blocks[next_block_].is_good) {
+  while (next_block_ < scan_.blocks.size() && !scan_.blocks[next_block_].is_good) {
     ++next_block_;
   }
-  if (next_block_ == survey_.blocks.size()) return {};
-  ASSIGN_OR_RETURN(block_, DecodeRows(file_, survey_.family, survey_.blocks[next_block_].handle));
+  if (next_block_ == scan_.blocks.size()) return {};
+  ASSIGN_OR_RETURN(block_, DecodeRows(file_, scan_.family, scan_.blocks[next_block_].handle));
   ++next_block_;
   slot_ = 0;
   return {};
 }
 
-Status GoodRows::Next() {
+Status IntactRows::Next() {
   if (block_ != nullptr) ++slot_;
   do {
     while (block_ != nullptr && slot_ < block_->row_count() && IsBroken(/*whole=*/true)) {
@@ -418,13 +419,13 @@ Status GoodRows::Next() {
   return {};
 }
 
-Status GoodRows::Cells(std::vector<Cell>* cells) const {
-  return block_->Cells(slot_, Projection(survey_.names, &file_.blocks()), cells);
+Status IntactRows::Cells(std::vector<Cell>* cells) const {
+  return block_->Cells(slot_, Projection(scan_.names, &file_.blocks()), cells);
 }
 
-Result<std::unique_ptr<CellStream>> GoodRows::Stream() const {
+Result<std::unique_ptr<CellStream>> IntactRows::Stream() const {
   if (IsBroken(/*whole=*/false)) {
-    ASSIGN_OR_RETURN(auto row, OpenPartialRow(file_.blocks(), survey_.names, block_, slot_));
+    ASSIGN_OR_RETURN(auto row, OpenPartialRow(file_.blocks(), scan_.names, block_, slot_));
     return std::unique_ptr<CellStream>(std::move(row));
   }
   if (block_->is_wide()) return NewWideRowStream(file_.blocks(), block_);

@@ -69,24 +69,24 @@ struct FamilyScan {
   }
 };
 
-/// Surveys all owners of the file, in their order. Errors: kIoError, kOutOfMemory; damage is what
+/// Scans all owners of the file, in their order. Errors: kIoError, kOutOfMemory; damage is what
 /// it reports.
-Result<std::vector<FamilyScan>> SurveyFamilies(const DamagedFile& file);
+Result<std::vector<FamilyScan>> ScanFamilies(const DamagedFile& file);
 
-/// The good rows of a surveyed family, by key. Threads: one at a time. Lifetime: `file` and
-/// `survey` outlive it.
-class GoodRows {
+/// The good rows of a scanned family, by key. Threads: one at a time. Lifetime: `file` and
+/// `scan` outlive it.
+class IntactRows {
  public:
-  GoodRows(const DamagedFile& file, const FamilyScan& survey) : file_(file), survey_(survey) {}
+  IntactRows(const DamagedFile& file, const FamilyScan& scan) : file_(file), scan_(scan) {}
   /// Moves to the next row; the first call moves to the first. Errors: kCorruption (the file
-  /// changed since it was surveyed), kIoError.
+  /// changed since it was scanned), kIoError.
   Status Next();
   bool valid() const { return block_ != nullptr; }
   /// The current row's. Requires: valid().
   const std::string& key() const { return key_; }
-  FamilyId family() const { return survey_.family; }
+  FamilyId family() const { return scan_.family; }
   /// nullopt: unknown.
-  std::optional<uint32_t> ordinal() const { return survey_.OrdinalOf(block_->first() + slot_); }
+  std::optional<uint32_t> ordinal() const { return scan_.OrdinalOf(block_->first() + slot_); }
   /// Whether it is to be read by Stream: it is wide, or only a part of it is good.
   bool comes_in_pieces() const { return block_->is_wide() || IsBroken(/*whole=*/false); }
   /// Appends its cells. Requires: !comes_in_pieces(). Lifetime: of `cells`, until the next but one
@@ -100,7 +100,7 @@ class GoodRows {
   bool IsBroken(bool whole) const;
 
   const DamagedFile& file_;
-  const FamilyScan& survey_;
+  const FamilyScan& scan_;
   size_t next_block_ = 0;
   RowBlockRef block_, previous_block_;
   uint32_t slot_ = 0;

@@ -1,4 +1,4 @@
-// Steps: the file is opened and surveyed; lost rows are described by what other sections know of
+// Steps: the file is opened and scanned; lost rows are described by what other sections know of
 // them; the good rows of all families are merged by key and written.
 #include "engine/salvage/file_copier.h"
 
@@ -19,17 +19,16 @@ namespace tandem::engine {
 namespace {
 
 using format::FamilyScan;
-using format::GoodRows;
+using format::IntactRows;
 using format::ScannedBlock;
 
 constexpr size_t kCancelEvery = 1024;  // Rows.
 
 // The keys between those around the block, where these are known.
-format::KeyRange KeysAround(const FamilyScan& survey, size_t at,
-                            const format::RegionRecord& region) {
+format::KeyRange KeysAround(const FamilyScan& scan, size_t at, const format::RegionRecord& region) {
   format::KeyRange keys{region.start_key, std::nullopt};
   if (!region.end_key.empty()) keys.high = region.end_key;
-  const std::vector<ScannedBlock>& blocks = survey.blocks;
+  const std::vector<ScannedBlock>& blocks = scan.blocks;
   if (blocks[at].separator.has_value()) {
     keys.low = std::max(keys.low, *blocks[at].separator);
   } else {
@@ -76,17 +75,17 @@ Result<std::optional<format::FileRecord>> FileSalvage::Copy(const PlannedFile& p
             .families = {},
             .created = {},
             .writer = {}};
-  const Status surveyed = Survey(&work);
-  const StatusCode code = surveyed.code();
+  const Status scanned = Scan(&work);
+  const StatusCode code = scanned.code();
   if (code == StatusCode::kCorruption || code == StatusCode::kNotFound) {
-    LoseWhole(work, surveyed);
+    LoseWhole(work, scanned);
     return std::optional<format::FileRecord>();
   }
-  RETURN_IF_ERROR(surveyed);
+  RETURN_IF_ERROR(scanned);
   RETURN_IF_ERROR(FindLost(&work));
-  std::vector<GoodRows> rows;
-  for (const FamilyScan& survey : work.families) {
-    if (survey.family.value != format::kKeysOwner) rows.emplace_back(*work.file, survey);
+  std::vector<IntactRows> rows;
+  for (const FamilyScan& scan : work.families) {
+    if (scan.family.value != format::kKeysOwner) rows.emplace_back(*work.file, scan);
   }
   RETURN_IF_ERROR(CopyRows(&work, &rows));
   return Finish(&work);
@@ -96,7 +95,7 @@ void FileSalvage::NoteRepaired(const std::string& file, const std::string& what)
   report_.repaired.push_back({file, what});
 }
 
-Status FileSalvage::Survey(Work* work) {
+Status FileSalvage::Scan(Work* work) {
   const PlannedFile& planned = work->planned;
   ASSIGN_OR_RETURN(auto file, source_.directory->Open(planned.name, base::OpenMode::kReadOnly));
   format::KnownFile known;
@@ -106,7 +105,7 @@ Status FileSalvage::Survey(Work* work) {
   known.table = source_.table;
   ASSIGN_OR_RETURN(work->file, format::DamagedFile::Open(std::move(file), known));
   for (const std::string& damage : work->file->damage()) NoteRepaired(planned.name, damage);
-  ASSIGN_OR_RETURN(work->families, format::SurveyFamilies(*work->file));
+  ASSIGN_OR_RETURN(work->families, format::ScanFamilies(*work->file));
   // Anything else that is broken is derived from the rows, and rebuilt.
   ASSIGN_OR_RETURN(file, source_.directory->Open(planned.name, base::OpenMode::kReadOnly));
   const auto strict = format::StoreFile::Open(std::move(file), {}, nullptr);
@@ -139,39 +138,39 @@ void FileSalvage::LoseWhole(const Work& work, const Status& why) {
 
 Status FileSalvage::FindLost(Work* work) {
   std::vector<LostRange> lost;
-  for (const FamilyScan& survey : work->families) {
-    for (const std::string& damage : survey.damage) NoteRepaired(work->planned.name, damage);
-    FindLostOf(*work, survey, &lost);
+  for (const FamilyScan& scan : work->families) {
+    for (const std::string& damage : scan.damage) NoteRepaired(work->planned.name, damage);
+    FindLostOf(*work, scan, &lost);
   }
   RETURN_IF_ERROR(Describe(work, &lost));
   for (LostRange& range : lost) report_.lost.push_back(std::move(range));
   return {};
 }
 
-void FileSalvage::FindLostOf(const Work& work, const FamilyScan& survey,
+void FileSalvage::FindLostOf(const Work& work, const FamilyScan& scan,
                              std::vector<LostRange>* lost) const {
   // Keys that are stored separately belong to rows that other families have.
-  if (survey.family.value == format::kKeysOwner) return;
+  if (scan.family.value == format::kKeysOwner) return;
   LostRange range;
   range.file = work.planned.name;
   range.table = source_.table->name;
   range.region = work.region.id.value;
-  range.family = FamilyNameOf(work.file->table(), survey.family);
-  for (size_t i = 0; i < survey.blocks.size(); ++i) {
-    const ScannedBlock& block = survey.blocks[i];
+  range.family = FamilyNameOf(work.file->table(), scan.family);
+  for (size_t i = 0; i < scan.blocks.size(); ++i) {
+    const ScannedBlock& block = scan.blocks[i];
     range.offset = block.handle.offset;
     range.bytes = block.handle.stored_bytes;
     if (!block.is_good) {
       range.rows = block.count;
-      range.first_ordinal = survey.OrdinalOf(block.first);
-      range.last_ordinal = survey.OrdinalOf(block.first + block.count - 1);
-      range.keys = KeysAround(survey, i, work.region);
+      range.first_ordinal = scan.OrdinalOf(block.first);
+      range.last_ordinal = scan.OrdinalOf(block.first + block.count - 1);
+      range.keys = KeysAround(scan, i, work.region);
       range.reason = block.reason;
       lost->push_back(range);
     }
     for (const format::BrokenRow& row : block.broken) {
       range.rows = 1;
-      range.first_ordinal = range.last_ordinal = survey.OrdinalOf(block.first + row.slot);
+      range.first_ordinal = range.last_ordinal = scan.OrdinalOf(block.first + row.slot);
       range.keys = {row.key, row.key + '\0'};
       range.reason = row.reason;
       LostRange& added = lost->emplace_back(range);
@@ -189,16 +188,16 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
   std::set<uint32_t> ordinals;
   const auto visit = [&](const auto& add) {
     size_t at = 0;
-    for (const FamilyScan& survey : work->families) {
-      if (survey.family.value == format::kKeysOwner) continue;
+    for (const FamilyScan& scan : work->families) {
+      if (scan.family.value == format::kKeysOwner) continue;
       const auto add_rows = [&](uint32_t first, uint32_t count) {
         LostRange& range = (*lost)[at++];
         for (uint32_t position = first; position < first + count; ++position) {
-          const std::optional<uint32_t> ordinal = survey.OrdinalOf(position);
-          if (ordinal.has_value()) add(&range, survey.family, *ordinal);
+          const std::optional<uint32_t> ordinal = scan.OrdinalOf(position);
+          if (ordinal.has_value()) add(&range, scan.family, *ordinal);
         }
       };
-      for (const ScannedBlock& block : survey.blocks) {
+      for (const ScannedBlock& block : scan.blocks) {
         if (!block.is_good) add_rows(block.first, block.count);
         for (const format::BrokenRow& row : block.broken) add_rows(block.first + row.slot, 1);
       }
@@ -226,14 +225,14 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
   return {};
 }
 
-Status FileSalvage::CopyRows(Work* work, std::vector<GoodRows>* families) {
+Status FileSalvage::CopyRows(Work* work, std::vector<IntactRows>* families) {
   work->misfits_begin = report_.lost.size();
-  for (GoodRows& rows : *families) RETURN_IF_ERROR(rows.Next());
-  std::vector<GoodRows*> holders;
+  for (IntactRows& rows : *families) RETURN_IF_ERROR(rows.Next());
+  std::vector<IntactRows*> holders;
   std::string key;
   for (size_t count = 1;; ++count) {
     holders.clear();
-    for (GoodRows& rows : *families) {
+    for (IntactRows& rows : *families) {
       if (!rows.valid()) continue;
       if (!holders.empty() && holders.front()->key() < rows.key()) continue;
       if (!holders.empty() && rows.key() < holders.front()->key()) holders.clear();
@@ -248,7 +247,7 @@ Status FileSalvage::CopyRows(Work* work, std::vector<GoodRows>* families) {
     } else {
       ++work->rows_elsewhere;
     }
-    for (GoodRows* rows : holders) RETURN_IF_ERROR(rows->Next());
+    for (IntactRows* rows : holders) RETURN_IF_ERROR(rows->Next());
     if (count % kCancelEvery == 0 && target_.cancelled != nullptr &&
         target_.cancelled->load(std::memory_order_relaxed)) {
       return Status::Cancelled("interrupted while " + work->planned.name + " was copied");
@@ -269,7 +268,8 @@ Status FileSalvage::BeginFile(Work* work) {
 }
 
 // Removes the cells that the table cannot have.
-void FileSalvage::KeepFitting(Work* work, const GoodRows& rows, std::vector<format::Cell>* cells) {
+void FileSalvage::KeepFitting(Work* work, const IntactRows& rows,
+                              std::vector<format::Cell>* cells) {
   size_t kept = 0;
   for (const format::Cell& cell : *cells) {
     Status fits = CheckSequence(cell.sequence, source_.sequence_limit);
@@ -295,12 +295,14 @@ void FileSalvage::KeepFitting(Work* work, const GoodRows& rows, std::vector<form
 }
 
 // `holders`: of the families that have the row, by id.
-Status FileSalvage::WriteRow(Work* work, const std::string& key, std::vector<GoodRows*>* holders) {
-  const bool in_pieces = std::any_of(holders->begin(), holders->end(),
-                                     [](const GoodRows* rows) { return rows->comes_in_pieces(); });
+Status FileSalvage::WriteRow(Work* work, const std::string& key,
+                             std::vector<IntactRows*>* holders) {
+  const bool in_pieces = std::any_of(holders->begin(), holders->end(), [](const IntactRows* rows) {
+    return rows->comes_in_pieces();
+  });
   if (in_pieces) return WritePieces(work, key, holders);
   std::vector<format::Cell> cells, family;
-  for (const GoodRows* rows : *holders) {
+  for (const IntactRows* rows : *holders) {
     family.clear();
     RETURN_IF_ERROR(rows->Cells(&family));
     KeepFitting(work, *rows, &family);
@@ -313,10 +315,10 @@ Status FileSalvage::WriteRow(Work* work, const std::string& key, std::vector<Goo
 }
 
 Status FileSalvage::WritePieces(Work* work, const std::string& key,
-                                std::vector<GoodRows*>* holders) {
+                                std::vector<IntactRows*>* holders) {
   bool begun = false;
   std::vector<format::Cell> cells;
-  for (const GoodRows* rows : *holders) {
+  for (const IntactRows* rows : *holders) {
     ASSIGN_OR_RETURN(const std::unique_ptr<format::CellStream> stream, rows->Stream());
     while (true) {
       ASSIGN_OR_RETURN(const bool more, stream->Next());

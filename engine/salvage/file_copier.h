@@ -46,17 +46,17 @@ class FileSalvage {
 
  private:
   struct Work;
-  Status Survey(Work* work);
+  Status Scan(Work* work);
   void LoseWhole(const Work& work, const Status& why);
   Status FindLost(Work* work);
-  void FindLostOf(const Work& work, const format::FamilyScan& survey,
+  void FindLostOf(const Work& work, const format::FamilyScan& scan,
                   std::vector<LostRange>* lost) const;
   Status Describe(Work* work, std::vector<LostRange>* lost);
-  Status CopyRows(Work* work, std::vector<format::GoodRows>* families);
+  Status CopyRows(Work* work, std::vector<format::IntactRows>* families);
   Status BeginFile(Work* work);
-  Status WriteRow(Work* work, const std::string& key, std::vector<format::GoodRows*>* holders);
-  Status WritePieces(Work* work, const std::string& key, std::vector<format::GoodRows*>* holders);
-  void KeepFitting(Work* work, const format::GoodRows& rows, std::vector<format::Cell>* cells);
+  Status WriteRow(Work* work, const std::string& key, std::vector<format::IntactRows*>* holders);
+  Status WritePieces(Work* work, const std::string& key, std::vector<format::IntactRows*>* holders);
+  void KeepFitting(Work* work, const format::IntactRows& rows, std::vector<format::Cell>* cells);
   Result<std::optional<format::FileRecord>> Finish(Work* work);
   void NoteRepaired(const std::string& file, const std::string& what);
 

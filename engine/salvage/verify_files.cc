@@ -40,7 +40,7 @@ void AddFindings(const std::vector<FileNote>& notes, VerifyReport* report) {
 }
 
 // Checks a file that cannot be opened, block by block.
-Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
+Status ScanStoreFile(const NamedStoreFile& file, Findings* findings) {
   ASSIGN_OR_RETURN(auto bytes, file.directory->Open(file.name, base::OpenMode::kReadOnly));
   const auto damaged = format::DamagedFile::Open(std::move(bytes), file.known);
   if (!damaged) {
@@ -48,8 +48,7 @@ Status SurveyStoreFile(const NamedStoreFile& file, Findings* findings) {
     return findings->AddError(damaged.error());
   }
   findings->set_sections((*damaged)->sections());
-  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families,
-                   format::SurveyFamilies(**damaged));
+  ASSIGN_OR_RETURN(const std::vector<format::FamilyScan> families, format::ScanFamilies(**damaged));
   for (const format::FamilyScan& family : families) {
     for (const format::ScannedBlock& block : family.blocks) {
       format::FindingTopic topic{"rows", FindingEffect::kRows, {}};
@@ -156,10 +155,10 @@ Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* repo
     RETURN_IF_ERROR(format::VerifyBlocks(**opened, &findings));
     return format::VerifyRows(opened->get(), deep, &findings);
   }
-  // Rows may be whole: the survey says which are not.
+  // Rows may be whole: the scan says which are not.
   findings.set_topic({"file", FindingEffect::kAccess});
   RETURN_IF_ERROR(findings.AddError(opened.error()));
-  return SurveyStoreFile(file, &findings);
+  return ScanStoreFile(file, &findings);
 }
 
 Status VerifyFiles(std::unique_ptr<base::Directory> directory, bool deep, VerifyReport* report) {

@@ -201,10 +201,10 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
   FoundRows found;
   const auto file = format::DamagedFile::Open(std::make_unique<test::MemoryFile>(bytes), known);
   if (!file) return found;
-  const auto families = format::SurveyFamilies(**file);
+  const auto families = format::ScanFamilies(**file);
   if (!families) return found;
-  for (const format::FamilyScan& survey : *families) {
-    format::GoodRows rows(**file, survey);
+  for (const format::FamilyScan& scan : *families) {
+    format::IntactRows rows(**file, scan);
     std::vector<format::Cell> cells;
     while (rows.Next().ok() && rows.valid()) {
       format::StreamingHash128 hash;
@@ -218,7 +218,7 @@ FoundRows Salvage(const std::string& bytes, const format::KnownFile& known) {
         cells.clear();
         Expect(rows.Cells(&cells).ok() && AddCells(cells, &hash), "a good row is read");
       }
-      found[{survey.family.value, rows.key()}] = hash.Finish();
+      found[{scan.family.value, rows.key()}] = hash.Finish();
     }
   }
   return found;

@@ -88,10 +88,10 @@ Status IndexedRows::Load(uint32_t position, std::string_view key) {
   return {};
 }
 
-class SurveyedRows final : public FamilyRows {
+class ScannedRows final : public FamilyRows {
  public:
-  SurveyedRows(std::unique_ptr<format::DamagedFile> file, format::FamilyScan survey)
-      : file_(std::move(file)), survey_(std::move(survey)), rows_(*file_, survey_) {}
+  ScannedRows(std::unique_ptr<format::DamagedFile> file, format::FamilyScan scan)
+      : file_(std::move(file)), scan_(std::move(scan)), rows_(*file_, scan_) {}
 
   Status Seek(std::string_view key) override {
     do {
@@ -112,8 +112,8 @@ class SurveyedRows final : public FamilyRows {
 
  private:
   const std::unique_ptr<format::DamagedFile> file_;
-  const format::FamilyScan survey_;
-  format::GoodRows rows_;
+  const format::FamilyScan scan_;
+  format::IntactRows rows_;
 };
 
 // A view of a file that somebody else owns.
@@ -142,19 +142,19 @@ Status DamageOf(const format::StoreFile& file, const format::ScannedBlock& block
                                    block.first, block.first + block.count - 1, block.reason));
 }
 
-Result<std::unique_ptr<FamilyRows>> Survey(const format::StoreFile& file, format::FamilyId family,
-                                           const FamilyRows::OnDamage& on_damage) {
+Result<std::unique_ptr<FamilyRows>> Scan(const format::StoreFile& file, format::FamilyId family,
+                                         const FamilyRows::OnDamage& on_damage) {
   const format::KnownFile known{.number = file.number(), .id = file.id(), .table = &file.table()};
   ASSIGN_OR_RETURN(auto damaged, format::DamagedFile::Open(
                                      std::make_unique<BorrowedFile>(&file.blocks().file()), known));
-  ASSIGN_OR_RETURN(std::vector<format::FamilyScan> surveys, format::SurveyFamilies(*damaged));
-  for (format::FamilyScan& survey : surveys) {
-    if (survey.family != family) continue;
-    for (const format::ScannedBlock& block : survey.blocks) {
+  ASSIGN_OR_RETURN(std::vector<format::FamilyScan> scans, format::ScanFamilies(*damaged));
+  for (format::FamilyScan& scan : scans) {
+    if (scan.family != family) continue;
+    for (const format::ScannedBlock& block : scan.blocks) {
       if (!block.is_good) RETURN_IF_ERROR(on_damage(DamageOf(file, block)));
     }
     return std::unique_ptr<FamilyRows>(
-        std::make_unique<SurveyedRows>(std::move(damaged), std::move(survey)));
+        std::make_unique<ScannedRows>(std::move(damaged), std::move(scan)));
   }
   return std::unique_ptr<FamilyRows>();
 }
@@ -169,7 +169,7 @@ Result<std::unique_ptr<FamilyRows>> FamilyRows::Open(const format::StoreFile& fi
     return std::unique_ptr<FamilyRows>(std::make_unique<IndexedRows>(*data, std::move(on_damage)));
   }
   RETURN_IF_ERROR(on_damage(data.error()));
-  return Survey(file, family, on_damage);
+  return Scan(file, family, on_damage);
 }
 
 }  // namespace tandem::tools

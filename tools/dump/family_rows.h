@@ -1,7 +1,7 @@
 // The rows of one family of a store file in key order, past blocks that are damaged.
 //
 // Where the block index can be read, it leads from block to block, each read once, past the cache.
-// Where it cannot, the family is surveyed as salvage does it (engine/salvage/family_scan.h).
+// Where it cannot, the family is scanned as salvage does it (engine/salvage/family_scan.h).
 #pragma once
 
 #include <functional>
