@@ -67,9 +67,9 @@ std::optional<Finding> FindAt(const Workload& workload, int64_t index, bool stic
   const bool holds =
       run.TakeSteps() && run.CheckAfterCrash(static_cast<uint64_t>(index)) && run.CheckAfterKill();
   if (holds) return std::nullopt;
-  const std::string blow = "allocation " + std::to_string(index) + " fails" +
-                           (sticky ? ", and all after it in its call" : "");
-  return Finding{.reason = run.reason(), .blows = {blow}, .steps_taken = run.steps_taken()};
+  const std::string fault = "allocation " + std::to_string(index) + " fails" +
+                            (sticky ? ", and all after it in its call" : "");
+  return Finding{.reason = run.reason(), .injected = {fault}, .steps_taken = run.steps_taken()};
 }
 
 uint64_t AllocationsOf(const Workload& workload) {

@@ -181,7 +181,8 @@ void CrashEnumerator::AtOperation(const Place& place, const std::string& where) 
     std::string reason = Recover({crashed.get(), place.depth + 1, killed});
     if (!reason.empty() && !finding_.has_value()) finding_ = {std::move(reason), {}, steps_taken_};
     if (!finding_.has_value()) continue;
-    finding_->blows.insert(finding_->blows.begin(), DescribeCrash(*place.disk, policy, where));
+    finding_->injected.insert(finding_->injected.begin(),
+                              DescribeCrash(*place.disk, policy, where));
     return;
   }
 }

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(ALogThatIsNeverSyncedIsFoundAndShrunkToOneWrite) {
   BOOST_TEST_REQUIRE(finding.has_value());
   const Shrunk shrunk = Shrink(workload, *finding, {.find = find});
   BOOST_TEST(shrunk.workload.steps.size() <= 2u, shrunk.finding.Describe(shrunk.workload));
-  BOOST_TEST(shrunk.finding.blows.size() == 1u);
+  BOOST_TEST(shrunk.finding.injected.size() == 1u);
 }
 
 // Regions are flushed one after the other, and an unlogged batch over two of them was once in half

@@ -148,16 +148,16 @@ class ErrorsSuite {
 
   std::optional<Finding> Try(const Workload& workload, BackEnd back_end, const Faults& faults,
                              size_t thread, bool* has_struck) {
-    std::vector<std::string> blows = {std::string("on ") + BackEndName(back_end)};
-    for (const Fault& fault : faults) blows.push_back(fault.Describe());
-    watchdog_.Begin(thread, [&workload, &blows] {
+    std::vector<std::string> injected = {std::string("on ") + BackEndName(back_end)};
+    for (const Fault& fault : faults) injected.push_back(fault.Describe());
+    watchdog_.Begin(thread, [&workload, &injected] {
       std::string text;
-      for (const std::string& blow : blows) text += blow + ": ";
+      for (const std::string& fault : injected) text += fault + ": ";
       return text + workload.Describe();
     });
     std::optional<Finding> finding = RunWith(workload, back_end, faults, has_struck);
     watchdog_.End(thread);
-    if (finding.has_value()) finding->blows = blows;
+    if (finding.has_value()) finding->injected = injected;
     return finding;
   }
 

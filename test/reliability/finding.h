@@ -12,7 +12,7 @@ namespace tandem::reliability {
 struct Finding {
   std::string reason;
   /// What was done, outermost first: crashes with what survived and what was pending, faults.
-  std::vector<std::string> blows{};
+  std::vector<std::string> injected{};
   uint64_t steps_taken = 0;  ///< Of the workload, the one under way included.
 
   /// The whole story, for a reader.

@@ -18,7 +18,7 @@ class Shrinker {
     shrunk_.workload = workload;
     shrunk_.finding = finding;
     // A step that fails although nothing was done is no matter of what can be left out.
-    if (finding.blows.empty()) return std::move(shrunk_);
+    if (finding.injected.empty()) return std::move(shrunk_);
     CutBehind();
     while (CutSteps() || CutOperations()) {
     }
@@ -68,7 +68,7 @@ class Shrinker {
     ++shrunk_.attempts;
     std::optional<Finding> finding = find_(workload);
     // A step that fails because another one was left out is another matter.
-    if (!finding.has_value() || finding->blows.empty()) return false;
+    if (!finding.has_value() || finding->injected.empty()) return false;
     shrunk_.workload = workload;
     shrunk_.finding = *std::move(finding);
     return true;

@@ -88,7 +88,7 @@ std::optional<Finding> FindWithin(const Workload& workload, const Budget& budget
   holds = holds && run.RepeatFailed() && run.CheckAfterCrash(budget.bytes) && run.CheckAfterKill();
   if (holds) return std::nullopt;
   return Finding{
-      .reason = run.reason(), .blows = {budget.Describe()}, .steps_taken = run.steps_taken()};
+      .reason = run.reason(), .injected = {budget.Describe()}, .steps_taken = run.steps_taken()};
 }
 
 class SpaceSuite {
