@@ -176,7 +176,7 @@ void EngineImpl::BuildMaintenance() {
       .flush = [this](Region& region) { return FlushAllOf(region); },
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .replaced = [this](Region& region,
-                         Splitter::Parts parts) { maintenance_->Replaced(region, parts); },
+                         Splitter::Halves halves) { maintenance_->Replaced(region, halves); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),

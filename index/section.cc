@@ -19,16 +19,17 @@ using Through = StreamReader::Through;
 
 class StoredIndexSection final : public IndexSection {
  public:
-  struct Parts {
+  struct Loaded {
     IndexSummary summary;
     std::unique_ptr<IndexPartReader> current, older;
     SectionEntry present, touched;
     uint32_t row_count = 0;
   };
 
-  StoredIndexSection(const BlockFile& file, Parts parts) : file_(file), parts_(std::move(parts)) {}
+  StoredIndexSection(const BlockFile& file, Loaded loaded)
+      : file_(file), loaded_(std::move(loaded)) {}
 
-  const IndexSummary& summary() const override { return parts_.summary; }
+  const IndexSummary& summary() const override { return loaded_.summary; }
 
   Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) override {
     const IndexPartReader& reader = Part(part);
@@ -68,21 +69,21 @@ class StoredIndexSection final : public IndexSection {
     return NewPartCursor(Part(part), Through::kFile);
   }
 
-  Result<const Bitmap*> Present() override { return Bits(parts_.present, &present_); }
+  Result<const Bitmap*> Present() override { return Bits(loaded_.present, &present_); }
   Result<const Bitmap*> Touched() override {
-    if ((parts_.touched.flags & kSectionFlagEqual) != 0) return Present();
-    return Bits(parts_.touched, &touched_);
+    if ((loaded_.touched.flags & kSectionFlagEqual) != 0) return Present();
+    return Bits(loaded_.touched, &touched_);
   }
 
  private:
   const IndexPartReader& Part(IndexPart part) const {
-    return part == IndexPart::kCurrent ? *parts_.current : *parts_.older;
+    return part == IndexPart::kCurrent ? *loaded_.current : *loaded_.older;
   }
   using LoadedBits = base::Charged<Bitmap>;
 
   Result<const Bitmap*> Bits(const SectionEntry& section, LazyOnce<LoadedBits>* kept) const {
     ASSIGN_OR_RETURN(const LoadedBits* loaded, kept->Get([&]() -> Result<LoadedBits> {
-      ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, parts_.row_count));
+      ASSIGN_OR_RETURN(Bitmap bits, ReadBitmapSection(file_, section, loaded_.row_count));
       const uint64_t bytes = bits.memory_bytes();
       return LoadedBits{std::move(bits), file_.Charge(base::MemoryPart::kBitmaps, bytes)};
     }));
@@ -90,7 +91,7 @@ class StoredIndexSection final : public IndexSection {
   }
 
   const BlockFile& file_;
-  Parts parts_;
+  Loaded loaded_;
   LazyOnce<LoadedBits> present_, touched_;
 };
 
@@ -103,12 +104,12 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
   const auto summary = std::find_if(summaries.begin(), summaries.end(),
                                     [&](const IndexSummary& s) { return s.index == index; });
   if (summary == summaries.end()) return std::unique_ptr<IndexSection>();
-  StoredIndexSection::Parts parts;
-  parts.summary = *summary;
-  parts.row_count = row_count;
-  ASSIGN_OR_RETURN(parts.current, IndexPartReader::Open(
-                                      file, sections, {*summary, IndexPart::kCurrent, row_count}));
-  ASSIGN_OR_RETURN(parts.older,
+  StoredIndexSection::Loaded loaded;
+  loaded.summary = *summary;
+  loaded.row_count = row_count;
+  ASSIGN_OR_RETURN(loaded.current, IndexPartReader::Open(
+                                       file, sections, {*summary, IndexPart::kCurrent, row_count}));
+  ASSIGN_OR_RETURN(loaded.older,
                    IndexPartReader::Open(file, sections, {*summary, IndexPart::kOlder, row_count}));
   const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
   const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
@@ -116,10 +117,10 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
     return Status::Corruption(file.file().name() + ": index " + std::to_string(index.value) +
                               " lacks the bitmap of its rows");
   }
-  parts.present = *present;
-  parts.touched = *touched;
+  loaded.present = *present;
+  loaded.touched = *touched;
   return std::unique_ptr<IndexSection>(
-      std::make_unique<StoredIndexSection>(file, std::move(parts)));
+      std::make_unique<StoredIndexSection>(file, std::move(loaded)));
 }
 
 }  // namespace tandem::format

@@ -38,7 +38,7 @@ namespace tandem::engine {
 /// Threads: any.
 class Splitter {
  public:
-  using Parts = std::span<const std::shared_ptr<Region>>;
+  using Halves = std::span<const std::shared_ptr<Region>>;
   /// All outlive it.
   struct Dependencies {
     RegionSet* regions = nullptr;
@@ -54,7 +54,7 @@ class Splitter {
     /// Makes what a new region needs for its background work.
     std::function<void(Region&)> prepare;
     /// The halves are in the region's place. Threads: the commit leader.
-    std::function<void(Region&, Parts)> replaced;
+    std::function<void(Region&, Halves)> replaced;
     /// Schedules the background work of a half.
     std::function<void(Region&)> begin;
   };

@@ -128,10 +128,10 @@ Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& tabl
   return index;
 }
 
-class Planner {
+class QueryPlanner {
  public:
-  Planner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
-          PlanPurpose purpose, const base::Cancellation& cancellation)
+  QueryPlanner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
+               PlanPurpose purpose, const base::Cancellation& cancellation)
       : table_(*view.table),
         view_(view),
         predicate_(predicate),
@@ -227,7 +227,7 @@ class Planner {
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation) {
-  return Planner(view, predicate, options, purpose, cancellation).Run();
+  return QueryPlanner(view, predicate, options, purpose, cancellation).Run();
 }
 
 std::string IndexNames(const QueryPlan& plan) {

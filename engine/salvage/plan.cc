@@ -36,10 +36,10 @@ bool KeysOverlap(const format::FileStatistics& a, const format::FileStatistics& 
   return a.min_key <= b.max_key && b.min_key <= a.max_key;
 }
 
-class Planner {
+class SalvagePlanner {
  public:
-  Planner(base::Directory* directory, const SurvivingCatalog& surviving, OrphanRule rule,
-          SalvageReport* report)
+  SalvagePlanner(base::Directory* directory, const SurvivingCatalog& surviving, OrphanRule rule,
+                 SalvageReport* report)
       : directory_(*directory),
         catalog_(surviving.catalog),
         surviving_(surviving),
@@ -77,7 +77,7 @@ class Planner {
   std::vector<Orphan> orphans_;
 };
 
-Result<std::vector<RegionPlan>> Planner::Run() {
+Result<std::vector<RegionPlan>> SalvagePlanner::Run() {
   RETURN_IF_ERROR(ListFiles());
   std::vector<RegionPlan> plans;
   std::set<const Orphan*> placed;
@@ -97,7 +97,7 @@ Result<std::vector<RegionPlan>> Planner::Run() {
   return plans;
 }
 
-void Planner::Note(const Orphan& orphan, std::string what) {
+void SalvagePlanner::Note(const Orphan& orphan, std::string what) {
   const std::string rows = std::to_string(orphan.statistics.rows);
   report_.orphans.push_back(
       {orphan.file.name, "not in the catalog, " + rows + " rows, sequences " +
@@ -106,7 +106,7 @@ void Planner::Note(const Orphan& orphan, std::string what) {
                              std::move(what)});
 }
 
-Status Planner::ListFiles() {
+Status SalvagePlanner::ListFiles() {
   ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(&directory_));
   for (const LocalFile& file : files) {
     names_.insert(file.name);
@@ -124,7 +124,7 @@ Status Planner::ListFiles() {
 }
 
 // What the file says of itself; nullopt when that cannot be proved.
-Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
+Result<std::optional<Orphan>> SalvagePlanner::Describe(const LocalFile& file) {
   format::KnownFile known;
   known.number = file.number;
   if (const format::DatabaseId* database = surviving_.database()) known.database = *database;
@@ -168,7 +168,7 @@ Result<std::optional<Orphan>> Planner::Describe(const LocalFile& file) {
                                       .statistics = *(*store)->statistics()});
 }
 
-Result<bool> Planner::IsGood(const LocalFile& file) {
+Result<bool> SalvagePlanner::IsGood(const LocalFile& file) {
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   const auto store = format::StoreFile::Open(std::move(opened), {.number = file.number}, nullptr);
   if (!store) return base::IsOfSystem(store.error()) ? Result<bool>(store.error()) : false;
@@ -178,7 +178,7 @@ Result<bool> Planner::IsGood(const LocalFile& file) {
   return findings.count() == 0;
 }
 
-RegionPlan Planner::PlanOf(const format::RegionRecord& region) const {
+RegionPlan SalvagePlanner::PlanOf(const format::RegionRecord& region) const {
   RegionPlan plan{.region = region, .files = {}, .flushed_through = region.flushed_through};
   for (const format::FileReference& reference : region.files) {
     plan.files.push_back({.number = reference.file,
@@ -189,7 +189,7 @@ RegionPlan Planner::PlanOf(const format::RegionRecord& region) const {
   return plan;
 }
 
-void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
+void SalvagePlanner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
   std::vector<const Orphan*> taken;  // Ascending, disjoint or of one run.
   for (const Orphan* orphan : orphans) {
     const format::FileStatistics& own = orphan->statistics;
@@ -211,7 +211,7 @@ void Planner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
   for (const Orphan* orphan : taken) Place(*orphan, plan);
 }
 
-void Planner::Place(const Orphan& orphan, RegionPlan* plan) {
+void SalvagePlanner::Place(const Orphan& orphan, RegionPlan* plan) {
   const format::FileStatistics& own = orphan.statistics;
   const OrphanRule rule = RuleFor(orphan.table);
   if (ReplaceMissing(orphan, plan)) return;
@@ -238,7 +238,7 @@ void Planner::Place(const Orphan& orphan, RegionPlan* plan) {
 }
 
 // An orphan that only --include-orphans would copy.
-void Planner::LeaveOut(const Orphan& orphan, const RegionPlan& plan) {
+void SalvagePlanner::LeaveOut(const Orphan& orphan, const RegionPlan& plan) {
   Note(orphan, "not copied without --include-orphans");
   if (surviving_.is_whole) return;
   LostRange& lost = report_.lost.emplace_back();
@@ -257,7 +257,7 @@ void Planner::LeaveOut(const Orphan& orphan, const RegionPlan& plan) {
 
 // A merge whose edit is lost: its inputs, which the catalog names, are gone. The output, whose
 // sequences span theirs, takes their place.
-bool Planner::ReplaceMissing(const Orphan& orphan, RegionPlan* plan) {
+bool SalvagePlanner::ReplaceMissing(const Orphan& orphan, RegionPlan* plan) {
   const format::FileStatistics& own = orphan.statistics;
   const auto is_input = [&](const PlannedFile& file) {
     return file.record != nullptr &&
@@ -286,7 +286,7 @@ bool Planner::ReplaceMissing(const Orphan& orphan, RegionPlan* plan) {
 Result<std::vector<RegionPlan>> PlanRegions(base::Directory* directory,
                                             const SurvivingCatalog& surviving, OrphanRule rule,
                                             SalvageReport* report) {
-  return Planner(directory, surviving, rule, report).Run();
+  return SalvagePlanner(directory, surviving, rule, report).Run();
 }
 
 }  // namespace tandem::engine

@@ -8,7 +8,7 @@
 namespace tandem::engine {
 
 BlockIndexPrefetcher::~BlockIndexPrefetcher() {
-  for (Run& run : runs_) queue_->Release(&run);
+  for (ReadGroup& group : groups_) queue_->Release(&group);
 }
 
 // Finds the piece of the position and, if it is loaded, moves end_ to its end.
@@ -42,13 +42,13 @@ Status BlockIndexPrefetcher::AdvanceRange(uint32_t low, uint32_t high) {
 
 Status BlockIndexPrefetcher::LoadWanted() {
   started_ = 0;
-  StartRuns();
-  while (!runs_.empty()) {
-    RETURN_IF_ERROR(queue_->Finish(&runs_.front()));
-    RETURN_IF_ERROR(Admit(runs_.front()));
-    queue_->Release(&runs_.front());
-    runs_.pop_front();
-    StartRuns();
+  StartReads();
+  while (!groups_.empty()) {
+    RETURN_IF_ERROR(queue_->Finish(&groups_.front()));
+    RETURN_IF_ERROR(Admit(groups_.front()));
+    queue_->Release(&groups_.front());
+    groups_.pop_front();
+    StartReads();
   }
   wanted_.clear();
   pieces_max_ = std::min(pieces_max_ * 2, kPiecesMax);
@@ -57,34 +57,34 @@ Status BlockIndexPrefetcher::LoadWanted() {
 }
 
 // Starts as many reads as there is room for, one at least.
-void BlockIndexPrefetcher::StartRuns() {
+void BlockIndexPrefetcher::StartReads() {
   std::vector<QueuedRead*> reads;
   const uint64_t most = queue_->ReadBytes();
-  while (started_ < wanted_.size() && (runs_.empty() || queue_->HasRoom())) {
-    Run& run = runs_.emplace_back();
-    run.first = started_;
+  while (started_ < wanted_.size() && (groups_.empty() || queue_->HasRoom())) {
+    ReadGroup& group = groups_.emplace_back();
+    group.first = started_;
     const uint64_t start = index_->PlaceOfPiece(wanted_[started_]).offset;
     uint64_t end = start;
     while (started_ < wanted_.size()) {
       const format::BlockHandle place = index_->PlaceOfPiece(wanted_[started_]);
       const bool joins =
           place.offset - end <= kGapMax && place.offset + place.stored_bytes - start <= most;
-      if (started_ > run.first && !joins) break;
+      if (started_ > group.first && !joins) break;
       end = place.offset + place.stored_bytes;
       ++started_;
     }
-    run.end = started_;
-    queue_->Prepare(file_, start, end - start, &run);
-    reads.push_back(&run);
+    group.end = started_;
+    queue_->Prepare(file_, start, end - start, &group);
+    reads.push_back(&group);
   }
   queue_->Start(reads);
 }
 
-Status BlockIndexPrefetcher::Admit(const Run& run) {
-  const std::string_view read(run.bytes.data(), run.transferred);
-  for (uint32_t i = run.first; i < run.end; ++i) {
+Status BlockIndexPrefetcher::Admit(const ReadGroup& group) {
+  const std::string_view read(group.bytes.data(), group.transferred);
+  for (uint32_t i = group.first; i < group.end; ++i) {
     const format::BlockHandle place = index_->PlaceOfPiece(wanted_[i]);
-    const uint64_t at = place.offset - run.offset;
+    const uint64_t at = place.offset - group.offset;
     // A file that ends early yields fewer bytes, which the block's decoder reports.
     const std::string_view stored =
         at < read.size() ? read.substr(at, place.stored_bytes) : std::string_view();

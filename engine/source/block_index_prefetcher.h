@@ -42,14 +42,14 @@ class BlockIndexPrefetcher {
 
  private:
   // A read of neighbours.
-  struct Run : QueuedRead {
+  struct ReadGroup : QueuedRead {
     uint32_t first = 0, end = 0;  // In wanted_.
   };
 
   bool IsLoaded(uint32_t position);
   Status LoadWanted();
-  void StartRuns();
-  Status Admit(const Run& run);
+  void StartReads();
+  Status Admit(const ReadGroup& group);
 
   const format::BlockIndex* index_;
   base::File* file_;
@@ -59,7 +59,7 @@ class BlockIndexPrefetcher {
   uint32_t end_ = 0;
   std::vector<uint32_t> wanted_;  // Pieces to load, rising.
   uint32_t started_ = 0;          // Of wanted_: have a read.
-  std::list<Run> runs_;
+  std::list<ReadGroup> groups_;
 };
 
 }  // namespace tandem::engine

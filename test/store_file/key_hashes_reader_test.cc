@@ -48,10 +48,10 @@ struct WindowFixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(KeyHashWindowTest, WindowFixture)
+BOOST_FIXTURE_TEST_SUITE(KeyHashesReaderTest, WindowFixture)
 
 BOOST_AUTO_TEST_CASE(RowsAnywhereAreThoseOfTheFile) {
-  test::TestRandom random("KeyHashWindowTest/RowsAnywhereAreThoseOfTheFile");
+  test::TestRandom random("KeyHashesReaderTest/RowsAnywhereAreThoseOfTheFile");
   for (const bool is_loaded : {false, true}) {
     const auto file = *test::OpenBytes(bytes);
     if (is_loaded) BOOST_TEST_REQUIRE(file->KeyHashes().has_value());
