@@ -17,8 +17,6 @@
 namespace tandem::engine {
 namespace {
 
-using index::RowSet;
-
 // The largest timestamp of the column's Puts; nullopt when the file has none.
 std::optional<int64_t> NewestPut(const format::StoreFile& file,
                                  const format::IndexColumnRecord& column) {

@@ -38,7 +38,7 @@ void OverlapCharge::ShrinkTo(uint64_t bytes) {
   bytes_ = bytes;
 }
 
-const index::RowSet* PairOverlap::Dead(format::IndexId index) const {
+const RowSet* PairOverlap::Dead(format::IndexId index) const {
   for (const auto& [id, set] : dead) {
     if (id == index) return set.get();
   }
@@ -46,10 +46,10 @@ const index::RowSet* PairOverlap::Dead(format::IndexId index) const {
 }
 
 uint64_t PairOverlap::size_bytes() const {
-  std::set<const index::RowSet*> sets{older_shared.get(), newer_shared.get()};
+  std::set<const RowSet*> sets{older_shared.get(), newer_shared.get()};
   for (const auto& [id, set] : dead) sets.insert(set.get());
   uint64_t bytes = sizeof(PairOverlap) + dead.capacity() * sizeof(dead[0]);
-  for (const index::RowSet* set : sets) {
+  for (const RowSet* set : sets) {
     if (set != nullptr) bytes += set->size_bytes();
   }
   return bytes;

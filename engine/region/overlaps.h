@@ -71,7 +71,7 @@ class OverlapCharge {
 /// The overlap of an older and a newer file, by sequence. An empty set is null; equal sets are one
 /// object. Immutable. Threads: any.
 struct PairOverlap {
-  using Set = std::shared_ptr<const index::RowSet>;
+  using Set = std::shared_ptr<const RowSet>;
 
   Set older_shared;  ///< Rows of the older file that the newer one may hold.
   Set newer_shared;  ///< Rows of the newer file that the older one may hold.
@@ -82,7 +82,7 @@ struct PairOverlap {
   std::vector<std::pair<format::IndexId, Set>> dead;
   OverlapCharge charge;
 
-  const index::RowSet* Dead(format::IndexId index) const;
+  const RowSet* Dead(format::IndexId index) const;
   /// Of the distinct sets.
   uint64_t size_bytes() const;
 };

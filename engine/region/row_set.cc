@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace tandem::index {
+namespace tandem::engine {
 namespace {
 
 constexpr uint32_t kRankBits = 512;
@@ -129,4 +129,4 @@ std::shared_ptr<const RowSet> RowSet::Builder::Finish() {
   return set;
 }
 
-}  // namespace tandem::index
+}  // namespace tandem::engine

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace tandem::index {
+namespace tandem::engine {
 
 /// Threads: any.
 class RowSet {
@@ -80,4 +80,4 @@ class RowSet::Builder {
   std::vector<uint64_t> words_;
 };
 
-}  // namespace tandem::index
+}  // namespace tandem::engine

@@ -50,7 +50,7 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
     RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, &hits));
   }
   if (!source.file_overlaps.empty()) {
-    index::SortUnique(&hits, source.file->row_count());
+    SortUnique(&hits, source.file->row_count());
     RemoveDead(source, path.index->id, &hits);
   }
   if (ordinals->empty()) {
@@ -214,7 +214,7 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
     }
     RETURN_IF_ERROR(status);
   }
-  index::SortUnique(&candidates.ordinals, source.file->row_count());
+  SortUnique(&candidates.ordinals, source.file->row_count());
   return candidates;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace tandem::index {
+namespace tandem::engine {
 namespace {
 
 // With one ordinal in this many rows or more, walking the whole bitmap costs less than sorting.
@@ -71,4 +71,4 @@ void SortUnique(std::vector<uint32_t>* ordinals, uint32_t row_count) {
   ordinals->erase(std::unique(ordinals->begin(), ordinals->end()), ordinals->end());
 }
 
-}  // namespace tandem::index
+}  // namespace tandem::engine

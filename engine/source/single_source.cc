@@ -10,7 +10,7 @@ namespace tandem::engine {
 void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uint32_t>* ordinals) {
   for (const FileOverlap& file_overlap : source.file_overlaps) {
     if (!file_overlap.supersedes) continue;
-    const index::RowSet* dead = file_overlap.pair->Dead(index);
+    const RowSet* dead = file_overlap.pair->Dead(index);
     if (dead != nullptr) dead->RemoveFrom(ordinals);
   }
 }
@@ -25,7 +25,7 @@ bool OverlapsNothing(const Cluster& cluster, const FileSource& source) {
 
 Result<bool> OverlapProbe::MayHold(uint32_t ordinal) {
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    const index::RowSet* here = source_.file_overlaps[i].here;
+    const RowSet* here = source_.file_overlaps[i].here;
     if (here != nullptr && here->Find(ordinal, &ranks_[i])) return true;
   }
   if (!needs_hashes_) return false;

@@ -17,10 +17,10 @@ namespace tandem::engine {
 
 /// Another file of a cluster that may hold rows of a file, and what is known about the shared rows.
 struct FileOverlap {
-  size_t other = 0;                      ///< In Cluster::files.
-  const PairOverlap* pair = nullptr;     ///< nullptr: nothing is known.
-  const index::RowSet* here = nullptr;   ///< Of `pair`, this file's shared rows; nullptr: none.
-  const index::RowSet* there = nullptr;  ///< Of `pair`, the other file's.
+  size_t other = 0;                   ///< In Cluster::files.
+  const PairOverlap* pair = nullptr;  ///< nullptr: nothing is known.
+  const RowSet* here = nullptr;       ///< Of `pair`, this file's shared rows; nullptr: none.
+  const RowSet* there = nullptr;      ///< Of `pair`, the other file's.
   /// The other file is newer and wholly visible: it makes postings of this one dead.
   bool supersedes = false;
 

@@ -115,7 +115,7 @@ class Files {
       const int64_t micros = ProcessorMicros() - begin;
       BOOST_REQUIRE(pairs.has_value());
       const engine::PairOverlap& pair = pairs->front();
-      const index::RowSet* dead = pair.Dead(format::IndexId(1));
+      const engine::RowSet* dead = pair.Dead(format::IndexId(1));
       std::fprintf(
           stderr,
           "%-44s from %s %6.1f ns a row and older file; recording %.1f ns, %.1f B a row; "

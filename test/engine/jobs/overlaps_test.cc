@@ -88,7 +88,7 @@ bool Supersedes(const PlainRow& row, const format::IndexColumnRecord& column, in
   });
 }
 
-std::vector<uint32_t> MembersOf(const index::RowSet* set) {
+std::vector<uint32_t> MembersOf(const engine::RowSet* set) {
   std::vector<uint32_t> members;
   if (set == nullptr) return members;
   for (uint32_t rank = 0; rank < set->count(); ++rank) members.push_back(set->At(rank));

@@ -205,7 +205,7 @@ class WideHistory {
     options.indexes.push_back({"by_b", {{"g", "b", ColumnType::kText, false}}});
     return options;
   }
-  static bool Has(const index::RowSet* rows, uint32_t row) {
+  static bool Has(const engine::RowSet* rows, uint32_t row) {
     return rows != nullptr && rows->Contains(row);
   }
 

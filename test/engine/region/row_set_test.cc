@@ -8,7 +8,7 @@
 
 #include "test/support/test_random.h"
 
-namespace tandem::index {
+namespace tandem::engine {
 namespace {
 
 using test::TestRandom;
@@ -91,4 +91,4 @@ BOOST_AUTO_TEST_CASE(EqualMembersMakeEqualSets) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::index
+}  // namespace tandem::engine

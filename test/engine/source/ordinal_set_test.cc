@@ -7,7 +7,7 @@
 
 #include "test/support/test_random.h"
 
-namespace tandem::index {
+namespace tandem::engine {
 namespace {
 
 using test::TestRandom;
@@ -42,4 +42,4 @@ BOOST_AUTO_TEST_CASE(RandomOrdinalsAgreeWithStdSort) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::index
+}  // namespace tandem::engine
