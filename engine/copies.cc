@@ -45,7 +45,7 @@ Result<PinnedStore> EngineImpl::PinStoreAlone() {
 
 Status EngineImpl::Checkpoint(const std::string& path) {
   GatePass pass(calls_);
-  if (!pass.inside()) return Status::Closed("the database is closed");
+  if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
   return WriteCheckpoint(
       pinned, {.file_system = environment_.file_system, .random = environment_.random}, path);
@@ -53,7 +53,7 @@ Status EngineImpl::Checkpoint(const std::string& path) {
 
 Result<BackupInfo> EngineImpl::Backup(const std::string& directory) {
   GatePass pass(calls_);
-  if (!pass.inside()) return Status::Closed("the database is closed");
+  if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
   return WriteBackup(pinned,
                      {.file_system = environment_.file_system,

@@ -29,8 +29,6 @@ std::string_view SectionText(const format::BrokenSection& broken) {
   }
 }
 
-Status Closed() { return Status::Closed("the database is closed"); }
-
 constexpr int64_t kHourMicros = 3'600'000'000;
 // The time is saved by an edit of its own if the saved time is older than this.
 constexpr int64_t kMarkLagMicros = 24 * kHourMicros;
@@ -48,6 +46,8 @@ bool NoneIsRetired(const std::vector<std::shared_ptr<Region>>& regions) {
 }
 
 }  // namespace
+
+Status EngineImpl::Closed() { return Status::Closed("the database is closed"); }
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options,
                                              const Tuning& tuning, const Environment& environment) {

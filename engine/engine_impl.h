@@ -89,6 +89,8 @@ class EngineImpl final : public Engine {
 
  private:
   // engine_impl.cc
+  /// What a call after Close returns.
+  static Status Closed();
   void BuildComponents();
   void BuildMaintenance();
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);

@@ -9,11 +9,6 @@
 #include "index/key.h"
 
 namespace tandem::engine {
-namespace {
-
-Status Closed() { return Status::Closed("the database is closed"); }
-
-}  // namespace
 
 // A region that is split meanwhile has no rows any more: the table, which has its parts by then, is
 // found again.
