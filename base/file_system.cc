@@ -9,7 +9,7 @@ namespace tandem::base {
 Status CheckFileName(const std::string& name) {
   const bool is_plain = !name.empty() && name != "." && name != ".." &&
                         name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-  if (is_plain) return Status();
+  if (is_plain) return {};
   return Status::InvalidArgument("'" + name + "' is not the name of a file in a directory");
 }
 

@@ -88,7 +88,7 @@ class FilePin {
 };
 
 inline FilePin File::Pin() { return FilePin(); }
-inline Status File::StartWriteBack(uint64_t, uint64_t) { return Status(); }
+inline Status File::StartWriteBack(uint64_t, uint64_t) { return {}; }
 
 /// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.
 struct IoRequest {

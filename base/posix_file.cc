@@ -115,7 +115,7 @@ Status PosixFile::Write(uint64_t offset, std::string_view data) {
   });
   if (error != 0) return PosixError(ActionAt("write", offset + done), name_, error);
   if (done < data.size()) return PosixError(ActionAt("write", offset + done), name_, EIO);
-  return Status();
+  return {};
 }
 
 Status PosixFile::DataSync() {
@@ -129,7 +129,7 @@ Status PosixFile::StartWriteBack(uint64_t offset, uint64_t size_bytes) {
     return sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(size_bytes),
                            SYNC_FILE_RANGE_WRITE);
   });
-  if (error == 0 || IsUnknownHere(error)) return Status();
+  if (error == 0 || IsUnknownHere(error)) return {};
   return PosixError("begin to write back", name_, error);
 }
 
@@ -145,10 +145,10 @@ Status PosixFile::Truncate(uint64_t size_bytes) {
 }
 
 Status PosixFile::Preallocate(uint64_t size_bytes) {
-  if (size_bytes == 0) return Status();
+  if (size_bytes == 0) return {};
   const int error = Repeat(
       [&] { return fallocate(fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size_bytes)); });
-  if (error == 0 || IsUnknownHere(error)) return Status();
+  if (error == 0 || IsUnknownHere(error)) return {};
   return PosixError("reserve space for", name_, error);
 }
 

@@ -27,7 +27,7 @@ Status SyncDescriptor(int fd, const std::string& path) {
       return PosixError("sync the directory", path, error);
     }
   }
-  return Status();
+  return {};
 }
 
 class PosixDirectory final : public Directory {
@@ -105,7 +105,7 @@ Status PosixDirectory::Link(Directory& from, const std::string& name, const std:
   if (!S_ISREG(attributes.st_mode)) {
     return Status::IoError("cannot link '" + name + "': it is not a regular file");
   }
-  if (linkat(source->fd(), name.c_str(), fd(), new_name.c_str(), 0) == 0) return Status();
+  if (linkat(source->fd(), name.c_str(), fd(), new_name.c_str(), 0) == 0) return {};
   const int error = errno;
   const Status status = PosixError("link", name, error);
   return IsNoPlaceForLinks(error) ? Status::Unsupported(std::string(status.message())) : status;

@@ -110,7 +110,7 @@ class PosixSharedLock final : public SharedLock {
   // Locks the lower byte before it unlocks the higher one.
   Status Lower(uint64_t bound) override {
     const uint64_t last = bound == 0 ? 0 : bound - 1;
-    if (last >= last_) return Status();
+    if (last >= last_) return {};
     RETURN_IF_ERROR(Set(F_RDLCK, last));
     const uint64_t before = std::exchange(last_, last);
     return Set(F_UNLCK, before);
@@ -118,7 +118,7 @@ class PosixSharedLock final : public SharedLock {
   Status Set(short type, uint64_t number) {
     struct flock range = RangeOf(type, number, 1);
     const int error = LockCall(file_.fd(), F_OFD_SETLK, &range);
-    if (error == 0) return Status();
+    if (error == 0) return {};
     const Status status = PosixError("lock", name_, error);
     return IsNoLockHere(error) ? Status::Unsupported(std::string(status.message())) : status;
   }
@@ -161,7 +161,7 @@ std::vector<int64_t> FindSharedHolders(int fd) {
 bool DirectoryLock::is_held() const { return descriptor_.is_open() && holder_ == getpid(); }
 
 Status DirectoryLock::Acquire(int directory_fd, const std::string& path) {
-  if (is_held()) return Status();
+  if (is_held()) return {};
   Descriptor descriptor(OpenAt(directory_fd, ".", O_RDONLY | O_DIRECTORY));
   if (!descriptor.is_open()) return PosixError("lock", path, errno);
   int error = 0;
@@ -172,7 +172,7 @@ Status DirectoryLock::Acquire(int directory_fd, const std::string& path) {
   }
   descriptor_ = std::move(descriptor);
   holder_ = getpid();
-  return Status();
+  return {};
 }
 
 void DirectoryLock::Release() {

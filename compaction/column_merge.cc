@@ -125,7 +125,7 @@ Status ColumnMerger::BeginFamily(const format::ColumnStream& columns) {
   family_ = columns.family();
   deletes_.assign(columns.family_deletes().begin(), columns.family_deletes().end());
   stays_.assign(deletes_.size(), retention_.older_sources_may_hold_row);
-  return Status();
+  return {};
 }
 
 Status ColumnMerger::RetainColumn(const format::ColumnStream& columns) {
@@ -150,7 +150,7 @@ Status ColumnMerger::RetainColumn(const format::ColumnStream& columns) {
 }
 
 Status ColumnMerger::EndFamily() {
-  if (!std::exchange(in_family_, false)) return Status();
+  if (!std::exchange(in_family_, false)) return {};
   retained_.clear();
   for (size_t i = 0; i < deletes_.size(); ++i) {
     if (stays_[i]) retained_.push_back(deletes_[i]);
@@ -160,7 +160,7 @@ Status ColumnMerger::EndFamily() {
 
 // Writes `cells`, a part of retained_.
 Status ColumnMerger::Write(std::span<const format::Cell> cells, bool family_deletes) {
-  if (cells.empty()) return Status();
+  if (cells.empty()) return {};
   if (forgets_sequences_) {
     for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
   }
@@ -175,7 +175,7 @@ Status ColumnMerger::Write(std::span<const format::Cell> cells, bool family_dele
 Status ColumnMerger::CheckCancelled() const {
   // Relaxed: the flag orders nothing; it only has to be seen eventually.
   if (options_.cancelled == nullptr || !options_.cancelled->load(std::memory_order_relaxed)) {
-    return Status();
+    return {};
   }
   return Status::Cancelled("the merge was asked to stop");
 }

@@ -168,11 +168,11 @@ Result<std::optional<MergeResult>> Merger::Run() {
 
 Status Merger::BeginFile() {
   ASSIGN_OR_RETURN(writer_, output_->NextFile());
-  if (may_roll_) return Status();
+  if (may_roll_) return {};
   for (const auto& source : sources_) {
     if (source->gives_sections) AddSections(source.get());
   }
-  return Status();
+  return {};
 }
 
 // Every file of the run gets the sequence bounds of all inputs.
@@ -211,12 +211,12 @@ Status Merger::OpenSource(const MergeInput& input) {
     ASSIGN_OR_RETURN(format::IndexSection* const section, input.file->Index(index.id));
     if (section != nullptr) sections.push_back(section);
   }
-  if (input.low > 0 || input.high < input.file->row_count()) return Status();
-  if (sections.size() < options_.table->indexes.size()) return Status();
+  if (input.low > 0 || input.high < input.file->row_count()) return {};
+  if (sections.size() < options_.table->indexes.size()) return {};
   source->gives_sections = true;
   source->row_count = input.file->row_count();
   source->sections = std::move(sections);
-  return Status();
+  return {};
 }
 
 bool Merger::ComesBefore(size_t a, size_t b) const {
@@ -228,13 +228,13 @@ bool Merger::ComesBefore(size_t a, size_t b) const {
 }
 
 Status Merger::CheckCancelled() {
-  if (options_.cancelled == nullptr) return Status();
+  if (options_.cancelled == nullptr) return {};
   uint64_t blocks = 0;
   for (const auto& source : sources_) blocks += source->rows.blocks_read();
-  if (blocks == blocks_checked_) return Status();
+  if (blocks == blocks_checked_) return {};
   blocks_checked_ = blocks;
   // Relaxed: the flag orders nothing; it only has to be seen eventually.
-  if (!options_.cancelled->load(std::memory_order_relaxed)) return Status();
+  if (!options_.cancelled->load(std::memory_order_relaxed)) return {};
   return Status::Cancelled("the merge was asked to stop");
 }
 
@@ -261,7 +261,7 @@ Status Merger::GatherRow() {
   } while (sources_[tree_->top()]->rows.valid() && sources_[tree_->top()]->rows.key() == key_);
   ++result_.rows_in;
   if (!row_is_wide_) result_.cells_in += cells_.size();
-  return Status();
+  return {};
 }
 
 Status Merger::MergeWideRow() {
@@ -280,7 +280,7 @@ Status Merger::MergeWideRow() {
                    MergeColumns(std::move(row), options_, next_writer, writer_));
   result_.cells_in += totals.cells_in;
   result_.cells_out += totals.cells_out;
-  return Status();
+  return {};
 }
 
 // The current file, or the next one when that has reached its limits. Counts the row.
@@ -310,7 +310,7 @@ Status Merger::RetainRow() {
   }
   retained_.clear();
   format::RetainCells(row, retention, &retained_);
-  return Status();
+  return {};
 }
 
 Status Merger::WriteRow() {
@@ -348,17 +348,17 @@ Status Merger::CopyRow(const Part& part) {
                    writer_->AddRow(key_, retained_, format::RowEntries::kCopied));
   source->map[part.ordinal] = ordinal.value;
   ++result_.rows_copied;
-  if (!may_roll_) return Status();
+  if (!may_roll_) return {};
   for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
     RETURN_IF_ERROR(writer_->index(i).CountRow(key_, retained_));
   }
-  return Status();
+  return {};
 }
 
 // The entries of the row do not come with the sections of its sources, except those of one part:
 // subtracts them.
 Status Merger::TakeOutOfDigests(const Part* except) {
-  if (may_roll_) return Status();
+  if (may_roll_) return {};
   for (const Part& part : parts_) {
     if (&part == except || !part.source->gives_sections) continue;
     const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
@@ -366,7 +366,7 @@ Status Merger::TakeOutOfDigests(const Part* except) {
       RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
     }
   }
-  return Status();
+  return {};
 }
 
 // A single file that the caller created.
@@ -374,7 +374,7 @@ class SingleFileOutput final : public MergeOutput {
  public:
   explicit SingleFileOutput(format::StoreFileWriter* writer) : writer_(writer) {}
   Result<format::StoreFileWriter*> NextFile() override { return writer_; }
-  Status Finished(const format::StoreFileSummary&) override { return Status(); }
+  Status Finished(const format::StoreFileSummary&) override { return {}; }
 
  private:
   format::StoreFileWriter* writer_;

@@ -20,7 +20,7 @@ constexpr uint32_t kBlockSizeMax = 1 << 20;
 Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
 
 Status CheckName(std::string_view kind, const std::string& name) {
-  if (format::IsValidName(name)) return Status();
+  if (format::IsValidName(name)) return {};
   return Invalid(std::string(kind) + " name " + base::Quote(name) + ": expected 1 to " +
                  std::to_string(kNameBytesMax) + " bytes without control characters");
 }
@@ -57,7 +57,7 @@ Status CheckFamily(const FamilyOptions& family) {
     return Invalid(where + "block size " + std::to_string(family.block_size_bytes) +
                    ", expected 512 to 1048576");
   }
-  return Status();
+  return {};
 }
 
 Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
@@ -75,7 +75,7 @@ Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
     table->families.push_back(
         {.id = format::FamilyId(static_cast<uint8_t>(table->families.size())), .options = family});
   }
-  return Status();
+  return {};
 }
 
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
@@ -103,7 +103,7 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
                            .type = column.type,
                            .descending = column.descending});
   table->indexes.push_back(std::move(index));
-  return Status();
+  return {};
 }
 
 }  // namespace

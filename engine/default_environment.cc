@@ -62,7 +62,7 @@ Status CheckOptions(const Options& options) {
     return Status::InvalidArgument("open_files_max is " + std::to_string(options.open_files_max) +
                                    ", expected 0 or " + std::to_string(kOpenFilesMin) + " or more");
   }
-  return Status();
+  return {};
 }
 
 uint32_t OpenFilesMax(const Options& options) {
@@ -113,16 +113,14 @@ Tuning TuningFor(const Options& options) {
   tuning.overlap_bytes = options.memory_bytes / kOverlapPart;
   tuning.block_cache_bytes =
       options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
-  tuning.region_bytes_max =
-      options.region_bytes_max == 0 ? UINT64_MAX : options.region_bytes_max;
+  tuning.region_bytes_max = options.region_bytes_max == 0 ? UINT64_MAX : options.region_bytes_max;
   tuning.open_files_max = OpenFilesMax(options);
   tuning.rings_max = RingsMax(options);
   tuning.merge_window_bytes =
       std::clamp(options.memory_bytes / kMergeWindowPart / options.background_threads,
                  kMergeWindowBytesMin, Tuning().merge_window_bytes);
-  tuning.merge_entry_bytes =
-      std::max(options.memory_bytes / kMergeEntryPart / options.background_threads,
-               kMergeEntryBytesMin);
+  tuning.merge_entry_bytes = std::max(
+      options.memory_bytes / kMergeEntryPart / options.background_threads, kMergeEntryBytesMin);
   tuning.file_rows = static_cast<uint32_t>(
       std::min<uint64_t>(options.memory_bytes / kMemoryOfFileRow, kRowsPerFileMax));
   tuning.read_buffer_bytes = options.memory_bytes / kReadBufferPart;

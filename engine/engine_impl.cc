@@ -99,7 +99,7 @@ Status EngineImpl::Start() {
   ReportClock();
   maintenance_->ScheduleOverlaps();
   scrubber_->Start();
-  return Status();
+  return {};
 }
 
 void EngineImpl::BuildComponents() {
@@ -215,13 +215,13 @@ Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
-  if (batch.operation_count() == 0) return Status();
+  if (batch.operation_count() == 0) return {};
   RETURN_IF_ERROR(gate_->Admit(
       {.tables = plan.tables, .bytes = batch.size_bytes(), .no_wait = options.no_wait}));
   RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
   if (time_.TakeChange()) ReportClock();
   monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
-  return Status();
+  return {};
 }
 
 Status EngineImpl::CreateTable(const TableOptions& options) {
@@ -275,7 +275,7 @@ Status EngineImpl::FlushTable(std::string_view table) {
   while (true) {
     ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
     RETURN_IF_ERROR(maintenance_->Flush(regions));
-    if (NoneIsRetired(regions)) return Status();
+    if (NoneIsRetired(regions)) return {};
   }
 }
 
@@ -296,7 +296,7 @@ Status EngineImpl::Compact(std::string_view table) {
   while (true) {
     ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
     for (const auto& region : regions) RETURN_IF_ERROR(maintenance_->Compact(region));
-    if (NoneIsRetired(regions)) return Status();
+    if (NoneIsRetired(regions)) return {};
   }
 }
 
@@ -307,7 +307,7 @@ Result<SplitResult> EngineImpl::Split(std::string_view table, const SplitOptions
 }
 
 Status EngineImpl::FlushEverything() {
-  if (!health_.CheckWritable().ok()) return Status();
+  if (!health_.CheckWritable().ok()) return {};
   return FlushTable({});
 }
 
@@ -369,13 +369,13 @@ Status EngineImpl::SealLog() {
   RETURN_IF_ERROR(maintenance_->DropSegments());
   // Opening a database counts as using it, even if nothing is written.
   KeepTime().Ignore("the next open judges the clock by an older time");
-  return Status();
+  return {};
 }
 
 // Commits an edit with only the counters if those of the catalog are old.
 Status EngineImpl::KeepTime() {
   const int64_t kept = database_.opened.storage->catalog().counters.clock_high_micros;
-  if (time_.Now() - kept < kMarkLagMicros) return Status();
+  if (time_.Now() - kept < kMarkLagMicros) return {};
   CatalogEditor::Change change;
   change.prepare = [](const format::Catalog&, format::CatalogEdit*) { return Status(); };
   change.publish = [] {};

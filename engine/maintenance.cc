@@ -288,7 +288,7 @@ void Maintenance::DropInBackground() {
 Status Maintenance::DropSegments() {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
   const format::SequenceNumber oldest = deps_.regions->oldest_unflushed();
-  if (deps_.segments->Droppable(oldest).empty()) return Status();
+  if (deps_.segments->Droppable(oldest).empty()) return {};
   std::vector<format::FileNumber> dropped;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {

@@ -90,7 +90,7 @@ Status OpenHandles::CheckNoneOpen() const {
     for (const uint64_t sequence : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
   const size_t count = cursors.size() + snapshots.size();
-  if (count == 0) return Status();
+  if (count == 0) return {};
   std::sort(cursors.begin(), cursors.end());
   std::string open = List(cursors, "cursor", "");
   if (!cursors.empty() && !snapshots.empty()) open += " and ";

@@ -91,7 +91,7 @@ Status Recovery::AddTables(const format::Catalog& catalog) {
     }
     database_.regions->Add(table, std::move(regions));
   }
-  return Status();
+  return {};
 }
 
 Status Recovery::ReplayFrame(const format::Frame& frame) {
@@ -101,14 +101,14 @@ Status Recovery::ReplayFrame(const format::Frame& frame) {
   for (Region* region : applied.regions) {
     if (IsFull(*region->active(), options_.tuning.memstore_bytes)) region->SwitchMemstore();
   }
-  return Status();
+  return {};
 }
 
 Status Recovery::AttachFiles(const format::Catalog& catalog) {
   for (const auto& [id, record] : catalog.regions) {
     RETURN_IF_ERROR(AttachRegionFiles(catalog, record));
   }
-  return Status();
+  return {};
 }
 
 Status Recovery::AttachRegionFiles(const format::Catalog& catalog,
@@ -127,7 +127,7 @@ Status Recovery::AttachRegionFiles(const format::Catalog& catalog,
   const std::shared_ptr<const Table> table = database_.regions->Find(record.table);
   Region& region = table->RegionOf(record.start_key);
   region.Update([&slices](RegionVersion* version) { version->files = std::move(slices); });
-  return Status();
+  return {};
 }
 
 void Recovery::RestoreCounters(const format::Catalog& catalog) {

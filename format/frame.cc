@@ -82,7 +82,7 @@ Status FrameReader::FindAll(const std::function<Status(const Frame& frame)>& vis
     if (!found) break;
     RETURN_IF_ERROR(visit(found->frame));
   }
-  return Status();
+  return {};
 }
 
 // Checks what the header alone shows: lengths fit the file, and a group of n sequence numbers has

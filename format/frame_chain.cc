@@ -35,7 +35,7 @@ Status CheckLink(const DecodedFrame& found, std::string_view file_name, const Fr
         file_name, found.offset,
         Mismatch("durable mark of frame: below", frame.first_sequence, frame.durable_mark));
   }
-  return Status();
+  return {};
 }
 
 void Extend(const DecodedFrame& found, FrameChain* chain) {
@@ -62,7 +62,7 @@ Status CheckGap(FrameReader* reader, std::string_view file_name, const FrameChai
                             std::to_string(chain.last_sequence));
   }
   reader->set_reason(reason);
-  return Status();
+  return {};
 }
 
 }  // namespace

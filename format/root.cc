@@ -203,7 +203,7 @@ Status WriteRoot(base::File* file, RootFile* root, bool both) {
     RETURN_IF_ERROR(WriteSlot(file, *root, 1 - root->slot));
     root->slot = 1 - root->slot;
   }
-  return Status();
+  return {};
 }
 
 Status RewriteRoot(base::File* file, const RootFile& root) {

@@ -115,7 +115,7 @@ Status StoreFile::VerifyEndPadding() const {
       const size_t bad = bytes.find_first_not_of('\0');
       if (bad != bytes.npos) return file.Corrupt(from + bad, "padding is not zero");
     }
-    return Status();
+    return {};
   };
   for (const uint64_t offset : impl_->footer.table_offsets) {
     RETURN_IF_ERROR(zeros(offset));

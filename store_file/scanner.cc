@@ -146,7 +146,7 @@ RowStream::~RowStream() = default;
 
 Status RowStream::Next() {
   valid_ = false;
-  if (next_ >= end_) return Status();
+  if (next_ >= end_) return {};
   if (carrier_ == nullptr) RETURN_IF_ERROR(Start());
   RETURN_IF_ERROR(carrier_->MoveTo(next_));
   std::swap(key_, previous_key_);
@@ -157,14 +157,14 @@ Status RowStream::Next() {
   RETURN_IF_ERROR(MoveFamilies());
   started_ = valid_ = true;
   ++next_;
-  return Status();
+  return {};
 }
 
 Status RowStream::Cells(std::vector<Cell>* out) const {
   for (const auto& cursor : cursors_) {
     if (cursor->is_on_row()) RETURN_IF_ERROR(cursor->Cells(out));
   }
-  return Status();
+  return {};
 }
 
 bool RowStream::is_wide() const {
@@ -206,7 +206,7 @@ Status RowStream::Start() {
     cursors_.push_back(std::make_unique<Cursor>(data, next_, end_, read_bytes));
     if (data == carrier) carrier_ = cursors_.back().get();
   }
-  return Status();
+  return {};
 }
 
 // Moves the other families to the row of the carrier.
@@ -221,7 +221,7 @@ Status RowStream::MoveFamilies() {
                              " has another key at ordinal " + std::to_string(next_));
     }
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

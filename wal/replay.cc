@@ -50,14 +50,14 @@ Status CheckLength(const Opened& opened) {
         opened.name, std::min(opened.size_bytes, bound->length_bytes),
         format::Mismatch("bytes of file", bound->length_bytes, opened.size_bytes));
   }
-  if (opened.vouched == nullptr) return Status();
+  if (opened.vouched == nullptr) return {};
   const uint64_t length = opened.vouched->length_bytes;
   if (opened.size_bytes < length || (bound != nullptr && opened.size_bytes != length)) {
     return format::CorruptionAt(
         opened.name, std::min(opened.size_bytes, length),
         format::Mismatch("bytes of file, as its successor says", length, opened.size_bytes));
   }
-  return Status();
+  return {};
 }
 
 Result<std::vector<Opened>> OpenAll(const std::vector<ReplaySegment>& segments,
@@ -90,7 +90,7 @@ Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& 
                                 format::HashMismatch("last checksum, as ROOT says",
                                                      bound->last_checksum, end.last_checksum));
   }
-  if (vouched == nullptr) return Status();
+  if (vouched == nullptr) return {};
   if (end.last_checksum != vouched->last_checksum) {
     return format::CorruptionAt(opened.name, end.length_bytes,
                                 format::HashMismatch("last checksum, as its successor says",
@@ -101,7 +101,7 @@ Status CheckEnd(const Opened& opened, const SegmentEnd& end, const std::string& 
                                 format::Mismatch("last sequence, as its successor says",
                                                  vouched->last_sequence, end.last_sequence));
   }
-  return Status();
+  return {};
 }
 
 // Bytes from `end` to the last one that is not zero.

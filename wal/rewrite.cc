@@ -28,7 +28,7 @@ class Rewriting {
       to_.Append(frame);
       if (to_.size_bytes() - to_.end().length_bytes >= kWriteBytes) RETURN_IF_ERROR(to_.Write());
     }
-    return Status();
+    return {};
   }
 
  private:

@@ -73,7 +73,7 @@ struct SegmentWriter::Impl {
   // page is left out: the next frame is going to be written to it.
   Status StartWriteBack() {
     const uint64_t end = buffered.length_bytes / kPageBytes * kPageBytes;
-    if (end < write_back_end + kWriteBackBytes) return Status();
+    if (end < write_back_end + kWriteBackBytes) return {};
     const Status status = file->StartWriteBack(write_back_end, end - write_back_end);
     write_back_end = end;
     return status.ok() ? status : Poison(status);
@@ -104,7 +104,7 @@ struct SegmentWriter::Impl {
       while (syncing) sync_ended.Wait(mutex);
       RETURN_IF_ERROR(CheckLocked());
       if (when == When::kUnlessDurable && synced.length_bytes >= asked.length_bytes) {
-        return Status();
+        return {};
       }
       syncing = true;
       through = written;
@@ -155,7 +155,7 @@ Status SegmentWriter::Write() {
   Impl& impl = *impl_;
   RETURN_IF_ERROR(impl.Check());
   if (impl.sealed) return Status::NoSpace(impl.file->name() + ": the segment is sealed");
-  if (impl.buffer.empty()) return Status();
+  if (impl.buffer.empty()) return {};
   const Status status =
       impl.file->Write(impl.buffered.length_bytes - impl.buffer.size(), impl.buffer);
   if (base::MayPassInPlace(status)) return impl.CutBack(status);
@@ -189,14 +189,14 @@ SegmentEnd SegmentWriter::synced_end() const {
 Status SegmentWriter::Close() {
   Impl& impl = *impl_;
   RETURN_IF_ERROR(impl.Check());
-  if (impl.closed) return Status();
+  if (impl.closed) return {};
   if (!impl.sealed) RETURN_IF_ERROR(Write());
   impl.sealed = true;
   const Status cut = impl.file->Truncate(impl.WrittenEnd().length_bytes);
   if (!cut.ok()) return impl.Poison(cut);
   RETURN_IF_ERROR(impl.DataSync(Impl::When::kAlways));
   impl.closed = true;
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::wal

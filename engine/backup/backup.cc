@@ -76,7 +76,7 @@ Status BackupWriter::CheckOwner() const {
     return Status::InvalidArgument(BackupRecordName(number) +
                                    " is a backup of another database; name another directory");
   }
-  return Status();
+  return {};
 }
 
 Result<BackupInfo> BackupWriter::Run() {
@@ -116,7 +116,7 @@ Status BackupWriter::CopyAll(BackupInfo* info) {
 
 Status BackupWriter::CopyOne(const BackupFile& file, bool is_trusted, BackupInfo* info) {
   ASSIGN_OR_RETURN(const bool is_there, IsThere(file, is_trusted));
-  if (is_there) return Status();
+  if (is_there) return {};
   const std::string name = file.name();
   const std::string source_name =
       file.is_segment ? SegmentName(file.number) : StoreFileName(file.number);

@@ -21,7 +21,7 @@ bool HasToBeCopied(const Status& status) {
 Status CheckLinked(StagedDatabase* draft, const std::string& name, uint64_t size_bytes) {
   ASSIGN_OR_RETURN(const auto file, draft->directory()->Open(name, base::OpenMode::kReadOnly));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-  if (size == size_bytes) return Status();
+  if (size == size_bytes) return {};
   return format::CorruptionAt(name, std::min(size, size_bytes),
                               format::Mismatch("bytes of file", size_bytes, size));
 }
@@ -43,7 +43,7 @@ Status AddStoreFile(const PinnedStore& pinned, const format::FileRecord& record,
 
 Status CheckHash(const std::string& name, const format::Hash128& expected,
                  const format::Hash128& found) {
-  if (found == expected) return Status();
+  if (found == expected) return {};
   return Status::Corruption(name + ": hash of the whole file: expected " +
                             format::HashText(expected) + ", found " + format::HashText(found));
 }

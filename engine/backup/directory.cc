@@ -101,7 +101,7 @@ Status BackupDirectory::Note(const std::string& name, const std::string& path) {
   if (unfinished) unfinished_.insert(*unfinished);
   if (unfinished || NumberAfter(kRecordPrefix, name) || IsBackupFileName(name)) {
     names_.insert(name);
-    return Status();
+    return {};
   }
   return Status::InvalidArgument("'" + path + "' holds '" + name +
                                  "', which is no part of a backup; name a directory of its own");
@@ -113,12 +113,12 @@ Status BackupDirectory::ReadRecord(uint64_t number) {
   Result<format::BackupRecord> record = format::ReadBackupRecord(file.get(), number);
   if (record) {
     records_.emplace(number, std::move(*record));
-    return Status();
+    return {};
   }
   const StatusCode code = record.error().code();
   if (code != StatusCode::kCorruption && code != StatusCode::kUnsupported) return record.error();
   if (!unfinished_.contains(number)) damaged_.emplace(number, record.error());
-  return Status();
+  return {};
 }
 
 uint64_t BackupDirectory::next_number() const {
@@ -138,7 +138,7 @@ std::set<std::string> BackupDirectory::ReferencedFiles() const {
 }
 
 Status BackupDirectory::CleanUpUnfinished() {
-  if (unfinished_.empty()) return Status();
+  if (unfinished_.empty()) return {};
   for (const uint64_t number : unfinished_) {
     const std::string record = BackupRecordName(number);
     if (!records_.contains(number) && names_.erase(record) > 0) {
@@ -167,11 +167,11 @@ Status BackupDirectory::RemoveRecord(uint64_t number) {
   RETURN_IF_ERROR(directory_->Sync());
   names_.erase(BackupRecordName(number));
   records_.erase(number);
-  return Status();
+  return {};
 }
 
 Status BackupDirectory::RemoveUnreferenced() {
-  if (!damaged_.empty() || !unfinished_.empty()) return Status();
+  if (!damaged_.empty() || !unfinished_.empty()) return {};
   const std::set<std::string> referenced = ReferencedFiles();
   for (auto name = names_.begin(); name != names_.end();) {
     if (!IsBackupFileName(*name) || referenced.contains(*name)) {
@@ -181,7 +181,7 @@ Status BackupDirectory::RemoveUnreferenced() {
     RETURN_IF_ERROR(directory_->Remove(*name));
     name = names_.erase(name);
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

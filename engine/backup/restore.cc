@@ -47,7 +47,7 @@ Status LocateInStore(std::unique_ptr<base::File> opened, const BackupFile& file)
     format::Findings findings(name, &report);
     RETURN_IF_ERROR(format::VerifyBlocks(*store, &findings));
   }
-  if (report.findings.empty()) return Status();
+  if (report.findings.empty()) return {};
   return Status::Corruption(report.findings.front().text);
 }
 
@@ -60,7 +60,7 @@ Status LocateInSegment(base::File* opened, const BackupFile& file) {
   ASSIGN_OR_RETURN(const uint64_t end, format::FollowChain(
                                            &reader, opened->name(),
                                            [](const format::Frame&) { return Status(); }, &chain));
-  if (end == file.size_bytes) return Status();
+  if (end == file.size_bytes) return {};
   return format::CorruptionAt(opened->name(), end, reader.reason());
 }
 

@@ -108,7 +108,7 @@ Status StagedDatabase::Finish(const format::Catalog& catalog,
   RETURN_IF_ERROR(format::CreateRoot(file.get(), root));
   RETURN_IF_ERROR(directory_->Sync());
   finished_ = true;
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

@@ -84,12 +84,12 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
     RecordOutcome(region, status);
     merged();
   }
-  return Status();
+  return {};
 }
 
 Status Compactor::CompactDueLocked(Region& region) {
   std::optional<Inputs> inputs = Pick(region, policy_);
-  if (!inputs.has_value()) return Status();  // It was done before the turn came.
+  if (!inputs.has_value()) return {};  // It was done before the turn came.
   const CancelFlag& cancelled = CancelFlagOf(region, *inputs);
   return CompactInputs(region, *std::move(inputs), cancelled);
 }
@@ -131,7 +131,7 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
     *budget -= BytesOf(inputs->slices());
     policy.bytes_max = *budget;
   }
-  return Status();
+  return {};
 }
 
 std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
@@ -160,7 +160,7 @@ Status Compactor::CompactLocked(Region& region) {
 // The last to hold the inputs, if its caller does not.
 Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
-  if (inputs.slices().empty()) return Status();
+  if (inputs.slices().empty()) return {};
   // Otherwise the heap that flushes freed would add to what the merge takes.
   base::ReturnFreeHeap();
   CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
@@ -181,17 +181,17 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag&
     event.files = size.files;
     event.rows = size.rows;
     event.bytes = size.bytes;
-    return Status();
+    return {};
   }));
   work_.monitor->CountRewritten(broken);
   inputs = {};
   // What the merge decoded of the inputs, and what was kept of them.
   work_.files->cache()->Freed(event.input_bytes);
-  return Status();
+  return {};
 }
 
 Status Compactor::RewriteBroken(Region& region) {
-  if (!HasBroken(region)) return Status();
+  if (!HasBroken(region)) return {};
   if (!region.TryBegin(Region::Work::kCompaction)) {
     return Status::Busy(region.Describe() + " is being compacted");
   }
@@ -211,7 +211,7 @@ Status Compactor::RewriteLocked(Region& region) {
     }
     RETURN_IF_ERROR(status);
   }
-  return Status();
+  return {};
 }
 
 // The oldest run with a broken section whose rewriting has not failed for good.

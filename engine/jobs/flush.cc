@@ -82,11 +82,11 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
   }
   kept_.clear();
   format::RetainCells(cells_, retention, &kept_);
-  if (kept_.empty()) return Status();
+  if (kept_.empty()) return {};
   RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
   RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
   if (recorder_ != nullptr) recorder_->AddRow(key, kept_);
-  return Status();
+  return {};
 }
 
 // The writer of the current file, or of the next one if the current one has reached its limits.
@@ -134,7 +134,7 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
   RETURN_IF_ERROR(run_.Finished(summary));
   if (recorder_ != nullptr) run_.last().file->KeepRecord(recorder_->Finish());
   recorder_.reset();
-  return Status();
+  return {};
 }
 
 Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
@@ -173,7 +173,7 @@ Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flu
     region.End(Region::Work::kFlush);
     RETURN_IF_ERROR(status);
   }
-  return Status();
+  return {};
 }
 
 void Flusher::Forget(const Region& region) {
@@ -191,7 +191,7 @@ void Flusher::Forget(const Region& region) {
 Status Flusher::FlushWaiting(Region& region, const std::function<void()>& flushed) {
   while (true) {
     ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region));
-    if (!had_one) return Status();
+    if (!had_one) return {};
     flushed();
   }
 }
@@ -211,7 +211,7 @@ Result<bool> Flusher::FlushOldest(Region& region) {
     event.files = size.files;
     event.rows = size.rows;
     event.bytes = size.bytes;
-    return Status();
+    return {};
   }));
   return true;
 }
@@ -269,7 +269,7 @@ Status Flusher::Install(Region& region, const Memstore& memstore, const Finished
   RETURN_IF_ERROR(work_.editor->Commit(change));
   base::MutexLock lock(mutex_);
   finished_.erase({region.id(), &memstore});
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

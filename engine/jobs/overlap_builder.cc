@@ -69,7 +69,7 @@ Status OverlapWorker::BuildMissing(Region& region) {
     region.End(Region::Work::kOverlaps);
     RETURN_IF_ERROR(status);
   }
-  return Status();
+  return {};
 }
 
 Status OverlapWorker::BuildInTurn(Region& region) {
@@ -81,7 +81,7 @@ Status OverlapWorker::BuildInTurn(Region& region) {
         WithoutMemstores(*region.version());  // They may have changed since the last walk.
     ASSIGN_OR_RETURN(found, BuildNext(region, at_end.version, &walked));
   }
-  return Status();
+  return {};
 }
 
 void OverlapWorker::DropRecords(const RegionVersion& version) {

@@ -71,7 +71,7 @@ Status RunWriter::Finished(const format::StoreFileSummary& summary) {
   finished_.push_back(std::move(finished));
   writer_.reset();
   work_.files->cache()->Freed(summary.size_bytes);
-  return Status();
+  return {};
 }
 
 FinishedRun RunWriter::Take() {

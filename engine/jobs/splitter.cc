@@ -42,7 +42,7 @@ Result<std::shared_ptr<Region>> FindRegion(const Table& table, const SplitOption
 }
 
 Status CheckMayGrow(const Table& table) {
-  if (table.regions.size() < kRegionsMax) return Status();
+  if (table.regions.size() < kRegionsMax) return {};
   return Invalid("table " + base::Quote(table.record->name) + " has " +
                  std::to_string(table.regions.size()) + " regions, the limit is " +
                  std::to_string(kRegionsMax));
@@ -53,7 +53,7 @@ Status CheckKey(const Region& region, const std::string& key) {
     return Invalid("the split key has " + std::to_string(key.size()) + " bytes, the limit is " +
                    std::to_string(kRowKeyBytesMax));
   }
-  if (key != region.start_key()) return Status();
+  if (key != region.start_key()) return {};
   return Invalid(region.Describe() + " begins at " + base::Quote(key) + " already");
 }
 
@@ -73,7 +73,7 @@ Status Measure(const Region& region, SplitResult* result) {
   result->left.bytes = sides.left.bytes;
   result->right.rows = sides.right.rows;
   result->right.bytes = sides.right.bytes;
-  return Status();
+  return {};
 }
 
 format::RegionRecord HalfOf(const Region& region, std::span<const FileSlice> files) {
@@ -147,7 +147,7 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, SplitResult* resu
                         .region_id = result->region_id,
                         .left_id = result->left.region_id,
                         .right_id = result->right.region_id});
-  return Status();
+  return {};
 }
 
 // Everything that the exchange needs is made before the edit, as far as that is possible: once the

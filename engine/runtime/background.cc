@@ -58,7 +58,7 @@ Status ThreadPool::Start(uint32_t thread_count) {
   } catch (const std::system_error& error) {
     return Status::OutOfMemory(std::string("cannot start a background thread: ") + error.what());
   }
-  return Status();
+  return {};
 }
 
 ThreadPool::~ThreadPool() {

@@ -13,7 +13,7 @@ void Health::Log(std::string_view line) const {
 }
 
 Status Health::CheckWritable() const {
-  if (!read_only_.load(std::memory_order_acquire)) return Status();
+  if (!read_only_.load(std::memory_order_acquire)) return {};
   return Status::ReadOnly(read_only_reason());
 }
 

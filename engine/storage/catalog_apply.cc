@@ -26,7 +26,7 @@ Status ApplyCounters(const CatalogCounters& from, CatalogCounters* to) {
     return Status::Corruption("catalog: a counter shrinks");
   }
   *to = from;
-  return Status();
+  return {};
 }
 
 // A catalog that was not made by edits does not count the memory of its first records.
@@ -42,7 +42,7 @@ Status RemoveFrom(Map* map, std::string_view what, const std::vector<Key>& keys,
     Forget(MemoryOf(found->second), catalog);
     map->Erase(key);
   }
-  return Status();
+  return {};
 }
 
 // Inserts a record or replaces the one with its id.
@@ -88,7 +88,7 @@ Status RemoveSegments(const std::vector<FileNumber>& numbers,
     return Misfit("segment", kept->number.value, "is older than one that is removed");
   }
   segments->erase(segments->begin(), kept);
-  return Status();
+  return {};
 }
 
 Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
@@ -105,7 +105,7 @@ Status ApplySegments(const CatalogEdit& edit, Catalog* catalog) {
 }
 
 Status CheckTable(const Catalog& catalog, TableId id) {
-  if (id.value < catalog.counters.next_table_id) return Status();
+  if (id.value < catalog.counters.next_table_id) return {};
   return Misfit("table", id.value, "its id was never given out");
 }
 
@@ -116,7 +116,7 @@ Status CheckFile(const Catalog& catalog, const FileRecord& file) {
   if (!catalog.tables.contains(file.table)) {
     return Misfit("file", file.number.value, "its table does not exist");
   }
-  return Status();
+  return {};
 }
 
 Status CheckSegments(const Catalog& catalog) {
@@ -128,7 +128,7 @@ Status CheckSegments(const Catalog& catalog) {
       return Misfit("segment", segment.number.value, "a store file has its number");
     }
   }
-  return Status();
+  return {};
 }
 
 Status RefersToMissing(const RegionRecord& region, FileNumber file) {
@@ -149,7 +149,7 @@ Status CheckReferences(const Catalog& catalog, const RegionRecord& region) {
           "refers to rows that file " + std::to_string(reference.file.value) + " does not have");
     }
   }
-  return Status();
+  return {};
 }
 
 // One table's regions, by start key, must cover every key exactly once.
@@ -168,7 +168,7 @@ Status CheckTiling(TableId table, std::vector<const RegionRecord*> regions) {
       return Misfit("region", region.id.value, "overlaps its neighbour or leaves a gap");
     }
   }
-  return Status();
+  return {};
 }
 
 Status CheckRegion(const Catalog& catalog, const RegionRecord& region) {
@@ -183,7 +183,7 @@ Status CheckRegion(const Catalog& catalog, const RegionRecord& region) {
 
 // The regions of each of `tables` that exists.
 Status CheckTilings(const Catalog& catalog, const std::set<TableId>& tables) {
-  if (tables.empty()) return Status();
+  if (tables.empty()) return {};
   std::map<TableId, std::vector<const RegionRecord*>> by_table;
   for (const TableId id : tables) {
     if (catalog.tables.contains(id)) by_table[id];
@@ -193,7 +193,7 @@ Status CheckTilings(const Catalog& catalog, const std::set<TableId>& tables) {
     if (regions != by_table.end()) regions->second.push_back(&region);
   }
   for (const auto& [id, regions] : by_table) RETURN_IF_ERROR(CheckTiling(id, regions));
-  return Status();
+  return {};
 }
 
 // The tables whose regions may cover other keys than before.
@@ -220,14 +220,14 @@ std::set<TableId> TablesToTile(const CatalogEdit& edit, const Catalog& before) {
 }
 
 Status CheckRemovedFiles(const CatalogEdit& edit, const Catalog& after) {
-  if (edit.remove_files.empty()) return Status();
+  if (edit.remove_files.empty()) return {};
   const std::set<FileNumber> removed(edit.remove_files.begin(), edit.remove_files.end());
   for (const auto& [id, region] : after.regions) {
     for (const FileReference& reference : region.files) {
       if (removed.contains(reference.file)) return RefersToMissing(region, reference.file);
     }
   }
-  return Status();
+  return {};
 }
 
 // CheckCatalog of a catalog that was right before the edit: only what the edit may have broken.
@@ -273,7 +273,7 @@ Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog) {
   RETURN_IF_ERROR(ApplyEditInPlace(edit, &changed));
   RETURN_IF_ERROR(CheckChange(edit, *catalog, changed));
   *catalog = std::move(changed);
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

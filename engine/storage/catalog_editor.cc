@@ -22,7 +22,7 @@ Status CatalogEditor::CommitInTurn(const Change& change) {
   format::CatalogEdit edit;
   format::CatalogCounters& counters = edit.counters.emplace(catalog.counters);
   RETURN_IF_ERROR(change.prepare(catalog, &edit));
-  if (IsEmpty(edit) && !change.counters_alone) return Status();
+  if (IsEmpty(edit) && !change.counters_alone) return {};
   counters.last_timestamp = std::max(counters.last_timestamp, time_->last_timestamp());
   counters.clock_high_micros = std::max(counters.clock_high_micros, time_->Now());
   counters.last_sequence = std::max(counters.last_sequence, last_sequence_().value);

@@ -98,7 +98,7 @@ Status CreateDatabaseIfAbsent(base::Directory* directory, base::RandomSource* ra
   if (!file) return file.error();
 
   const Result<format::RootFile> root = format::ReadRoot(file->get());
-  if (root && root->record.manifest.number.value != 0) return Status();
+  if (root && root->record.manifest.number.value != 0) return {};
   if (root) {
     RETURN_IF_ERROR(RemoveLeftovers(directory, files));
   } else {

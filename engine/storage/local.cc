@@ -71,7 +71,7 @@ LocalStorage::LocalStorage(Dependencies dependencies, RecoveredFiles files,
 
 // A process that inherited the storage through fork must not write: its parent does.
 Status LocalStorage::CheckOwner() const {
-  if (directory_->HoldsLock()) return Status();
+  if (directory_->HoldsLock()) return {};
   return Status::Busy("the database belongs to another process");
 }
 
@@ -159,7 +159,7 @@ Status LocalStorage::AddSegment(const format::SegmentRecord& record, LogMark mar
   if (!replacement_.old.empty()) edit.counters = replacement_.counters;
   RETURN_IF_ERROR(CommitInTurn(edit, mark));
   replacement_ = {};
-  return Status();
+  return {};
 }
 
 Status LocalStorage::CommitEdits(uint64_t epoch, const CatalogEdit& edit) {
@@ -186,7 +186,7 @@ Status LocalStorage::CommitInTurn(const CatalogEdit& edit, LogMark mark) {
     RemovePending();
     return Status();
   }).Ignore("what stays is removed after the next edit, or by the next open");
-  return Status();
+  return {};
 }
 
 // Removes the files that waited until the manifest was certain or for the end of a hold, unless a
@@ -248,7 +248,7 @@ Status LocalStorage::DeleteFile(FileNumber number) {
   if (manifest_.is_certain() && holds_ == 0 && !IsHeldByReader(number)) return RemoveFile(number);
   // A crash may show an edit that failed and names the file; or somebody reads or copies it.
   pending_deletes_.push_back(number);
-  return Status();
+  return {};
 }
 
 // Numbers are unique over all kinds, so at most one of the names exists.
@@ -257,7 +257,7 @@ Status LocalStorage::RemoveFile(FileNumber number) {
     const Status status = directory_->Remove(name);
     if (status.code() != StatusCode::kNotFound) return status;
   }
-  return Status();
+  return {};
 }
 
 Status LocalStorage::CloseCleanly() {

@@ -156,7 +156,7 @@ class ReadOnlyStorage : public Storage {
     const base::FilePool::Counters handles = handles_.counters();
     return {.open = handles.open, .reopened = handles.reopened};
   }
-  Status CloseCleanly() override { return Status(); }
+  Status CloseCleanly() override { return {}; }
 
  private:
   class Held;

@@ -118,7 +118,7 @@ void LocalLog::Discard(Spare spare) {
 Status LocalLog::PrepareFile() {
   {
     base::MutexLock lock(mutex_);
-    if (prepared_.file != nullptr) return Status();
+    if (prepared_.file != nullptr) return {};
   }
   ASSIGN_OR_RETURN(Spare spare, NewFile());
   const Status status = Guarded([&] { return spare.file->Preallocate(deps_.segment_bytes); });
@@ -153,7 +153,7 @@ Status LocalLog::Prepare(uint64_t bytes) {
   if (spare_.file == nullptr) {
     ASSIGN_OR_RETURN(spare_, NewFile());
   }
-  if (spare_.reserved_bytes == deps_.segment_bytes) return Status();
+  if (spare_.reserved_bytes == deps_.segment_bytes) return {};
   const Status status = spare_.file->Preallocate(deps_.segment_bytes);
   if (status.ok()) spare_.reserved_bytes = deps_.segment_bytes;
   if (status.code() != StatusCode::kNoSpace) return status;
@@ -161,7 +161,7 @@ Status LocalLog::Prepare(uint64_t bytes) {
   if (enough >= deps_.segment_bytes) return status;
   RETURN_IF_ERROR(spare_.file->Preallocate(enough));
   spare_.reserved_bytes = enough;
-  return Status();
+  return {};
 }
 
 // Steps 3 and 4.
@@ -194,7 +194,7 @@ Status LocalLog::Begin() {
   current_ = record;
   base::MutexLock lock(mutex_);
   writer_ = std::move(writer);
-  return Status();
+  return {};
 }
 
 Status LocalLog::Close() {
@@ -212,7 +212,7 @@ Status LocalLog::RemoveUnused() {
     if (file.kind != LocalFileKind::kSegment || file.number <= current_.number) continue;
     RETURN_IF_ERROR(deps_.directory->Remove(file.name));
   }
-  return Status();
+  return {};
 }
 
 uint64_t LocalLog::segment_bytes() const {

@@ -41,7 +41,7 @@ Status ReadRootFile(base::Directory* directory, base::OpenMode mode, RecoveredFi
   if (files->root.record.manifest.number.value == 0) {
     return Status::NotFound("no database here: its creation was never finished");
   }
-  return Status();
+  return {};
 }
 
 // A closed ROOT binds the newest segments of the catalog, as many as it has room for.
@@ -62,7 +62,7 @@ Status BindSegments(RecoveredFiles* files) {
     }
     segment.bound = &bound[i];
   }
-  return Status();
+  return {};
 }
 
 // Lists what replay needs to know about each segment.
@@ -92,7 +92,7 @@ Status CheckNothingNewer(const std::vector<LocalFile>& listing, const RecoveredF
                                 ": newer than ROOT, which says that the database is closed");
     }
   }
-  return Status();
+  return {};
 }
 
 // Whether a frame follows the header of a segment of this database. A partial header is from a roll
@@ -127,7 +127,7 @@ Status CheckNoFramesUnnamed(base::Directory* directory, const RecoveredFiles& fi
                               ": it does not name " + file.name +
                               ", which holds frames: the manifest has lost its end");
   }
-  return Status();
+  return {};
 }
 
 Result<RecoveredFiles> Recover(base::Directory* directory, base::OpenMode mode) {
@@ -165,7 +165,7 @@ Status CheckWritable(base::Directory* directory, const RecoveredFiles& files) {
                      OpenNamed(directory, SegmentName(segment.number), base::OpenMode::kReadWrite));
     RETURN_IF_ERROR(CheckWritable(file.get(), format::FileKind::kLog));
   }
-  return Status();
+  return {};
 }
 
 Status CheckStoreFilesExist(const RecoveredFiles& files) {
@@ -180,7 +180,7 @@ Status CheckStoreFilesExist(const RecoveredFiles& files) {
                                 ": the manifest names this file, but it does not exist");
     }
   }
-  return Status();
+  return {};
 }
 
 }  // namespace

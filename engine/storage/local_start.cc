@@ -26,7 +26,7 @@ Status WriteAgain(base::File* file, uint64_t from, uint64_t to) {
     if (count < chunk.size()) return Status::IoError(file->name() + ": shorter than a moment ago");
     RETURN_IF_ERROR(file->Write(offset, chunk));
   }
-  return Status();
+  return {};
 }
 
 std::vector<format::FileNumber> NumbersOf(const std::vector<format::BoundFile>& segments) {
@@ -72,7 +72,7 @@ Status LocalStorage::TrimSegments(const Found& found) {
     }
     RETURN_IF_ERROR(file->DataSync());
   }
-  return Status();
+  return {};
 }
 
 void LocalStorage::RemoveOrphans(const std::vector<LocalFile>& listing) {
@@ -128,10 +128,10 @@ Status LocalStorage::RewriteSegments(const wal::ReplayReport& replay, const Stor
   }
   RETURN_IF_ERROR(end.status());
   replacement_.old = NumbersOf(replay.segments);
-  if (is_empty) return Status();
+  if (is_empty) return {};
   replacement_.rewritten = {spec.number, spec.id};
   log_.ContinueAfter(*replacement_.rewritten, *end);
-  return Status();
+  return {};
 }
 
 Result<wal::SegmentEnd> LocalStorage::WriteRewritten(const wal::SegmentSpec& spec,

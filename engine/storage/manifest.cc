@@ -62,7 +62,7 @@ Status CheckBinding(const FrameReader& reader, const std::string& name, const Ro
     return CorruptionAt(name, bound.length_bytes,
                         Mismatch("bytes of file", bound.length_bytes, reader.limit()));
   }
-  return Status();
+  return {};
 }
 
 // Applies the frames from the reader's offset on and moves the end to after the last good one.
@@ -77,7 +77,7 @@ Status TakeFrames(FrameReader* reader, const std::string& name, FrameChain* chai
   };
   ASSIGN_OR_RETURN(contents->end.length_bytes, FollowChain(reader, name, apply, chain));
   contents->end.last_checksum = chain->last_checksum;
-  return Status();
+  return {};
 }
 
 Status CheckRead(const std::string& name, const ManifestContents& contents) {
@@ -112,7 +112,7 @@ Status ApplyManifestFrame(const Frame& frame, ManifestContents* contents) {
   RETURN_IF_ERROR(ApplyEditInPlace(edit, &contents->catalog));
   contents->catalog.epoch = epoch;
   contents->last_edit = frame.first_sequence;
-  return Status();
+  return {};
 }
 
 Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root) {
@@ -259,7 +259,7 @@ Status ManifestWriter::Append(const CatalogEdit& edit, uint64_t epoch, LogMark l
   end_.length_bytes += bytes.size();
   end_.last_checksum = checksum;
   ++last_edit_;
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

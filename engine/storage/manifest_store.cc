@@ -80,7 +80,7 @@ Status ManifestStore::BeginManifest(bool was_closed, LogMark log) {
   writer_ = format::ManifestWriter::Resume(std::move(manifest_file_), contents_);
   replace_at_bytes_ = ReplaceAt(*writer_);
   // The reservation that ROOT holds becomes the catalog's with the first edit.
-  return Status();
+  return {};
 }
 
 Status ManifestStore::Commit(CatalogEdit edit, LogMark log) {
@@ -92,7 +92,7 @@ Status ManifestStore::Commit(CatalogEdit edit, LogMark log) {
   // The edit is durable: from here on nothing fails, for want of memory neither.
   catalog_ = std::move(changed);
   ReplaceWhenGrown(log);
-  return Status();
+  return {};
 }
 
 Result<format::FileNumber> ManifestStore::NextNumber(LogMark log) {
@@ -133,7 +133,7 @@ Status ManifestStore::Append(const CatalogEdit& edit, LogMark log) {
 // Makes the state certain, or says why it is not.
 Status ManifestStore::EndDoubt(LogMark log) {
   RETURN_IF_ERROR(refusal_);
-  if (!in_doubt_) return Status();
+  if (!in_doubt_) return {};
   const Status status = Replace(log);
   if (status.ok() || base::MayPass(status)) return status;
   return Refuse(status);
@@ -163,7 +163,7 @@ Status ManifestStore::WriteAndPoint(LogMark log) {
   in_doubt_ = false;
   stale_manifests_.push_back(old);
   RemoveStaleManifests();
-  return Status();
+  return {};
 }
 
 Result<std::unique_ptr<format::ManifestWriter>> ManifestStore::WriteNewManifest(LogMark log) {

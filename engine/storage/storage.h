@@ -52,7 +52,7 @@ class Storage {
   /// needed are copied into one segment that replaces them; without space for it they stay.
   /// Requires: called once, before anything else but OpenFile and catalog(). Errors: kIoError,
   /// kNoSpace.
-  virtual Status Start(const StorageStart&) { return Status(); }
+  virtual Status Start(const StorageStart&) { return {}; }
 
   // Verb 1: create. The name is not durable before the next CommitEdits that adds the file.
   virtual Result<NewFile> CreateFile() = 0;

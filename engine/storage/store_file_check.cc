@@ -31,7 +31,7 @@ class Ends {
     Prepare(0, std::min<uint64_t>(size_bytes_, format::kFileHeaderBytes), &first_);
     const uint64_t end_bytes = std::min(size_bytes_, kEndBytes);
     Prepare(size_bytes_ - end_bytes, end_bytes, &last_);
-    return Status();
+    return {};
   }
   std::array<base::IoRequest*, 2> requests() { return {&first_.request, &last_.request}; }
 
@@ -50,7 +50,7 @@ class Ends {
     RETURN_IF_ERROR(format::CheckStoreFooter(end.substr(end.size() - footer_bytes), header,
                                              size_bytes_, file_->name())
                         .status());
-    if (header.writable()) return Status();
+    if (header.writable()) return {};
     return Status::Unsupported("a later version made " + file_->name() +
                                "; this one can only read it");
   }
@@ -87,14 +87,14 @@ Status CheckBatch(base::IoQueue* queue, const Batch& batch) {
   queue->Submit(requests);
   while (queue->Wait() != nullptr) continue;
   for (const auto& ends : batch) RETURN_IF_ERROR(ends->Check());
-  return Status();
+  return {};
 }
 
 }  // namespace
 
 Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage) {
   const format::Catalog catalog = storage->catalog();
-  if (catalog.files.empty()) return Status();
+  if (catalog.files.empty()) return {};
   const std::unique_ptr<base::IoQueue> queue = file_system->NewQueue(kReadsTogether);
   Batch batch;
   for (auto file = catalog.files.begin(); file != catalog.files.end();) {
@@ -105,7 +105,7 @@ Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage) {
     RETURN_IF_ERROR(CheckBatch(queue.get(), batch));
     batch.clear();
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

@@ -42,7 +42,7 @@ class StoreFileSource final : public base::FilePool::Source {
       ASSIGN_OR_RETURN(id_, ReadId(file));
     }
     size_bytes_ = size;
-    return Status();
+    return {};
   }
 
   Status Check(base::File* file) const {
@@ -51,7 +51,7 @@ class StoreFileSource final : public base::FilePool::Source {
       return format::CorruptionAt(name_, 0, format::Mismatch("file size", *size_bytes_, size));
     }
     ASSIGN_OR_RETURN(const format::FileId id, ReadId(file));
-    if (id == *id_) return Status();
+    if (id == *id_) return {};
     return format::CorruptionAt(name_, 0, "another file than the one that was open before");
   }
 

@@ -111,7 +111,7 @@ Status BlocksVerifier::Run() {
   }
   references_.Finish();
   if (families_are_known_) CompareBlockCounts();
-  return Status();
+  return {};
 }
 
 Status BlocksVerifier::OpenFamilies() {
@@ -129,7 +129,7 @@ Status BlocksVerifier::OpenFamilies() {
       families_.push_back({*data});
     }
   }
-  return Status();
+  return {};
 }
 
 const DataSection* BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
@@ -157,14 +157,14 @@ Status BlocksVerifier::VerifyReferences(const BlockRef& block, std::string_view 
   switch (block->kind) {
     case BlockKind::kValue:
       references_.AddValueBlock(*block, static_cast<uint32_t>(stored.size()));
-      return Status();
+      return {};
     case BlockKind::kChunk:
       return references_.AddChunk(block);
     case BlockKind::kRows:
     case BlockKind::kWideHead:
       return family == nullptr ? Status() : references_.AddRows(block->offset, stored, *family);
     default:
-      return Status();
+      return {};
   }
 }
 
@@ -187,7 +187,7 @@ Status BlocksVerifier::VerifySection(const SectionEntry& section) {
     const FindingTopic topic{TopicOf(section).kind, FindingEffect::kNothing, section.offset};
     findings_.AddOn(topic, HashMismatch("section checksum", section.checksum, hash.Finish()));
   }
-  return Status();
+  return {};
 }
 
 Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64_t at,
@@ -233,11 +233,11 @@ Status BlocksVerifier::VerifyZeros(uint64_t begin, uint64_t end) {
     const size_t nonzero = bytes.find_first_not_of('\0');
     if (nonzero != std::string_view::npos) {
       findings_.AddAt(at + nonzero, "padding is not zero");
-      return Status();
+      return {};
     }
     at += piece;
   }
-  return Status();
+  return {};
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ Status BlocksVerifier::VerifyZeros(uint64_t begin, uint64_t end) {
 Status VerifyBlocks(const StoreFile& file, Findings* findings) {
   RETURN_IF_ERROR(BlocksVerifier(file, findings).Run());
   findings->set_topic(kSpare);
-  if (findings->count() > 0) return Status();
+  if (findings->count() > 0) return {};
   // What no section holds: header, section tables, footer and the padding between them.
   const Status end = file.VerifyBytes().status();
   return end.ok() ? end : findings->AddError(end);

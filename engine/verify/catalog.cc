@@ -40,12 +40,12 @@ Status CheckBytes(const format::FileRecord& record, base::File* file, Findings* 
     hash.Add({piece.data(), count});
     offset += count;
   }
-  if (hash.Finish() == record.hash) return Status();
+  if (hash.Finish() == record.hash) return {};
   // The findings of its blocks say what is lost.
   findings->AddOn({kRecord.kind, FindingEffect::kNothing},
                   "hash of the whole file, by the catalog: expected " +
                       format::HashText(record.hash) + ", found " + format::HashText(hash.Finish()));
-  return Status();
+  return {};
 }
 
 void CheckStatistics(const format::FileRecord& record, const format::StoreFile& store,
@@ -109,7 +109,7 @@ Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* repo
       }
     }
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

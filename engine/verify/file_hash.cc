@@ -37,7 +37,7 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
   findings.set_topic({"catalog", FindingEffect::kAccess});
   if (*size != size_bytes) {
     findings.Add(Mismatch("size in bytes, by the catalog", size_bytes, *size));
-    return Status();
+    return {};
   }
   const Result<Hash128> found = HashFile(file, size_bytes);
   if (!found.has_value()) return findings.AddError(found.error());
@@ -47,7 +47,7 @@ Status VerifyFileHash(base::File* file, uint64_t size_bytes, const Hash128& expe
     findings.Add("hash of the whole file, by the catalog: expected " + HashText(expected) +
                  ", found " + HashText(*found));
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

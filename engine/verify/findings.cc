@@ -174,7 +174,7 @@ Status Findings::AddErrorOn(const FindingTopic& topic, const Status& error) {
     case StatusCode::kUnsupported:
     case StatusCode::kNotFound:
       Push(topic, TextOf(error));
-      return Status();
+      return {};
     default:
       return error;
   }

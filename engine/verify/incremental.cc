@@ -40,7 +40,7 @@ Status IncrementalVerifier::Begin() {
   ASSIGN_OR_RETURN(const std::string_view header, window_.Read(0, kFileHeaderBytes));
   RETURN_IF_ERROR(DecodeFileHeader(header, FileKind::kStore, name).status());
   at_ = kFileHeaderBytes;
-  return Status();
+  return {};
 }
 
 Status IncrementalVerifier::ToSection(const SectionEntry& section) {
@@ -51,7 +51,7 @@ Status IncrementalVerifier::ToSection(const SectionEntry& section) {
     if (nonzero != bytes.npos) return file_.blocks().Corrupt(at_ + nonzero, "padding is not zero");
     at_ += piece;
   }
-  return Status();
+  return {};
 }
 
 // Returns where the next block starts.

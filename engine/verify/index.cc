@@ -79,7 +79,7 @@ Status IndexVerifier::CompareBits(uint32_t ordinal) {
   } else if ((*touched)->Test(ordinal) != facts_.touched) {
     Add(Mismatch("bit 'touched' of " + row, facts_.touched, !facts_.touched));
   }
-  return Status();
+  return {};
 }
 
 Status IndexVerifier::Finish() {
@@ -110,7 +110,7 @@ Status IndexVerifier::Finish() {
                       current ? summary.current_values : summary.older_values);
   }
   if (is_walked_) FindDiffering();
-  return Status();
+  return {};
 }
 
 void IndexVerifier::FindDiffering() {
@@ -139,7 +139,7 @@ Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
     SubtractListed(part, hash);
     RETURN_IF_ERROR(cursor->Next());
   }
-  return Status();
+  return {};
 }
 
 /// One value: its ordinals ascend and are rows, its counts agree. Leaves the ordinals in ordinals_.
@@ -164,7 +164,7 @@ Status IndexVerifier::CheckValue(IndexPart part, IndexValueCursor* cursor,
   if (counted != ordinals_.size()) {
     Add(Mismatch("count of the " + Describe(part, key), ordinals_.size(), counted));
   }
-  return Status();
+  return {};
 }
 
 // Ordinals beyond the rows are a finding already.
@@ -192,7 +192,7 @@ Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
       backward.key_sum != forward.key_sum) {
     Add("the " + std::string(PartName(part)) + " part read backwards is not what it is forwards");
   }
-  return Status();
+  return {};
 }
 
 void IndexVerifier::Expect(uint32_t ordinal, std::span<const Cell> cells) {
@@ -218,7 +218,7 @@ Status IndexVerifier::CompareExpected() {
     Add("row " + std::to_string(entry.ordinal) + " lacks " +
         (entry.current ? "its current entry" : "an older entry"));
   }
-  return Status();
+  return {};
 }
 
 Status IndexVerifier::CompareListed(IndexPart part) {
@@ -230,7 +230,7 @@ Status IndexVerifier::CompareListed(IndexPart part) {
     CompareValue(part, cursor->key());
     RETURN_IF_ERROR(cursor->Next());
   }
-  return Status();
+  return {};
 }
 
 // Compares the ordinals in ordinals_.

@@ -173,7 +173,7 @@ Status ReadsVerifier::CompareAll() {
     RETURN_IF_ERROR(CompareKeyOrder(which));
     RETURN_IF_ERROR(CompareSamples(which));
   }
-  return Status();
+  return {};
 }
 
 Result<RowHashes> ReadsVerifier::Scan(const ScanOptions& scan) const {
@@ -218,7 +218,7 @@ void ReadsVerifier::NoteValues(const SeenRow& row) {
 }
 
 Status ReadsVerifier::ComparePiece() {
-  if (piece_.empty()) return Status();
+  if (piece_.empty()) return {};
   ScanOptions scan;
   scan.start = piece_.front().key;
   scan.end = piece_.back().key + '\0';
@@ -238,7 +238,7 @@ Status ReadsVerifier::ComparePiece() {
   }
   RETURN_IF_ERROR(ComparePointReads());
   piece_.clear();
-  return Status();
+  return {};
 }
 
 /// Point reads return whole rows: rows that came in pieces are compared by the scans only.
@@ -253,7 +253,7 @@ Status ReadsVerifier::ComparePointReads() {
       findings_.Add("a point read finds other cells than the scan in row " + base::Quote(seen.key));
     }
   }
-  return Status();
+  return {};
 }
 
 /// `column IS NOT NULL` through the index against the scan, row by row; and what was read in index
@@ -287,10 +287,10 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
                   (more ? "row " + base::Quote(row.key) : "the end") + ", found " +
                   (is_hit ? "row " + base::Quote(hit.key) : "the end") +
                   (same_key ? " with other cells" : ""));
-    return Status();
+    return {};
   }
   CompareOrdered(index);
-  return Status();
+  return {};
 }
 
 Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
@@ -323,7 +323,7 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
   } else {
     ordered->found = sum;
   }
-  return Status();
+  return {};
 }
 
 void ReadsVerifier::CompareOrdered(const ScannedIndex& index) {
@@ -350,7 +350,7 @@ Status ReadsVerifier::CompareSamples(size_t which) {
                           base::Quote(equal.ToString()),
                       rows, counted);
   }
-  return Status();
+  return {};
 }
 
 }  // namespace

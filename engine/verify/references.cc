@@ -51,7 +51,7 @@ Status ReferenceVerifier::AddChunk(const BlockRef& block) {
   if (!open_row_.has_value() || stated->number != open_row_->chunks ||
       stated->key_hash != open_row_->key_hash || stated->position != open_row_->position) {
     findings_.AddAt(block->offset, "a chunk does not follow the one before it in its row");
-    return Status();
+    return {};
   }
   ++open_row_->chunks;
   cells_.clear();
@@ -60,7 +60,7 @@ Status ReferenceVerifier::AddChunk(const BlockRef& block) {
   for (const Cell& cell : cells_) {
     if (cell.is_overflow()) Refer(block->offset, cell);
   }
-  return Status();
+  return {};
 }
 
 Status ReferenceVerifier::AddRows(uint64_t offset, std::string_view stored,
@@ -72,7 +72,7 @@ Status ReferenceVerifier::AddRows(uint64_t offset, std::string_view stored,
   const RowBlock& rows = **decoded;
   if (rows.is_wide()) {
     CheckHead(rows);
-    return Status();
+    return {};
   }
   if (open_row_.has_value()) {
     findings_.AddAt(open_row_->first_chunk, "chunks of a wide row without a head");
@@ -87,7 +87,7 @@ Status ReferenceVerifier::AddRows(uint64_t offset, std::string_view stored,
       if (cell.is_overflow()) Refer(offset, cell);
     }
   }
-  return Status();
+  return {};
 }
 
 void ReferenceVerifier::CheckHead(const RowBlock& head) {

@@ -119,7 +119,7 @@ Status RowsVerifier::Run() {
     RETURN_IF_ERROR(index->Finish());
     if (!index->differing().empty()) RETURN_IF_ERROR(DescribeDifferences(index.get()));
   }
-  return Status();
+  return {};
 }
 
 FindingTopic RowsVerifier::TopicOfSection(SectionKind kind, uint32_t owner) const {
@@ -157,7 +157,7 @@ Status RowsVerifier::OpenParts() {
   } else {
     RETURN_IF_ERROR(findings_.AddError(clean.error()));
   }
-  if (!deep_) return Status();
+  if (!deep_) return {};
   sums_charge_ = file_.blocks().Charge(
       base::MemoryPart::kFileWindows,
       file_.table().indexes.size() * IndexVerifier::kGroupsMax * sizeof(Hash128));
@@ -174,7 +174,7 @@ Status RowsVerifier::OpenParts() {
       indexes_.back()->set_topic(TopicOfSection(SectionKind::kIndexDirectory, index.id.value));
     }
   }
-  return Status();
+  return {};
 }
 
 Status RowsVerifier::OpenKeyHashes() {
@@ -184,7 +184,7 @@ Status RowsVerifier::OpenKeyHashes() {
   const SectionEntry* const section = FindSection(file_.sections(), SectionKind::kKeyHashes);
   if (section != nullptr) hash_count_ = section->count;
   hashes_ = *std::move(hashes);
-  return Status();
+  return {};
 }
 
 Status RowsVerifier::VerifyRow(const RowStream& rows) {
@@ -206,12 +206,12 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
                     HashMismatch("key hash in the head of " + name, hash, stated));
   }
   RETURN_IF_ERROR(VerifyDerived(ordinal, hash, is_clean));
-  if (!deep_) return Status();
+  if (!deep_) return {};
   RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
   for (const auto& index : indexes_) {
     RETURN_IF_ERROR(index->AddRow(ordinal, rows.key(), cells_));
   }
-  return Status();
+  return {};
 }
 
 void RowsVerifier::BeginRow(std::string_view key) {
@@ -240,7 +240,7 @@ Status RowsVerifier::ReadRow(const RowStream& rows, Reading reading) {
     }
   }
   indexed_.AppendSorted(&cells_);
-  return Status();
+  return {};
 }
 
 // Counts further cells of the current row, in order.
@@ -261,7 +261,7 @@ Status RowsVerifier::CountCells(std::span<const Cell> cells) {
   row_.cells += cells.size();
   found_.cells += cells.size();
   findings_.report()->cells += cells.size();
-  return Status();
+  return {};
 }
 
 Status RowsVerifier::CountCell(const Cell& cell) {
@@ -273,11 +273,11 @@ Status RowsVerifier::CountCell(const Cell& cell) {
     min_sequence_ = std::min(min_sequence_, cell.sequence.value);
     max_sequence_ = std::max(max_sequence_, cell.sequence.value);
   }
-  if (cell.kind != CellKind::kPut) return Status();
+  if (cell.kind != CellKind::kPut) return {};
   family_times_[cell.family.value].Add(cell.timestamp);
   const auto column = column_times_.find(std::pair(cell.family.value, cell.qualifier));
   if (column != column_times_.end()) column->second.Add(cell.timestamp);
-  return Status();
+  return {};
 }
 
 Status RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean) {
@@ -290,22 +290,22 @@ Status RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clea
   if (filtered.has_value() && !*filtered) {
     findings_.AddOn(of_filter_, "the filter lacks the key" + name);
   }
-  return Status();
+  return {};
 }
 
 // Where they do not fit in memory, damage to them is met here.
 Status RowsVerifier::VerifyKeyHash(uint32_t ordinal, uint64_t hash) {
-  if (!hashes_.has_value() || ordinal >= hash_count_) return Status();
+  if (!hashes_.has_value() || ordinal >= hash_count_) return {};
   const Result<uint64_t> stated = hashes_->At(ordinal);
   if (!stated.has_value()) {
     hashes_.reset();
     findings_.set_topic(of_hashes_);
     return findings_.AddError(stated.error());
   }
-  if (*stated == hash) return Status();
+  if (*stated == hash) return {};
   const std::string name = "key hash of row " + std::to_string(ordinal);
   findings_.AddOn(of_hashes_, HashMismatch(name, hash, *stated));
-  return Status();
+  return {};
 }
 
 Status RowsVerifier::FindRow(uint32_t ordinal, std::string_view key, uint64_t hash) {
@@ -336,7 +336,7 @@ Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
                           std::to_string(family.value),
                       block, of_key);
   }
-  return Status();
+  return {};
 }
 
 // Reads the rows again whose entries are not those of the index, and says which entries.

@@ -84,7 +84,7 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
       RETURN_IF_ERROR(VerifyStoreFile(&file, deep, &findings));
     }
   }
-  return Status();
+  return {};
 }
 
 }  // namespace

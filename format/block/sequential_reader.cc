@@ -48,7 +48,7 @@ Result<BlockRef> SequentialReader::Next(BlockKind expected) {
 Status SequentialReader::Skip() {
   ASSIGN_OR_RETURN(const uint32_t stored, StoredBytes());
   at_ = BlockEnd({at_, stored});
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

@@ -48,7 +48,7 @@ class Cursor {
     cells_ = {};
     ASSIGN_OR_RETURN(const bool more, stream_->Next());
     if (more) cells_ = stream_->cells();
-    return Status();
+    return {};
   }
 
  private:
@@ -112,7 +112,7 @@ Result<bool> ColumnStream::Next() {
 
 Status ColumnStream::Impl::Start() {
   for (Cursor& source : sources) RETURN_IF_ERROR(source.LoadPiece());
-  return Status();
+  return {};
 }
 
 // nullptr when every source has ended.
@@ -166,7 +166,7 @@ Status ColumnStream::Impl::Take(Wanted wanted, std::vector<Cell>* out) {
     if (out->size() > before) ++sources_with_any;
   }
   if (sources_with_any > 1) std::sort(out->begin(), out->end(), CellLess);
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

@@ -53,11 +53,11 @@ Status ForEachValueBlock(const BlockFile& file, const OverflowReference& referen
     RETURN_IF_ERROR(use(block->raw()));
     left -= expected;
   }
-  return Status();
+  return {};
 }
 
 Status CheckHash(const BlockFile& file, const OverflowReference& reference, uint64_t hash) {
-  if (hash == reference.hash) return Status();
+  if (hash == reference.hash) return {};
   return file.Corrupt(reference.offset,
                       HashMismatch("hash of overflow value", reference.hash, hash));
 }
@@ -72,7 +72,7 @@ class ValueWriter {
     content.first = number_;
     ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(content));
     if (number_++ == 0) offset_ = handle.offset;
-    return Status();
+    return {};
   }
   uint64_t offset() const { return offset_; }
 
@@ -171,7 +171,7 @@ Status ReadOverflowValue(const Cell& cell, std::string* value) {
   }));
   RETURN_IF_ERROR(CheckHash(*cell.overflow_file, reference, Hash64(appending.appended())));
   appending.Keep();
-  return Status();
+  return {};
 }
 
 Result<uint64_t> ValueBytes(const Cell& cell) {

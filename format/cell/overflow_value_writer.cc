@@ -38,7 +38,7 @@ Status OverflowValueWriter::PlaceValue(Compression compression, Cell* cell) {
   AppendOverflowReference(reference, &references_.emplace_back());
   cell->value = references_.back();
   cell->overflow_file = OverflowInFileBeingWritten();
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::format

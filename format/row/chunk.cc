@@ -72,7 +72,7 @@ Status ChunkReader::ReadFixedPart() {
                                    kChunkNameBytes + kQualifierBytesMax, name_bytes_));
   }
   names_ = std::make_unique_for_overwrite<char[]>(name_bytes_);
-  return Status();
+  return {};
 }
 
 Status ChunkReader::ReadCells(std::vector<Cell>* out) {
@@ -86,7 +86,7 @@ Status ChunkReader::ReadCells(std::vector<Cell>* out) {
     }
     out->push_back(cell);
   }
-  if (reader_.done() && names_used_ == name_bytes_) return Status();
+  if (reader_.done() && names_used_ == name_bytes_) return {};
   return block_.Corrupt("cells do not fill their chunk");
 }
 

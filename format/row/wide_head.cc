@@ -99,7 +99,7 @@ Status WideHead::CheckFences(const Block& block) const {
   if (fence_count_ == 0 && totals_.first_chunk != 0) {
     return block.Corrupt("a wide row without chunks says where the first one lies");
   }
-  return Status();
+  return {};
 }
 
 Fence WideHead::FenceAt(uint32_t i) const {

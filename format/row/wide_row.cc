@@ -70,7 +70,7 @@ Status ChunkCursor::MoveToFence(uint32_t i) {
     return file_.Corrupt(fence.chunk.offset, "a chunk does not begin with the cell of its fence");
   }
   run_.emplace(file_, BlockEnd(fence.chunk), block_.offset);
-  return Status();
+  return {};
 }
 
 Status ChunkCursor::MoveToNext() {
@@ -85,7 +85,7 @@ Status ChunkCursor::Decode(BlockRef block, uint32_t number) {
   cells_.clear();
   ASSIGN_OR_RETURN(pin_, DecodeChunk(std::move(block), PlaceOf(file_, block_, number), &cells_));
   number_ = number;
-  return Status();
+  return {};
 }
 
 // Finds columns of one row, in the order of their names.
@@ -113,14 +113,14 @@ Status ColumnFinder::Append(std::string_view column) {
   const uint32_t fence = FirstFenceAtOrAfter(column);
   const bool before_first =
       fence == 0 && (head_.fence_count() == 0 || head_.FenceAt(0).qualifier > column);
-  if (before_first) return Status();
+  if (before_first) return {};
   RETURN_IF_ERROR(MoveTo(column, fence == 0 ? 0 : fence - 1));
   AppendFromChunk(column);
   while (NextMayHold(column)) {
     RETURN_IF_ERROR(chunks_.MoveToNext());
     AppendFromChunk(column);
   }
-  return Status();
+  return {};
 }
 
 // The first fence whose chunk begins with `column` or a later one.
@@ -142,7 +142,7 @@ uint32_t ColumnFinder::FirstFenceAtOrAfter(std::string_view column) const {
 Status ColumnFinder::MoveTo(std::string_view column, uint32_t fence) {
   if (chunks_.valid() && chunks_.number() >> head_.stride() >= fence &&
       chunks_.cells().front().qualifier < column) {
-    return Status();
+    return {};
   }
   return chunks_.MoveToFence(fence);
 }
@@ -225,7 +225,7 @@ Status WideRowStream::NextChunk() {
     ASSIGN_OR_RETURN(const uint64_t value_bytes, ValueBytes(cell));
     bytes_ += cell.qualifier.size() + value_bytes;
   }
-  return Status();
+  return {};
 }
 
 Status WideRowStream::CheckTotals() const {
@@ -240,7 +240,7 @@ Status WideRowStream::CheckTotals() const {
   if (bytes_ != totals.bytes) {
     return file_.Corrupt(head_->offset, Mismatch("bytes of a wide row", totals.bytes, bytes_));
   }
-  return Status();
+  return {};
 }
 
 }  // namespace
@@ -254,7 +254,7 @@ Status AppendWideColumns(const BlockFile& file, const RowBlockRef& head,
     if (i > 0 && columns[i] == columns[i - 1]) continue;
     RETURN_IF_ERROR(finder.Append(columns[i]));
   }
-  return Status();
+  return {};
 }
 
 std::unique_ptr<CellStream> NewWideRowStream(const BlockFile& file, RowBlockRef head) {

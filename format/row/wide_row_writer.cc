@@ -124,7 +124,7 @@ Status WideRowWriter::Add(std::span<const Cell> cells) {
     ++impl.totals.cells;
     impl.totals.bytes += cell.qualifier.size() + value_bytes;
   }
-  return Status();
+  return {};
 }
 
 Status WideRowWriter::Impl::EndChunk() {
@@ -139,7 +139,7 @@ Status WideRowWriter::Impl::EndChunk() {
   if (totals.chunks == 0) totals.first_chunk = fence.chunk.offset;
   fences.Add(totals.chunks, std::move(fence));
   ++totals.chunks;
-  return Status();
+  return {};
 }
 
 Result<BlockHandle> WideRowWriter::Finish(std::span<const Cell> deletes) {

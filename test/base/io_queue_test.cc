@@ -206,8 +206,8 @@ class TwiceFile final : public File {
   Status Write(uint64_t, std::string_view) override { return Status::NoSpace("none"); }
   Status DataSync() override { return Status::IoError("never"); }
   Result<uint64_t> Size() override { return uint64_t{0}; }
-  Status Truncate(uint64_t) override { return Status(); }
-  Status Preallocate(uint64_t) override { return Status(); }
+  Status Truncate(uint64_t) override { return {}; }
+  Status Preallocate(uint64_t) override { return {}; }
   const std::string& name() const override { return name_; }
 
  private:

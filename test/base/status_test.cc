@@ -59,7 +59,7 @@ Result<int> Quarter(int value) {
 
 Status CheckQuarter(int value) {
   RETURN_IF_ERROR(Quarter(value).status());
-  return Status();
+  return {};
 }
 
 // What a child process that calls `call` says on standard error before it aborts; empty when it

@@ -78,7 +78,7 @@ class Watch final : public MergeOutput {
   }
   Status Finished(const format::StoreFileSummary&) override {
     writers_bytes = fixture_->account.bytes(base::MemoryPart::kFileWriters);
-    return Status();
+    return {};
   }
   uint64_t windows_bytes = 0, writers_bytes = 0;
 

@@ -295,7 +295,7 @@ class SeveralFiles final : public MergeOutput {
   }
   Status Finished(const format::StoreFileSummary&) override {
     finished_.push_back("merged-" + std::to_string(begun_ - 1));
-    return Status();
+    return {};
   }
   size_t begun() const { return begun_; }
   const std::vector<std::string>& finished() const { return finished_; }

@@ -33,7 +33,7 @@ Status TestEngine::Open() {
       engine::Engine::Open("db", options, tuning, environment);
   if (!opened.has_value()) return opened.error();
   engine_ = std::move(*opened);
-  return Status();
+  return {};
 }
 
 void TestEngine::Kill() {

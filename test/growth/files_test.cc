@@ -109,7 +109,7 @@ class Files final : public compaction::MergeOutput {
   }
   Status Finished(const format::StoreFileSummary&) override {
     merged_.reset();
-    return Status();
+    return {};
   }
 
   // Bytes that a deep verification of a file of n rows reads of an index, for each of its bytes.

@@ -171,26 +171,26 @@ Status Session::Flush(const std::string& table) {
     if (!table.empty() && plan.options.name != table) continue;
     (plan.unlogged ? unlogged_ : logged_)->MarkDurableThrough(plan.options.name);
   }
-  return Status();
+  return {};
 }
 
 // At a key of the table, or in the middle of the largest region. Too many regions would leave none
 // with more than a row.
 Status Session::Split(const SessionAction& action) {
   // What regions of an unlogged table lose is no end of the batches.
-  if (PlanOf(action.table).unlogged) return Status();
+  if (PlanOf(action.table).unlogged) return {};
   constexpr size_t kRegionsUsed = 12;
   engine::Engine& engine = store_.engine();
   for (const TableInfo& table : engine.Info().tables) {
     if (table.options.name == action.table && table.regions.size() >= kRegionsUsed) {
-      return Status();
+      return {};
     }
   }
   SplitOptions split;
   if (own_dice_.Chance(60)) split.key = own_dice_.Pick(PlanOf(action.table).keys);
   split.dry_run = own_dice_.Chance(10);
   const Status status = engine.Split(action.table, split).status();
-  if (status.code() == StatusCode::kInvalidArgument) return Status();  // No boundary is there.
+  if (status.code() == StatusCode::kInvalidArgument) return {};  // No boundary is there.
   counters_.splits += status.ok();
   return status;
 }

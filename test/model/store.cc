@@ -34,7 +34,7 @@ Status Store::Open() {
                                       .executor = executor_.get()});
   if (!engine.has_value()) return engine.error();
   engine_ = std::move(*engine);
-  return Status();
+  return {};
 }
 
 Status Store::Close() {

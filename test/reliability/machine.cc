@@ -25,7 +25,7 @@ Status Machine::Open() {
   if (setup_.guard != nullptr) {
     engine_ = std::make_unique<GuardedEngine>(std::move(engine_), setup_.guard);
   }
-  return Status();
+  return {};
 }
 
 Status Machine::Close() {

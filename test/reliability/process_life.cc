@@ -126,7 +126,7 @@ class LifeDatabase {
                              {file_system_.get(), clock_.get(), random_.get(), executor_.get()});
     if (!engine.has_value()) return engine.error();
     engine_ = std::move(*engine);
-    return Status();
+    return {};
   }
   engine::Engine& engine() { return *engine_; }
   base::Clock& clock() { return *clock_; }
@@ -144,7 +144,7 @@ Status CreateTables(engine::Engine& engine) {
     const Status created = engine.CreateTable(table);
     if (!created.ok() && created.code() != StatusCode::kAlreadyExists) return created;
   }
-  return Status();
+  return {};
 }
 
 /// Writes until an error comes.

@@ -21,22 +21,22 @@ Status Runner::Take(const Step& step) {
     case Step::Kind::kFlush:
       RETURN_IF_ERROR(machine_.engine().Flush(step.table));
       history_.Flushed(step.table);
-      return Status();
+      return {};
     case Step::Kind::kCompact:
       RETURN_IF_ERROR(machine_.engine().Compact(step.table));
       history_.Flushed(step.table);
-      return Status();
+      return {};
     case Step::Kind::kSplit:
       return Split(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
-      return Status();
+      return {};
     case Step::Kind::kReopen:
       RETURN_IF_ERROR(machine_.Close());
       history_.Closed();
       return machine_.Open();
   }
-  return Status();
+  return {};
 }
 
 Status Runner::Split(const Step& step) {
@@ -67,7 +67,7 @@ Status Runner::Create(const std::string& table) {
     RETURN_IF_ERROR(machine_.engine().CreateTable(options));
     history_.Created(table);
   }
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::reliability

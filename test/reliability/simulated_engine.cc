@@ -21,7 +21,7 @@ Status SimulatedEngine::Open(bool read_only) {
       {.file_system = &disk_, .clock = &clock_, .random = random_.get(), .executor = &executor_});
   if (!engine.has_value()) return engine.error();
   engine_ = std::move(*engine);
-  return Status();
+  return {};
 }
 
 Status SimulatedEngine::Close() {

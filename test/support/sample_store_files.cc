@@ -194,7 +194,7 @@ Status ReadCells(format::RowStream* rows, std::vector<format::Cell>* cells) {
   std::string value;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());
-    if (!more) return Status();
+    if (!more) return {};
     cells->assign(stream->cells().begin(), stream->cells().end());
     for (const format::Cell& cell : *cells) {
       value.clear();

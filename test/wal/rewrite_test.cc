@@ -33,7 +33,7 @@ Status Rewrite(LogFixture* log, const std::function<bool(const format::Frame&)>&
   RETURN_IF_ERROR(wal::RewriteLog(report, log->Opener(), is_needed, writer->get()));
   log->writer = std::move(*writer);
   log->numbers = {kRewritten};
-  return Status();
+  return {};
 }
 
 bool IsEven(const format::Frame& frame) { return frame.first_sequence % 2 == 0; }

@@ -30,19 +30,19 @@ class WatchedFile final : public base::File {
   Result<size_t> Read(uint64_t, std::span<char>) override { return size_t{0}; }
   Status Write(uint64_t offset, std::string_view data) override {
     seen_.size_bytes = offset + data.size();
-    return Status();
+    return {};
   }
   Status DataSync() override {
     ++seen_.syncs;
-    return Status();
+    return {};
   }
   Status StartWriteBack(uint64_t offset, uint64_t size_bytes) override {
     seen_.write_backs.emplace_back(offset, offset + size_bytes);
     return seen_.next_write_back;
   }
   Result<uint64_t> Size() override { return seen_.size_bytes; }
-  Status Truncate(uint64_t) override { return Status(); }
-  Status Preallocate(uint64_t) override { return Status(); }
+  Status Truncate(uint64_t) override { return {}; }
+  Status Preallocate(uint64_t) override { return {}; }
   const std::string& name() const override { return name_; }
 
  private:

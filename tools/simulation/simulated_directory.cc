@@ -26,7 +26,7 @@ class SimulatedSharedLock final : public base::SharedLock {
     auto& locks = state_->image.Find(path_)->shared_locks;
     const auto found = locks.find(id_);
     if (found != locks.end()) found->second = std::min(found->second, bound);
-    return Status();
+    return {};
   }
 
  private:
@@ -75,7 +75,7 @@ SimulatedDirectory::~SimulatedDirectory() {
 }
 
 Status SimulatedDirectory::CheckAlive() const {
-  if (life_ == state_->life) return Status();
+  if (life_ == state_->life) return {};
   return Status::IoError("directory '" + path_ + "' was opened before the machine stopped");
 }
 
@@ -133,7 +133,7 @@ Status SimulatedDirectory::Remove(const std::string& name) {
   inode->DropName();
   image().Change({.id = state_->image.NextEffectId(), .name = name, .inode = nullptr});
   Observe(DiskOperation::kRemove, name, inode.get());
-  return Status();
+  return {};
 }
 
 Status SimulatedDirectory::Link(base::Directory& from, const std::string& name,
@@ -157,7 +157,7 @@ Status SimulatedDirectory::Link(base::Directory& from, const std::string& name,
   inode->AddName();
   image().Change({.id = state_->image.NextEffectId(), .name = new_name, .inode = inode});
   Observe(DiskOperation::kLink, new_name, inode.get());
-  return Status();
+  return {};
 }
 
 Result<std::vector<std::string>> SimulatedDirectory::List() {
@@ -186,12 +186,12 @@ Status SimulatedDirectory::Sync() {
     if (verdict.is_power_off || !IsSilent(verdict.sync_failure)) return verdict.status;
     base::MutexLock lock(state_->mutex);
     if (state_->observer != nullptr) state_->observer->Distrust();
-    return Status();
+    return {};
   }
   base::MutexLock lock(state_->mutex);
   RETURN_IF_ERROR(CheckAlive());
   state_->image.SyncNames(&image(), last_effect);
-  return Status();
+  return {};
 }
 
 Status SimulatedDirectory::Lock() {
@@ -203,7 +203,7 @@ Status SimulatedDirectory::Lock() {
                         std::to_string(getpid()));
   }
   holder = this;
-  return Status();
+  return {};
 }
 
 bool SimulatedDirectory::HoldsLock() const {

@@ -30,7 +30,7 @@ void SimulatedState::Observe(const Observation& seen) {
 }
 
 Status SimulatedState::CheckOpenFiles(std::string_view action, const std::string& name) const {
-  if (!open_files_max.has_value() || open_files.now < *open_files_max) return Status();
+  if (!open_files_max.has_value() || open_files.now < *open_files_max) return {};
   return Status::Unavailable("cannot " + std::string(action) + " '" + name +
                              "': too many open files (simulated)");
 }
@@ -147,7 +147,7 @@ Status SimulatedDisk::InjectReadFault(const std::string& path, const std::string
   const auto found = directory->visible.find(file);
   if (found == directory->visible.end()) return NoSuchFile(path, file);
   state_->read_faults[found->second->id].push_back(fault);
-  return Status();
+  return {};
 }
 
 void SimulatedDisk::HealReads() {
@@ -183,7 +183,7 @@ Status SimulatedDisk::RemoveDurably(const std::string& path, const std::string& 
   directory->visible.erase(found);
   directory->durable.erase(file);
   std::erase_if(directory->pending, [&](const NameEffect& effect) { return effect.name == file; });
-  return Status();
+  return {};
 }
 
 uint64_t SimulatedDisk::used_bytes() const {

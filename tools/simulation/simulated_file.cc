@@ -14,7 +14,7 @@ constexpr uint64_t kFileBytesMax = uint64_t{1} << 32;
 
 // What lies beyond would have to fit into memory.
 Status CheckEnd(uint64_t offset, uint64_t size, const std::string& name) {
-  if (offset <= kFileBytesMax && size <= kFileBytesMax - offset) return Status();
+  if (offset <= kFileBytesMax && size <= kFileBytesMax - offset) return {};
   return Status::IoError("'" + name + "' would become larger than a simulated file can be");
 }
 
@@ -41,7 +41,7 @@ SimulatedFile::~SimulatedFile() {
 }
 
 Status SimulatedFile::CheckAliveLocked() const {
-  if (life_ == state_->life) return Status();
+  if (life_ == state_->life) return {};
   return Status::IoError("'" + name_ + "' was opened before the machine stopped");
 }
 
@@ -52,7 +52,7 @@ Status SimulatedFile::CheckAlive() const {
 
 Status SimulatedFile::CheckWritable() const {
   RETURN_IF_ERROR(CheckAlive());
-  if (mode_ == base::OpenMode::kReadWrite) return Status();
+  if (mode_ == base::OpenMode::kReadWrite) return {};
   return Status::IoError("'" + name_ + "' is open for reading only");
 }
 
@@ -106,7 +106,7 @@ size_t SimulatedFile::Fitting(uint64_t offset, size_t size) const {
 Status SimulatedFile::WriteWhatFits(uint64_t offset, std::string_view data) {
   const size_t count = Fitting(offset, data.size());
   WriteVisible(offset, data.substr(0, count));
-  if (count == data.size()) return Status();
+  if (count == data.size()) return {};
   return Status::NoSpace("cannot write at offset " + std::to_string(offset + count) + " of '" +
                          name_ + "': the simulated disk is full");
 }
@@ -167,7 +167,7 @@ void SimulatedFile::Observe(Observation seen) {
 // The error of an earlier sync that this handle learns of now.
 Status SimulatedFile::PastError() {
   if (inode_->late_error.has_value()) return *std::exchange(inode_->late_error, std::nullopt);
-  if (seen_errors_ == inode_->error_count) return Status();
+  if (seen_errors_ == inode_->error_count) return {};
   seen_errors_ = inode_->error_count;
   return inode_->handle_error.value_or(Status());
 }
@@ -193,7 +193,7 @@ Status SimulatedFile::Truncate(uint64_t size_bytes) {
            .directory = inode_->home,
            .name = name_,
            .size = size_bytes});
-  return Status();
+  return {};
 }
 
 Status SimulatedFile::Preallocate(uint64_t size_bytes) {
@@ -210,7 +210,7 @@ Status SimulatedFile::Preallocate(uint64_t size_bytes) {
   }
   inode_->Change(
       {.kind = Effect::Kind::kReserve, .id = state_->image.NextEffectId(), .size = size_bytes});
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::test

@@ -47,7 +47,7 @@ class FakeStorage final : public engine::Storage {
     if (on_sync) on_sync();
     return next_sync;
   }
-  Status PrepareRoll() override { return Status(); }
+  Status PrepareRoll() override { return {}; }
   Status RollLog() override {
     ++rolls;
     if (next_roll.ok()) ++segment;
@@ -60,8 +60,8 @@ class FakeStorage final : public engine::Storage {
     return Status::Unsupported("no catalog");
   }
   format::Catalog catalog() const override { return {}; }
-  Status DeleteFile(format::FileNumber) override { return Status(); }
-  Status CloseCleanly() override { return Status(); }
+  Status DeleteFile(format::FileNumber) override { return {}; }
+  Status CloseCleanly() override { return {}; }
 
   std::vector<KeptFrame> appended, written;
   std::atomic<int> writes{0}, syncs{0}, syncs_beside{0};

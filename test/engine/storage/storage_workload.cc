@@ -224,7 +224,7 @@ Status StorageWorkload::Commit(const std::function<void(CatalogEdit*)>& fill) {
   model_->Committing(last_tag, after);
   RETURN_IF_ERROR(storage_->CommitEdits(before.epoch, edit));
   model_->Committed(last_tag);
-  return Status();
+  return {};
 }
 
 Status StorageWorkload::FlushToNewFile() {
@@ -253,7 +253,7 @@ Status StorageWorkload::FlushToNewFile() {
 Status StorageWorkload::DropOldSegments() {
   const Catalog catalog = storage_->catalog();
   if (catalog.segments.size() < 2 || FlushedThrough(catalog) + 1 < model_->next_sequence())
-    return Status();
+    return {};
   return Commit([&](CatalogEdit* edit) {
     for (const format::SegmentRecord& segment : catalog.segments) {
       if (segment.number < storage_->current_segment()) {
@@ -265,7 +265,7 @@ Status StorageWorkload::DropOldSegments() {
 
 Status StorageWorkload::DropOldestFile() {
   const Catalog catalog = storage_->catalog();
-  if (catalog.files.empty()) return Status();
+  if (catalog.files.empty()) return {};
   const FileNumber number = catalog.files.begin()->first;
   RETURN_IF_ERROR(Commit([&](CatalogEdit* edit) {
     for (auto [id, region] : catalog.regions) {
