@@ -27,7 +27,7 @@ struct Outcome {
   bool failed = false;  ///< An allocation did.
 };
 
-/// Calls `call` with so many allocations that succeed. What it returns must need none.
+/// Calls `call` with that many allocations that succeed. What it returns must need none.
 Outcome WithAllocations(int64_t count, const std::function<Status()>& call) {
   Allocations& allocations = ThisThreadsAllocations();
   allocations.has_failed = false;
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(OfOpeningAndClosingAreAnswered) {
   const TableOptions table{.name = "u", .families = {{.name = "d"}}};
   FailEach("CreateTable", [&]() -> Status {
     const Status status = database->CreateTable(table);
-    // It may have come about although somebody behind it found no memory.
+    // It may be in place although a later step found no memory.
     return status.code() == StatusCode::kAlreadyExists ? Status() : status;
   });
 }

@@ -1,4 +1,4 @@
-// The mark that tells a forked child from the process that made it.
+// The mark that distinguishes a forked child from its parent.
 #define BOOST_TEST_DYN_LINK
 #include "base/fork_mark.h"
 

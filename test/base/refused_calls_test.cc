@@ -1,5 +1,6 @@
 // What the back ends do when the kernel refuses their calls, for once or for good: a child process
-// forbids itself the calls (seccomp) or large files (a resource limit), and its exit code tells.
+// forbids itself the calls (seccomp) or large files (a resource limit), and its exit code is the
+// result.
 #define BOOST_TEST_DYN_LINK
 #include <linux/filter.h>
 #include <linux/seccomp.h>

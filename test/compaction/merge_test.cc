@@ -90,7 +90,7 @@ class Bench {
   }
   uint64_t sequence() const { return sequence_; }
 
-  /// Gives one of the rows so many cells more that it is wide; with `overflow` also overflow
+  /// Adds so many cells to one of the rows that it is wide; with `overflow` also overflow
   /// values.
   void Widen(uint64_t keys, bool overflow, Rows* rows) {
     auto& cells = (*rows)["row" + std::to_string(1000000 + Below(keys))];

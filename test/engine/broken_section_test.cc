@@ -1,5 +1,5 @@
 // Damage in the derived sections of files beneath an open database: every read stays what a scan
-// returned before, the damage is told once, and the file is written anew in the background.
+// returned before, the damage is reported once, and the file is rewritten in the background.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // The engine with real threads: writers, readers, flushes and compactions at once. What a reader
-// sees is always whole batches of one moment.
+// sees is always whole batches of one point in time.
 #define BOOST_TEST_DYN_LINK
 #include <atomic>
 #include <boost/test/unit_test.hpp>

@@ -37,7 +37,7 @@ class ReadWorld {
   /// Applies one operation with the next sequence; without a timestamp it gets the clock's.
   void Apply(const ModelOperation& operation);
   void Advance(int64_t micros) { now_ += micros; }
-  /// Registers the present moment.
+  /// Registers the current point in time.
   void TakeSnapshot() { snapshots_.push_back({sequence_, model_}); }
   void DropSnapshot(size_t which);
 
@@ -60,7 +60,7 @@ class ReadWorld {
     uint64_t sequence = 0;
     Model model;
   };
-  /// The latest moment, then the registered ones.
+  /// The latest point in time, then the registered ones.
   std::vector<Moment> Moments() const;
   engine::TableView View(const Moment& moment) const;
   ModelRead ReadOf() const { return {.now_micros = now_, .columns = {}}; }

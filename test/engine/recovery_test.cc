@@ -114,7 +114,7 @@ bool CutAndRecover(uint64_t cut, CrashPolicy::Kept kept, uint64_t seed) {
   CheckRecovered(engine, workload, reached_the_end ? Workload::kWrites : workload.synced);
   if (engine->Info().tables.empty()) return reached_the_end;
 
-  // Life goes on, and a clean end keeps everything.
+  // Work continues, and a clean close keeps everything.
   BOOST_REQUIRE(engine.Put("zzz", "c", "0", Durability::kSynced).ok());
   const std::string rows = engine.Rows();
   BOOST_REQUIRE_EQUAL(engine.Close().ToString(), "OK");

@@ -1,4 +1,4 @@
-// The programs in tools/examples do what their readers are told: each runs in a process of its own,
+// The programs in tools/examples do what their comments say: each runs in a process of its own,
 // and what it prints is compared.
 #define BOOST_TEST_DYN_LINK
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// The top of a block index: what is read through it and when, hostile tops and pieces behind right
+// The top of a block index: what is read through it and when, hostile tops and pieces under correct
 // checksums, indexes without one.
 #define BOOST_TEST_DYN_LINK
 #include <atomic>
@@ -25,7 +25,7 @@ using test::RandomSpans;
 using test::WriteIndex;
 using test::WrittenIndex;
 
-// Counts the reads of a file, and fails them when told to.
+// Counts the reads of a file, and fails them on request.
 class FailingFile final : public test::ForwardingFile {
  public:
   FailingFile(std::string bytes, int* reads)

@@ -11,9 +11,9 @@
 #include "format/coding.h"
 #include "format/frame_chain.h"
 #include "test/support/hex.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {
@@ -25,7 +25,7 @@ using test::SampleId;
 constexpr uint64_t kStart = 128;
 constexpr uint64_t kHeaderChecksum = 0x1122334455667788;
 
-// A file of chained frames behind 128 bytes of something.
+// A file of chained frames after 128 arbitrary bytes.
 struct FrameFile {
   FileId id = SampleId(1);
   MemoryFile file{std::string(kStart, 'h')};

@@ -1,4 +1,4 @@
-// ROOT: the newer valid slot counts, a torn write never loses the older one, damage is told.
+// ROOT: the newer valid slot counts, a torn write never loses the older one, damage is reported.
 #define BOOST_TEST_DYN_LINK
 #include "format/root.h"
 
@@ -7,9 +7,9 @@
 
 #include "format/coding.h"
 #include "test/support/hex.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/print.h"
 #include "test/support/sample_records.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::format {
 namespace {

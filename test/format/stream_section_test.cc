@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(SizesThatDoNotAgreeAreCorruption) {
     changed.section.count = count;
     BOOST_TEST(changed.Reader().Read(0, 1).status().code() == StatusCode::kCorruption);
   }
-  // Padding hides the difference, so the block's own size tells.
+  // Padding hides the difference, so the block's own size decides.
   stream.section.count = kStreamBlockBytes + 101;
   BOOST_TEST(stream.Reader().Read(kStreamBlockBytes, 1).status().code() == StatusCode::kCorruption);
 }

@@ -61,7 +61,7 @@ std::string SampleSegment(uint64_t number, const wal::SegmentEnd& predecessor) {
   return file;
 }
 
-// The frames of `files` behind their headers, and where each ends.
+// The frames of `files` after their headers, and where each ends.
 std::vector<wal::SegmentEnd> SealSegments(std::vector<std::string>* files) {
   std::vector<wal::SegmentEnd> ends;
   for (size_t i = 0; i < files->size(); ++i) {

@@ -20,7 +20,7 @@ enum class Shape : uint8_t {
   kEdits,   ///< A byte of flags, one that chooses a sample, then edits of eight bytes.
 };
 
-/// Flag of kSealed and kEdits: checksums are made right behind the changes. The mutator sets it in
+/// Flag of kSealed and kEdits: checksums are made correct after the changes. The mutator sets it in
 /// half of the inputs; other flags are the target's.
 inline constexpr uint8_t kChecksumsRight = 1;
 

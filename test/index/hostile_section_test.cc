@@ -1,5 +1,6 @@
-// Index sections whose content was changed behind correct checksums: every call answers or reports
-// corruption; ordinals stay below the row count; nothing else happens (run it under sanitizers).
+// Index sections whose content was changed and whose checksums are correct: every call answers or
+// reports corruption; ordinals stay below the row count; nothing else happens (run it under
+// sanitizers).
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

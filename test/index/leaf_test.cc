@@ -17,8 +17,8 @@ namespace tandem::format {
 namespace {
 
 using test::FromHex;
-using test::TestRandom;
 using test::Hex;
+using test::TestRandom;
 
 BlockRef MakeBlock(const BlockContent& content) {
   auto block = std::make_shared<Block>();
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(OtherBytesAreNoDirectory) {
   BOOST_TEST(refuses(48, 0));     // Counts do not rise.
   BOOST_TEST(refuses(48, 6));     // Counts pass the total.
   BOOST_TEST(refuses(64, 1));     // The first separator is not empty.
-  BOOST_TEST(refuses(68, 1));     // Bytes behind the last separator.
+  BOOST_TEST(refuses(68, 1));     // Bytes after the last separator.
   BOOST_TEST(refuses(68, 3));     // Separators pass the keys.
   for (int i = 0; i < 20'000; ++i) {
     std::string changed = bytes;

@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(LargeListsSpanBlocks) {
 }
 
 // Several input files whose rows are interleaved in the output. Some rows are dropped, some
-// collected anew with other cells, the rest copied through the map.
+// collected again with other cells, the rest copied through the map.
 struct MergeCase {
   std::vector<Rows> inputs;
   std::vector<SectionFile> files;

@@ -17,7 +17,7 @@ size_t SystematicChooser::Choose(const Decision& decision) {
   const auto count = static_cast<uint32_t>(decision.ready->size());
   if (decision.point == Point::kUnlock) return 0;
   // Once in some ten thousand runs one is no function of its choices. It is still a run; the walk
-  // goes on from where it left the path.
+  // continues from where it left the path.
   if (depth_ < path_.size() && path_[depth_].count != count) {
     ++strays_;
     path_.resize(depth_);

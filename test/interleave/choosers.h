@@ -1,4 +1,4 @@
-// Ways of choosing who goes on: by a given schedule, systematically, and at random.
+// Ways of choosing the next thread: by a given schedule, systematically, and at random.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //   TANDEM_SCHEDULE=LIST  runs that schedule alone: "index:thread" of each choice that is not the
 //                         usual one, divided by commas, or "usual".
 //   TANDEM_SEED=N         where the random schedules begin; random otherwise.
-//   TANDEM_TRIALS=N       so many times the usual number of schedules.
+//   TANDEM_TRIALS=N       N times the usual number of schedules.
 //   TANDEM_QUICK=1        an eighth of them.
 #pragma once
 
@@ -44,7 +44,7 @@ Schedule ShrinkSchedule(const Scenario& scenario, Schedule schedule);
 struct Exploration {
   uint64_t systematic = 0, random = 0;
   uint64_t strays = 0;                ///< Systematic runs that were no function of their choices.
-  int32_t complete_preemptions = -1;  ///< All schedules with up to so many were run; -1: none.
+  int32_t complete_preemptions = -1;  ///< All schedules with up to this many were run; -1: none.
   uint64_t decisions_max = 0;
   double seconds = 0;         ///< Of the processor.
   std::string failure;        ///< With schedule and command; empty: every run was good.

@@ -21,7 +21,7 @@ class Fiber {
 
   /// Runs the body until it leaves or returns.
   void Enter();
-  /// Goes back to whoever entered. Requires: called on this fiber.
+  /// Goes back to the fiber that entered. Requires: called on this fiber.
   void Leave();
   bool is_done() const { return state_ == State::kDone; }
 
@@ -41,7 +41,7 @@ class Fiber {
   char* stack_ = nullptr;
   ucontext_t inside_ = {}, outside_ = {};
   Exceptions exceptions_;
-  // For the address sanitizer, which has to be told of stacks.
+  // For the address sanitizer, which must know the stacks.
   void* own_fake_stack_ = nullptr;
   void* entered_fake_stack_ = nullptr;
   const void* outside_stack_ = nullptr;

@@ -1,8 +1,8 @@
-// What the threads of a run asked and were told, and the check that the answers make sense: there
-// is an order of all operations, in which each stands at some moment between its begin and its end,
-// such that the reference model gives the same answers in that order (Herlihy and Wing,
-// "Linearizability", 1990). Searched as Wing and Gong do: always take next an operation that began
-// before any remaining one ended.
+// What the threads of a run called and what was returned, and the check that the results make
+// sense: there is an order of all operations, in which each takes effect at a point between its
+// begin and its end, such that the reference model gives the same answers in that order (Herlihy
+// and Wing, "Linearizability", 1990). Searched as Wing and Gong do: always take next an operation
+// that began before any remaining one ended.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tandem::test {
 
-/// The database as the model has it at one moment of the search.
+/// The database as the model has it at one step of the search.
 struct ModelState {
   Model model;
   std::set<std::string> tables;
@@ -41,7 +41,7 @@ class History {
   void Add(Operation operation) { operations_.push_back(std::move(operation)); }
   /// The last one added failed, and may have had its effect or not.
   void LetLastBeLeftOut() { operations_.back().may_be_left_out = true; }
-  /// Empty when there is such an order; otherwise what was asked and told.
+  /// Empty when there is such an order; otherwise the calls and results.
   std::string Check(const ModelState& start) const;
   size_t size() const { return operations_.size(); }
 

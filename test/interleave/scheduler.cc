@@ -142,7 +142,7 @@ void Scheduler::Block(State state, const void* object) {
   self.state = state;
   self.object = object;
   next_ = Choose(Point::kWait);
-  if (next_ == running_) {  // Time passed, and it goes on itself.
+  if (next_ == running_) {  // Time passed, and it continues itself.
     next_ = kNoThread;
     return;
   }
@@ -200,7 +200,7 @@ uint32_t Scheduler::Decide(Point point, ThreadId current) {
   return ready_[chosen];
 }
 
-// Who waits with a limit goes on when nobody else can.
+// A wait with a limit ends when no other thread can run.
 bool Scheduler::TimeOutOne() {
   for (ThreadId id = 0; id < threads_.size(); ++id) {
     Thread& thread = *threads_[id];

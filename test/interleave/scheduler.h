@@ -30,15 +30,15 @@ constexpr ThreadId kNoThread = ~ThreadId{0};
 enum class Point : uint8_t { kLock, kUnlock, kWait, kNotify, kDisk, kSpawn, kAtomic, kPick, kEnd };
 std::string_view PointName(Point point);
 
-/// A moment at which more than one thread could go on.
+/// A point at which more than one thread could run.
 struct Decision {
   uint64_t index = 0;                            ///< Of the run's decisions.
   const std::vector<ThreadId>* ready = nullptr;  ///< The usual choice first, then by id.
-  ThreadId current = kNoThread;                  ///< Who runs, when it could go on.
+  ThreadId current = kNoThread;                  ///< The running thread, if it could continue.
   Point point = Point::kEnd;
 };
 
-/// Decides which of the ready threads goes on. The usual choice is the running thread, and where
+/// Decides which of the ready threads runs next. The usual choice is the running thread, and where
 /// that cannot go on the one with the lowest id.
 class Chooser {
  public:
@@ -57,7 +57,7 @@ struct Outcome {
   std::string failure;  ///< Why the run did not end: a deadlock, too many steps. Empty: it did.
   Schedule schedule;
   uint64_t decisions = 0;
-  uint64_t preemptions = 0;  ///< Choices of another thread while the running one could go on.
+  uint64_t preemptions = 0;  ///< Choices of another thread while the running one could continue.
   uint64_t steps = 0;        ///< Yield points.
   uint64_t trace = 0;        ///< A hash of everything that was decided and of all points.
 };
@@ -77,13 +77,13 @@ class Scheduler {
 
   // For scheduled threads.
   ThreadId Spawn(std::string name, std::function<void()> body);
-  /// As Spawn, without a yield point: for what is called when no thread can go on.
+  /// As Spawn, without a yield point: for calls made when no thread can run.
   ThreadId SpawnWhenIdle(std::string name, std::function<void()> body);
   /// Waits until they are done.
   void Join(const std::vector<ThreadId>& threads);
   /// Whether choices are the chooser's; otherwise they are the usual ones, and do not count.
   void SetExploring(bool exploring) { exploring_ = exploring; }
-  /// A place where another thread may go on.
+  /// A place where another thread may run.
   void Yield(Point point);
   /// A choice of the test's own among 0 to count - 1, of which 0 is the usual one: part of the
   /// schedule as all others, and no preemption.
@@ -99,11 +99,11 @@ class Scheduler {
   ThreadId running() const { return running_; }
   /// What the running thread is about to do, for reports.
   void Label(std::string label) { threads_[running_]->label = std::move(label); }
-  /// Called when no thread can go on; true when that has changed. Time passes there.
+  /// Called when no thread can run; true if that has changed. Time passes there.
   void SetWhenIdle(std::function<bool()> when_idle) { when_idle_ = std::move(when_idle); }
   /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held.
   void Quiet(const void* begin, size_t size_bytes);
-  /// The same for arrays of at least so many mutexes, known by their being locked one after the
+  /// The same for arrays of at least that many mutexes, known by their being locked one after the
   /// other before exploring begins: the shards of a cache, say, which are walked so often that
   /// little else would be explored. 0: none are.
   void QuietArraysOf(size_t count) { array_count_ = count; }
@@ -112,7 +112,7 @@ class Scheduler {
   void Lock(const void* mutex);
   bool TryLock(const void* mutex);
   void Unlock(const void* mutex);
-  /// False: the wait is `timed`, nobody else could go on, and the time passed.
+  /// False: the wait is `timed`, no other thread could run, and the time passed.
   bool Wait(const void* condition, const void* mutex, bool timed);
   void Notify(const void* condition, bool all);
 
@@ -131,12 +131,12 @@ class Scheduler {
   void NoteWalk(const void* mutex);
   void Acquire(const void* mutex);
   void Release(const void* mutex);
-  /// Lets the chosen thread go on in place of this one.
+  /// Runs the chosen thread in place of this one.
   void Suspend();
   void Block(State state, const void* object);
   void WakeJoining();
   uint32_t Decide(Point point, ThreadId current);
-  /// Who goes on; kNoThread when nobody can.
+  /// The next thread; kNoThread if none can run.
   ThreadId Choose(Point point);
   ThreadId ChooseReady(Point point);
   bool TimeOutOne();

@@ -106,7 +106,7 @@ class World::Call {
 
   /// The call has returned.
   void End() { end_ = world_.scheduler_.steps(); }
-  /// Writes it down with what it was told.
+  /// Records it with its result.
   void Record(const std::string& answer, std::function<bool(ModelState*)> apply) {
     if (end_ == 0) End();
     world_.scheduler_.Label({});
@@ -116,7 +116,7 @@ class World::Call {
         {.text = text_ + " -> " + answer, .begin = begin_, .end = end_, .apply = std::move(apply)});
   }
   /// As Record for a call whose only answer is a status: `apply` is for success, and a refusal
-  /// because of a Close is good while one goes on or after it.
+  /// because of a Close is valid during or after it.
   void RecordStatus(const Status& status, std::function<bool(ModelState*)> apply) {
     if (end_ == 0) End();
     if (status.code() != StatusCode::kClosed) {

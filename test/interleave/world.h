@@ -1,5 +1,5 @@
 // A database on the simulated disk whose callers and background jobs are scheduled threads, and
-// calls on it that write down what they were told.
+// calls on it that record their results.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace tandem::test {
 
-/// Every job is a scheduled thread of its own. Time passes when nobody can go on.
+/// Every job is a scheduled thread of its own. Time passes when no thread can run.
 class ScheduledExecutor final : public base::Executor {
  public:
   ScheduledExecutor(Scheduler* scheduler, ManualClock* clock)
@@ -47,7 +47,7 @@ struct WorldPlan {
   engine::Tuning tuning{};
   bool two_regions = false;  ///< Keys up to "m", and from "m" on.
   bool two_tables = false;   ///< "t" and "u".
-  /// One of the first so many syncs fails, or none: the scheduler picks. Calls may fail then, and
+  /// One of this many first syncs fails, or none: the scheduler picks. Calls may fail then, and
   /// the world ends with a power cut that takes what is not synced.
   uint32_t failing_syncs = 0;
   /// The world ends with such a power cut though no sync fails. Calls other than synced writes and

@@ -28,7 +28,7 @@ std::string Number(uint64_t number) {
   return text;
 }
 
-// Of a file of /proc: the number behind `name`.
+// The number after `name` in a file of /proc.
 uint64_t ProcFigure(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   std::string word;
@@ -43,7 +43,7 @@ uint64_t ProcFigure(const std::string& path, const std::string& name) {
 class PeakResident {
  public:
   PeakResident() {
-    std::ofstream("/proc/self/clear_refs") << 5;  // Begins the high-water mark anew.
+    std::ofstream("/proc/self/clear_refs") << 5;  // Resets the high-water mark.
     before_ = ProcFigure("/proc/self/status", "VmRSS:");
   }
   uint64_t extra_bytes() const {

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
 }
 
 // Keys share prefixes of all lengths around the eight bytes that stand in the node, and contain
-// zeros, which the padded head cannot tell from the end of a key.
+// zeros, which the padded head cannot distinguish from the end of a key.
 std::string RandomKey(TestRandom* random) {
   std::string key = "prefix";
   key.resize(random->Below(7));

@@ -2,7 +2,7 @@
 // when its seed is run again, and when the record of what it did is.
 //
 //   TANDEM_SEED=N     the first seed; random otherwise.
-//   TANDEM_TRIALS=N   so many times the usual 100 seeds.
+//   TANDEM_TRIALS=N   N times the usual 100 seeds.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <iostream>

@@ -70,7 +70,7 @@ class Session {
   SessionAction NewBatch();
   std::vector<SessionAction> NewWorkUntilPowerFails();
 
-  // Doing it; see session_actions.cc. `own_dice_` decides, which begins anew with each action.
+  // Doing it; see session_actions.cc. `own_dice_` decides; it is reseeded for each action.
   void Do(SessionAction action);
   void Perform(const SessionAction& action);
   void PerformMore(const SessionAction& action);

@@ -20,7 +20,7 @@ void Session::Create() {
   LearnTime();
 }
 
-/// One put tells which time the engine goes by: it may be ahead of the clock, never behind.
+/// One put shows which time the engine uses: it may be ahead of the clock, never behind.
 void Session::LearnTime() {
   ModelOperation put{ModelOperation::Kind::kPut,
                      tables_[0].options.name,

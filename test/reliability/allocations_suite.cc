@@ -23,7 +23,7 @@ using test::SimulatedDisk;
 
 // Of each workload and kind of failure, in each CI run.
 constexpr uint64_t kSamples = 2'500;
-// By hand all of them, in so many passes over all workloads; then so many of each random one.
+// By hand all of them, in this many passes over all workloads; then this many of each random one.
 constexpr uint64_t kPasses = 32;
 constexpr uint64_t kRandomSamples = 8;
 constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation",
@@ -138,7 +138,7 @@ class AllocationsSuite {
     return true;
   }
 
-  // Whether to go on.
+  // Whether to continue.
   bool Try(const Workload& workload, uint64_t index, bool sticky, size_t thread) {
     if (has_failed_ || timer_.is_over()) return false;
     watchdog_.Begin(thread, [&workload, index] {

@@ -11,7 +11,7 @@ namespace tandem::reliability {
 
 class AnswerCheck {
  public:
-  /// `floor`: at least so many batches have to be there.
+  /// `floor`: at least this many batches have to be there.
   AnswerCheck(const Shape& shape, uint64_t floor)
       : shape_(shape), floor_(floor), fits_(shape.answers.size(), true) {}
 

@@ -19,7 +19,7 @@ using Kept = CrashPolicy::Kept;
 constexpr size_t kDepthMax = 3;
 constexpr uint64_t kRandomPolicies = 8;
 constexpr size_t kShownEffects = 12;
-// What was kept of one state in so many is put to the test right after recovery.
+// One state in this many is checked right after recovery.
 constexpr uint64_t kKeptEvery = 4;
 
 // What changes nothing leaves no other state than the operation before it.

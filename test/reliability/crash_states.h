@@ -29,7 +29,7 @@ struct CrashCounts {
 };
 
 struct CrashSettings {
-  /// One distinct state in so many is crashed again while it recovers; 0: none.
+  /// One distinct state in this many is crashed again while it recovers; 0: none.
   uint64_t nest_every = 8;
   /// Asked before each state; no more are examined once it says so.
   std::function<bool()> is_over = [] { return false; };

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = Damage::Kind;
 
-/// What a file system may leave behind the end, or a copy that went wrong.
+/// What a file system or a failed copy may leave after the end.
 constexpr uint32_t kExtensions[] = {1, 7, 8, 48, 64, 512, 4096};
 
 class Cuts {

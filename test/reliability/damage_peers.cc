@@ -92,7 +92,7 @@ class PeerTrials {
     size_t at;
   };
 
-  /// A place behind the last one: nothing is changed.
+  /// A place after the last one: nothing is changed.
   TrialResult Try(uint64_t number, bool cuts) const {
     Files files = files_;
     if (number < places_.size()) {

@@ -57,7 +57,7 @@ struct DiffOperation {
   uint64_t limit = 0;
   Condition condition{};
   char order_by = '\0';  ///< A column with an index; none: by key.
-  uint64_t hint = 0;     ///< Chooses how Tandem is told to answer a query.
+  uint64_t hint = 0;     ///< Chooses how Tandem answers a query.
   size_t slot = 0;       ///< Of kSnapshot and kRelease.
   /// Read as of the snapshot in the slot, or now when there is none.
   std::optional<size_t> snapshot{};

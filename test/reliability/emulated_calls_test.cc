@@ -1,4 +1,4 @@
-// The POSIX back end over calls that fail: what it repeats and continues, and what it tells.
+// The POSIX back end over calls that fail: what it repeats and continues, and what it reports.
 #define BOOST_TEST_DYN_LINK
 #include "test/reliability/emulated_calls.h"
 

@@ -43,7 +43,7 @@ class FaultRun {
   /// Nothing may fail, so that nobody notices the trouble.
   void RequireSuccess() { requires_success_ = true; }
   /// The disk reserves no space ahead. Then a power cut inside the birth of a database may leave a
-  /// ROOT of old blocks, which nobody can tell from a stranger's file, and which therefore stays;
+  /// ROOT of old blocks, which looks the same as a foreign file, and which therefore stays;
   /// until the database has been opened once, missing bytes are taken to show as zeros.
   void ExpectNoReservations() { has_reservations_ = false; }
   const std::string& reason() const { return reason_; }
@@ -65,7 +65,7 @@ class FaultRun {
   Machine machine_;
   History history_;
   Runner runner_;
-  bool is_unknown_ = false;  // What the database, opened anew, found has not been read yet.
+  bool is_unknown_ = false;  // What the reopened database found has not been read yet.
   bool requires_reads_ = false, requires_success_ = false;
   bool has_reservations_ = true, has_opened_ = false;
   std::vector<StatusCode> allowed_ = {StatusCode::kIoError,     StatusCode::kNoSpace,

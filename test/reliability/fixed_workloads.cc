@@ -339,7 +339,7 @@ Workload Families(uint64_t seed) {
       .Done();
 }
 
-// Memstores that fill up and are flushed behind the writer's back, by jobs of the background.
+// Memstores that fill up and are flushed by background jobs.
 Workload BackgroundFlushes(uint64_t seed) {
   Script script("background-flushes", seed);
   script.tuning().memstore_bytes = 2 << 10;

@@ -2,8 +2,8 @@
 //
 // Batches form two lanes by their tables: those that are never written at Durability::kMemory, and
 // those that are. Of the first lane a crash leaves a prefix of the acknowledged batches, not
-// shorter than what was made durable, and behind all of them perhaps batches that were attempted
-// and never acknowledged, each as a whole. Of the second it leaves a prefix, and behind that of the
+// shorter than what was made durable, and after all of them perhaps batches that were attempted
+// and never acknowledged, each as a whole. Of the second it leaves a prefix, and after that of the
 // batches that are logged a prefix again. Tables whose creation was acknowledged exist.
 #pragma once
 
@@ -80,7 +80,7 @@ class History {
     /// The state that `text` shows, among those that may be there.
     std::optional<State> Find(const std::string& text, bool killed) const;
     std::optional<State> FindMixed(const std::string& text, bool killed) const;
-    /// The same where a batch behind a deletion is taken for logged, or for what it asked for.
+    /// The same where a batch after a deletion is taken for logged, or for what it asked for.
     std::optional<State> FindMixed(const std::string& text, bool killed, bool all_logged) const;
     std::optional<State> FindOpen(const State& last, const std::string& text) const;
   };

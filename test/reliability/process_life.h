@@ -64,7 +64,7 @@ class LifeModel {
  public:
   explicit LifeModel(uint64_t seed);
   const LifeCounts& counts() const { return counts_; }
-  /// Goes on to the state after so many batches. Requires: none of them is behind.
+  /// Advances to the state after that many batches. Requires: it is not beyond it.
   void AdvanceTo(const LifeCounts& counts);
   /// Compares with all reads. Empty: equal.
   std::string Difference(engine::Engine& engine) const;

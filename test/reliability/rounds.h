@@ -1,4 +1,4 @@
-// How long a suite goes on.
+// How long a suite runs.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class Shrinker {
   }
 
  private:
-  // What comes behind the failure is not needed.
+  // What comes after the failure is not needed.
   void CutBehind() {
     Workload shorter = shrunk_.workload;
     const uint64_t taken = std::max<uint64_t>(1, shrunk_.finding.steps_taken);

@@ -25,7 +25,7 @@ struct Shrunk {
 struct ShrinkPlan {
   /// What is wrong with a workload, if anything; the simplest case of it.
   std::function<std::optional<Finding>(const Workload& workload)> find;
-  double seconds = 60;  ///< About so many at most.
+  double seconds = 60;  ///< The most, approximately.
 };
 
 /// Leaves out steps, then operations of batches, as long as something is found. Requires: `finding`

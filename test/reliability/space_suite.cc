@@ -23,7 +23,7 @@ using test::SimulatedDisk;
 constexpr uint64_t kBudgets = 400;
 // By hand: of a file system that gives out space in blocks of this size.
 constexpr uint64_t kBlockBytes = 512;
-// By hand: every byte of one workload that takes at most so many, so many budgets an item of work.
+// By hand: every byte of one workload that takes at most this many, in items of this many budgets.
 constexpr uint64_t kEveryByteMax = 64 << 10;
 constexpr uint64_t kBytesTogether = 256;
 constexpr uint64_t kRandomBudgets = 16;
@@ -183,7 +183,7 @@ class SpaceSuite {
     return true;
   }
 
-  // Whether to go on.
+  // Whether to continue.
   bool Try(const Workload& workload, const Budget& budget, size_t thread) {
     if (has_failed_ || timer_.is_over()) return false;
     watchdog_.Begin(thread,

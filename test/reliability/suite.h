@@ -14,7 +14,7 @@ namespace tandem::reliability {
 /// How much to run, and from which seed.
 struct Plan {
   uint64_t seed = 1;
-  /// Run until so many seconds have passed; 0: the suite's own count, the same in every run.
+  /// Run for this many seconds; 0: the suite's own count, the same in every run.
   double seconds = 0;
   /// Where real files go: an existing directory.
   std::string directory = "/tmp";

@@ -33,7 +33,7 @@ inline constexpr size_t kFigures = 14;
 
 struct TrialResult {
   Outcome outcome = Outcome::kHarmless;
-  std::string note{};                        ///< For people; empty where there is nothing to tell.
+  std::string note{};                        ///< For people; may be empty.
   std::array<uint64_t, kFigures> figures{};  ///< The suite's own, summed over the run.
 };
 

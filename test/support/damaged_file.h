@@ -1,4 +1,4 @@
-// A store file whose blocks were changed behind correct checksums: what a reader meets when
+// A store file with changed blocks and correct checksums: what a reader finds when
 // somebody makes a file on purpose.
 #pragma once
 

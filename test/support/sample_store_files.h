@@ -16,7 +16,7 @@ inline constexpr format::FileId kSampleId{{9, 9, 9, 1, 2, 3, 4, 5}};
 /// One family with versions and deletes; many rows with postings of every form; three families that
 /// rows have in part; wide rows and overflow values.
 std::vector<std::string> SampleStoreFiles();
-/// The same shapes in as few rows as show them, for whoever reads them many thousand times: one
+/// The same shapes in as few rows as possible, for tests that read them many thousand times: one
 /// family with versions and deletes; three families that rows have in part.
 std::vector<std::string> SmallStoreFiles();
 /// A value with a Roaring list of postings.

@@ -50,7 +50,7 @@ class ScriptRun {
     WriteOutput(found);
   }
 
-  /// What stands behind the rule; the line after it is consumed.
+  /// The text after the rule; the line after it is consumed.
   std::string ReadOutput() {
     std::string output;
     if (!NextLine()) return output;

@@ -58,7 +58,7 @@ class SmallDatabase {
   std::string path_;
 };
 
-/// The bytes behind the hex column of `dump --hex --output csv`.
+/// The bytes of the hex column of `dump --hex --output csv`.
 std::string BytesOf(const std::string& csv) {
   std::istringstream lines(csv);
   std::string digits, line;
@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(EveryFileIsDumpedAndVerifiedAlone) {
       BOOST_CHECK_EQUAL(RunProgram({"dump", path, "--output", mode}).exit_code, 0);
     }
     for (const char* mode : {"csv", "tsv"}) {
-      const std::vector<std::string> header = {"dump",      path,     "--output", mode,
-                                               "--records", "header"};
+      const std::vector<std::string> header = {"dump", path,        "--output",
+                                               mode,   "--records", "header"};
       BOOST_CHECK_EQUAL(RunProgram(header).exit_code, 0);
       // Records of several kinds have no one line of names.
       BOOST_CHECK_EQUAL(RunProgram({"dump", path, "--output", mode}).exit_code, 2);

@@ -3,7 +3,7 @@
 // cleanly, `crashed`, whose last writes stand in the log alone, what export prints of both, and
 // `backup-1`, the record of a backup of `closed`, whose files are those of `closed`.
 //
-//   TANDEM_GOLDEN=DIRECTORY build/test_tools --run_test=golden   makes them anew there, for a new
+//   TANDEM_GOLDEN=DIRECTORY build/test_tools --run_test=golden   makes them again there, for a new
 //   version of the format. Those of a version that was released are never made again.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>

@@ -25,7 +25,8 @@ constexpr uint64_t kBatch = 100;
 constexpr int kKills = 20;
 
 std::string KeyOf(uint64_t record) {
-  // Keys come in no order of their own, so that a hole cannot hide behind an end of the key space.
+  // Keys come in no order of their own, so that a hole cannot be mistaken for an end of the key
+  // space.
   char key[32];
   std::snprintf(key, sizeof(key), "%08llx",
                 static_cast<unsigned long long>(record * 2654435761u % (uint64_t{1} << 32)));

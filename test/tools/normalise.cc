@@ -22,7 +22,7 @@ bool IsHash(std::string_view word) {
          word.find_first_not_of("0123456789abcdef") == word.npos;
 }
 
-/// A size or counter that depends on the format: behind one of these, with so many digits.
+/// A size or counter that depends on the format: after one of these words, with that many digits.
 bool IsVariableNumber(std::string_view before, std::string_view word) {
   if (!IsDigits(word)) return false;
   for (const char* name : {"store-", "log-", "manifest-"}) {

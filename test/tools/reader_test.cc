@@ -66,7 +66,7 @@ std::string OutputOfProgram(const std::vector<std::string>& arguments) {
   return run.out;
 }
 
-/// The reader's lines by file, each as dump prints it: without what tells where the file belongs.
+/// The reader's lines by file, each as dump prints it: without what says where the file belongs.
 std::map<std::string, std::string> LinesByFile(const std::string& text) {
   std::map<std::string, std::string> lines_of;
   std::istringstream lines(text);

@@ -333,7 +333,7 @@ BOOST_FIXTURE_TEST_CASE(NothingCanBeProvedWithoutSchemas, Fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(AFileBehindABrokenEditIsAnOrphan, Fixture) {
-  // The edits behind the first one are broken, so the newest file is not in the catalog.
+  // The edits after the first one are broken, so the newest file is not in the catalog.
   const std::string manifest = FilesOf(path, "manifest-").back();
   const uint64_t size = fs::file_size(fs::path(path) / manifest);
   Flip(fs::path(path) / manifest, size - 20);
@@ -428,7 +428,7 @@ BOOST_FIXTURE_TEST_CASE(NoFlippedByteBringsWrongData, Fixture) {
       const std::string where = name + " at " + std::to_string(offset);
       BOOST_REQUIRE_MESSAGE(report.has_value(), where << ": " << report.status().ToString());
       BOOST_CHECK_MESSAGE(report->verified.findings.empty(), where);
-      if (report->tables == 0) {  // The edit that made the table is lost, and told.
+      if (report->tables == 0) {  // The edit that made the table is lost, and this is reported.
         BOOST_CHECK_MESSAGE(!report->lost_edits.empty(), where);
         fs::remove_all(copy);
         Flip(entry.path(), offset);

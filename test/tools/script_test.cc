@@ -1,13 +1,13 @@
 // Every verb and every bad input, as scripts in test/tools/scripts.
 //
 // `tandem WORDS` runs the program with the input as its standard input. Its output is stdout, then
-// the lines of stderr behind "err: ", then "exit N" unless N is 0. Other commands:
+// the lines of stderr after "err: ", then "exit N" unless N is 0. Other commands:
 //   file NAME         writes the input into a file of that name
-//   bytes NAME COUNT  writes a file of so many bytes
+//   bytes NAME COUNT  writes a file of COUNT bytes
 //   flip FILE OFFSET  changes one bit (a negative offset counts from the end)
-//   cut FILE BYTES    cuts a file to so many bytes
+//   cut FILE BYTES    cuts a file to BYTES bytes
 //   hold DB           keeps a database open for writing, until `release`
-//   exists PATH       tells whether there is anything at PATH
+//   exists PATH       says whether there is anything at PATH
 // In words $DB is a database of the script, $DIR its directory, $STORE, $LOG and $MANIFEST the
 // newest file of that kind in $DB. In output these come back; what changes from run
 // to run is replaced (normalise.h).

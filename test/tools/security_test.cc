@@ -423,7 +423,7 @@ void MakeHostileDatabase(const std::string& path, const format::Catalog& catalog
   RequireOk((*draft)->Finish(catalog, {}, random.get()));
 }
 
-/// A table of so many regions, whose records take no more bytes than they must.
+/// A table of that many regions, whose records are as small as possible.
 format::Catalog ManyRegions(uint32_t count) {
   format::Catalog catalog;
   format::TableRecord table;

@@ -11,9 +11,9 @@
 #include <future>
 
 #include "test/support/temporary_directory.h"
-#include "tools/simulation/watchdog.h"
 #include "test/tools/program.h"
 #include "test/tools/shell.h"
+#include "tools/simulation/watchdog.h"
 
 namespace tandem::test {
 namespace {
@@ -31,7 +31,7 @@ std::string Output(const std::string& arguments) {
                   " 2>&1; echo exit $?");
 }
 
-/// A pipe in the place of a file, of which nobody reads: whoever writes more than it holds hangs.
+/// A pipe in the place of a file, which nobody reads: writing more than it holds blocks.
 class PipeThatFills {
  public:
   explicit PipeThatFills(const std::string& path) {

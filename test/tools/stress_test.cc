@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The value behind `name` in the summary of a run.
+/// The value after `name` in the summary of a run.
 std::string Figure(const ProgramRun& run, const std::string& name) {
   std::istringstream lines(run.out);
   for (std::string word, value; lines >> word >> value;) {

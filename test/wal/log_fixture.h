@@ -45,7 +45,7 @@ class LogFixture {
     return wal::SegmentWriter::Create(std::move(*file), spec);
   }
 
-  /// Begins a segment behind the last one, which is closed first.
+  /// Begins a segment after the last one, which is closed first.
   void Begin(uint64_t number) {
     wal::SegmentEnd predecessor;
     if (writer != nullptr) {

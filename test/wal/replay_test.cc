@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(SequencesGoOnWhenTheOldestSegmentIsGone) {
   const Replayed replayed = log.Replay();
   BOOST_TEST(replayed.payloads.size() == 3u);
   BOOST_TEST(replayed.report.last_sequence == 6u);
-  // The first frame torn, a later one kept: its mark tells of the segment before, not of the gap.
+  // The first frame torn, a later one kept: its mark is about the segment before, not about the
+  // gap.
   LogFixture torn;
   torn.Begin(1);
   torn.AppendMany("A", 3, true);

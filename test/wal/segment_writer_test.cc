@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenDuringASyncIsNotDurableByIt) {
   BOOST_TEST(log.writer->synced_end().last_sequence == 2u);
 }
 
-// The system tells one of them of an error, and the other that all is well.
+// The system reports an error to one of them and success to the other.
 BOOST_AUTO_TEST_CASE(ASyncThatWaitsForAFailedOneFailsToo) {
   LogFixture log;
   log.Begin(1);

@@ -2,7 +2,7 @@
 //
 // A figure of Tandem is a regression when its median is worse by more than the noise, which is the
 // largest of a tenth and the spread of either run's rounds. Peers do not change between two runs:
-// how their figures moved tells how the machine did, and is told, but decides nothing.
+// the change of their figures shows how the machine changed; it is printed, but decides nothing.
 #pragma once
 
 #include <string>

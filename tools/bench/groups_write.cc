@@ -31,7 +31,7 @@ void Update(const W1& w1, uint64_t count, uint64_t version, Peer* peer) {
 
 // Two threads that update random rows until they are stopped, each those of one half, so that no
 // engine has to keep them apart. Their pace is fixed and the same for every engine: at full speed
-// the query's rate would tell how the system shares two processors among three threads.
+// the query's rate would show how the system shares two processors among three threads.
 class PacedWriters {
  public:
   PacedWriters(const W1& w1, Peer* peer) : w1_(w1) {

@@ -1,6 +1,6 @@
 // Results as JSON in Google Benchmark's shape: an entry for each figure of each round, named
-// ENGINE/PHASE, and an aggregate with the median behind each name's last. Beside the usual members
-// an entry has "value", "unit" and "better" ("higher" or "lower"), which `compare` goes by.
+// ENGINE/PHASE, and an aggregate with the median after each name's last. In addition to the usual
+// members an entry has "value", "unit" and "better" ("higher" or "lower"), which `compare` goes by.
 #pragma once
 
 #include <string>

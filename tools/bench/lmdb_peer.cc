@@ -118,7 +118,7 @@ class Reader {
   MDB_txn* transaction_ = nullptr;
 };
 
-/// One read of one moment.
+/// One read of one point in time.
 class Moment {
  public:
   explicit Moment(Reader* reader) : reader_(reader) { reader_->Renew(); }

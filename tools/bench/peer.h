@@ -60,7 +60,7 @@ class Peer {
   virtual uint64_t CountTimes(const std::string& low, const std::string& high) = 0;
   virtual void Get(const std::string& key, Consumer* consumer) = 0;
   virtual void Scan(Consumer* consumer) = 0;
-  /// The share of index entries whose row has a newer value, where the engine tells it.
+  /// The share of index entries whose row has a newer value, where the engine reports it.
   virtual std::optional<double> DeadShare() { return std::nullopt; }
 };
 

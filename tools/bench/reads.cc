@@ -43,7 +43,7 @@ NamedRead RangeOf(const W1& w1) {
 }
 
 NamedRead GetsOf(const W1& w1) {
-  // Each run goes on behind the one before it; the first, which is compared, begins at 0.
+  // Each run continues after the one before it; the first, which is compared, begins at 0.
   auto next = std::make_shared<uint64_t>(0);
   const auto run = [next, &w1](Peer* peer, Consumer* consumer) {
     for (int i = 0; i < kGetsAtOnce; ++i) peer->Get(w1.Key(Mix((*next)++) % w1.rows()), consumer);

@@ -69,7 +69,7 @@ class EngineRound {
   }
 
   void RunChild(const std::string& group, size_t item) {
-    // exec: no shell stays in between that would tell of a kill on its own.
+    // exec: no shell stays in between that would report a kill on its own.
     const std::string command =
         "exec " + Quote(program_) + " --rows " + std::to_string(arguments_.rows) + " --seconds " +
         std::to_string(arguments_.seconds) + " --phases " + Join(arguments_.phases) + " --engine " +

@@ -35,7 +35,7 @@ class W1 {
     const char* name;    ///< "0.01 %"
     std::string column;  ///< "city" or "status"
     std::string value;
-    uint64_t rows;  ///< Exactly so many rows have it.
+    uint64_t rows;  ///< Exactly this many rows have it.
   };
   /// The city values nearest to 0.01, 0.1 and 1 % of the rows, and a status for 10 %.
   const std::vector<Target>& targets() const { return targets_; }

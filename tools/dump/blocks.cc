@@ -195,7 +195,7 @@ BlockOwners::Owner BlockOwners::Of(uint64_t offset) {
   for (Owner& next : next_) {
     while (next.block < next.data->block_count()) {
       if (!next.data->index().LoadBlocks(next.block, next.block + 1).ok()) {
-        ++next.block;  // Its piece is damaged: nothing tells whose these blocks are.
+        ++next.block;  // Its piece is damaged: the owner of these blocks is unknown.
         continue;
       }
       const uint64_t at = next.data->BlockAt(next.block).handle.offset;

@@ -1,5 +1,5 @@
-// Log segments and manifests: chains of frames. The reserve of zeros behind the last frame of an
-// open segment is its normal end; behind anything else the search for frames goes on.
+// Log segments and manifests: chains of frames. The reserve of zeros after the last frame of an
+// open segment is its normal end; after anything else the search for frames continues.
 #include "tools/dump/chain.h"
 
 #include "base/status_macros.h"

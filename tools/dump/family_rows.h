@@ -32,7 +32,7 @@ class FamilyRows {
   virtual bool valid() const = 0;
   // Of the present row. Requires: valid().
   virtual const std::string& key() const = 0;
-  /// nullopt: nothing tells it.
+  /// nullopt: unknown.
   virtual std::optional<uint32_t> ordinal() const = 0;
   /// Its cells. Lifetime: until Next.
   virtual Result<std::unique_ptr<format::CellStream>> Stream() const = 0;

@@ -146,17 +146,15 @@ class Queue {
     return database_->Write(options_, batch);
   }
 
-  /// Both of one moment; answered from the index alone.
+  /// Both as of one point in time; answered from the index alone.
   Result<QueueCounts> Count() {
     auto snapshot = database_->TakeSnapshot();
     if (!snapshot) return snapshot.error();
     const tandem::ReadOptions read{.snapshot = &*snapshot};
     const std::string now = std::to_string(NowMicros());
-    const auto due = database_->Count(read, table_,
-                                      tandem::Predicate::LessOrEqual("due", now));
+    const auto due = database_->Count(read, table_, tandem::Predicate::LessOrEqual("due", now));
     if (!due) return due.error();
-    const auto later =
-        database_->Count(read, table_, tandem::Predicate::Greater("due", now));
+    const auto later = database_->Count(read, table_, tandem::Predicate::Greater("due", now));
     if (!later) return later.error();
     return QueueCounts{.due = *due, .later = *later};
   }
@@ -257,7 +255,7 @@ class Queues {
 using httplib::Request;
 using httplib::Response;
 
-/// An error as an answer: one line of text, and a code that tells whose fault it is.
+/// An error as an answer: one line of text, and a code that says whose fault it is.
 void Answer(const Status& error, Response* response) {
   switch (error.code()) {
     case StatusCode::kInvalidArgument:

@@ -1,8 +1,8 @@
 // Orders of a shop with two indexes: by customer and by total. It shows pages in the order of row
 // keys, a query that both indexes could serve, and a result in the order of an index.
 //
-// A page ends with the key of its last row, and the next one begins behind it: the smallest key
-// behind K is K with a zero byte at its end. So a page costs the same wherever it lies, and rows
+// A page ends with the key of its last row, and the next one begins after it: the smallest key
+// after K is K with a zero byte at its end. So each page costs the same, and rows
 // that are added meanwhile neither repeat nor hide others, as an offset would make them.
 //
 //   build/example_orders DIRECTORY
@@ -50,7 +50,7 @@ class Orders {
     return database_->Write({.durability = tandem::Durability::kSynced}, batch);
   }
 
-  /// At most `count` orders behind the number `after`; empty: from the first.
+  /// At most `count` orders after the number `after`; empty: from the first.
   tandem::Result<std::vector<Order>> Page(std::string_view after, uint64_t count) {
     tandem::ScanOptions scan;
     if (!after.empty()) scan.start = std::string(after) + '\0';

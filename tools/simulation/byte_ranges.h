@@ -33,7 +33,7 @@ class ByteRanges {
   const std::vector<Range>& ranges() const { return ranges_; }
 
  private:
-  // Of the first range that ends at or behind `position`.
+  // Of the first range that ends at or after `position`.
   size_t IndexAt(uint64_t position) const;
 
   std::vector<Range> ranges_;

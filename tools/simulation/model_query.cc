@@ -99,7 +99,7 @@ size_t EncodedSize(std::string_view value) {
   return 3 + value.size() + static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
 }
 
-/// The same moment, asked about everything.
+/// The same point in time, for all data.
 ModelRead WholeRow(const ModelRead& read) {
   ModelRead whole = read;
   whole.versions = 1;

@@ -21,7 +21,7 @@ ModelRead ModelReadOf(const ReadOptions& read) {
   return {0, read.versions, read.columns, read.families, read.as_of, read.since};
 }
 
-/// The reads of one table at one moment.
+/// The reads of one table at one point in time.
 class Reads {
  public:
   Reads(const Moment& moment, const TableOptions& table, const std::vector<std::string>& keys,

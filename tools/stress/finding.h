@@ -1,6 +1,6 @@
 // How the harness says that the database is wrong: as a Status, so that findings pass up like
 // errors. A mismatch has a code that no call of the database answers here; an error of the database
-// keeps its own code, for whoever expects errors.
+// keeps its own code, for callers that expect errors.
 #pragma once
 
 #include <string>

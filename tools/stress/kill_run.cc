@@ -56,7 +56,8 @@ class KillRun {
 
   Result<pid_t> Start();
   /// Waits until the life is over or the child has ended. One that stands still after a long life,
-  /// or has not begun to work, is left to its watchdog, which tells a hang from a slow machine.
+  /// or has not begun to work, is left to its watchdog, which distinguishes a hang from a slow
+  /// machine.
   ChildEnd Watch(pid_t child, const Life& life);
   /// Grows while a child works.
   uint64_t Progress() const;

@@ -17,7 +17,7 @@ namespace tandem::stress {
 /// Threads: any.
 class OperationLog {
  public:
-  /// Goes on behind what is there. Errors: kIoError.
+  /// Appends to what is there. Errors: kIoError.
   static Result<std::unique_ptr<OperationLog>> Open(const std::string& path);
   ~OperationLog();
   OperationLog(const OperationLog&) = delete;

@@ -8,7 +8,7 @@
 // 3. Every other logged row has exactly its generation.
 // 4. A loose row has any generation from the one that was flushed to the one that was begun.
 // 5. A row that lost generations gets a new one that owes nothing to them, so that they are never
-//    written again, and could be told from what comes.
+//    written again, and could be distinguished from what comes.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -196,7 +196,7 @@ Status Recovery::RecoverLoose() {
 Status Recovery::BeginAnew() {
   for (const Touched& lost : lost_) {
     const bool loose = workload_.is_loose(lost.slot);
-    if (workload_.is_marker(lost.slot)) continue;  // Each of its generations begins anew.
+    if (workload_.is_marker(lost.slot)) continue;  // A generation begins with a deletion.
     RETURN_IF_ERROR(
         WriteGeneration(stressed_, {lost.slot, lost.previous, Workload::NextReset(lost.generation)},
                         loose ? Durability::kMemory : Durability::kWritten));

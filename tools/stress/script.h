@@ -28,15 +28,15 @@
 //                                            write, truncate, preallocate, sync, create, open,
 //                                            remove, list or directory-sync
 //   heal                                     the disk is well again, and has space
-//   space BYTES                              so many are left on the disk
+//   space BYTES                              BYTES are left on the disk
 //
 // Operations; TIME is a number, or - for the database's own time:
 //   put TABLE ROW FAMILY TIME COLUMN VALUE [COLUMN VALUE]...
 //   delete-cell TABLE ROW FAMILY TIME COLUMN     delete-column TABLE ROW FAMILY TIME COLUMN
 //   delete-family TABLE ROW FAMILY TIME          delete-row TABLE ROW TIME
 //
-// A word is text without blanks: \xNN is any byte, '' no byte at all, and COUNT*WORD so many of it.
-// Empty lines and lines that begin with # mean nothing.
+// A word is text without blanks: \xNN is any byte, '' no byte at all, and COUNT*WORD is COUNT times
+// WORD. Empty lines and lines that begin with # mean nothing.
 #pragma once
 
 #include <cstdint>

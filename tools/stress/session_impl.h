@@ -6,7 +6,7 @@
 // power failed in it; nothing but crash and kill does anything). Step by step:
 // 1. A step runs; its Status is OK, a Mismatch, or an error of the database.
 // 2. An error is a finding unless the session is failing and the code is one that a bad disk gives.
-// 3. What a failed write left open stands in the journal until a recovery tells, or until a later
+// 3. What a failed write left open is in the journal until a recovery decides it, or until a later
 //    write succeeds, which says that it left nothing.
 #pragma once
 

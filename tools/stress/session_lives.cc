@@ -80,7 +80,7 @@ Status Session::Open() {
   return {};
 }
 
-/// One put tells which time the database goes by: it may be ahead of the clock, never behind.
+/// One put shows which time the database uses: it may be ahead of the clock, never behind.
 Status Session::LearnTime() {
   Step step;
   step.operations.push_back({ModelOperation::Kind::kPut,
@@ -228,7 +228,7 @@ void Session::Inject(const Step& step) {
   control.InjectFault(std::move(fault));
 }
 
-/// A fault that struck may have turned the database read-only: it is opened anew, as after the end
+/// A fault that struck may have turned the database read-only: it is reopened, as after the end
 /// of the process. Where only space was short it has to go on by itself.
 Status Session::Heal() {
   if (simulated_ == nullptr || power_fails_) return {};

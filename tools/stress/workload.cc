@@ -14,7 +14,7 @@ using test::ModelOperation;
 using OperationKind = ModelOperation::Kind;
 using tools::Format;
 
-constexpr uint64_t kLoosePart = 4;       // One loose row for so many others.
+constexpr uint64_t kLoosePart = 4;       // One loose row for this many others.
 constexpr uint64_t kWideEvery = 64;      // Rows that become wide,
 constexpr uint64_t kOverflowEvery = 32;  // and rows with values that lie beside them.
 constexpr size_t kOverflowBytes = 66'000;

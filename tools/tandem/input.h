@@ -40,7 +40,7 @@ class InputBuffer {
 
   /// What was read and not yet consumed. Lifetime: until the next Fill.
   std::span<char> window() { return {buffer_.get() + begin_, end_ - begin_}; }
-  /// Reads more behind the window; false at the end of the stream. One byte behind the window may
+  /// Reads more after the window; false at the end of the stream. One byte after the window may
   /// always be written. Errors: kIoError, kCancelled when a signal ended the read.
   Result<bool> Fill();
   /// Drops the first `count` bytes of the window.

@@ -5,7 +5,7 @@
 //   kStart     at the start of a field      quote -> kQuoted; comma stays; other -> kPlain
 //   kPlain     in a field without quotes    comma -> kStart
 //   kQuoted    in a field with quotes       quote -> kClosed
-//   kClosed    behind a quote in a quoted   quote (doubled) -> kQuoted; comma -> kStart; other ->
+//   kClosed    after a quote in a quoted    quote (doubled) -> kQuoted; comma -> kStart; other ->
 //              field                        kPlain, and the record is malformed
 // A line end outside kQuoted ends the record.
 #include <algorithm>
@@ -30,7 +30,7 @@ State Step(State state, char byte) {
 }
 
 /// Takes one field off `*rest`, undoing doubled quotes in place. Returns what is wrong, or nullptr.
-/// `*more` tells whether a comma follows.
+/// `*more`: whether a comma follows.
 const char* TakeField(std::span<char>* rest, SeparatedField* field, bool* more) {
   char* const begin = rest->data();
   char* const end = begin + rest->size();

@@ -53,7 +53,7 @@ class Deb822Reader : public RecordReader {
 
   InputBuffer* input_;
   uint64_t line_ = 1;           ///< Of the first byte of the window.
-  size_t paragraph_bytes_ = 0;  ///< Of the window, without the blank line behind it.
+  size_t paragraph_bytes_ = 0;  ///< Of the window, without the blank line after it.
   uint64_t paragraph_lines_ = 0;
   bool too_long_ = false;
   std::deque<std::string> joined_;  ///< Values that a comment interrupts; the last while joining_.

@@ -22,7 +22,7 @@ class LineReader {
   /// Longer than kRecordBytesMax; text() is empty.
   bool too_long() const { return too_long_; }
   uint64_t line() const { return line_; }
-  /// Puts a NUL behind the text and returns its start, for parsers that write into their input.
+  /// Puts a NUL after the text and returns its start, for parsers that write into their input.
   char* Terminate();
 
  private:

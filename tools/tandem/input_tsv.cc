@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAbsent = "\\N";
 
-/// Reads the escape at `*next`, moves behind it and returns its byte; -1 when there is none.
+/// Reads the escape at `*next`, moves past it and returns its byte; -1 if there is none.
 int TakeEscape(const char** next, const char* end) {
   const std::string_view rest(*next, static_cast<size_t>(end - *next));
   if (rest.starts_with("\\x")) {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kGap = "  ";
 constexpr size_t kColumnWidthMin = 8;
 
-/// Columns of the terminal behind `out`; 0 when it is none.
+/// Columns of the terminal that `out` is; 0 if it is none.
 size_t TerminalWidth(std::FILE* out) {
   const int descriptor = fileno(out);
   if (descriptor < 0 || isatty(descriptor) == 0) return 0;

@@ -72,7 +72,7 @@ std::unique_ptr<RecordReader> NewCsvReader(InputBuffer* input, bool exported_row
 std::unique_ptr<RecordReader> NewTsvReader(InputBuffer* input, bool exported_rows);
 /// Lines `PATH SECTION/PACKAGE,...` of Debian's Contents files, cut at the last run of blanks. Each
 /// package is a record of its own: row key PATH, a NUL and PACKAGE; fields package, section (absent
-/// without one), extension (behind the last dot of the path's last component; absent without one).
+/// without one), extension (after the last dot of the path's last component; absent without one).
 std::unique_ptr<RecordReader> NewAptContentsReader(InputBuffer* input);
 /// dpkg's log: `DATE TIME status STATE PACKAGE VERSION` and `DATE TIME ACTION PACKAGE OLD NEW`. Row
 /// key PACKAGE as it stands there; fields state and version, or action, old_version and version,

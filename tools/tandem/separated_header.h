@@ -1,4 +1,4 @@
-// What the first line of a csv or tsv file says, and the records that the lines behind it make.
+// What the first line of a csv or tsv file says, and the records made of the lines after it.
 //
 // Names of any kind make records of fields. The names row, family, column, timestamp and value, in
 // this order and no others, make exported rows: a line a cell, as scan and export print them.

@@ -1,4 +1,5 @@
-// demo: imports Debian's package list, asks six questions, draws what came out, says how to go on.
+// demo: imports Debian's package list, asks six questions, draws the result, and says what to do
+// next.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +29,7 @@ constexpr ShownColumn kColumnsShown[] = {
     {"Section", 10}, {"Installed-Size", 8}, {"Maintainer", 32}};
 constexpr size_t kKeyWidth = 40;
 
-/// A text in a column of so many characters, with a gap in front.
+/// A text in a column of that many characters, after a gap.
 std::string Padded(std::string_view bytes, size_t width) {
   const std::string text = CutToWidth(EscapeBytes(bytes), width);
   return "  " + text + std::string(width - DisplayWidth(text), ' ');

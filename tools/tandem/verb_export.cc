@@ -22,7 +22,7 @@ Result<OutputMode> ParseExportFormat(const std::string& text) {
                                         EscapeBytes(text), DidYouMean(text, known)));
 }
 
-/// What is written when an export does not come to its end, and how to go on.
+/// What is written when an export is interrupted, and how to continue.
 Status Incomplete(const Status& status, const RowCounts& counts) {
   const std::string message =
       Format("{}; rows written: {}", status.message(), FormatCount(counts.rows));

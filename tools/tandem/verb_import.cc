@@ -62,7 +62,7 @@ void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
   NewRecordWriter(options.output, context.out)->AddProperties("import", properties);
 }
 
-/// What is in the table after an import that did not come to its end, and how to go on.
+/// What is in the table after an interrupted import, and how to continue.
 Status Interrupted(const Status& status, const ImportSummary& summary) {
   const bool stopped = status.code() == StatusCode::kCancelled;
   if (!stopped && status.code() != StatusCode::kInvalidArgument) return status;

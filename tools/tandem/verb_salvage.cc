@@ -1,4 +1,4 @@
-// salvage: the engine copies and finds; here it is told.
+// salvage: the engine copies and finds; this prints the report.
 #include <algorithm>
 
 #include "base/status_macros.h"

@@ -354,7 +354,7 @@ BOOST_AUTO_TEST_CASE(AnErrorAnywhereLeavesNothing) {
       world.engine.disk.control().ClearFaults();
       const std::string where = "operation " + std::to_string(at);
       if (!struck) break;
-      // A failure behind the record leaves the backup in place.
+      // A failure after the record leaves the backup in place.
       if (!made.has_value() && engine::ListBackups(&world.engine.disk, kBackups)->size() == 1) {
         BOOST_TEST((world.Names() == names || world.NameOf("unfinished-") != ""), where);
       }

@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(FilesThatWentMeanwhileGoAfterwards) {
     if (event.operation != DiskOperation::kLink || compacted) return;
     compacted = true;
     BOOST_TEST(engine->Compact("t").ok());
-    // Nothing of the moment is gone.
+    // Nothing of that point in time is gone.
     BOOST_TEST(StoreFilesOf(&engine) > engine.FileCount());
   });
   const std::string rows = engine.Rows();

@@ -84,7 +84,7 @@ void CheckCopy(const std::string& path, const Counts& least, const Counts& most)
   for (int writer = 0; writer < kWriters; ++writer) {
     const uint64_t count = CountNumbered(copy.get(), writer);
     BOOST_TEST(count >= least[writer], path << " writer " << writer);
-    // One batch may have been committed and not told yet.
+    // One batch may have been committed and not acknowledged yet.
     BOOST_TEST(count <= most[writer] + 1, path << " writer " << writer);
   }
   BOOST_TEST(FindingsOf(copy.get()) == "");
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(AKilledBackupLeavesEarlierOnesWhole) {
     std::set<uint64_t> listed;
     for (const BackupInfo& info : *list) listed.insert(info.number);
     for (uint64_t number = 1; number <= counts.size(); ++number) {
-      if (counts[number - 1] == 0) continue;  // It was never told.
+      if (counts[number - 1] == 0) continue;  // It was never acknowledged.
       BOOST_TEST(listed.contains(number), number);
     }
     // The newest and one other.

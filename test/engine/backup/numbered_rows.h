@@ -1,4 +1,4 @@
-// Writers whose batches are numbered, so that any copy of their database tells what it holds: batch
+// Writers whose batches are numbered, so that any copy of their database shows what it holds: batch
 // n of writer w puts n into two rows, which lie in two regions.
 #pragma once
 

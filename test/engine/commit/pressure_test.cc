@@ -1,5 +1,5 @@
-// When flushes fall behind, the disk is full or broken: writers slow down, wait, are told why, and
-// go on when they can.
+// When flushes fall behind, the disk is full or broken: writers slow down, wait, get the reason,
+// and go on when they can.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 

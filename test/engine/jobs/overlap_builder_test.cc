@@ -1,4 +1,4 @@
-// How an engine builds the overlaps of its files behind flushes and compactions, what queries make
+// How an engine builds the overlaps of its files after flushes and compactions, what queries make
 // of them, and what happens where they are missing.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>

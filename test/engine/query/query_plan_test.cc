@@ -1,4 +1,4 @@
-// What a query is answered with, what it refuses, and what it tells about itself.
+// What a query is answered with, what it refuses, and how it is explained.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <string>

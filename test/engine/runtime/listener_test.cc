@@ -1,4 +1,4 @@
-// What a listener is told, on one thread and in a fixed order, and that nothing it does harms the
+// What a listener receives, on one thread and in a fixed order, and that nothing it does harms the
 // engine.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -16,7 +16,7 @@
 namespace tandem::test {
 namespace {
 
-/// Writes down what it is told, then does what the test asks for.
+/// Records the events it receives, then does what the test asks for.
 class Recorder final : public EventListener {
  public:
   void OnFlushBegin(const FlushEvent& event) override {
@@ -78,7 +78,7 @@ struct ListenerFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
     BOOST_REQUIRE_EQUAL((**this).CreateTable(SimpleTable()).ToString(), "OK");
   }
-  /// What was told since the last call.
+  /// What was received since the last call.
   std::string Told() {
     std::string text;
     for (const std::string& event : std::exchange(recorder->told, {})) text += event + "\n";

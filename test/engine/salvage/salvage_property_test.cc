@@ -1,6 +1,6 @@
 // Salvage of random databases under random damage: what the copy holds was acknowledged, what it
-// lacks lies in a range that the report names, what is back from deletion is told as uncertain, and
-// the copy verifies.
+// lacks lies in a range that the report names, what comes back although it was deleted is reported
+// as uncertain, and the copy verifies.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -24,7 +24,7 @@ struct Damage {
 
 bool IsCatalog(const std::string& name) { return name == "ROOT" || name.starts_with("manifest-"); }
 
-// A segment is preallocated; what is behind its last frame is no data.
+// A segment is preallocated; what follows its last frame is no data.
 size_t UsedBytes(const std::string& content) {
   const size_t last = content.find_last_not_of('\0');
   return last == std::string::npos ? 0 : last + 1;
@@ -153,7 +153,7 @@ void LoseCatalog(FileContents* files, TestRandom* random) {
     std::string& content = files->at(name);
     if (kind == 1) {
       files->erase(name);
-    } else {  // The first frame that is hit and all behind it are lost.
+    } else {  // The first frame that is hit and all after it are lost.
       const size_t at = random->Below(UsedBytes(content));
       content[at] = static_cast<char>(content[at] ^ 16);
     }

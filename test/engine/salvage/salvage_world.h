@@ -82,7 +82,7 @@ Result<engine::SalvageReport> SalvageOn(SimulatedDisk* disk, bool include_orphan
                                         bool past_holes = false);
 
 /// What is wrong with the copy "copy" on `disk`, a sentence each: a cell that was never written,
-/// one that was not visible and is not told as uncertain, one that is missing and is in no lost
+/// one that was not visible and is not reported as uncertain, one that is missing and is in no lost
 /// range.
 std::vector<std::string> Judge(const SalvageWorld& world, const engine::SalvageReport& report,
                                SimulatedDisk* disk);

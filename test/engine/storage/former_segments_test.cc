@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskPutsTheRewritingOff) {
     TestEngine engine;
     engine.tuning.memstore_bytes = 4 << 20;
     for (int life = 0; life <= static_cast<int>(kFormerMax); ++life) LiveAndDie(&engine, life);
-    // The rewritten segment is the first that the open creates behind its manifest.
+    // The rewritten segment is the first that the open creates after its manifest.
     uint64_t creations = 0;
     bool armed = false;
     engine.disk.control().SetHook([&](const DiskEvent& event) {

@@ -1,5 +1,5 @@
 // Damage to the files of a local database that was closed cleanly: whatever is cut, changed, added,
-// removed, swapped or rolled back is told, or leaves everything as it was.
+// removed, swapped or rolled back is reported, or leaves everything as it was.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -52,7 +52,7 @@ struct ClosedDatabase {
     BOOST_TEST(workload->FlushToNewFile().ToString() == "OK");
   }
 
-  // Opens a database of `changed` files, to read or to write. Empty when the damage was told or
+  // Opens a database of `changed` files, to read or to write. Empty when the damage was reported or
   // when there is none.
   std::string Silent(const Files& changed, bool read_only) const {
     SimulatedDisk disk;

@@ -1,5 +1,5 @@
 // The local storage on a disk that fails or fills up: each operation in turn, once or from then on.
-// Callers get errors, nothing acknowledged is lost by a crash behind it, and a full disk is over
+// Callers get errors, nothing acknowledged is lost by a later crash, and a full disk is over
 // when there is space again.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(AnErrorAnywhereLosesNothingAcknowledged) {
   }
 }
 
-// As a caller sees it who goes on after the error: what it is told then must hold as well.
+// A caller that continues after the error: what later calls return must hold as well.
 void GoOnAfterAnError(SyncFailure sync_failure) {
   for (uint64_t at = 1;; at += Stride()) {
     Scene scene;

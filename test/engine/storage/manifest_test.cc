@@ -1,4 +1,4 @@
-// Manifests: edits come back in order; a torn edit is forgotten, a damaged one is told.
+// Manifests: edits come back in order; a torn edit is forgotten, a damaged one is reported.
 #define BOOST_TEST_DYN_LINK
 #include "engine/storage/manifest.h"
 

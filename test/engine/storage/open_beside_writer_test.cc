@@ -1,6 +1,6 @@
 // Opening to read only beside a writer that goes on: between any two operations of the open the
 // writer may commit, flush, merge, roll its log, end and begin again. The reader never takes that
-// for damage, and sees the database as of one moment between the open's begin and its end.
+// for damage, and sees the database as of one point in time between the open's begin and its end.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

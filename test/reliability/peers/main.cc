@@ -1,7 +1,7 @@
 // damage_peers: flipped bits and cuts in the files of Tandem and of the engines that were there
 // when this was built. Prints a table; exits 8 when Tandem kept damage to itself.
 //
-//   damage_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: at most so many for each line
+//   damage_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: the most for each line
 #include <cstdio>
 #include <cstdlib>
 
