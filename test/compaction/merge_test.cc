@@ -274,7 +274,7 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
   BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
   if (result->empty) return *result;
-  if (trial.overflow) {  // Overflow values of a row that comes in pieces stand between its chunks.
+  if (trial.overflow) {  // Overflow values of a row in pieces are between its chunks.
     BOOST_REQUIRE_MESSAGE(ReadRows(&bench, "merged") == ReadRows(&bench, "naive"),
                           "seed " << seed << ": rows differ");
   } else {

@@ -41,7 +41,7 @@ struct World : TestEngine {
     TableOptions table = SimpleTable(2);
     table.families[0].block_size_bytes = 512;
     BOOST_REQUIRE_EQUAL((**this).CreateTable(table).ToString(), "OK");
-    // Most rows share few values, so that their postings stand in a stream.
+    // Most rows share few values, so that their postings are in a stream.
     for (int i = 0; i < kRows; ++i)
       Add(i, i % 10 == 0 ? std::to_string(i) : "v" + std::to_string(i % 3));
     Flush();

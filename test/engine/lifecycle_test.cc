@@ -1,4 +1,4 @@
-// Opening, closing and what stands between: tables, handles, read-only access.
+// Opening, closing and what is between: tables, handles, read-only access.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(APieceIsReadWhenItIsNeededAndOnce) {
     BOOST_TEST(*index->BlockOf(index->At(block).first, 300) == block);
   }
   BOOST_TEST(reads == 2);
-  // The first separator of a piece stands in the top.
+  // The first separator of a piece is in the top.
   std::string separator;
   BOOST_TEST(index->Separator(512, &separator).ok());
   BOOST_TEST((spans[511].last_key < separator && separator <= spans[512].first_key));

@@ -65,7 +65,7 @@ class Edits {
     std::memmove(Edit(at), Edit(at + 1), (count_ - at) * kEditBytes);
   }
 
-  // Another place nearby: fields stand side by side.
+  // Another place nearby: fields are adjacent.
   void Nudge() {
     if (count_ == 0) return Insert();
     uint8_t* where = Edit(Below(count_)) + (Below(3) == 0 ? 0 : 2);

@@ -22,9 +22,9 @@
 #endif
 
 #ifdef TANDEM_ADDRESS_SANITIZER
-// A run that fails leaves its threads where they stand, with all that they hold. Locals stay on
+// A run that fails leaves its threads where they are, with all that they hold. Locals stay on
 // real stacks: those that the sanitizer keeps beside them are given back while frames outside of
-// the fibers still stand on them.
+// the fibers still use them.
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0:detect_stack_use_after_return=0";
 }

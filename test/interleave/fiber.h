@@ -13,7 +13,7 @@ class Fiber {
  public:
   /// `body` must return, and throw nothing.
   explicit Fiber(std::function<void()> body);
-  /// Requires: the body has not begun or has returned; otherwise its stack, and what stands on it,
+  /// Requires: the body has not begun or has returned; otherwise its stack, and what is on it,
   /// is left as it is.
   ~Fiber();
   Fiber(const Fiber&) = delete;

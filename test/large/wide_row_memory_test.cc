@@ -1,5 +1,5 @@
 // A row of five million cells is written, merged from several inputs and read by column in bounded
-// memory. Every allocation of this program is counted, which is why the test stands alone.
+// memory. Every allocation of this program is counted, so the test is a program of its own.
 #define BOOST_TEST_DYN_LINK
 #include <malloc.h>
 

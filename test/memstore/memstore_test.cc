@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
   BOOST_CHECK_EQUAL(memstore.min_timestamp(), INT64_MIN);
 }
 
-// Keys share prefixes of all lengths around the eight bytes that stand in the node, and contain
+// Keys share prefixes of all lengths around the eight bytes that are in the node, and contain
 // zeros, which the padded head cannot distinguish from the end of a key.
 std::string RandomKey(TestRandom* random) {
   std::string key = "prefix";

@@ -74,7 +74,7 @@ class PeerTrials {
       if (name.starts_with("LOG")) continue;  // Text for people, which no engine reads.
       for (size_t at = 0; at < bytes.size(); ++at) places_.push_back({&name, at});
     }
-    // In no order, so that a part of the trials stands for all of them.
+    // In no order, so that a part of the trials represents all of them.
     std::shuffle(places_.begin(), places_.end(), std::mt19937_64(plan.seed));
   }
 

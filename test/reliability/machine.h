@@ -33,7 +33,7 @@ class Machine {
 
   /// Opens the database and creates it where it is absent. Requires: it is not open.
   Status Open();
-  /// Closes it, and lets go of it unless it goes on after an error.
+  /// Closes it, and releases it unless it continues after an error.
   Status Close();
   /// Runs the next job of the background, if there is any.
   void RunJob();

@@ -1,7 +1,7 @@
 // power: a real file system on a loop device loses its power. The ioctl GOINGDOWN without a flush
 // of its log throws away what no sync made durable; after the next mount everything that was
 // acknowledged as synced is there. Mounts live in a name space of the worker, the image has no
-// name, and the loop device lets go by itself, so nothing is left behind however a worker ends.
+// name, and the loop device is released by itself, so nothing is left however a worker ends.
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <sched.h>
@@ -101,7 +101,7 @@ class LoopFileSystem {
     uint32_t flags = kNoLogFlush;
     return ioctl(*root, kGoingDown, &flags) == 0 ? "" : Errno("GOINGDOWN");
   }
-  /// Waits for a moment where the kernel still lets go of the files of a process that died.
+  /// Waits until the kernel has released the files of a process that died.
   std::string Unmount(base::Clock* clock) {
     for (int trial = 0; umount2(mount_point().c_str(), 0) != 0; ++trial) {
       if (errno != EBUSY || trial == 1000) return Errno("umount");

@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(OfAnIndexThatIsWrongForEachRowAPartIsDescribed) {
 BOOST_AUTO_TEST_CASE(EntriesOfRowsThatAreGoneAreFound) {
   WriteRows(40);
   const auto other = *Open();
-  // Row 5 is gone, but its entries stand for row 6, whose own are taken out. The counts agree, or
+  // Row 5 is gone, but its entries refer to row 6, whose own are removed. The counts agree, or
   // the writer itself would refuse.
   std::vector<uint32_t> map(40, kNotCopied);
   auto writer = NewWriter();

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(RowsOfEveryWidthComeBack) {
       CheckSound(whole.bytes, rows);
       CheckSound(pieces.bytes, rows);
       BOOST_TEST((whole.summary.statistics == pieces.summary.statistics));
-      // Overflow values of a row in pieces stand between its chunks.
+      // Overflow values of a row in pieces are between its chunks.
       if (!overflow) BOOST_TEST((whole.bytes == pieces.bytes));
     }
   }
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(ForgedReferencesAreFound) {
   Forge(
       BlockKind::kRows,
       [](std::string* raw) {
-        // Both references have the same size and stand at the ends of their cells.
+        // Both references have the same size and are at the ends of their cells.
         const size_t second = raw->size() - 14;
         const size_t first = second - 3 - 14;
         BOOST_REQUIRE(raw->substr(first, 3) == raw->substr(second, 3));

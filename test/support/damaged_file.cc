@@ -137,7 +137,7 @@ std::string DamageableFile::Change(std::span<const Place> places, std::string_vi
   return file;
 }
 
-// The checksum of a block stands before what it covers, which is what the header now says the block
+// The checksum of a block comes before what it covers, which is what the header now says the block
 // is; those of the header and of a copy of the footer follow.
 void DamageableFile::Seal(const Place& place, std::string* file) const {
   const uint64_t seed = place.offset == 0 ? 0 : format::ChecksumSeed(id_, place.offset);

@@ -1,6 +1,6 @@
 // Databases of released format versions, kept under test/golden/VERSION, are read by every later
 // build: as they were left, and after this build wrote to them. Each holds `closed`, closed
-// cleanly, `crashed`, whose last writes stand in the log alone, what export prints of both, and
+// cleanly, `crashed`, whose last writes are in the log alone, what export prints of both, and
 // `backup-1`, the record of a backup of `closed`, whose files are those of `closed`.
 //
 //   TANDEM_GOLDEN=DIRECTORY build/test_tools --run_test=golden   makes them again there, for a new

@@ -24,7 +24,7 @@ struct Block {
   std::string text;
 };
 
-// What stands between fences of three backticks.
+// The text between fences of three backticks.
 std::vector<Block> BlocksOfReadme() {
   std::ifstream file("README.md");
   std::vector<Block> blocks;

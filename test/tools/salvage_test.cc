@@ -419,7 +419,7 @@ BOOST_FIXTURE_TEST_CASE(NoFlippedByteBringsWrongData, Fixture) {
   const std::string copy = Copy();
   for (const auto& entry : fs::directory_iterator(path)) {
     const std::string name = entry.path().filename();
-    // A segment is preallocated; its frames stand at its beginning.
+    // A segment is preallocated; its frames are at its beginning.
     const uint64_t size = std::min<uint64_t>(entry.file_size(), 24 << 10);
     for (int i = 0; i < samples; ++i) {
       const uint64_t offset = random.Below(size);

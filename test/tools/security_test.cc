@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(ASecondWriterIsRefusedHoweverItComes) {
   RequireOk(OpenAt(link).status());
 }
 
-// A child that goes on with what it inherited must not keep the lock of a parent that closed.
+// A child that uses what it inherited must not keep the lock of a parent that closed.
 BOOST_AUTO_TEST_CASE(AChildThatLivesOnDoesNotHoldTheLock) {
   const TemporaryDirectory place;
   const std::string path = place.Path("db");

@@ -15,7 +15,7 @@ struct Phase {
   const char* family;  ///< By which --phases chooses it.
   Unit unit = Unit::kPerSecond;
   /// A phase that returns the same rows another way: a peer's figure is the better of the two, as
-  /// its user would take the better way. Tandem stands by the way that it chose.
+  /// its user would take the better way. Tandem's figure is that of the way it chose.
   std::string other_way = {};
 };
 

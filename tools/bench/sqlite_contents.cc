@@ -1,4 +1,4 @@
-// The large set in SQLite: one table with three indexes that stand from the start, as those of the
+// The large set in SQLite: one table with three indexes that exist from the start, as those of the
 // other engines do. A row repeated in the input replaces the first.
 #include "tools/bench/contents_peer.h"
 #include "tools/bench/sqlite_statement.h"

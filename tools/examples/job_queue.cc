@@ -208,7 +208,7 @@ class Queue {
   std::mutex mutex_;
   int64_t last_id_ = 0;
   std::deque<Due> due_;  // Found, and not leased yet.
-  // Every message that is due earlier stands in due_, and no time that is given out is earlier.
+  // Every message that is due earlier is in due_, and no time that is given out is earlier.
   int64_t oldest_due_ = 0;
 };
 

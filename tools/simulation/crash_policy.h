@@ -46,7 +46,7 @@ struct CrashPolicy {
     kUsual,  ///< With kRandom one of the others, by `seed`; kZeros with the rest.
     kZeros,
     kGarbage,
-    kStale,  ///< What stood in blocks of removed files; zeros while there are none.
+    kStale,  ///< What was in blocks of removed files; zeros while there are none.
   };
   Unwritten unwritten = Unwritten::kUsual;
   /// Reserved blocks read as zeros until they are written, as file systems promise. A disk that

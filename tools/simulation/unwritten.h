@@ -20,7 +20,7 @@ class FreedBlocks {
  public:
   /// The blocks of a file with that content are free from now on.
   void Free(std::string_view content);
-  /// Bytes [begin, end) of some freed block, mostly of one that stood at `offset` in its file too:
+  /// Bytes [begin, end) of some freed block, mostly of one that was at `offset` in its file too:
   /// records of an older file of the same kind deceive best. Empty when there is none.
   /// Requires: offset is a multiple of kBlockBytes, begin <= end <= kBlockBytes.
   std::string_view Pick(uint64_t offset, uint64_t begin, uint64_t end,

@@ -8,7 +8,7 @@ namespace tandem::test {
 namespace {
 
 constexpr int64_t kPauseMicrosMin = 1'000, kPauseMicrosMax = 100'000;
-// A longer pause than this many was not the watchdog's: the whole process stood still.
+// A longer pause than this many was not the watchdog's: the whole process was stopped.
 constexpr int64_t kPausesCounted = 5;
 
 }  // namespace

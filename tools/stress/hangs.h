@@ -1,5 +1,5 @@
 // How a run ends when an operation does not come back: the watchdog of the run says which, on which
-// thread and for how long, and the process ends as it stands.
+// thread and for how long, and the process ends at once.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ std::string EscapeBytes(std::string_view bytes);
 /// Text that ParseBytes turns back into `bytes`: EscapeBytes, also where they look like one of the
 /// other forms.
 std::string KeyText(std::string_view bytes);
-/// Whether `bytes` is valid UTF-8 without control characters, so that it can stand as text.
+/// Whether `bytes` is valid UTF-8 without control characters, so that it can be printed as text.
 bool IsPlainText(std::string_view bytes);
 
 std::string EncodeBase64(std::string_view bytes);

@@ -26,7 +26,7 @@ Options BaseOptions(const Context& context) {
   return options;
 }
 
-/// Opens; an error says which path and what stands there.
+/// Opens; an error says which path and what is there.
 Result<std::unique_ptr<Database>> OpenNamed(const std::string& path, const Options& options) {
   auto database = Database::Open(path, options);
   if (database.has_value()) return database;

@@ -1,4 +1,4 @@
-// Splits first, at separators that stand outside escapes, and undoes the escapes of each part
+// Splits first, at separators outside escapes, and undoes the escapes of each part
 // after.
 #include "tools/tandem/declarations.h"
 

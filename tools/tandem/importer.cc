@@ -70,7 +70,7 @@ Status Importer::Take(const Record& record) {
   return {};
 }
 
-/// Cells stand in the order of families and columns, so that neighbours of one time are one
+/// Cells are in the order of families and columns, so that neighbours of one time are one
 /// operation.
 Status Importer::TakeCells(std::span<const Cell> cells) {
   if (!cells.empty() && !job_.family.empty()) {

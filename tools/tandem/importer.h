@@ -70,7 +70,7 @@ class Importer {
     std::optional<int64_t> timestamp;
     size_t begin, end;
   };
-  /// One collected record: a range of pending_operations_. All bytes stand in kept_.
+  /// One collected record: a range of pending_operations_. All bytes are in kept_.
   struct Pending {
     uint64_t line;
     std::string_view key;

@@ -1,5 +1,5 @@
 // Input of the program: files and standard input, read front to back through one buffer in which a
-// whole record can stand, so that readers hand out views instead of copies.
+// whole record fits, so that readers return views instead of copies.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The forms without layout: JSON Lines, csv, tsv and raw. Tables stand in output_table.cc.
+// The forms without layout: JSON Lines, csv, tsv and raw. Tables are in output_table.cc.
 #include "tools/tandem/output.h"
 
 #include "tools/tandem/bytes_text.h"

@@ -75,7 +75,7 @@ std::unique_ptr<RecordReader> NewTsvReader(InputBuffer* input, bool exported_row
 /// without one), extension (after the last dot of the path's last component; absent without one).
 std::unique_ptr<RecordReader> NewAptContentsReader(InputBuffer* input);
 /// dpkg's log: `DATE TIME status STATE PACKAGE VERSION` and `DATE TIME ACTION PACKAGE OLD NEW`. Row
-/// key PACKAGE as it stands there; fields state and version, or action, old_version and version,
+/// key PACKAGE as it is there; fields state and version, or action, old_version and version,
 /// absent where the log has <none>. The time is read as UTC; the lines of one second get
 /// microseconds 0, 1, 2... in their order. Lines without a package (startup, conffile) are skipped.
 std::unique_ptr<RecordReader> NewDpkgLogReader(InputBuffer* input);

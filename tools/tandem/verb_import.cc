@@ -28,7 +28,7 @@ Status AddFiles(const ImportOptions& options, Database& database, Importer* impo
   return {};
 }
 
-/// "repeated row keys 3", or what stands for it where such records are versions of a row.
+/// "repeated row keys 3", or what replaces it where such records are versions of a row.
 std::string RecordsText(const ImportSummary& summary) {
   return summary.timed ? "records " + FormatCount(summary.records)
                        : "repeated row keys " + FormatCount(summary.duplicates());

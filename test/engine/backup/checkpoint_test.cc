@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(EveryAcknowledgedWriteIsInIt) {
   const DatabaseInfo info = copy->Info();
   BOOST_TEST(info.last_sequence == sequence);
   BOOST_TEST(info.recovered_operations == 0u);
-  // It is durable as it stands.
+  // It is durable as it is.
   const auto crashed = engine.disk.CrashedCopy({});
   BOOST_TEST(Look(crashed.get()) == rows);
 }

@@ -1,5 +1,5 @@
 // Checkpoints and backups on real files: beside threads that write, flush and merge, across file
-// systems, where something stands in the way, and killed at any moment.
+// systems, where something is in the way, and killed at any time.
 #define BOOST_TEST_DYN_LINK
 #include <signal.h>
 #include <sys/mount.h>

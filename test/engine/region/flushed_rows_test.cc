@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(TheWalkReadsNoRowOfTheNewerFile) {
   format::StoreFile& newer = world.region(0).files[1].file->store();
   const auto record = world.region(0).files[1].file->record();
   format::StoreFile* const older = &world.region(0).files[0].file->store();
-  uint64_t end = 0;  // Of the rows, which stand first.
+  uint64_t end = 0;  // Of the rows, which come first.
   for (const format::SectionEntry& section : newer.sections()) {
     if (section.kind == format::SectionKind::kData) end = section.offset + section.size_bytes;
   }

@@ -58,7 +58,7 @@ bool HasOrphan(const engine::SalvageReport& report, const std::string& what) {
 
 BOOST_AUTO_TEST_SUITE(SalvageCasesSuite)
 
-// Wherever the byte stands, a part of the wide row and every other row is saved.
+// Wherever the byte is, a part of the wide row and every other row is saved.
 BOOST_AUTO_TEST_CASE(AWideRowLosesOnlyTheChunkThatIsBroken) {
   TestRandom random("SalvageCasesSuite/Wide");
   SalvageWorld world(&random);

@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(AReaderOpensBesideAWriterAtEveryMoment) {
   BOOST_TEST(db.model.Contradiction(db.opened, true) == "");
 }
 
-// The reader is interrupted at every one of its own steps by a writer that goes on.
+// The reader is interrupted at every one of its steps by a writer that works.
 BOOST_AUTO_TEST_CASE(AWriterGoesOnAtEveryMomentOfAReader) {
   for (uint64_t step = 1; step < 30; ++step) {
     Simulated db;

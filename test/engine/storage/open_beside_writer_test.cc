@@ -1,4 +1,4 @@
-// Opening to read only beside a writer that goes on: between any two operations of the open the
+// Opening to read only while a writer works: between any two operations of the open the
 // writer may commit, flush, merge, roll its log, end and begin again. The reader never takes that
 // for damage, and sees the database as of one point in time between the open's begin and its end.
 #define BOOST_TEST_DYN_LINK
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(ARestlessWriterIsNoDamageEither) {
       "restless");
 }
 
-// However many attempts are spoilt, the reader goes on for seconds, and waits between them.
+// However many attempts fail, the reader tries for seconds, and waits between them.
 BOOST_AUTO_TEST_CASE(PatienceIsCountedInTimeNotInAttempts) {
   Writer writer;
   writer.Flush();
