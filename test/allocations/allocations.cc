@@ -13,7 +13,8 @@ namespace {
 
 thread_local Allocations allocations;
 thread_local int pauses = 0;
-std::atomic<int64_t> live_bytes = 0;  // Relaxed: a sum, read when the threads are at rest.
+// Relaxed: sums, read when the threads are at rest.
+std::atomic<int64_t> live_bytes = 0, peak_bytes = 0;
 
 bool ShouldFail() {
   if (allocations.left < 0) return false;
@@ -38,7 +39,11 @@ void* Allocate(size_t size, size_t alignment) {
           ? std::malloc(size == 0 ? 1 : size)
           : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
-  live_bytes.fetch_add(static_cast<int64_t>(malloc_usable_size(memory)), std::memory_order_relaxed);
+  const auto usable = static_cast<int64_t>(malloc_usable_size(memory));
+  const int64_t now = live_bytes.fetch_add(usable, std::memory_order_relaxed) + usable;
+  int64_t peak = peak_bytes.load(std::memory_order_relaxed);
+  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
   return memory;
 }
 
@@ -57,6 +62,8 @@ uint64_t AllocationsOf(const std::function<void()>& work) {
   return allocations.count - before;
 }
 int64_t LiveBytes() { return live_bytes.load(std::memory_order_relaxed); }
+int64_t PeakBytes() { return peak_bytes.load(std::memory_order_relaxed); }
+void ResetPeakBytes() { peak_bytes.store(LiveBytes(), std::memory_order_relaxed); }
 AllocationPause::AllocationPause() { ++pauses; }
 AllocationPause::~AllocationPause() { --pauses; }
 

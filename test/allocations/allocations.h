@@ -21,6 +21,9 @@ uint64_t AllocationsOf(const std::function<void()>& work);
 
 /// Bytes that are allocated now, by all threads.
 int64_t LiveBytes();
+/// The most that LiveBytes() was since ResetPeakBytes().
+int64_t PeakBytes();
+void ResetPeakBytes();
 
 /// While one exists, the allocations of its thread succeed and are not counted.
 class AllocationPause {

@@ -1,13 +1,9 @@
 // A row of five million cells is written, merged from several inputs and read by column in bounded
-// memory. Every allocation of this program is counted, so the test is a program of its own.
+// memory. Every allocation of this program is counted (test/allocations).
 #define BOOST_TEST_DYN_LINK
-#include <malloc.h>
-
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include "base/file_system.h"
 #include "compaction/merge.h"
@@ -15,42 +11,15 @@
 #include "engine/verify/rows.h"
 #include "format/row/wide_row.h"
 #include "store_file/writer.h"
+#include "test/allocations/allocations.h"
 #include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
-namespace {
-
-// Relaxed: figures of one thread.
-std::atomic<size_t> allocated_bytes{0}, peak_bytes{0};
-
-void* Allocate(size_t size) {
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  const size_t now =
-      allocated_bytes.fetch_add(malloc_usable_size(memory)) + malloc_usable_size(memory);
-  if (now > peak_bytes.load(std::memory_order_relaxed)) peak_bytes.store(now);
-  return memory;
-}
-
-void Free(void* memory) {
-  if (memory != nullptr) allocated_bytes.fetch_sub(malloc_usable_size(memory));
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(size_t size) { return Allocate(size); }
-void* operator new[](size_t size) { return Allocate(size); }
-void operator delete(void* memory) noexcept { Free(memory); }
-void operator delete[](void* memory) noexcept { Free(memory); }
-void operator delete(void* memory, size_t) noexcept { Free(memory); }
-void operator delete[](void* memory, size_t) noexcept { Free(memory); }
-
 namespace tandem::format {
 namespace {
 
-constexpr size_t kPeakBytesMax = 64 << 20;
+constexpr int64_t kPeakBytesMax = 64 << 20;
 constexpr uint64_t kInputs = 3;
 constexpr uint64_t kPiece = 1000;
 
@@ -59,11 +28,11 @@ uint64_t CellsWanted() { return std::getenv("TANDEM_QUICK") == nullptr ? 5'000'0
 // The most that is allocated beyond what was there before.
 class PeakMemory {
  public:
-  PeakMemory() : before_(allocated_bytes.load()) { peak_bytes.store(before_); }
-  size_t extra_bytes() const { return peak_bytes.load() - before_; }
+  PeakMemory() : before_(test::LiveBytes()) { test::ResetPeakBytes(); }
+  int64_t extra_bytes() const { return test::PeakBytes() - before_; }
 
  private:
-  size_t before_;
+  int64_t before_;
 };
 
 std::string Number(uint64_t number) {
