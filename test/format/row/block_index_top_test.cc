@@ -10,7 +10,7 @@
 #include "format/coding.h"
 #include "format/corruption.h"
 #include "format/hash.h"
-#include "test/format/written_index.h"
+#include "test/format/row/written_index.h"
 #include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "format/row/block_index_writer.h"
-#include "test/format/written_index.h"
+#include "test/format/row/written_index.h"
 #include "test/support/hex.h"
 #include "test/support/print.h"
 #include "tools/simulation/memory_file.h"
