@@ -34,7 +34,7 @@ struct MergeOptions {
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
   FileLimits limits = {};
   uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
-  /// A file ends when the index entries collected for it take so much memory.
+  /// A file ends when the index entries collected for it take this much memory.
   uint64_t entry_bytes = UINT64_MAX;
 };
 

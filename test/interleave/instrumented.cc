@@ -1,7 +1,7 @@
-// Atomics as places to hand over. The compiler's instrumentation for ThreadSanitizer replaces every
-// atomic operation by a call; where this program is built with it, but without the sanitizer's
-// library, the calls come here: a yield point, then the operation. So the engine needs no hooks for
-// this either. Plain reads and writes are reported too, and ignored. Built by
+// Makes atomic operations yield points. The compiler's instrumentation for ThreadSanitizer replaces
+// every atomic operation by a call; where this program is built with it, but without the
+// sanitizer's library, the calls come here: a yield point, then the operation. So the engine needs
+// no hooks for this either. Plain reads and writes are reported too, and ignored. Built by
 //
 //   make BUILD=build-atomics CXXFLAGS='-fsanitize=thread -Wno-error' build-atomics/test_interleave
 //

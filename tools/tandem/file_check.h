@@ -10,13 +10,13 @@
 
 namespace tandem::tools {
 
-/// Checks one file with nothing around it: header, checksums, chains, padding; rows against what is
-/// derived from them in a store file, with `deep` also its indexes, both ways.
+/// Checks a single file without its database: header, checksums, chains, padding; rows against what
+/// is derived from them in a store file, with `deep` also its indexes, both ways.
 Status CheckFile(ProbedFile* probed, bool deep, VerifyReport* report);
 
 /// Checks what no reader of the database has to look at: both slots of ROOT, the whole-file hash of
-/// every store file, and that after a clean close no file lies there that nothing names. Works
-/// beside a live writer. Errors: kNotFound (no ROOT), kIoError.
+/// every store file, and that after a clean close the directory has no file that nothing names.
+/// Works while another process writes. Errors: kNotFound (no ROOT), kIoError.
 Status CheckDirectory(const std::string& path, VerifyReport* report);
 
 }  // namespace tandem::tools

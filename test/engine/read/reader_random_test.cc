@@ -24,7 +24,7 @@ struct Scale {
   size_t steps = 25;
   size_t values = 3;
   size_t puts_per_step = 1;
-  size_t payloads = 0;  // Columns of large values, which no index is over.
+  size_t payloads = 0;  // Columns of large values, without an index.
 };
 
 WorldOptions RandomOptions(TestRandom& random, size_t families) {
@@ -75,7 +75,7 @@ class Trial {
     if (family == kFamilies[0] && random_.OneIn(2)) return qualifier;
     return family + ":" + qualifier;
   }
-  // A column: mostly one of the three that indexes may be over.
+  // A column: mostly one of the three that may be indexed.
   std::string Column() {
     if (scale_.payloads > 0 && random_.OneIn(2)) return Payload();
     return kColumns[random_.Below(kColumns.size())];
@@ -92,7 +92,7 @@ class Trial {
     return std::to_string(random_.Below(scale_.values));
   }
 
-  // Mostly a value that rows have; else one that none can have where an index is over the column.
+  // Mostly a value that rows have; otherwise one that no row can have if the column is indexed.
   std::string Literal(const std::string& qualifier) {
     static const std::vector<std::string> kFarIntegers = {
         "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "+2", "-0"};
