@@ -141,7 +141,7 @@ std::optional<DecodedFrame> FrameReader::Verify(uint64_t offset, std::string_vie
     return std::nullopt;
   }
   if (padding.find_first_not_of('\0') != std::string_view::npos) {
-    reason_ = "padding behind a frame is not zero";
+    reason_ = "padding after a frame is not zero";
     return std::nullopt;
   }
   return decoded;

@@ -1,7 +1,6 @@
 // Reading one row: each memstore and file that may hold it is searched, by filter, then by key. A
-// single-source row is returned without merging; if it is plain as well and all
-// of it is asked for, its cells go straight from its blocks into the result. Of a file only the
-// requested families are read.
+// single-source row is returned without merging; if it is also plain and all of it is requested,
+// its cells are decoded directly into the result. Only the requested families of a file are read.
 #include <algorithm>
 #include <utility>
 

@@ -128,8 +128,8 @@ Status CatalogSearch::ReadNamedManifest() {
   if (!found_.is_whole) {
     report_.lost_edits.push_back(name + ": offset " + std::to_string(end) + ": it ends here, " +
                                  std::to_string(bound.length_bytes) + " bytes were good, " +
-                                 std::to_string(prefix->edits_behind) +
-                                 " edits behind: " + prefix->reason);
+                                 std::to_string(prefix->edits_after) +
+                                 " edits after it: " + prefix->reason);
   }
   Take(name, *std::move(prefix));
   return {};
@@ -155,8 +155,8 @@ Status CatalogSearch::ReadOtherManifests() {
   }
   if (!best.has_value()) return {};
   if (best->is_torn) {
-    report_.lost_edits.push_back(best_name + ": " + std::to_string(best->edits_behind) +
-                                 " edits behind its end: " + best->reason);
+    report_.lost_edits.push_back(best_name + ": " + std::to_string(best->edits_after) +
+                                 " edits after its end: " + best->reason);
   }
   Take(best_name, *std::move(best));
   return {};

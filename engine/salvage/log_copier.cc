@@ -221,8 +221,8 @@ Status LogSalvage::Follow(size_t at) {
     reason = segment.reason + "; no group follows";
   }
   if (reason.empty()) {
-    format::FrameReader behind(segment.file.get(), *segment.id, good, limit);
-    ASSIGN_OR_RETURN(const auto frame, behind.FindNext());
+    format::FrameReader rest(segment.file.get(), *segment.id, good, limit);
+    ASSIGN_OR_RETURN(const auto frame, rest.FindNext());
     // A torn group and a damaged one leave the same kind of bytes.
     ASSIGN_OR_RETURN(const bool is_torn, format::HasBytes(segment.file.get(), good, limit));
     if (!frame && !is_torn) return {};

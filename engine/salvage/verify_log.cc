@@ -201,15 +201,15 @@ Status LogVerifier::AddTail(const Segment& segment, uint64_t end, Findings* find
 Status LogVerifier::AddBreak(const Segment& segment, uint64_t offset, std::string reason,
                              Findings* findings) {
   uint64_t groups = 0, operations = 0;  // That are good by themselves.
-  format::FrameReader behind(segment.bytes.get(), *segment.id, offset, segment.size_bytes);
-  RETURN_IF_ERROR(behind.FindAll([&](const format::Frame& frame) {
+  format::FrameReader rest(segment.bytes.get(), *segment.id, offset, segment.size_bytes);
+  RETURN_IF_ERROR(rest.FindAll([&](const format::Frame& frame) {
     ++groups;
     operations += frame.count;
     return Status();
   }));
   // The error of a chain names file and offset itself.
   reason = format::WithoutPlace(reason, segment.file.name, offset);
-  findings->AddAt(offset, std::move(reason) + "; behind it " + std::to_string(groups) +
+  findings->AddAt(offset, std::move(reason) + "; after it " + std::to_string(groups) +
                               " groups with " + std::to_string(operations) +
                               " operations are good");
   return {};

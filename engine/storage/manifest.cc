@@ -192,9 +192,9 @@ Result<ManifestPrefix> ReadManifestPrefix(base::File* file, const BoundFile* ide
   if (!end && end.error().code() != StatusCode::kCorruption) return end.error();
   contents.end.last_checksum = chain.last_checksum;
   prefix.reason = end ? reader.reason() : std::string(end.error().message());
-  FrameReader behind(file, contents.end.id, contents.end.length_bytes, size);
-  RETURN_IF_ERROR(behind.FindAll([&](const Frame&) {
-    ++prefix.edits_behind;
+  FrameReader rest(file, contents.end.id, contents.end.length_bytes, size);
+  RETURN_IF_ERROR(rest.FindAll([&](const Frame&) {
+    ++prefix.edits_after;
     return Status();
   }));
   ASSIGN_OR_RETURN(prefix.is_torn, HasBytes(file, contents.end.length_bytes, size));

@@ -58,9 +58,9 @@ Result<ManifestContents> ReadManifest(base::File* file, const RootFile& root);
 struct ManifestPrefix {
   ManifestContents contents;  ///< After the last good edit; last_edit 0: there is none.
   DatabaseId database;
-  std::string reason;         ///< Why it ends there.
-  uint64_t edits_behind = 0;  ///< Good frames after the first bad bytes.
-  bool is_torn = false;       ///< Nonzero bytes follow: an edit was there, or begun.
+  std::string reason;        ///< Why it ends there.
+  uint64_t edits_after = 0;  ///< Good frames after the first bad bytes.
+  bool is_torn = false;      ///< Nonzero bytes follow: an edit was there, or begun.
   bool header_is_good = true;
 };
 

@@ -1,4 +1,4 @@
-// What the back ends do when the kernel refuses their calls, for once or for good: a child process
+// What the back ends do when the kernel refuses their calls, once or for ever: a child process
 // forbids itself the calls (seccomp) or large files (a resource limit), and its exit code is the
 // result.
 #define BOOST_TEST_DYN_LINK

@@ -47,7 +47,7 @@ double OfPut(TestEngine* engine, uint64_t n) {
   return static_cast<double>(AllocationsOf([&] { BOOST_REQUIRE(engine->Write(batch).ok()); }));
 }
 
-/// For each row: those of the cursor itself are not worth a row of n.
+/// For each row; those of the cursor itself are few compared with n.
 double OfScannedRow(TestEngine* engine, uint64_t n) {
   uint64_t rows = 0;
   const uint64_t all = AllocationsOf([&] { rows = RowsOf((**engine).Scan({}, "t", {})); });

@@ -237,7 +237,7 @@ std::string CrashEnumerator::CheckKept(SimulatedDisk* disk, Machine* machine) {
     if (exists == second->contains(table) && (!exists || first->at(table) == second->at(table))) {
       continue;
     }
-    reason = "what recovery kept of " + table + " is gone after a power cut right behind it";
+    reason = "what recovery kept of " + table + " is gone after a power cut right after it";
   }
   crashed->KillProcess();
   return reason;

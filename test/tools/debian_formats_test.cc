@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(ExtensionsComeFromTheLastComponent) {
 BOOST_AUTO_TEST_CASE(MalformedContentsNameTheirLine) {
   Check("apt-contents", std::string("alone\na\0b p\nx y/,z\nlast w", 25),
         {"1 ! expected 'PATH SECTION/PACKAGE,...', found 'alone'", "2 ! holds a NUL byte",
-         "3 ! a package without a name behind path 'x'", "3 " + Key("x", "z") + "package=z",
+         "3 ! a package without a name after path 'x'", "3 " + Key("x", "z") + "package=z",
          "4 " + Key("last", "w") + "package=w"});
 }
 

@@ -114,7 +114,7 @@ Arguments ParseArguments(const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto option = options.find(words[i]);
     if (option == options.end()) Refuse("unknown argument '" + words[i] + "'");
-    if (i + 1 == words.size()) Refuse(words[i] + ": expected a value behind it");
+    if (i + 1 == words.size()) Refuse(words[i] + ": expected a value after it");
     option->second(words[i], words[i + 1]);
   }
   CheckNames(arguments.engines, BuiltEngines(), "engine");

@@ -65,9 +65,9 @@ Result<ManifestState> ReadManifestState(ProbedFile* probed) {
   if (prefix.contents.last_edit == 0) return Status::Corruption(prefix.reason);
   ManifestState state;
   state.size_bytes = probed->size_bytes;
-  if (prefix.is_torn || prefix.edits_behind > 0) {
+  if (prefix.is_torn || prefix.edits_after > 0) {
     state.damage =
-        Format("{}; {} good edits follow that are left out", prefix.reason, prefix.edits_behind);
+        Format("{}; {} good edits follow that are left out", prefix.reason, prefix.edits_after);
   }
   state.contents = std::move(prefix.contents);
   return state;

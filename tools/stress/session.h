@@ -22,7 +22,7 @@ struct SessionCounts {
 struct SessionResult {
   Status finding;      ///< OK, or what is wrong with the database.
   uint64_t step = 0;   ///< Of the script, from 0, where it was found; `steps.size()` without one.
-  uint64_t trace = 0;  ///< A hash over what the disk was asked and what the steps answered.
+  uint64_t trace = 0;  ///< A hash over the disk's operations and the steps' results.
   bool interrupted = false;
   SessionCounts counts;
 };
@@ -37,7 +37,7 @@ struct SessionPlace {
   test::Watchdog* watchdog = nullptr;         ///< Its slot 0 watches each step; may be null.
 };
 
-/// Errors: of the harness alone (the directory to keep the database in cannot be written).
+/// Errors: only those of the harness (the directory for the database cannot be written).
 Result<SessionResult> RunScript(const Script& script, const SessionPlace& place);
 
 }  // namespace tandem::stress

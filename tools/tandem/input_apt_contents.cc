@@ -71,7 +71,7 @@ void AptContentsReader::TakePackage(Record* record) {
   const std::string_view package = slash == std::string_view::npos ? item : item.substr(slash + 1);
   if (package.empty()) {
     record->problem =
-        Format("a package without a name behind path '{}'", EscapeBytes(path_.substr(0, 40)));
+        Format("a package without a name after path '{}'", EscapeBytes(path_.substr(0, 40)));
     return;
   }
   key_.assign(path_).push_back('\0');

@@ -81,7 +81,7 @@ Result<ExitCode> RunVerb(const DeleteOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const ColumnScope scope, ParseScope(options.column));
   const bool whole_row = options.column.empty();
   if (options.one_version && (whole_row || scope.whole_family)) {
-    return Status::InvalidArgument("--one-version needs FAMILY:COLUMN behind the row");
+    return Status::InvalidArgument("--one-version needs FAMILY:COLUMN after the row");
   }
   WriteBatch batch;
   if (whole_row) {

@@ -1,5 +1,5 @@
-// Checkpoints: what is in them, that source and copy leave each other alone, and that an error or a
-// crash at any operation leaves no half of one that opens.
+// Checkpoints: what is in them, that source and copy are independent, and that an error or a crash
+// at any operation leaves no incomplete copy that opens.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(WithoutLinksFilesAreCopiedAndCompared) {
   engine.disk.control().InjectFault(no_links);
   BOOST_TEST(engine->Checkpoint(kCopy).ToString() == "OK");
   BOOST_TEST(Look(&engine.disk) == rows);
-  // Damage of the source is not passed on.
+  // Damage of the source is not copied.
   const uint64_t number = engine->Info().tables[0].regions[0].files[0].number;
   const std::string name = "store-" + std::to_string(number);
   std::string bytes = *engine.disk.Content("db", name);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(AReaderMakesOneWithWhatTheLogHolds) {
   Fill(&engine);
   const std::string rows = engine.Rows();
   CopiedDatabase reader(&engine.disk, "db", /*read_only=*/true);
-  // The writer goes on, and away with the files that the reader has open.
+  // The writer continues, and removes the files that the reader has open.
   for (int i = 0; i < 60; ++i) BOOST_TEST(engine.Put(Key(i), "c", "changed").ok());
   BOOST_TEST(engine->Compact("t").ok());
   engine.executor.Drain();
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(ACrashAnywhereLeavesAllOrNothing) {
       const std::string found = Look(crashed.get());
       if (!found.empty()) ++whole;
       BOOST_TEST((found.empty() || found == rows), "crash " << crashes << ": " << found);
-      // The source recovers whatever became of the copy.
+      // The source recovers, whatever happened to the copy.
       CopiedDatabase source(crashed.get(), "db");
       BOOST_TEST(source.Rows() == rows, "crash " << crashes);
     }

@@ -1,5 +1,5 @@
-// Writes that read what is in no log (engine/region/unlogged.h): whatever a crash leaves, a batch
-// is there as a whole or not at all.
+// Writes that read unlogged data (engine/region/unlogged.h): whatever a crash leaves, a batch is
+// there as a whole or not at all.
 #define BOOST_TEST_DYN_LINK
 #include "engine/region/unlogged.h"
 
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(WhereverThePowerFailsTheBatchIsWhole) {
       went_through |= done;
     }
   }
-  // Nothing, the batches without the deletion, and all of it: each was met.
+  // Nothing, the batches without the deletion, and all of it: each occurred.
   BOOST_CHECK_EQUAL(seen.size(), 3u);
 }
 
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(OneDeletionReadsInSeveralTablesAndRegions) {
   BOOST_CHECK_EQUAL(Rows("split"), "p{a=1} q{x=9} x{a=20} y{a=10}");
 }
 
-// It was acknowledged, and what made it nothing must not be lost.
+// It was acknowledged, and what hides it must not be lost.
 BOOST_AUTO_TEST_CASE(WhatADeletionRestsOnStaysWithIt) {
   BOOST_REQUIRE_EQUAL(Put("p", "a", "1").ToString(), "OK");
   WriteBatch hide;
@@ -134,11 +134,11 @@ BOOST_AUTO_TEST_CASE(WhatReadsNothingUnloggedFlushesNothing) {
   BOOST_REQUIRE_EQUAL(Delete("absent", "a").ToString(), "OK");
   BOOST_CHECK_EQUAL(Flushes(), 0u);
   KillAndOpen();
-  BOOST_CHECK_EQUAL(Rows(), "");  // And the unlogged ones went alone, as they asked for.
+  BOOST_CHECK_EQUAL(Rows(), "");  // And the unlogged ones were lost alone, as requested.
 }
 
-// The region logs everything until a memstore filled up, so that deletions cost as many flushes as
-// memory does, not as many as they are.
+// The region logs everything until a memstore is full, so that the number of flushes depends on
+// memory, not on the number of deletions.
 BOOST_AUTO_TEST_CASE(ManyDeletionsAmongUnloggedBatchesCostOneFlush) {
   tuning.memstore_bytes = 1 << 20;  // No flush for want of memory.
   KillAndOpen();
