@@ -2,6 +2,7 @@
 // bytes; the direction is applied last, to the appended bytes.
 #include "index/key.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -18,6 +19,7 @@ constexpr char kAbsentTag = 1;
 constexpr char kPresentTag = 2;
 constexpr char kEscapedZero = static_cast<char>(0xff);
 constexpr char kEnd = 1;
+constexpr size_t kEndBytes = 2;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr size_t kNumberBytes = 8;
 
@@ -135,18 +137,27 @@ Status TooLong(const IndexColumnRecord& column, std::string_view value) {
                                  " bytes, the limit of an indexed value");
 }
 
-// Appends tag and value, ascending.
+// Requires: the column is bytes or text.
+Status CheckBytes(const IndexColumnRecord& column, std::string_view value) {
+  if (value.size() > kIndexKeyBytesMax) return TooLong(column, value);
+  if (column.type == ColumnType::kText && !IsUtf8(value)) return DoesNotFit(column, value);
+  const auto zeros = static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
+  const size_t encoded = sizeof(kPresentTag) + value.size() + zeros + kEndBytes;
+  return encoded > kIndexKeyBytesMax ? TooLong(column, value) : Status();
+}
+
+// Appends tag and value, ascending. After an error `*out` is unchanged.
 Status AppendPresent(const IndexColumnRecord& column, std::string_view value, std::string* out) {
-  out->push_back(kPresentTag);
   if (IsBytes(column.type)) {
-    if (value.size() > kIndexKeyBytesMax) return TooLong(column, value);
-    if (column.type == ColumnType::kText && !IsUtf8(value)) return DoesNotFit(column, value);
+    RETURN_IF_ERROR(CheckBytes(column, value));
+    out->push_back(kPresentTag);
     AppendEscaped(value, out);
     out->append({'\0', kEnd});
     return {};
   }
   const std::optional<uint64_t> number = OrderedNumber(column.type, value);
   if (!number.has_value()) return DoesNotFit(column, value);
+  out->push_back(kPresentTag);
   if (IsBool(column.type)) {
     out->push_back(static_cast<char>(*number));
     return {};
@@ -229,15 +240,15 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
   if (!value.has_value()) {
     out->push_back(kAbsentTag);
   } else {
-    Status status = AppendPresent(column, *value, out);
-    if (status.ok() && out->size() - start > kIndexKeyBytesMax) status = TooLong(column, *value);
-    if (!status.ok()) {
-      out->resize(start);
-      return status;
-    }
+    RETURN_IF_ERROR(AppendPresent(column, *value, out));
   }
   if (column.descending) Invert(out, start);
   return {};
+}
+
+Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value) {
+  if (IsBytes(column.type)) return CheckBytes(column, value);
+  return OrderedNumber(column.type, value).has_value() ? Status() : DoesNotFit(column, value);
 }
 
 Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,

@@ -31,6 +31,8 @@ namespace tandem::format {
 /// and value, and `*out` is unchanged.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out);
+/// Whether a present value has an encoding. Errors: those of AppendIndexKey.
+Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value);
 /// Decodes one column's part and advances `*key` past it; nullopt: absent. Yields the value in its
 /// plain textual form (integers as decimal text, timestamps as integer microseconds, bytes as they
 /// are). Errors: kCorruption.

@@ -3,6 +3,7 @@
 #include "memstore/memstore.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -63,6 +64,12 @@ void Publish(std::atomic<T>* figure, T value) {
 
 }  // namespace
 
+// The row of an operation: its hash, and where it belongs if it is new.
+struct Memstore::RowFound {
+  uint64_t hash = 0;
+  RowSkiplist::Place place;
+};
+
 struct Memstore::Impl {
   Impl(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
       : rows(&row_arena),
@@ -73,7 +80,9 @@ struct Memstore::Impl {
   }
   uint64_t row_bytes() const;
   uint64_t buffer_bytes() const;
-  MemRow* FindOrInsert(std::string_view key, uint64_t hash);
+  void FindRows(const format::TableRecord& table, std::span<const RowOperation> operations,
+                std::span<RowFound> found);
+  MemRow* FindOrInsert(const RowFound& found);
   void CountCells(std::span<const format::Cell> cells);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
@@ -115,10 +124,34 @@ uint64_t Memstore::Impl::buffer_bytes() const {
   return bytes;
 }
 
-MemRow* Memstore::Impl::FindOrInsert(std::string_view key, uint64_t hash) {
-  const auto [row, is_new] = rows.FindOrInsert(key, hash);
-  if (!is_new) return row;
-  by_hash.Add(row, hash);
+// A single operation looks its row up when its cells are copied: by then the slot is here.
+void Memstore::Impl::FindRows(const format::TableRecord& table,
+                              std::span<const RowOperation> operations, std::span<RowFound> found) {
+  std::array<uint64_t, kOperationsTogether> hashes;
+  std::array<const MemRow*, kOperationsTogether> rows_found;
+  std::array<RowSkiplist::Place*, kOperationsTogether> missing;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    hashes[i] = format::RowHash(operations[i].row, table.hash_secret);
+    found[i] = {.hash = hashes[i], .place = RowSkiplist::Place(operations[i].row)};
+  }
+  if (operations.size() == 1) return by_hash.Prefetch(hashes[0]);
+  by_hash.FindEach({hashes.data(), operations.size()}, {rows_found.data(), operations.size()});
+  size_t count = 0;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    if (rows_found[i] == nullptr) missing[count++] = &found[i].place;
+  }
+  rows.FindPlaces({missing.data(), count});
+}
+
+// The row may be new only to an earlier operation of the same call.
+MemRow* Memstore::Impl::FindOrInsert(const RowFound& found) {
+  // The table's rows are this memstore's own, which its writer may change.
+  if (const MemRow* row = by_hash.Find(found.place.key.bytes, found.hash)) {
+    return const_cast<MemRow*>(row);
+  }
+  const auto [row, is_new] = rows.FindOrInsert(found.place, found.hash);
+  CHECK(is_new);
+  by_hash.Add(row, found.hash);
   Publish(&row_count, row_count.load(std::memory_order_relaxed) + 1);
   return row;
 }
@@ -176,15 +209,25 @@ const MemCell* Memstore::Impl::NewTree(const format::TableRecord& table, const M
   return cell;
 }
 
+// Rows are looked up by hash first, which spares an update the search for its key.
+void Memstore::Apply(std::span<const RowOperation> operations) {
+  std::array<RowFound, kOperationsTogether> found;
+  while (!operations.empty()) {
+    const auto together = operations.first(std::min(operations.size(), kOperationsTogether));
+    impl_->FindRows(*table_, together, found);
+    for (size_t i = 0; i < together.size(); ++i) ApplyOne(together[i], found[i]);
+    operations = operations.subspan(together.size());
+  }
+}
+
 // The row's newest cell is stored last, which makes the operation visible atomically. Until then
 // table, buffers and figures may include too much; readers check them against the row.
-void Memstore::Apply(std::string_view row_key, std::span<const format::Cell> cells) {
+void Memstore::ApplyOne(const RowOperation& operation, const RowFound& found) {
+  const auto& [row_key, cells] = operation;
   if (cells.empty()) return;
   Impl& impl = *impl_;
-  const uint64_t hash = format::RowHash(row_key, table_->hash_secret);
-  impl.by_hash.Prefetch(hash);
   const Chain chain = CopyCells(cells, &impl.arena);
-  MemRow* row = impl.FindOrInsert(row_key, hash);
+  MemRow* row = impl.FindOrInsert(found);
   impl.AddToIndexes(*table_, row, cells);
   chain.oldest->older = row->newest.load(std::memory_order_relaxed);
   const MemCell* newest = chain.newest;

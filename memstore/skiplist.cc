@@ -1,5 +1,6 @@
 // Search and insertion. The writer keeps the path of its last insertion; a new one climbs from the
-// lowest level to the first whose gap contains the key and descends from there.
+// lowest level to the first whose gap contains the key and descends from there, or from a place
+// that was found before.
 #include "memstore/skiplist.h"
 
 #include <algorithm>
@@ -12,6 +13,12 @@
 
 namespace tandem::engine {
 namespace {
+
+// Searches that wait for memory together.
+constexpr size_t kSearchesMax = 16;
+
+// A key that belongs this near to the last insertion is not searched for ahead of its own.
+constexpr int kNearLevels = 2;
 
 // One node in four reaches the next level.
 int HeightOf(uint64_t hash) {
@@ -60,9 +67,9 @@ MemRow* RowSkiplist::LastLess(const Key& key) const {
   return row;
 }
 
-// The lowest level on which the key falls into the gap after the last path's node.
-int RowSkiplist::StartLevel(const Key& key) const {
-  const int height = height_.load(std::memory_order_relaxed);
+// The lowest level on which the key falls into the gap after the last path's node; `height` when it
+// does on none below.
+int RowSkiplist::StartLevel(const Key& key, int height) const {
   for (int level = 0; level < height; ++level) {
     MemRow* before = path_[level];
     if (before != start_ && before->key() >= key.bytes) continue;
@@ -73,7 +80,7 @@ int RowSkiplist::StartLevel(const Key& key) const {
 
 void RowSkiplist::Descend(const Key& key) {
   const int height = height_.load(std::memory_order_relaxed);
-  int level = StartLevel(key);
+  int level = StartLevel(key, height);
   MemRow* row = start_;
   if (level < height) {
     row = path_[level];
@@ -86,13 +93,76 @@ void RowSkiplist::Descend(const Key& key) {
   }
 }
 
-RowSkiplist::Insertion RowSkiplist::FindOrInsert(std::string_view bytes, uint64_t hash) {
-  const Key key(bytes);
-  Descend(key);
+// A step looks at one link and prefetches what the next step reads: the link that it moved to or,
+// when heads tie, the node whose key it has to compare. False: the place is found.
+bool RowSkiplist::Search::Step() {
+  const RowLink& link = row->link(level);
+  MemRow* next = link.row.load(std::memory_order_relaxed);
+  const bool ties = next != nullptr && link.head.load(std::memory_order_relaxed) == place->key.head;
+  if (ties && !is_next_fetched) {
+    is_next_fetched = true;
+    __builtin_prefetch(next);
+    return true;
+  }
+  is_next_fetched = false;
+  if (NextLess(row, level, place->key) != nullptr) {
+    row = next;
+  } else {
+    place->path[level] = row;
+    if (level == 0) return false;
+    --level;
+  }
+  __builtin_prefetch(&row->link(level));
+  return true;
+}
+
+void RowSkiplist::FindPlaces(std::span<Place* const> places) const {
+  const int height = height_.load(std::memory_order_relaxed);
+  std::array<Search, kSearchesMax> searches;
+  while (!places.empty()) {
+    size_t running = 0;
+    for (; !places.empty() && running < searches.size(); places = places.subspan(1)) {
+      Place* place = places.front();
+      place->is_found = height > kNearLevels && StartLevel(place->key, kNearLevels) == kNearLevels;
+      if (!place->is_found) continue;
+      place->path.fill(start_);
+      searches[running++] = {.place = place, .row = start_, .level = height - 1};
+    }
+    while (running > 0) {
+      for (size_t i = 0; i < running;) {
+        if (searches[i].Step()) {
+          ++i;
+        } else {
+          searches[i] = searches[--running];
+        }
+      }
+    }
+  }
+}
+
+// Rows that were added since the place was found may lie after its path.
+void RowSkiplist::Follow(const Place& place) {
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+    MemRow* row = place.path[level];
+    while (MemRow* next = NextLess(row, level, place.key)) row = next;
+    path_[level] = row;
+  }
+}
+
+RowSkiplist::Insertion RowSkiplist::FindOrInsert(const Place& place, uint64_t hash) {
+  if (place.is_found) {
+    Follow(place);
+  } else {
+    Descend(place.key);
+  }
+  return InsertAtPath(place.key, hash);
+}
+
+RowSkiplist::Insertion RowSkiplist::InsertAtPath(const Key& key, uint64_t hash) {
   const RowLink& behind = path_[0]->link(0);
   MemRow* found = behind.row.load(std::memory_order_relaxed);
   if (found != nullptr && behind.head.load(std::memory_order_relaxed) == key.head &&
-      found->key() == bytes) {
+      found->key() == key.bytes) {
     return {found, false};
   }
 

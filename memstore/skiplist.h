@@ -4,7 +4,8 @@
 //
 // A node's height comes from the keyed hash of its row, so no choice of keys can degrade the list.
 // An insertion starts at the place of the last one when the key belongs near it: rows that arrive
-// in order cost a few comparisons.
+// in order cost a few comparisons. Rows in any order are searched for together before they are
+// inserted: the searches take turns, so that one waits for memory while others go on.
 //
 // Threads: one inserts, any number read without locks. A node is complete before the release store
 // of the pointer that links it. The pointer is stored before the head, and readers load the head
@@ -16,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/arena.h"
@@ -61,12 +63,31 @@ class RowSkiplist {
   RowSkiplist(const RowSkiplist&) = delete;
   RowSkiplist& operator=(const RowSkiplist&) = delete;
 
+  struct Key {
+    Key() = default;
+    explicit Key(std::string_view b);
+    std::string_view bytes;
+    uint64_t head = 0;
+  };
+  /// The nodes after which a key belongs, one per level.
+  using Path = std::array<MemRow*, kHeightMax>;
+  /// A key that may be inserted. Lifetime: its bytes are the caller's.
+  struct Place {
+    Place() = default;
+    explicit Place(std::string_view bytes) : key(bytes) {}
+    Key key;
+    bool is_found = false;  ///< Whether `path` is set; rows added since may lie after it.
+    Path path;
+  };
+  /// Finds the places together, except of keys near the last insertion.
+  void FindPlaces(std::span<Place* const> places) const;
+
   struct Insertion {
     MemRow* row;
     bool is_new;
   };
   /// The row of that key, inserted without cells when it is not there. `hash`: its keyed hash.
-  Insertion FindOrInsert(std::string_view key, uint64_t hash);
+  Insertion FindOrInsert(const Place& place, uint64_t hash);
 
   MemRow* First() const { return Next(start_); }
   MemRow* Last() const;
@@ -79,19 +100,22 @@ class RowSkiplist {
   }
 
  private:
-  struct Key {
-    explicit Key(std::string_view b);
-    std::string_view bytes;
-    uint64_t head;
+  /// One of several searches that take turns.
+  struct Search {
+    Place* place = nullptr;
+    MemRow* row = nullptr;
+    int level = 0;
+    bool is_next_fetched = false;
+    bool Step();
   };
-  /// The nodes after which a key belongs, one per level.
-  using Path = std::array<MemRow*, kHeightMax>;
 
   /// The next node of the level when it is smaller than `key`, else nullptr.
   static MemRow* NextLess(MemRow* row, int level, const Key& key);
   MemRow* LastLess(const Key& key) const;
-  int StartLevel(const Key& key) const;
+  int StartLevel(const Key& key, int height) const;
   void Descend(const Key& key);
+  void Follow(const Place& place);
+  Insertion InsertAtPath(const Key& key, uint64_t hash);
   MemRow* NewNode(const Key& key, int height);
   static MemRow* NewNodeAt(char* memory, const Key& key, int height);
 

@@ -3,6 +3,7 @@
 #include "engine/commit/applier.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -21,12 +22,10 @@ Status Malformed(const wal::Operation& operation, std::string_view what) {
 
 Status CheckIndexedValue(const format::TableRecord& table, const wal::Operation& operation,
                          const format::Cell& cell) {
-  std::string key;
   for (const format::IndexRecord& index : table.indexes) {
     for (const format::IndexColumnRecord& column : index.columns) {
       if (column.family != cell.family || column.qualifier != cell.qualifier) continue;
-      key.clear();
-      if (!format::AppendIndexKey(column, cell.value, &key).ok()) {
+      if (!format::CheckIndexValue(column, cell.value).ok()) {
         return Malformed(operation, "a value does not fit its index");
       }
     }
@@ -53,6 +52,35 @@ Status CheckOperation(const format::TableRecord& table, const wal::Operation& op
   return Status();
 }
 
+// Neighbouring operations on one memstore, which are applied together.
+class OperationRun {
+ public:
+  /// Where the next operation is read into.
+  wal::Operation* next() { return &operations_[count_]; }
+  /// Takes what was read. Others may be applied.
+  void Take(Memstore* memstore) {
+    if (memstore != memstore_ && count_ > 0) {
+      const size_t taken = count_;
+      Apply();
+      std::swap(operations_[0], operations_[taken]);
+    }
+    memstore_ = memstore;
+    if (++count_ == operations_.size()) Apply();
+  }
+  /// Applies what was taken and is not applied yet.
+  void Apply() {
+    std::array<RowOperation, Memstore::kOperationsTogether> rows;
+    for (size_t i = 0; i < count_; ++i) rows[i] = {operations_[i].row, operations_[i].cells};
+    if (count_ > 0) memstore_->Apply({rows.data(), count_});
+    count_ = 0;
+  }
+
+ private:
+  std::array<wal::Operation, Memstore::kOperationsTogether> operations_;
+  size_t count_ = 0;
+  Memstore* memstore_ = nullptr;
+};
+
 }  // namespace
 
 Status GroupApplier::FindTable(format::TableId id) {
@@ -64,18 +92,20 @@ Status GroupApplier::FindTable(format::TableId id) {
 }
 
 Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
-  wal::Operation operation;
-  while (reader->Next(&operation)) {
+  OperationRun run;
+  while (reader->Next(run.next())) {
+    const wal::Operation& operation = *run.next();
     RETURN_IF_ERROR(FindTable(operation.table));
     if (replay) RETURN_IF_ERROR(CheckOperation(*table_->record, operation));
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
-    region.active()->Apply(operation.row, operation.cells);
+    run.Take(region.active());
     // A region may be listed several times; TakeApplied removes duplicates.
     if (applied_.regions.empty() || applied_.regions.back() != &region) {
       applied_.regions.push_back(&region);
     }
   }
+  run.Apply();
   return reader->status();
 }
 

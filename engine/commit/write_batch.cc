@@ -1,9 +1,9 @@
-// WriteBatch: operations are appended in the encoding of engine/commit/batch_codec.h. Memory for a
+// WriteBatch: operations are appended in the layout of engine/commit/batch_reader.h. Memory for a
 // whole operation is reserved before its first byte, so a failed allocation leaves no half
 // operation.
 #include "tandem/write_batch.h"
 
-#include "engine/commit/batch_codec.h"
+#include "engine/commit/batch_reader.h"
 #include "format/coding.h"
 
 namespace tandem {
@@ -12,31 +12,36 @@ using engine::BatchKind;
 
 namespace {
 
-constexpr size_t kVarintBytesMax = 10;
-constexpr size_t kFixedBytesMax = 2 + sizeof(int64_t) + kVarintBytesMax;
+uint32_t Length(std::string_view bytes) { return static_cast<uint32_t>(bytes.size()); }
 
-size_t PrefixedBytesMax(std::string_view bytes) { return kVarintBytesMax + bytes.size(); }
-
-size_t ColumnsBytesMax(std::span<const ColumnValue> columns) {
+size_t SizeOf(std::span<const ColumnValue> columns) {
   size_t bytes = 0;
   for (const ColumnValue& column : columns) {
-    bytes += PrefixedBytesMax(column.qualifier) + PrefixedBytesMax(column.value);
+    bytes += sizeof(engine::ColumnLengths) + column.qualifier.size() + column.value.size();
   }
   return bytes;
 }
 
 }  // namespace
 
-void WriteBatch::Begin(const Head& head, size_t columns_bytes_max) {
-  const auto& [kind, table, row, family, timestamp] = head;
-  bytes_.reserve(bytes_.size() + kFixedBytesMax + PrefixedBytesMax(table) + PrefixedBytesMax(row) +
-                 PrefixedBytesMax(family) + columns_bytes_max);
-  format::AppendU8(&bytes_, kind);
-  format::AppendU8(&bytes_, timestamp.has_value() ? engine::kBatchFlagTimestamp : 0);
-  format::AppendLengthPrefixed(&bytes_, table);
-  format::AppendLengthPrefixed(&bytes_, row);
-  format::AppendLengthPrefixed(&bytes_, family);
-  if (timestamp.has_value()) format::AppendFixed(&bytes_, *timestamp);
+void WriteBatch::Append(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
+                        std::span<const ColumnValue> columns) {
+  const auto& [table, row, family] = place;
+  bytes_.reserve(bytes_.size() + sizeof(engine::OperationLengths) + table.size() + row.size() +
+                 family.size() + SizeOf(columns));
+  format::AppendFixed(&bytes_,
+                      engine::OperationLengths{.kind = static_cast<BatchKind>(kind),
+                                               .has_timestamp = timestamp.has_value(),
+                                               .table = Length(table),
+                                               .row = Length(row),
+                                               .family = Length(family),
+                                               .columns = static_cast<uint32_t>(columns.size()),
+                                               .timestamp = timestamp.value_or(0)});
+  for (const auto& [qualifier, value] : columns) {
+    format::AppendFixed(&bytes_, engine::ColumnLengths{Length(qualifier), Length(value)});
+  }
+  bytes_.append(table).append(row).append(family);
+  for (const auto& [qualifier, value] : columns) bytes_.append(qualifier).append(value);
   ++operations_;
 }
 
@@ -50,41 +55,31 @@ void WriteBatch::Put(std::string_view table, std::string_view row, std::string_v
 void WriteBatch::PutColumns(std::string_view table, std::string_view row, std::string_view family,
                             std::span<const ColumnValue> columns,
                             std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kPut), table, row, family, timestamp},
-        ColumnsBytesMax(columns));
-  format::AppendVarint(&bytes_, columns.size());
-  for (const ColumnValue& column : columns) {
-    format::AppendLengthPrefixed(&bytes_, column.qualifier);
-    format::AppendLengthPrefixed(&bytes_, column.value);
-  }
+  Append(static_cast<uint8_t>(BatchKind::kPut), {table, row, family}, timestamp, columns);
 }
 
 void WriteBatch::DeleteCell(std::string_view table, std::string_view row, std::string_view family,
                             std::string_view qualifier, std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteCell), table, row, family, timestamp},
-        PrefixedBytesMax(qualifier));
-  format::AppendVarint(&bytes_, 1);
-  format::AppendLengthPrefixed(&bytes_, qualifier);
+  const ColumnValue column{.qualifier = qualifier, .value = {}};
+  Append(static_cast<uint8_t>(BatchKind::kDeleteCell), {table, row, family}, timestamp,
+         {&column, 1});
 }
 
 void WriteBatch::DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
                               std::string_view qualifier, std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteColumn), table, row, family, timestamp},
-        PrefixedBytesMax(qualifier));
-  format::AppendVarint(&bytes_, 1);
-  format::AppendLengthPrefixed(&bytes_, qualifier);
+  const ColumnValue column{.qualifier = qualifier, .value = {}};
+  Append(static_cast<uint8_t>(BatchKind::kDeleteColumn), {table, row, family}, timestamp,
+         {&column, 1});
 }
 
 void WriteBatch::DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
                               std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteFamily), table, row, family, timestamp}, 0);
-  format::AppendVarint(&bytes_, 0);
+  Append(static_cast<uint8_t>(BatchKind::kDeleteFamily), {table, row, family}, timestamp, {});
 }
 
 void WriteBatch::DeleteRow(std::string_view table, std::string_view row,
                            std::optional<int64_t> timestamp) {
-  Begin({static_cast<uint8_t>(BatchKind::kDeleteRow), table, row, {}, timestamp}, 0);
-  format::AppendVarint(&bytes_, 0);
+  Append(static_cast<uint8_t>(BatchKind::kDeleteRow), {table, row, {}}, timestamp, {});
 }
 
 void WriteBatch::Clear() {

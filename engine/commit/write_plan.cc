@@ -8,7 +8,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "engine/commit/batch_codec.h"
+#include "engine/commit/batch_reader.h"
 #include "index/key.h"
 #include "tandem/limits.h"
 
@@ -32,6 +32,13 @@ format::Cell NewCell(format::CellKind kind, format::FamilyId family, const Colum
   return cell;
 }
 
+// Requires: an operation on columns.
+format::CellKind CellKindOf(BatchKind kind) {
+  if (kind == BatchKind::kDeleteCell) return format::CellKind::kDeleteCell;
+  if (kind == BatchKind::kDeleteColumn) return format::CellKind::kDeleteColumn;
+  return format::CellKind::kPut;
+}
+
 class Planner {
  public:
   Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
@@ -45,10 +52,13 @@ class Planner {
   Status FindTable(std::string_view name);
   void NoteRegion();
   Result<format::FamilyId> FindFamily(std::string_view name) const;
-  Status PlanOperation(PlannedOperation* planned);
-  Status AddColumns(PlannedOperation* planned);
+  Status CheckOperation();
+  template <typename Add>
+  void ForEachCell(Add&& add) const;
+  void Encode();
+  void Keep();
   Status CheckColumns();
-  Status CheckIndexes(format::FamilyId family);
+  Status CheckIndexes() const;
   std::string Where(std::string_view qualifier) const;
 
   const WriteBatch& batch_;
@@ -56,26 +66,27 @@ class Planner {
   const bool keep_operations_;
   bool met_delete_cell_ = false;
   WritePlan plan_;
-  const Table* table_ = nullptr;  ///< Of the current operation; `plan_` holds it.
-  BatchOperation operation_;      ///< The current one.
+  BatchOperation operation_;      ///< The current one,
+  const Table* table_ = nullptr;  ///< its table, which `plan_` holds,
+  format::FamilyId family_;       ///< and its family, unless it deletes the row.
   std::vector<std::string_view> qualifiers_;
-  std::string index_key_;
 };
 
 Status Planner::Plan() {
   if (batch_.size_bytes() > kBatchBytesMax) {
     return Status::InvalidArgument(LimitText("the batch", batch_.size_bytes(), kBatchBytesMax));
   }
+  if (!keep_operations_) plan_.batch.Reserve(batch_.size_bytes());
   BatchReader reader(batch_);
-  PlannedOperation scratch;
   while (reader.Next(&operation_)) {
     met_delete_cell_ |= operation_.kind == BatchKind::kDeleteCell;
     if (met_delete_cell_ && !keep_operations_) return Status();
-    PlannedOperation* planned = &scratch;
-    if (keep_operations_) planned = &plan_.unresolved.emplace_back();
-    RETURN_IF_ERROR(PlanOperation(planned));
-    if (keep_operations_) continue;
-    EncodeOperation(*planned, &plan_.batch);
+    RETURN_IF_ERROR(CheckOperation());
+    if (keep_operations_) {
+      Keep();
+      continue;
+    }
+    Encode();
     // A DeleteRow is encoded family by family, so the encoding can outgrow the batch at any time.
     if (plan_.batch.bytes().size() > kBatchBytesMax) break;
   }
@@ -110,7 +121,8 @@ Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
   return family->id;
 }
 
-Status Planner::PlanOperation(PlannedOperation* planned) {
+// Finds the operation's table and family, and refuses what is out of limits.
+Status Planner::CheckOperation() {
   RETURN_IF_ERROR(FindTable(operation_.table));
   if (operation_.row.empty()) return Status::InvalidArgument("a row key is empty");
   if (operation_.row.size() > kRowKeyBytesMax) {
@@ -118,33 +130,46 @@ Status Planner::PlanOperation(PlannedOperation* planned) {
                                              operation_.row.size(), kRowKeyBytesMax));
   }
   NoteRegion();
-  planned->table = table_->record->id;
-  planned->row = operation_.row;
-  planned->timestamp = operation_.timestamp;
-  planned->is_delete_cell = operation_.kind == BatchKind::kDeleteCell;
-  planned->cells.clear();
-  if (operation_.kind != BatchKind::kDeleteRow) return AddColumns(planned);
-  for (const format::FamilyRecord& family : table_->record->families) {
-    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
-  }
-  return Status();
+  if (operation_.kind == BatchKind::kDeleteRow) return Status();
+  ASSIGN_OR_RETURN(family_, FindFamily(operation_.family));
+  if (operation_.kind == BatchKind::kDeleteFamily) return Status();
+  RETURN_IF_ERROR(CheckColumns());
+  return operation_.kind == BatchKind::kPut ? CheckIndexes() : Status();
 }
 
-Status Planner::AddColumns(PlannedOperation* planned) {
-  ASSIGN_OR_RETURN(const format::FamilyId family, FindFamily(operation_.family));
-  if (operation_.kind == BatchKind::kDeleteFamily) {
-    planned->cells.push_back(NewCell(format::CellKind::kDeleteFamily, family, {}));
-    return Status();
+template <typename Add>
+void Planner::ForEachCell(Add&& add) const {
+  switch (operation_.kind) {
+    case BatchKind::kDeleteRow:
+      for (const format::FamilyRecord& family : table_->record->families) {
+        add(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
+      }
+      return;
+    case BatchKind::kDeleteFamily:
+      add(NewCell(format::CellKind::kDeleteFamily, family_, {}));
+      return;
+    case BatchKind::kPut:
+    case BatchKind::kDeleteCell:
+    case BatchKind::kDeleteColumn:
+      for (const ColumnValue& column : operation_.columns) {
+        add(NewCell(CellKindOf(operation_.kind), family_, column));
+      }
   }
-  RETURN_IF_ERROR(CheckColumns());
-  format::CellKind kind = format::CellKind::kPut;
-  if (operation_.kind == BatchKind::kDeleteCell) kind = format::CellKind::kDeleteCell;
-  if (operation_.kind == BatchKind::kDeleteColumn) kind = format::CellKind::kDeleteColumn;
-  if (kind == format::CellKind::kPut) RETURN_IF_ERROR(CheckIndexes(family));
-  for (const ColumnValue& column : operation_.columns) {
-    planned->cells.push_back(NewCell(kind, family, column));
-  }
-  return Status();
+}
+
+void Planner::Encode() {
+  plan_.batch.BeginOperation(table_->record->id, operation_.row);
+  ForEachCell(
+      [this](const format::Cell& cell) { plan_.batch.AddCell(cell, operation_.timestamp); });
+}
+
+void Planner::Keep() {
+  PlannedOperation& kept = plan_.unresolved.emplace_back();
+  kept.table = table_->record->id;
+  kept.row = operation_.row;
+  kept.timestamp = operation_.timestamp;
+  kept.is_delete_cell = operation_.kind == BatchKind::kDeleteCell;
+  ForEachCell([&kept](const format::Cell& cell) { kept.cells.push_back(cell); });
 }
 
 Status Planner::CheckColumns() {
@@ -171,14 +196,13 @@ Status Planner::CheckColumns() {
   return Status::InvalidArgument(Where(*twice) + ": the column stands twice in one operation");
 }
 
-Status Planner::CheckIndexes(format::FamilyId family) {
+Status Planner::CheckIndexes() const {
   for (const format::IndexRecord& index : table_->record->indexes) {
     for (const format::IndexColumnRecord& column : index.columns) {
-      if (column.family != family) continue;
+      if (column.family != family_) continue;
       for (const ColumnValue& put : operation_.columns) {
         if (put.qualifier != column.qualifier) continue;
-        index_key_.clear();
-        const Status status = format::AppendIndexKey(column, put.value, &index_key_);
+        const Status status = format::CheckIndexValue(column, put.value);
         if (status.ok()) continue;
         std::string message = Where(put.qualifier);
         message.append(", index ").append(base::Quote(index.name)).append(": ");

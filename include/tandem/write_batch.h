@@ -12,6 +12,10 @@
 
 namespace tandem {
 
+namespace engine {
+class BatchReader;
+}
+
 /// A column and what is put into it. Lifetime: the caller's, for one call of PutColumns.
 struct ColumnValue {
   std::string_view qualifier;
@@ -49,18 +53,17 @@ class WriteBatch {
   /// Empties the batch; its memory is kept for the next operations.
   void Clear();
   size_t operation_count() const { return operations_; }
-  /// As encoded; at most kBatchBytesMax when it is written.
+  /// The memory of the operations: names, keys and values, 32 bytes for each operation and 8 for
+  /// each column. At most kBatchBytesMax when it is written.
   size_t size_bytes() const { return bytes_.size(); }
-  /// The encoded operations; valid until the batch changes. The encoding is not stable.
-  std::string_view bytes() const { return bytes_; }
 
  private:
-  struct Head {
-    uint8_t kind = 0;
+  friend class engine::BatchReader;
+  struct Place {
     std::string_view table, row, family;
-    std::optional<int64_t> timestamp;
   };
-  void Begin(const Head& head, size_t columns_bytes_max);
+  void Append(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
+              std::span<const ColumnValue> columns);
 
   std::string bytes_;
   size_t operations_ = 0;

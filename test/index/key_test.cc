@@ -98,6 +98,9 @@ std::string KeyText(const IndexColumnRecord& column, std::optional<std::string_v
   BOOST_TEST(key.starts_with("before"));
   key.erase(0, 6);
   BOOST_TEST((status.ok() || key.empty()));
+  if (value.has_value()) {
+    BOOST_TEST(CheckIndexValue(column, *value).ToString() == status.ToString());
+  }
   return status.ok() ? Hex(key) : status.ToString();
 }
 

@@ -104,6 +104,45 @@ BOOST_AUTO_TEST_CASE(CellsOfARowComeInTheirOrderUpToASequence) {
   BOOST_CHECK_EQUAL(memstore.row_count(), 1u);
 }
 
+// Rows that are there, rows that are new, and rows that several operations of a call name.
+BOOST_AUTO_TEST_CASE(OperationsOfOneCallAreAppliedOneAfterTheOther) {
+  TestRandom random("operations of a call");
+  Memstore together(Record());
+  Memstore single(Record());
+  uint64_t sequence = 0;
+  for (size_t call = 0; call < Trials(400); ++call) {
+    std::vector<std::string> rows(1 + random.Below(40));
+    for (std::string& row : rows) row = std::to_string(random.Below(2'000));
+    std::vector<std::vector<Cell>> cells(rows.size());
+    std::vector<engine::RowOperation> operations;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      ++sequence;
+      for (uint64_t n = random.Below(3); n > 0; --n) {
+        cells[i].push_back(NewCell(CellKind::kPut, n == 1 ? "a" : "c",
+                                   static_cast<int64_t>(random.Below(100)), sequence, rows[i]));
+      }
+      operations.push_back({rows[i], cells[i]});
+      single.Apply(rows[i], cells[i]);
+    }
+    together.Apply(operations);
+  }
+  BOOST_CHECK_EQUAL(together.row_count(), single.row_count());
+  BOOST_CHECK_EQUAL(together.max_sequence().value, single.max_sequence().value);
+  BOOST_CHECK_EQUAL(together.min_timestamp(), single.min_timestamp());
+  Memstore::Iterator row(&together);
+  Memstore::Iterator expected(&single);
+  row.SeekToFirst();
+  for (expected.SeekToFirst(); expected.valid(); expected.Next(), row.Next()) {
+    BOOST_REQUIRE(row.valid());
+    BOOST_REQUIRE_EQUAL(row.key(), expected.key());
+    BOOST_REQUIRE_EQUAL(Text(together, row.key()), Text(single, row.key()));
+  }
+  BOOST_CHECK(!row.valid());
+  const format::KeyRange all = format::PresentRange(together.table().indexes[0].columns[0]);
+  BOOST_CHECK_GT(together.CountIndex(0, all), 0u);
+  BOOST_CHECK_EQUAL(together.CountIndex(0, all), single.CountIndex(0, all));
+}
+
 BOOST_AUTO_TEST_CASE(LimitsOfKeysQualifiersAndValuesFit) {
   Memstore memstore(Record());
   const std::string row(65'535, '\xff');

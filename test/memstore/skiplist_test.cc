@@ -1,14 +1,18 @@
 // A list that one thread fills while others search it.
 #include "memstore/skiplist.h"
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/arena.h"
 #include "tandem/encoding.h"
+#include "test/support/test_random.h"
 
 namespace tandem::engine {
 namespace {
@@ -24,7 +28,7 @@ BOOST_AUTO_TEST_CASE(ASearchFindsTheLastRowWhileRowsAreAppended) {
   const uint64_t rows = std::getenv("TANDEM_QUICK") == nullptr ? 1'000'000 : 100'000;
   base::Arena arena;
   RowSkiplist list(&arena);
-  list.FindOrInsert(EncodeUint64Be(0), HashOf(0));
+  list.FindOrInsert(RowSkiplist::Place(EncodeUint64Be(0)), HashOf(0));
   std::atomic<uint64_t> last{0};
   std::atomic<uint64_t> wrong{0};
   std::thread reader([&] {
@@ -38,11 +42,46 @@ BOOST_AUTO_TEST_CASE(ASearchFindsTheLastRowWhileRowsAreAppended) {
     }
   });
   for (uint64_t i = 1; i < rows; ++i) {
-    list.FindOrInsert(EncodeUint64Be(i), HashOf(i));
+    list.FindOrInsert(RowSkiplist::Place(EncodeUint64Be(i)), HashOf(i));
     last.store(i, std::memory_order_release);
   }
   reader.join();
   BOOST_CHECK_EQUAL(wrong, 0u);
+}
+
+// Keys near each other and far apart, in groups with keys that are there and keys given twice.
+BOOST_AUTO_TEST_CASE(PlacesFoundTogetherAreThoseOfEachKey) {
+  test::TestRandom random("skiplist places");
+  for (const char* alphabet : {"ab", "abcdefghijklmnopqrstuvwxyz"}) {
+    for (const char* prefix : {"", "the first eight are equal "}) {
+      base::Arena arena;
+      RowSkiplist list(&arena);
+      std::set<std::string> keys;
+      for (size_t group = 0; group < test::Trials(400); ++group) {
+        std::vector<std::string> added(1 + random.Below(40));
+        std::vector<RowSkiplist::Place> places;
+        std::vector<RowSkiplist::Place*> pointers;
+        for (std::string& key : added) key = prefix + random.Text(12, alphabet);
+        if (random.OneIn(4)) std::sort(added.begin(), added.end());
+        for (const std::string& key : added) places.emplace_back(key);
+        for (RowSkiplist::Place& place : places) pointers.push_back(&place);
+        list.FindPlaces(pointers);
+        for (size_t i = 0; i < added.size(); ++i) {
+          const auto [row, is_new] = list.FindOrInsert(places[i], random.Next());
+          BOOST_REQUIRE_EQUAL(row->key(), added[i]);
+          BOOST_REQUIRE_EQUAL(is_new, keys.insert(added[i]).second);
+        }
+      }
+      const MemRow* row = list.First();
+      for (const std::string& key : keys) {
+        BOOST_REQUIRE(row != nullptr);
+        BOOST_REQUIRE_EQUAL(row->key(), key);
+        BOOST_REQUIRE(list.AtOrAfter(key) == row);
+        row = RowSkiplist::Next(row);
+      }
+      BOOST_REQUIRE(row == nullptr);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
