@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/block_pool.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -72,7 +73,7 @@ struct Block {
   uint32_t count = 0;
   uint32_t first = 0;
   uint32_t raw_bytes = 0;
-  std::unique_ptr<char[]> data;
+  base::BlockMemory data;
   std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
   uint64_t offset = 0;
   /// Number of lookups, for the cache; saturates at kUsesMax. Relaxed: a hint that orders nothing.

@@ -34,7 +34,10 @@ struct BlockCache::Shard {
 };
 
 BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account)
-    : budget_bytes_(budget_bytes), account_(account), shards_(std::make_unique<Shard[]>(kShards)) {
+    : budget_bytes_(budget_bytes),
+      account_(account),
+      pool_(std::make_shared<base::BlockPool>()),
+      shards_(std::make_unique<Shard[]>(kShards)) {
   for (size_t i = 0; i < kShards; ++i) {
     base::MutexLock lock(shards_[i].mutex);
     shards_[i].charge = base::MemoryCharge(account, base::MemoryPart::kBlockCache);
@@ -100,10 +103,10 @@ BlockRef BlockCache::Insert(FileNumber file, uint64_t offset, BlockRef block) {
   return kept;
 }
 
-// The blocks were allocated in the heap arenas of many threads, so report them as freed.
+// What lay in the heap arenas of many threads is reported as freed.
 void BlockCache::Free(std::vector<BlockRef> evicted) {
   uint64_t bytes = 0;
-  for (const BlockRef& block : evicted) bytes += CacheCharge(*block);
+  for (const BlockRef& block : evicted) bytes += HeapBytes(*block);
   evicted.clear();
   if (bytes > 0) Freed(bytes);
 }

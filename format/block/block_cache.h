@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/block_pool.h"
 #include "base/memory_account.h"
 #include "format/block/block.h"
 #include "format/types.h"
@@ -45,6 +46,8 @@ class BlockCache {
     if (account_ != nullptr) account_->heap().Freed(bytes);
   }
   base::MemoryAccount* account() const { return account_; }
+  /// Memory for the blocks that will be inserted.
+  base::BlockPool& pool() const { return *pool_; }
 
  private:
   struct Shard;
@@ -54,6 +57,7 @@ class BlockCache {
 
   const size_t budget_bytes_;
   base::MemoryAccount* const account_;
+  const std::shared_ptr<base::BlockPool> pool_;
   std::unique_ptr<Shard[]> shards_;
 };
 

@@ -151,7 +151,8 @@ Status DecodeBlockInto(const BlockPlace& place, BlockKind expected, std::string_
   block->raw_bytes = header.raw_bytes;
   block->file_name = place.file_name;
   block->offset = place.offset;
-  block->data = std::make_unique_for_overwrite<char[]>(header.raw_bytes);
+  block->data = place.pool != nullptr ? place.pool->Allocate(header.raw_bytes)
+                                      : base::AllocateInHeap(header.raw_bytes);
   const std::string_view payload = stored.substr(kBlockHeaderBytes);
   if (header.codec == static_cast<uint8_t>(Codec::kNone)) {
     std::memcpy(block->data.get(), payload.data(), payload.size());

@@ -32,6 +32,7 @@ struct BlockPlace {
   std::shared_ptr<const std::string> file_name;
   FileId file;
   uint64_t offset = 0;
+  base::BlockPool* pool = nullptr;  ///< For the decoded block; nullptr: the heap.
 };
 
 /// Appends header and payload to `*out`, without padding, and returns their size. The payload is

@@ -23,7 +23,7 @@ Result<BlockRef> BlockFile::Read(BlockHandle handle, BlockKind expected) const {
     return Corrupt(handle.offset, Mismatch("kind of block", static_cast<uint64_t>(expected),
                                            static_cast<uint64_t>(block->kind)));
   }
-  ASSIGN_OR_RETURN(BlockRef block, ReadUncached(handle, expected));
+  ASSIGN_OR_RETURN(BlockRef block, ReadAt(KeptPlaceAt(handle.offset), handle, expected));
   return Keep(handle, std::move(block));
 }
 
@@ -32,8 +32,13 @@ BlockRef BlockFile::Cached(BlockHandle handle) const {
 }
 
 Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected) const {
+  return ReadAt(PlaceAt(handle.offset), handle, expected);
+}
+
+Result<BlockRef> BlockFile::ReadAt(const BlockPlace& place, BlockHandle handle,
+                                   BlockKind expected) const {
   ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, ReadStored(handle));
-  return DecodeBlock(PlaceAt(handle.offset), expected, {stored.get(), handle.stored_bytes});
+  return DecodeBlock(place, expected, {stored.get(), handle.stored_bytes});
 }
 
 Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const {

@@ -42,10 +42,15 @@ class BlockFile {
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
   /// The location of a block at `offset`, for its decoder.
   BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
+  /// The same for a block that stays in memory.
+  BlockPlace KeptPlaceAt(uint64_t offset) const {
+    return {name_, id_, offset, cache_ == nullptr ? nullptr : &cache_->pool()};
+  }
   /// A kCorruption that names this file and `offset`.
   Status Corrupt(uint64_t offset, std::string_view what) const;
 
  private:
+  Result<BlockRef> ReadAt(const BlockPlace& place, BlockHandle handle, BlockKind expected) const;
   BlockRef Keep(BlockHandle handle, BlockRef block) const;
 
   std::unique_ptr<base::File> file_;

@@ -29,7 +29,14 @@ size_t CacheKeyHash::operator()(const CacheKey& key) const {
   return hash ^ (hash >> 32);
 }
 
-size_t CacheCharge(const Block& block) { return block.raw_bytes + kOverheadBytes; }
+size_t CacheCharge(const Block& block) {
+  return base::BlockPool::PieceBytes(block.raw_bytes) + kOverheadBytes;
+}
+
+size_t HeapBytes(const Block& block) {
+  const bool is_pooled = block.raw_bytes <= base::BlockPool::kPieceBytesMax;
+  return is_pooled ? kOverheadBytes : CacheCharge(block);
+}
 
 BlockRef CacheShard::Find(const CacheKey& key) {
   const auto found = slot_of_.find(key);

@@ -35,6 +35,8 @@ struct CacheKeyHash {
 
 /// The bytes that a cached block is charged.
 size_t CacheCharge(const Block& block);
+/// Those of them that are not in the cache's pool.
+size_t HeapBytes(const Block& block);
 
 /// Threads: one at a time; a block's `uses` may change concurrently.
 class CacheShard {

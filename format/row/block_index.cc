@@ -88,8 +88,11 @@ Result<uint64_t> BlockIndex::DataBytesUpTo(uint32_t block) const {
 
 Result<const BlockIndex::Piece*> BlockIndex::LoadSlowly(uint32_t piece) const {
   ASSIGN_OR_RETURN(const Piece* loaded, pieces_[piece].Get([&]() -> Result<Piece> {
+    const BlockHandle place = PlaceOfPiece(piece);
+    ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(place));
     ASSIGN_OR_RETURN(BlockRef block,
-                     file_->ReadUncached(PlaceOfPiece(piece), BlockKind::kBlockIndex));
+                     DecodeBlock(file_->KeptPlaceAt(place.offset), BlockKind::kBlockIndex,
+                                 {stored.get(), place.stored_bytes}));
     return MakePiece(piece, std::move(block));
   }));
   return loaded;
@@ -98,7 +101,7 @@ Result<const BlockIndex::Piece*> BlockIndex::LoadSlowly(uint32_t piece) const {
 Status BlockIndex::AdmitPiece(uint32_t piece, std::string_view stored) const {
   return pieces_[piece]
       .Get([&]() -> Result<Piece> {
-        const BlockPlace place = file_->PlaceAt(PlaceOfPiece(piece).offset);
+        const BlockPlace place = file_->KeptPlaceAt(PlaceOfPiece(piece).offset);
         ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(place, BlockKind::kBlockIndex, stored));
         return MakePiece(piece, std::move(block));
       })

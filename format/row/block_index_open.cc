@@ -39,7 +39,7 @@ BlockRef BlockOver(std::string_view raw, const Block& source, uint32_t first, ui
   block->count = count;
   block->first = first;
   block->raw_bytes = static_cast<uint32_t>(raw.size());
-  block->data = std::make_unique_for_overwrite<char[]>(raw.size());
+  block->data = base::AllocateInHeap(raw.size());
   raw.copy(block->data.get(), raw.size());
   block->file_name = source.file_name;
   block->offset = source.offset;

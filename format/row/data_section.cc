@@ -66,13 +66,18 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
 }
 
 Result<RowBlockRef> DataSection::DecodeRows(uint32_t block, std::string_view stored) const {
+  return DecodeRowsAt(file_->PlaceAt(BlockAt(block).handle.offset), block, stored);
+}
+
+Result<RowBlockRef> DataSection::DecodeRowsAt(const BlockPlace& where, uint32_t block,
+                                              std::string_view stored) const {
   const DataBlock place = BlockAt(block);
   const uint64_t offset = place.handle.offset;
   if (stored.size() != place.handle.stored_bytes) {
     return file_->Corrupt(offset,
                           Mismatch("bytes of block", place.handle.stored_bytes, stored.size()));
   }
-  ASSIGN_OR_RETURN(RowBlockRef rows, RowBlock::Decode(file_->PlaceAt(offset), family_, stored));
+  ASSIGN_OR_RETURN(RowBlockRef rows, RowBlock::Decode(where, family_, stored));
   if (rows->first() != place.first) {
     return file_->Corrupt(offset, Mismatch("first row of block", place.first, rows->first()));
   }
@@ -83,7 +88,8 @@ Result<RowBlockRef> DataSection::DecodeRows(uint32_t block, std::string_view sto
 }
 
 Result<RowBlockRef> DataSection::AdmitRows(uint32_t block, std::string_view stored) const {
-  ASSIGN_OR_RETURN(RowBlockRef rows, DecodeRows(block, stored));
+  const BlockPlace place = file_->KeptPlaceAt(BlockAt(block).handle.offset);
+  ASSIGN_OR_RETURN(RowBlockRef rows, DecodeRowsAt(place, block, stored));
   BlockCache* const cache = file_->cache();
   if (cache == nullptr) return rows;
   auto kept = std::dynamic_pointer_cast<const RowBlock>(

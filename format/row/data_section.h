@@ -122,6 +122,8 @@ class DataSection {
   Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
 
  private:
+  Result<RowBlockRef> DecodeRowsAt(const BlockPlace& where, uint32_t block,
+                                   std::string_view stored) const;
   DataSection() = default;
 
   FamilyId family_;

@@ -27,7 +27,7 @@ BlockRef MakeBlock(const BlockContent& content) {
   block->count = content.count;
   block->first = content.first;
   block->raw_bytes = static_cast<uint32_t>(content.raw.size());
-  block->data = std::make_unique<char[]>(content.raw.size());
+  block->data = base::AllocateInHeap(content.raw.size());
   content.raw.copy(block->data.get(), content.raw.size());
   return block;
 }

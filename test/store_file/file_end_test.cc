@@ -18,7 +18,7 @@ BlockRef BlockOf(std::string_view raw, uint32_t count) {
   auto block = std::make_shared<Block>();
   block->count = count;
   block->raw_bytes = static_cast<uint32_t>(raw.size());
-  block->data = std::make_unique<char[]>(raw.size());
+  block->data = base::AllocateInHeap(raw.size());
   std::memcpy(block->data.get(), raw.data(), raw.size());
   return block;
 }

@@ -18,7 +18,7 @@ BlockRef BlockOf(uint32_t size, uint32_t mark) {
   block->kind = BlockKind::kRows;
   block->raw_bytes = size;
   block->first = mark;
-  block->data = std::make_unique<char[]>(size);
+  block->data = base::AllocateInHeap(size);
   return block;
 }
 

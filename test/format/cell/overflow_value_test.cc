@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(RowBlocksHoldReferencesAsWhatTheyAre) {
   auto block = std::make_shared<Block>();
   block->count = names.size();
   block->raw_bytes = static_cast<uint32_t>(encoded.size());
-  block->data = std::make_unique<char[]>(encoded.size());
+  block->data = base::AllocateInHeap(encoded.size());
   encoded.copy(block->data.get(), encoded.size());
   const Dictionary dictionary = *Dictionary::Decode(block);
   const RowBlockRef rows = *file.Rows(handle);

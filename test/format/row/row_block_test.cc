@@ -30,7 +30,7 @@ BlockRef BlockOf(BlockKind kind, std::string_view raw, uint32_t count, uint16_t 
   block->count = count;
   block->first = 100;
   block->raw_bytes = static_cast<uint32_t>(raw.size());
-  block->data = std::make_unique<char[]>(raw.size());
+  block->data = base::AllocateInHeap(raw.size());
   std::memcpy(block->data.get(), raw.data(), raw.size());
   return block;
 }
