@@ -22,7 +22,7 @@ namespace tandem::base {
 class FilePin;
 
 /// An open file. Threads: reads from any thread; writes and truncation by one at a time; one sync
-/// at a time, beside them.
+/// at a time, beside them; one extension at a time, beside all but truncation.
 class File {
  public:
   virtual ~File() = default;
@@ -46,6 +46,10 @@ class File {
   /// Reserves disk space up to `size_bytes` without changing the file's size. A hint: OK if the
   /// file system does not support it. Errors: kNoSpace, kIoError.
   virtual Status Preallocate(uint64_t size_bytes) = 0;
+  /// Makes the file `size_bytes` long, unless it is longer, with zeros in space that Preallocate
+  /// reserved. A DataSync of what is written there then has no size to make durable. Errors:
+  /// kUnsupported (the system has no such call), kNoSpace, kIoError.
+  virtual Status Extend(uint64_t size_bytes);
   /// The name it was opened by, for messages; relative to its directory.
   virtual const std::string& name() const = 0;
   /// For queues: the file to start an operation on, which stays open while the pin lives. The
@@ -89,6 +93,7 @@ class FilePin {
 
 inline FilePin File::Pin() { return FilePin(); }
 inline Status File::StartWriteBack(uint64_t, uint64_t) { return {}; }
+inline Status File::Extend(uint64_t) { return Status::Unsupported("files cannot be extended"); }
 
 /// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.
 struct IoRequest {

@@ -152,4 +152,12 @@ Status PosixFile::Preallocate(uint64_t size_bytes) {
   return PosixError("reserve space for", name_, error);
 }
 
+// ftruncate would make a file shorter that a write has made longer meanwhile.
+Status PosixFile::Extend(uint64_t size_bytes) {
+  const int error = Repeat([&] { return fallocate(fd(), 0, 0, static_cast<off_t>(size_bytes)); });
+  if (error == 0) return Status();
+  if (IsUnknownHere(error)) return Status::Unsupported("the file system cannot extend " + name_);
+  return PosixError("extend", name_, error);
+}
+
 }  // namespace tandem::base

@@ -61,6 +61,7 @@ class PosixFile final : public File {
   Result<uint64_t> Size() override;
   Status Truncate(uint64_t size_bytes) override;
   Status Preallocate(uint64_t size_bytes) override;
+  Status Extend(uint64_t size_bytes) override;
   const std::string& name() const override { return name_; }
 
   int fd() const { return descriptor_.fd(); }

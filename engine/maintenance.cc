@@ -40,6 +40,7 @@ bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
 Maintenance::Maintenance(const Dependencies& dependencies)
     : deps_(dependencies),
       roll_(deps_.jobs, base::Priority::kHigh, [this] { RollInBackground(); }),
+      extend_(deps_.jobs, base::Priority::kHigh, [this] { deps_.log->Extend(); }),
       drop_(deps_.jobs, base::Priority::kHigh, [this] { DropInBackground(); }),
       rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }) {
   for (const auto& region : deps_.regions->regions()) MakeTasks(region.get());
@@ -75,6 +76,7 @@ void Maintenance::AfterGroup() {
   for (Region* region : applied.regions) {
     if (IsFull(*region->active(), deps_.tuning.memstore_bytes)) SwitchAndSchedule(region);
   }
+  if (deps_.log->is_extension_due()) extend_.Schedule();
   RelieveMemory();
   // What finds no memory is done again after the next group.
   if (unchecked_bytes_ >= deps_.tuning.memstore_bytes / kLookFraction) {

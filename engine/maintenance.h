@@ -119,6 +119,7 @@ class Maintenance {
 
   const Dependencies deps_;
   BackgroundTask roll_;      // The log.
+  BackgroundTask extend_;    // The log's last segment.
   BackgroundTask drop_;      // Log segments.
   BackgroundTask rewrites_;  // Looks for the regions that have something to rewrite.
   // The commit leader's.

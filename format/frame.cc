@@ -64,6 +64,8 @@ Result<std::optional<DecodedFrame>> FrameReader::Next() {
 
 Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   for (; offset_ < limit_ && search_bytes_left_ > 0; offset_ += kFrameAlignment) {
+    RETURN_IF_ERROR(SkipZeros());
+    if (offset_ == limit_) break;
     ASSIGN_OR_RETURN(const std::string_view header, View(offset_, kFrameHeaderBytes));
     if (header.size() < kFrameHeaderBytes) break;
     if (!CouldBeFrame(offset_, header)) continue;
@@ -74,6 +76,22 @@ Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   }
   offset_ = limit_;
   return std::optional<DecodedFrame>();
+}
+
+// Goes on to the next multiple of 8 with a byte that is not zero. A frame begins with its checksum,
+// which is zero once in 2^64 frames.
+Status FrameReader::SkipZeros() {
+  while (offset_ < limit_) {
+    ASSIGN_OR_RETURN(const std::string_view word, View(offset_, kFrameAlignment));
+    if (word.size() < kFrameAlignment || LoadAt<uint64_t>(word, 0) != 0) return Status();
+    const uint64_t window_end = buffer_offset_ + buffer_.size();
+    while (offset_ + kFrameAlignment <= window_end &&
+           LoadAt<uint64_t>(buffer_, offset_ - buffer_offset_) == 0) {
+      offset_ += kFrameAlignment;
+    }
+    if (offset_ + kFrameAlignment <= window_end) return Status();
+  }
+  return Status();
 }
 
 Status FrameReader::FindAll(const std::function<Status(const Frame& frame)>& visit) {

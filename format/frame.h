@@ -86,6 +86,7 @@ class FrameReader {
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
+  Status SkipZeros();
   Result<std::optional<DecodedFrame>> DecodeAt(uint64_t offset);
   std::optional<DecodedFrame> Verify(uint64_t offset, std::string_view bytes);
   Result<std::string_view> View(uint64_t offset, uint64_t size);

@@ -85,13 +85,18 @@ Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
   return end;
 }
 
+// The first is, and each is as the one before it.
+bool IsZero(std::string_view bytes) {
+  return bytes.empty() ||
+         (bytes.front() == '\0' && bytes.substr(1) == bytes.substr(0, bytes.size() - 1));
+}
+
 Result<bool> HasBytes(base::File* file, uint64_t begin, uint64_t end) {
   char piece[4096];
   for (uint64_t at = begin; at < end; at += sizeof(piece)) {
     const size_t wanted = std::min<uint64_t>(sizeof(piece), end - at);
     ASSIGN_OR_RETURN(const size_t count, file->Read(at, {piece, wanted}));
-    const std::string_view bytes(piece, count);
-    if (bytes.find_first_not_of('\0') != std::string_view::npos) return true;
+    if (!IsZero({piece, count})) return true;
     if (count < wanted) break;
   }
   return false;

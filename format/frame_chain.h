@@ -28,6 +28,8 @@ struct FrameChain {
 Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
                              const std::function<Status(const Frame&)>& visit, FrameChain* chain);
 
+/// Whether all bytes are zero, as those of reserved space are.
+bool IsZero(std::string_view bytes);
 /// Whether the file has a nonzero byte in [begin, end). Reserved space is zero. Errors: kIoError.
 Result<bool> HasBytes(base::File* file, uint64_t begin, uint64_t end);
 

@@ -11,8 +11,10 @@
 //      152    8 checksum        XXH3-64, seed 0, of bytes 0 to 151; the first frame's predecessor
 //      160    + frames          format/frame.h, to the end of the file
 //
-// A segment is synced, with its exact length, before its successor's header is written; so anything
-// that does not agree with a successor's header is damage. Example (hex), after the first 128
+// While a segment takes frames its file may be longer, with zeros after the last frame: of a frame
+// that is written there a sync has no size to make durable. A segment is synced, with its exact
+// length, before its successor's header is written; so anything that does not agree with a
+// successor's header is damage. Example (hex), after the first 128
 // bytes: a predecessor of 256 bytes, checksum 0x1122334455667788, last sequence 9
 //   00 01 00 00 00 00 00 00  88 77 66 55 44 33 22 11  09 00 00 00 00 00 00 00  checksum
 //
@@ -21,6 +23,7 @@
 // the log that it replaces (1 if that is 0).
 //
 // A crash at this point leaves             and replay
+//   zeros after the last frame               ends the log before them
 //   a frame half written                     ends the log before it
 //   frames written, an earlier one lost      ends the log before the lost one
 //   a frame damaged that had been synced     reports corruption, if a later frame survived
@@ -54,12 +57,15 @@ struct SegmentEnd {
   uint64_t last_sequence = 0;  ///< Of the last operation in this or any earlier segment.
 };
 
-/// Writes one segment. Threads: one at a time; SyncWritten, number, end, synced_end and status from
-/// any, beside it.
+/// Writes one segment. Threads: one at a time; Extend, SyncWritten, number, end, synced_end and
+/// status from any, beside it.
 class SegmentWriter {
  public:
+  /// Reserves `size_bytes` in the file of a new segment, and makes it as long as its first frames
+  /// need, where the file system can. Errors: kNoSpace, kIoError.
+  static Status Reserve(base::File* file, uint64_t size_bytes);
   /// Writes the header of a new segment (which names its predecessor's end; zeros for the first)
-  /// and syncs it. `preallocate_bytes` reserves space.
+  /// and syncs it.
   static Result<std::unique_ptr<SegmentWriter>> Create(std::unique_ptr<base::File> file,
                                                        const struct SegmentSpec& spec);
   /// Appends one frame to the buffer; `frame.previous` is filled in here.
@@ -73,6 +79,11 @@ class SegmentWriter {
   Status Sync();
   /// Makes durable what was written before the call. Errors: as Sync.
   Status SyncWritten();
+  /// Whether the frames come near the end of the file, which has reserved space left.
+  bool is_extension_due() const;
+  /// Makes the file longer than its frames, in the space that is reserved, so that a sync of frames
+  /// has no size to make durable. Where that fails the file grows with its frames.
+  void Extend();
   format::FileNumber number() const;
   /// The end of the last frame that was written, not only buffered.
   SegmentEnd end() const;
@@ -82,7 +93,7 @@ class SegmentWriter {
   bool sealed() const;          ///< After kNoSpace and after Close.
   /// The first error that ended the segment for good, which kNoSpace is not; OK if there is none.
   Status status() const;
-  /// Truncates the preallocated space, so that the file has its exact length, and syncs.
+  /// Truncates the reserved space, so that the file has its exact length, and syncs.
   Status Close();
   ~SegmentWriter();
 
@@ -97,7 +108,7 @@ struct SegmentSpec {
   format::FileNumber number;
   format::FileId id;
   SegmentEnd predecessor;
-  uint64_t preallocate_bytes = 0;
+  uint64_t reserved_bytes = 0;  ///< What the file has; not on disk.
 };
 
 /// Whether the segment replaces all older ones.
@@ -107,7 +118,7 @@ inline bool IsRewritten(const SegmentSpec& spec) {
 
 /// Appends the header of a segment and returns its checksum.
 uint64_t AppendSegmentHeader(const SegmentSpec& spec, std::string* out);
-/// The fields of a segment's header (without preallocate_bytes), and its checksum. Errors:
+/// The fields of a segment's header (without reserved_bytes), and its checksum. Errors:
 /// kCorruption, kUnsupported, kIoError.
 struct SegmentHeader {
   SegmentSpec spec;

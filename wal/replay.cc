@@ -111,8 +111,8 @@ Result<uint64_t> TornBytes(const Opened& opened, uint64_t end) {
   for (uint64_t offset = end; offset < opened.size_bytes; offset += chunk.size()) {
     chunk.resize(std::min<uint64_t>(opened.size_bytes - offset, 64 * 1024));
     ASSIGN_OR_RETURN(const size_t count, opened.file->Read(offset, chunk));
-    const size_t last = std::string_view(chunk).substr(0, count).find_last_not_of('\0');
-    if (last != std::string_view::npos) torn = offset + last + 1 - end;
+    const auto read = std::string_view(chunk).substr(0, count);
+    if (!format::IsZero(read)) torn = offset + read.find_last_not_of('\0') + 1 - end;
     if (count < chunk.size()) break;
   }
   return torn;

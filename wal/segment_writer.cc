@@ -1,5 +1,6 @@
 // The writer of one segment. Frames collect in a buffer; Write appends them to the file, Sync makes
-// them durable, SyncWritten does so while the writer goes on. States:
+// them durable, SyncWritten does so while the writer goes on. The file is longer than its frames
+// while space is reserved: Extend grows it ahead of them, beside the writer. States:
 //   open      accepts frames.
 //   sealed    after kNoSpace (truncated to the last good frame) or Close: accepts none; Close may
 //             follow.
@@ -21,6 +22,16 @@ namespace {
 constexpr uint64_t kWriteBackBytes = 512 * 1024;
 // What is in a page that is being written waits until that is over.
 constexpr uint64_t kPageBytes = 4096;
+// The file is made longer than its frames by a quarter of them, within these bounds, and again when
+// half of that is left. So few syncs have a size to make durable, and who replays the segment reads
+// little more than its frames.
+constexpr uint64_t kAheadBytesMin = 32 * 1024;
+constexpr uint64_t kAheadBytesMax = 4 * 1024 * 1024;
+
+// What is reserved counts too: of a small segment, a quarter is ahead at most.
+uint64_t AheadBytes(uint64_t frame_bytes, uint64_t reserved_bytes) {
+  return std::min(std::clamp(frame_bytes / 4, kAheadBytesMin, kAheadBytesMax), reserved_bytes / 4);
+}
 
 }  // namespace
 
@@ -41,6 +52,10 @@ struct SegmentWriter::Impl {
   SegmentEnd written GUARDED_BY(mutex);
   SegmentEnd synced GUARDED_BY(mutex);
   bool syncing GUARDED_BY(mutex) = false;
+  base::CondVar extension_ended;
+  uint64_t size_bytes GUARDED_BY(mutex) = 0;  // Of the file, unless the frames are longer.
+  bool extending GUARDED_BY(mutex) = false;
+  bool may_extend GUARDED_BY(mutex) = true;
   bool failed GUARDED_BY(mutex) =
       false;  // For good; set before `poison`, which may find no memory.
   Status poison GUARDED_BY(mutex);
@@ -84,13 +99,51 @@ struct SegmentWriter::Impl {
     return written;
   }
 
+  uint64_t AheadBytesNow() const REQUIRES(mutex) {
+    return AheadBytes(written.length_bytes, spec.reserved_bytes);
+  }
+
+  bool IsExtensionDue() const REQUIRES(mutex) {
+    return may_extend && !failed && size_bytes < spec.reserved_bytes &&
+           size_bytes < written.length_bytes + AheadBytesNow() / 2;
+  }
+
+  void Extend() EXCLUDES(mutex) {
+    uint64_t wanted;
+    {
+      base::MutexLock lock(mutex);
+      if (extending || !IsExtensionDue()) return;
+      extending = true;
+      wanted = std::min(written.length_bytes + AheadBytesNow(), spec.reserved_bytes);
+    }
+    const Status status = engine::Guarded([&] { return file->Extend(wanted); });
+    base::MutexLock lock(mutex);
+    extending = false;
+    extension_ended.NotifyAll();
+    size_bytes = wanted;
+    if (!status.ok()) may_extend = false;
+  }
+
+  // An extension that came later would undo it.
+  Status CutToFrames() EXCLUDES(mutex) {
+    uint64_t length_bytes;
+    {
+      base::MutexLock lock(mutex);
+      may_extend = false;
+      while (extending) extension_ended.Wait(mutex);
+      length_bytes = written.length_bytes;
+    }
+    const Status cut = file->Truncate(length_bytes);
+    return cut.ok() ? cut : Poison(cut);
+  }
+
   // Drops the buffer and truncates what the failed write left in the file.
   Status CutBack(const Status& no_space) {
     buffer.clear();
     buffered = WrittenEnd();
     sealed = true;
-    const Status cut = file->Truncate(buffered.length_bytes);
-    return cut.ok() ? no_space : Poison(cut);
+    const Status cut = CutToFrames();
+    return cut.ok() ? no_space : cut;
   }
 
   enum class When : uint8_t { kUnlessDurable, kAlways };
@@ -122,11 +175,18 @@ struct SegmentWriter::Impl {
 SegmentWriter::SegmentWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SegmentWriter::~SegmentWriter() = default;
 
+Status SegmentWriter::Reserve(base::File* file, uint64_t size_bytes) {
+  RETURN_IF_ERROR(file->Preallocate(size_bytes));
+  const uint64_t ahead = AheadBytes(0, size_bytes);
+  if (ahead > 0) file->Extend(ahead).Ignore("the file then grows with its frames");
+  return Status();
+}
+
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(std::unique_ptr<base::File> file,
                                                              const SegmentSpec& spec) {
   auto impl = std::make_unique<Impl>(spec);
   impl->file = std::move(file);
-  RETURN_IF_ERROR(impl->file->Preallocate(spec.preallocate_bytes));
+  ASSIGN_OR_RETURN(const uint64_t size_bytes, impl->file->Size());
   std::string header;
   impl->buffered.last_checksum = AppendSegmentHeader(spec, &header);
   impl->buffered.length_bytes = header.size();
@@ -137,6 +197,7 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(std::unique_ptr<bas
     base::MutexLock lock(impl->mutex);
     impl->written = impl->buffered;
     impl->synced = impl->buffered;
+    impl->size_bytes = size_bytes;
   }
   return std::unique_ptr<SegmentWriter>(new SegmentWriter(std::move(impl)));
 }
@@ -173,6 +234,13 @@ Status SegmentWriter::Sync() {
   return SyncWritten();
 }
 
+void SegmentWriter::Extend() { impl_->Extend(); }
+
+bool SegmentWriter::is_extension_due() const {
+  base::MutexLock lock(impl_->mutex);
+  return impl_->IsExtensionDue();
+}
+
 Status SegmentWriter::SyncWritten() { return impl_->DataSync(Impl::When::kUnlessDurable); }
 
 format::FileNumber SegmentWriter::number() const { return impl_->spec.number; }
@@ -192,8 +260,7 @@ Status SegmentWriter::Close() {
   if (impl.closed) return {};
   if (!impl.sealed) RETURN_IF_ERROR(Write());
   impl.sealed = true;
-  const Status cut = impl.file->Truncate(impl.WrittenEnd().length_bytes);
-  if (!cut.ok()) return impl.Poison(cut);
+  RETURN_IF_ERROR(impl.CutToFrames());
   RETURN_IF_ERROR(impl.DataSync(Impl::When::kAlways));
   impl.closed = true;
   return {};

@@ -63,6 +63,10 @@ class GroupLog {
   /// Creates the file of the next segment, so that Roll need not. Errors: any; Roll tries again.
   /// Threads: any.
   Status PrepareRoll() { return storage_->PrepareRoll(); }
+  /// Whether the segment should be extended.
+  bool is_extension_due() const { return storage_->is_log_extension_due(); }
+  /// Makes the segment longer than its frames, so that syncs have less to do. Threads: any.
+  void Extend() { storage_->ExtendLog(); }
   /// Seals the segment and begins a new one. Errors: transient ones (tried again before the next
   /// write); any other (read-only).
   Status Roll();

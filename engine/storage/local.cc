@@ -131,6 +131,12 @@ Status LocalStorage::PrepareRoll() {
   return log_.PrepareFile();
 }
 
+bool LocalStorage::is_log_extension_due() const { return log_.is_extension_due(); }
+
+void LocalStorage::ExtendLog() {
+  if (CheckOwner().ok()) log_.Extend();
+}
+
 Status LocalStorage::RollLog() {
   RETURN_IF_ERROR(CheckOwner());
   return log_.Roll();

@@ -41,6 +41,8 @@ class LocalStorage : public Storage {
   Status SyncLog() override;
   Status SyncWrittenLog() override;
   Status PrepareRoll() override;
+  bool is_log_extension_due() const override;
+  void ExtendLog() override;
   Status RollLog() override;
   uint64_t log_bytes() const override;
   uint64_t segment_bytes() const override;
@@ -143,6 +145,8 @@ class ReadOnlyStorage : public Storage {
   Status SyncLog() override;
   Status SyncWrittenLog() override;
   Status PrepareRoll() override;
+  bool is_log_extension_due() const override { return false; }
+  void ExtendLog() override {}
   Status RollLog() override;
   uint64_t log_bytes() const override { return 0; }
   uint64_t segment_bytes() const override { return 0; }

@@ -81,6 +81,9 @@ Status LocalLog::Sync() {
 // Segments before this one were synced before it was begun.
 Status LocalLog::SyncWritten() { return writer()->SyncWritten(); }
 
+bool LocalLog::is_extension_due() const { return writer()->is_extension_due(); }
+void LocalLog::Extend() { writer()->Extend(); }
+
 Status LocalLog::Roll() {
   RETURN_IF_ERROR(Check());
   return RollFor(0);
@@ -121,7 +124,8 @@ Status LocalLog::PrepareFile() {
     if (prepared_.file != nullptr) return {};
   }
   ASSIGN_OR_RETURN(Spare spare, NewFile());
-  const Status status = Guarded([&] { return spare.file->Preallocate(deps_.segment_bytes); });
+  const Status status =
+      Guarded([&] { return wal::SegmentWriter::Reserve(spare.file.get(), deps_.segment_bytes); });
   if (!status.ok()) {
     Discard(std::move(spare));
     return status;
@@ -154,12 +158,12 @@ Status LocalLog::Prepare(uint64_t bytes) {
     ASSIGN_OR_RETURN(spare_, NewFile());
   }
   if (spare_.reserved_bytes == deps_.segment_bytes) return {};
-  const Status status = spare_.file->Preallocate(deps_.segment_bytes);
+  const Status status = wal::SegmentWriter::Reserve(spare_.file.get(), deps_.segment_bytes);
   if (status.ok()) spare_.reserved_bytes = deps_.segment_bytes;
   if (status.code() != StatusCode::kNoSpace) return status;
   const uint64_t enough = std::max(kReserveFactor * bytes, kReserveBytesMin);
   if (enough >= deps_.segment_bytes) return status;
-  RETURN_IF_ERROR(spare_.file->Preallocate(enough));
+  RETURN_IF_ERROR(wal::SegmentWriter::Reserve(spare_.file.get(), enough));
   spare_.reserved_bytes = enough;
   return {};
 }
@@ -175,7 +179,7 @@ Status LocalLog::Begin() {
   spec.number = spare_.number;
   spec.id = NewRandomId(deps_.random);
   spec.predecessor = last_end_;
-  spec.preallocate_bytes = spare_.reserved_bytes;
+  spec.reserved_bytes = spare_.reserved_bytes;
   auto created = wal::SegmentWriter::Create(std::move(spare_.file), spec);
   if (!created) {
     deps_.directory->Remove(SegmentName(spec.number))

@@ -18,7 +18,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time; SyncWritten, PrepareFile and mark from any, beside it.
+/// Threads: one at a time; SyncWritten, PrepareFile, Extend and mark from any, beside it.
 class LocalLog {
  public:
   struct Dependencies {
@@ -44,6 +44,9 @@ class LocalLog {
   Status Sync();
   /// Makes durable what was written before the call. Errors: any is final for the segment.
   Status SyncWritten();
+  /// As wal::SegmentWriter. Requires: a Roll.
+  bool is_extension_due() const;
+  void Extend();
   Status Roll();
   /// Creates the file of the next segment and reserves its space, so that the next roll finds both.
   /// Errors: those of a roll; it then has to see to it itself.

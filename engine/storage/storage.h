@@ -40,8 +40,8 @@ struct StorageStart {
   std::function<void(const std::string&)> log = {};
 };
 
-/// Threads: log calls by one at a time (the commit leader); SyncWrittenLog, PrepareRoll and
-/// everything else from any thread.
+/// Threads: log calls by one at a time (the commit leader); SyncWrittenLog, PrepareRoll, ExtendLog
+/// and everything else from any thread.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -68,6 +68,8 @@ class Storage {
   // Roll seals the segment (written, synced, exact length) and starts one that the manifest knows.
   // PrepareRoll creates the file of the next segment ahead, beside the other calls; when it fails,
   // the roll tries again.
+  // ExtendLog makes the segment longer than its frames, beside the other calls, so that a sync of
+  // frames has no size to make durable.
   // The frame's predecessor and durable mark are filled in here. A full disk, or a new segment that
   // cannot be begun for a reason that may pass (base/passing.h), fails the group since the last
   // Write; later groups succeed once it has passed. Any other failed write or sync fails every
@@ -77,6 +79,8 @@ class Storage {
   virtual Status SyncLog() = 0;
   virtual Status SyncWrittenLog() = 0;
   virtual Status PrepareRoll() = 0;
+  virtual bool is_log_extension_due() const = 0;
+  virtual void ExtendLog() = 0;
   virtual Status RollLog() = 0;
   virtual uint64_t log_bytes() const = 0;      ///< In all segments that are still needed.
   virtual uint64_t segment_bytes() const = 0;  ///< In the last one.

@@ -79,6 +79,19 @@ BOOST_DATA_TEST_CASE(PreallocateKeepsTheSize, kBackEnds) {
   BOOST_TEST(ReadAll(*file) == "abc");
 }
 
+BOOST_DATA_TEST_CASE(ExtendNeverMakesAFileShorter, kBackEnds) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  const auto file = *disk.directory->Create("f");
+  BOOST_TEST(file->Preallocate(1 << 20).ok());
+  BOOST_TEST(file->Write(0, "abc").ok());
+  BOOST_TEST(file->Extend(5).ok());
+  BOOST_TEST(ReadAll(*file) == std::string("abc\0\0", 5));
+  BOOST_TEST(file->Write(3, "def").ok());
+  BOOST_TEST(file->Extend(5).ok());
+  BOOST_TEST(ReadAll(*file) == "abcdef");
+}
+
 BOOST_DATA_TEST_CASE(WritesThroughAReadOnlyHandleNameTheFile, kRealBackEnds) {
   TestDisk disk(sample);
   if (disk.skipped) return;

@@ -77,6 +77,10 @@ BOOST_DATA_TEST_CASE(PreallocationIsAdviceWhereItIsUnknown, kRealBackEnds) {
     }));
   }
   CheckOutcome(RunInChild([&] {
+    if (!Refuse(SYS_fallocate, EOPNOTSUPP)) return kNotAllowedHere;
+    return file->Extend(4096).code() == StatusCode::kUnsupported ? 0 : 1;
+  }));
+  CheckOutcome(RunInChild([&] {
     if (!Refuse(SYS_fallocate, EDQUOT)) return kNotAllowedHere;
     return file->Preallocate(4096).code() == StatusCode::kNoSpace ? 0 : 1;
   }));

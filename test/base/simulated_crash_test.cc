@@ -50,6 +50,23 @@ BOOST_AUTO_TEST_CASE(EffectsAreNamedByTheirPlace) {
   for (uint64_t at = 0; at < 4; ++at) BOOST_TEST(head(Kept::kOnly, at) == only[at]);
 }
 
+BOOST_AUTO_TEST_CASE(AnExtensionIsPendingUntilASync) {
+  Machine machine;
+  const size_t size = *machine.file->Size();
+  BOOST_REQUIRE(machine.file->Extend(size + 10).ok());
+  BOOST_REQUIRE(machine.file->Write(size + 2, "xyz").ok());
+  const std::vector<PendingEffect> effects = machine.disk.PendingEffects();
+  BOOST_REQUIRE(effects.size() == 2u);
+  BOOST_TEST(Describe(effects[0]) == "grow /db/f, " + std::to_string(size + 10) + " bytes");
+  const auto without_size = machine.disk.CrashedCopy({.kept = Kept::kOnly, .at = 1});
+  BOOST_TEST(without_size->Content("/db", "f")->size() == size);
+  const auto without_bytes = machine.disk.CrashedCopy({.kept = Kept::kOnly, .at = 0});
+  BOOST_TEST(without_bytes->Content("/db", "f")->substr(size) == std::string(10, '\0'));
+  BOOST_REQUIRE(machine.file->DataSync().ok());
+  const auto synced = machine.disk.CrashedCopy({.kept = Kept::kNone});
+  BOOST_TEST(synced->Content("/db", "f")->size() == size + 10);
+}
+
 BOOST_AUTO_TEST_CASE(PlacesRunOverAllFilesAndDirectoriesInTheOrderOfTime) {
   Machine machine;
   const auto other = *machine.disk.OpenDirectory("/other", true);

@@ -172,6 +172,7 @@ BOOST_AUTO_TEST_CASE(HandlesDieInACrash) {
   BOOST_TEST(file->Size().error().code() == StatusCode::kIoError);
   BOOST_TEST(file->Truncate(0).code() == StatusCode::kIoError);
   BOOST_TEST(file->Preallocate(9).code() == StatusCode::kIoError);
+  BOOST_TEST(file->Extend(9).code() == StatusCode::kIoError);
   BOOST_TEST(directory->Create("g").error().code() == StatusCode::kIoError);
   BOOST_TEST(directory->Open("f", OpenMode::kReadOnly).error().code() == StatusCode::kIoError);
   BOOST_TEST(directory->Remove("f").code() == StatusCode::kIoError);

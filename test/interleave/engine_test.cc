@@ -26,6 +26,7 @@ BOOST_AUTO_TEST_CASE(GetsBesideAMerge) { ExploreNamed("GetsBesideAMerge"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAMemstoreSwitch) { ExploreNamed("ReadsBesideAMemstoreSwitch"); }
 BOOST_AUTO_TEST_CASE(WritersAndLogRoll) { ExploreNamed("WritersAndLogRoll"); }
 BOOST_AUTO_TEST_CASE(LogRollsThenAPowerCut) { ExploreNamed("LogRollsThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(ExtensionsBesideRolls) { ExploreNamed("ExtensionsBesideRolls"); }
 BOOST_AUTO_TEST_CASE(CloseBesideCalls) { ExploreNamed("CloseBesideCalls"); }
 BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
   ExploreNamed("SnapshotGoesWhileACompactionBegins");

@@ -165,6 +165,30 @@ EngineScenario LogRollsThenAPowerCut() {
   return scenario;
 }
 
+// The segment is extended in the background, beside writers, its seal and the close.
+EngineScenario ExtensionsBesideRolls() {
+  EngineScenario scenario{.name = "ExtensionsBesideRolls", .plan = {.tuning = QuietTuning()}};
+  scenario.plan.tuning.log_segment_bytes = 1200;
+  scenario.prepare = [](World&) {};
+  scenario.threads = [](World& world) -> Threads {
+    const std::string large(300, 'x');
+    return {{[&world, large] {
+               world.Write({{"a", "1" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"b", "2" + large}}, Durability::kSynced);
+             }},
+            {[&world, large] {
+               world.Write({{"a", "3" + large}}, Durability::kSynced);
+             },
+             [&world, large] {
+               world.Write({{"c", "4" + large}}, Durability::kSynced);
+             },
+             [&world] { world.Close(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario CloseBesideCalls() {
   EngineScenario scenario{.name = "CloseBesideCalls", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}, Durability::kBuffered); };
@@ -404,6 +428,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            ReadsBesideAMemstoreSwitch(),
                                            WritersAndLogRoll(),
                                            LogRollsThenAPowerCut(),
+                                           ExtensionsBesideRolls(),
                                            CloseBesideCalls(),
                                            SnapshotGoesWhileACompactionBegins(),
                                            OverlapsBesideAMerge(),

@@ -42,10 +42,10 @@ size_t LengthOf(size_t size, bool is_short) { return is_short && size > 1 ? size
 }  // namespace
 
 const char* EmulatedCallName(EmulatedCall call) {
-  constexpr const char* kNames[] = {"mkdir",      "open",        "create", "open of a directory",
-                                    "read",       "write",       "sync",   "directory sync",
-                                    "truncate",   "preallocate", "remove", "list",
-                                    "attributes", "lock"};
+  constexpr const char* kNames[] = {"mkdir",    "open",        "create", "open of a directory",
+                                    "read",     "write",       "sync",   "directory sync",
+                                    "truncate", "preallocate", "extend", "remove",
+                                    "list",     "attributes",  "lock"};
   return kNames[static_cast<size_t>(call)];
 }
 
@@ -167,6 +167,11 @@ int EmulatedCalls::Truncate(int fd, uint64_t size_bytes) {
 int EmulatedCalls::Preallocate(int fd, uint64_t size_bytes) {
   if (const int error = Judge(EmulatedCall::kPreallocate).error; error != 0) return Fail(error);
   return Answer(Find(fd)->file->Preallocate(size_bytes));
+}
+
+int EmulatedCalls::Extend(int fd, uint64_t size_bytes) {
+  if (const int error = Judge(EmulatedCall::kExtend).error; error != 0) return Fail(error);
+  return Answer(Find(fd)->file->Extend(size_bytes));
 }
 
 int EmulatedCalls::Attributes(int fd, struct stat* attributes) {

@@ -39,6 +39,7 @@ enum class EmulatedCall : uint8_t {
   kDirectorySync,
   kTruncate,
   kPreallocate,
+  kExtend,
   kRemove,
   kList,
   kAttributes,
@@ -89,6 +90,7 @@ class EmulatedCalls {
   int Sync(int fd);
   int Truncate(int fd, uint64_t size_bytes);
   int Preallocate(int fd, uint64_t size_bytes);
+  int Extend(int fd, uint64_t size_bytes);
   int Attributes(int fd, struct stat* attributes);
   int Space(int fd, struct statvfs* figures);
   int Remove(int directory_fd, const char* name);

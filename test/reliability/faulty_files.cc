@@ -19,7 +19,8 @@ constexpr uint64_t kNoCacheBytes = 1;
 // Errors that only the disk can show: what they leave behind decides.
 std::vector<FaultKind> DiskKinds() {
   const std::vector<DiskOperation> growing = {DiskOperation::kWrite, DiskOperation::kPreallocate,
-                                              DiskOperation::kCreate, DiskOperation::kDataSync};
+                                              DiskOperation::kExtend, DiskOperation::kCreate,
+                                              DiskOperation::kDataSync};
   const std::vector<DiskOperation> syncing = {DiskOperation::kDataSync};
   const Status error = Status::IoError("injected: the disk answers with an error");
   const Status full = Status::NoSpace("injected: no space left on the disk");
@@ -39,11 +40,13 @@ std::vector<FaultKind> DiskKinds() {
 }
 
 std::vector<FaultKind> CallKinds() {
-  const std::vector<Call> growing = {Call::kWrite, Call::kPreallocate,   Call::kCreate,
-                                     Call::kSync,  Call::kDirectorySync, Call::kMakeDirectory};
+  const std::vector<Call> growing = {Call::kWrite,        Call::kPreallocate, Call::kExtend,
+                                     Call::kCreate,       Call::kSync,        Call::kDirectorySync,
+                                     Call::kMakeDirectory};
   const std::vector<Call> opening = {Call::kOpen, Call::kCreate, Call::kOpenDirectory};
   const std::vector<Call> waiting = {Call::kRead,          Call::kWrite,    Call::kSync,
-                                     Call::kDirectorySync, Call::kTruncate, Call::kPreallocate};
+                                     Call::kDirectorySync, Call::kTruncate, Call::kPreallocate,
+                                     Call::kExtend};
   std::vector<Call> slow = waiting;
   slow.insert(slow.end(), {Call::kOpen, Call::kCreate, Call::kOpenDirectory, Call::kLock});
   const auto kind = [](const char* name, CallFault fault) {

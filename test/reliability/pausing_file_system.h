@@ -40,6 +40,10 @@ class PausingFile final : public base::File {
     test::AllocationPause pause;
     return beneath_->Preallocate(size_bytes);
   }
+  Status Extend(uint64_t size_bytes) override {
+    test::AllocationPause pause;
+    return beneath_->Extend(size_bytes);
+  }
   const std::string& name() const override { return beneath_->name(); }
 
  private:

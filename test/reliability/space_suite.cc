@@ -45,7 +45,8 @@ class FillingFiles {
   static inline const FaultKind kUnknown{
       .name = "no reservations",
       .back_end = BackEnd::kPosix,
-      .fault = CallFault{.calls = {EmulatedCall::kPreallocate}, .error = EOPNOTSUPP}};
+      .fault = CallFault{.calls = {EmulatedCall::kPreallocate, EmulatedCall::kExtend},
+                         .error = EOPNOTSUPP}};
   FaultyFiles files_;
 };
 

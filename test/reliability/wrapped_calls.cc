@@ -79,7 +79,8 @@ WRAPPED(int, ftruncate, int fd, off_t size) {
 WRAPPED(int, fallocate, int fd, int mode, off_t offset, off_t size) {
   EmulatedCalls* const calls = CallsFor(fd);
   if (calls == nullptr) return RealOf_fallocate(fd, mode, offset, size);
-  return calls->Preallocate(fd, static_cast<uint64_t>(offset + size));
+  const auto end = static_cast<uint64_t>(offset + size);
+  return mode == 0 ? calls->Extend(fd, end) : calls->Preallocate(fd, end);
 }
 WRAPPED(int, fstat, int fd, struct stat* attributes) {
   EmulatedCalls* const calls = CallsFor(fd);

@@ -27,6 +27,7 @@ class ForwardingFile : public base::File {
   Result<uint64_t> Size() override { return beneath_->Size(); }
   Status Truncate(uint64_t size_bytes) override { return beneath_->Truncate(size_bytes); }
   Status Preallocate(uint64_t size_bytes) override { return beneath_->Preallocate(size_bytes); }
+  Status Extend(uint64_t size_bytes) override { return beneath_->Extend(size_bytes); }
   const std::string& name() const override { return beneath_->name(); }
 
  private:

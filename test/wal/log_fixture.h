@@ -38,9 +38,12 @@ class LogFixture {
     spec.number = format::FileNumber(number);
     spec.id = Id(number);
     spec.predecessor = predecessor;
-    spec.preallocate_bytes = reserve;
+    spec.reserved_bytes = reserve;
     auto file = directory->Create(Name(number));
     if (!file) return file.error();
+    if (Status reserved = wal::SegmentWriter::Reserve(file->get(), reserve); !reserved.ok()) {
+      return reserved;
+    }
     if (Status synced = directory->Sync(); !synced.ok()) return synced;
     return wal::SegmentWriter::Create(std::move(*file), spec);
   }

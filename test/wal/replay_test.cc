@@ -1,6 +1,7 @@
 // Replay over whole logs: torn tails end them, everything else is damage; after a clean close
 // nothing is silent.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -119,6 +120,39 @@ BOOST_AUTO_TEST_CASE(ATornTailEndsTheLog) {
     BOOST_TEST(replayed.status.ToString() == "OK");
     BOOST_TEST(replayed.report.end.length_bytes <= at);
     BOOST_TEST(replayed.report.torn_bytes > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ReservedSpaceAfterTheEndIsNothing) {
+  LogFixture log;
+  log.Begin(1);
+  log.AppendMany("A", 3, true);
+  const std::string frames = log.Bytes(1);
+  for (const size_t reserved : {1, 8, 47, 48, 100'000, 600'000}) {
+    log.SetBytes(1, frames + std::string(reserved, '\0'));
+    const Replayed replayed = log.Replay();
+    BOOST_TEST(replayed.status.ToString() == "OK");
+    BOOST_TEST(replayed.payloads.size() == 3u);
+    BOOST_TEST(replayed.report.end.length_bytes == frames.size());
+    BOOST_TEST(replayed.report.torn_bytes == 0u);
+  }
+}
+
+// A frame is searched for at every multiple of 8, however much space without bytes lies before it.
+BOOST_AUTO_TEST_CASE(AFrameAfterReservedSpaceIsFound) {
+  LogFixture log;
+  log.Begin(1);
+  log.AppendMany("A", 2, true);
+  const uint64_t synced = log.writer->end().length_bytes;
+  for (const size_t lost : {8, 256, 4000, 300'000}) {
+    log.AppendMany(std::string(lost, 'x'), 1, true);
+    log.AppendMany("B", 1, true);
+    std::string bytes = log.Bytes(1);
+    const uint64_t end = bytes.size() - format::FrameBytes(2);
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(synced),
+              bytes.begin() + static_cast<std::ptrdiff_t>(end), '\0');
+    log.SetBytes(1, bytes);
+    BOOST_TEST((log.Replay().status.code() == StatusCode::kCorruption));
   }
 }
 

@@ -1,5 +1,6 @@
 // The writer of a segment: what it promises of failures, space and lengths.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -220,6 +221,81 @@ BOOST_AUTO_TEST_CASE(ASyncThatWaitsForAFailedOneFailsToo) {
   BOOST_TEST((second.code() == StatusCode::kIoError));
   BOOST_TEST(log.writer->synced_end().last_sequence == 0u);
   BOOST_TEST((log.writer->Write().code() == StatusCode::kIoError));
+}
+
+// What a sync has to make durable beside bytes.
+uint64_t PendingGrowths(const SimulatedDisk& disk) {
+  const auto effects = disk.PendingEffects();
+  return static_cast<uint64_t>(std::count_if(
+      effects.begin(), effects.end(),
+      [](const PendingEffect& effect) { return effect.kind == PendingEffect::Kind::kGrow; }));
+}
+
+BOOST_AUTO_TEST_CASE(ASyncOfFramesHasNoSizeToMakeDurable) {
+  constexpr uint64_t kReserved = 1 << 20;
+  LogFixture log;
+  log.writer = *log.Create(1, {}, kReserved);
+  const std::string payload(5000, 'x');
+  uint64_t extensions = 0;
+  while (log.writer->size_bytes() + payload.size() + 100 < kReserved) {
+    log.Append(payload);
+    BOOST_TEST_REQUIRE(log.writer->Write().ToString() == "OK");
+    BOOST_TEST(PendingGrowths(log.disk) == 0u);
+    BOOST_TEST(log.writer->Sync().ToString() == "OK");
+    if (!log.writer->is_extension_due()) continue;
+    ++extensions;
+    log.writer->Extend();
+    BOOST_TEST(!log.writer->is_extension_due());
+    BOOST_TEST(log.Bytes(1).size() <= kReserved);
+    // So that who replays the log reads little else.
+    const uint64_t frame_bytes = log.writer->end().length_bytes;
+    BOOST_TEST(log.Bytes(1).size() <= frame_bytes + std::max<uint64_t>(frame_bytes / 4, 32 << 10));
+    BOOST_TEST(log.writer->Sync().ToString() == "OK");
+    log.Append(payload);
+    BOOST_TEST(log.writer->Sync().ToString() == "OK");
+  }
+  BOOST_TEST(extensions > 10u);
+  BOOST_TEST(extensions < 40u);
+  BOOST_TEST(log.writer->Close().ToString() == "OK");
+  BOOST_TEST(log.Bytes(1).size() == log.writer->end().length_bytes);
+}
+
+BOOST_AUTO_TEST_CASE(WithoutExtensionsTheFileGrowsWithItsFrames) {
+  LogFixture log;
+  log.disk.control().InjectFault({.operations = {DiskOperation::kExtend},
+                                  .sticky = true,
+                                  .status = Status::Unsupported("injected")});
+  log.writer = *log.Create(1, {}, 1 << 20);
+  for (int i = 0; i < 3; ++i) {
+    log.AppendMany("A", 2, true);
+    log.writer->Extend();
+    BOOST_TEST(!log.writer->is_extension_due());
+    BOOST_TEST(log.Bytes(1).size() == log.writer->end().length_bytes);
+  }
+}
+
+// It would leave a file that is longer than its successor says.
+BOOST_AUTO_TEST_CASE(AnExtensionNeverComesAfterTheEndIsCut) {
+  LogFixture log;
+  log.writer = *log.Create(1, {}, 1 << 20);
+  while (!log.writer->is_extension_due()) log.AppendMany("A", 10, false);
+  const auto clock = base::NewSystemClock();
+  std::thread other;
+  std::atomic<bool> is_over{false};
+  log.disk.control().SetHook([&](const DiskEvent& event) {
+    if (event.operation != DiskOperation::kExtend) return;
+    other = std::thread([&] {
+      BOOST_TEST(log.writer->Close().ToString() == "OK");
+      is_over = true;
+    });
+    for (int i = 0; i < 50 && !is_over; ++i) clock->SleepMicros(1000);
+  });
+  log.writer->Extend();
+  other.join();
+  log.disk.control().SetHook(nullptr);
+  BOOST_TEST(log.Bytes(1).size() == log.writer->end().length_bytes);
+  log.writer->Extend();
+  BOOST_TEST(log.Bytes(1).size() == log.writer->end().length_bytes);
 }
 
 // In whole pages, each once, and never what was not written.

@@ -41,6 +41,8 @@ std::string_view DiskOperationName(DiskOperation operation) {
       return "directory sync";
     case DiskOperation::kLink:
       return "link";
+    case DiskOperation::kExtend:
+      return "extend";
   }
   return "unknown";
 }

@@ -27,6 +27,7 @@ enum class DiskOperation : uint8_t {
   kList,
   kDirectorySync,
   kLink,
+  kExtend,
 };
 
 /// "read", "sync", "directory sync", ...
@@ -37,7 +38,7 @@ struct DiskEvent {
   DiskOperation operation = DiskOperation::kRead;
   std::string name{};   ///< Of the file; of the directory for kList and kDirectorySync.
   uint64_t offset = 0;  ///< kRead, kWrite.
-  uint64_t size = 0;    ///< Bytes asked for; the new size for kTruncate and kPreallocate.
+  uint64_t size = 0;    ///< Bytes asked for; the new size for kTruncate, kPreallocate, kExtend.
 
   bool operator==(const DiskEvent&) const = default;
 };

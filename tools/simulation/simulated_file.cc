@@ -213,4 +213,28 @@ Status SimulatedFile::Preallocate(uint64_t size_bytes) {
   return {};
 }
 
+Status SimulatedFile::Extend(uint64_t size_bytes) {
+  RETURN_IF_ERROR(CheckWritable());
+  RETURN_IF_ERROR(CheckEnd(0, size_bytes, name_));
+  RETURN_IF_ERROR(
+      state_->control
+          .Admit({.operation = DiskOperation::kExtend, .name = name_, .size = size_bytes})
+          .status);
+  base::MutexLock lock(state_->mutex);
+  RETURN_IF_ERROR(CheckAliveLocked());
+  if (Fitting(0, size_bytes) < size_bytes) {
+    return Status::NoSpace("cannot extend '" + name_ + "': the simulated disk is full");
+  }
+  if (size_bytes > inode_->visible.size_bytes) {
+    inode_->Change(
+        {.kind = Effect::Kind::kGrow, .id = state_->image.NextEffectId(), .size = size_bytes});
+    inode_->visible.zeroed_bytes = size_bytes;
+  }
+  Observe({.operation = DiskOperation::kExtend,
+           .directory = inode_->home,
+           .name = name_,
+           .size = size_bytes});
+  return Status();
+}
+
 }  // namespace tandem::test

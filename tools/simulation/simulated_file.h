@@ -21,6 +21,7 @@ class SimulatedFile final : public base::File {
   Result<uint64_t> Size() override;
   Status Truncate(uint64_t size_bytes) override;
   Status Preallocate(uint64_t size_bytes) override;
+  Status Extend(uint64_t size_bytes) override;
   const std::string& name() const override { return name_; }
 
   /// The id of the last effect that a sync covers which starts now.

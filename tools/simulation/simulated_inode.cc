@@ -28,6 +28,7 @@ void Image::Apply(const Effect& effect) {
       size_bytes = effect.size;
       bytes.resize(std::min<uint64_t>(bytes.size(), size_bytes));
       reserved_bytes = std::min(reserved_bytes, size_bytes);
+      zeroed_bytes = std::min(zeroed_bytes, size_bytes);
       written.Cut(size_bytes);
       break;
     case Effect::Kind::kReserve:

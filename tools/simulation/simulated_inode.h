@@ -52,7 +52,8 @@ struct Image {
   std::string bytes{};  // May differ in length from size_bytes between Apply and CutToSize.
   uint64_t size_bytes = 0;
   uint64_t reserved_bytes = 0;
-  ByteRanges written{};  // The rest was skipped over: it reads as zeros.
+  ByteRanges written{};       // The rest was skipped over: it reads as zeros.
+  uint64_t zeroed_bytes = 0;  // Up to here the program asked for zeros where it has not written.
 
   static Image Of(std::string_view content);
   void Apply(const Effect& effect);

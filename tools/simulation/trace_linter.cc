@@ -95,6 +95,7 @@ std::string TraceLinter::Observe(const Observation& seen, DiskImage* image) {
       databases_.Changes(seen.directory, *seen.inode, seen.size);
       [[fallthrough]];
     case DiskOperation::kPreallocate:
+    case DiskOperation::kExtend:
       if (!IsKind(seen, LocalFileKind::kStore) || !reopened_.contains(seen.inode->id)) return "";
       return "L2: '" + seen.name + "' changes its size after it was opened again";
     default:
@@ -122,7 +123,9 @@ std::string TraceLinter::CheckWrite(const Observation& seen) const {
 
 std::string TraceLinter::CheckRead(const Observation& seen) const {
   if (IsRoot(seen)) return "";
-  const auto never = seen.inode->visible.written.Outside(seen.offset, seen.offset + seen.size);
+  const Image& image = seen.inode->visible;
+  const auto never =
+      image.written.Outside(std::max(seen.offset, image.zeroed_bytes), seen.offset + seen.size);
   if (never.empty()) return "";
   return "L4: a read of '" + seen.name + "' at " + std::to_string(never.front().begin) +
          ", which was never written";

@@ -48,6 +48,8 @@ class FakeStorage final : public engine::Storage {
     return next_sync;
   }
   Status PrepareRoll() override { return {}; }
+  bool is_log_extension_due() const override { return false; }
+  void ExtendLog() override {}
   Status RollLog() override {
     ++rolls;
     if (next_roll.ok()) ++segment;

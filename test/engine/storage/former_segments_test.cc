@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kFormerMax = 16;
 
-// What a directory holds.
+// What a directory holds. Reserved space after the frames of a log does not count.
 struct Holdings {
   size_t segments = 0, files = 0;
   uint64_t manifest_bytes = 0, log_bytes = 0;
@@ -34,7 +34,8 @@ Holdings HoldingsOf(SimulatedDisk* disk) {
   const auto directory = *disk->OpenDirectory("db", false);
   Holdings holdings;
   for (const engine::LocalFile& file : *engine::ListLocalFiles(directory.get())) {
-    const uint64_t bytes = disk->Content("db", file.name)->size();
+    const std::string content = *disk->Content("db", file.name);
+    const uint64_t bytes = content.find_last_not_of('\0') + 1;
     ++holdings.files;
     if (file.kind == engine::LocalFileKind::kSegment) {
       ++holdings.segments;

@@ -16,10 +16,10 @@
 namespace tandem::test {
 namespace {
 
-const std::vector<DiskOperation> kChanges = {DiskOperation::kWrite,        DiskOperation::kTruncate,
-                                             DiskOperation::kPreallocate,  DiskOperation::kDataSync,
-                                             DiskOperation::kCreate,       DiskOperation::kRemove,
-                                             DiskOperation::kDirectorySync};
+const std::vector<DiskOperation> kChanges = {
+    DiskOperation::kWrite,  DiskOperation::kTruncate,     DiskOperation::kPreallocate,
+    DiskOperation::kExtend, DiskOperation::kDataSync,     DiskOperation::kCreate,
+    DiskOperation::kRemove, DiskOperation::kDirectorySync};
 
 // A database with its workload half way between two opens.
 struct Scene {

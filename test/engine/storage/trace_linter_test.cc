@@ -148,6 +148,21 @@ BOOST_AUTO_TEST_CASE(EachMistakeBreaksItsRule) {
          BOOST_TEST((file->Write(0, "abc").ok() && file->Write(5, "xyz").ok()));
          BOOST_TEST(*file->Read(0, buffer) == 8u);
        }},
+      // The zeros of an extension are as good as written; those of a truncation are not.
+      {"",
+       [](Scene& scene) {
+         const auto file = *scene.directory->Create("log-999");
+         std::string buffer(10, ' ');
+         BOOST_TEST((file->Extend(8).ok() && *file->Read(0, buffer) == 8u));
+         BOOST_TEST((file->Write(2, "abc").ok() && *file->Read(0, buffer) == 8u));
+       }},
+      {"L4",
+       [](Scene& scene) {
+         const auto file = *scene.directory->Create("log-999");
+         std::string buffer(10, ' ');
+         BOOST_TEST((file->Extend(8).ok() && file->Truncate(2).ok() && file->Truncate(4).ok()));
+         BOOST_TEST(*file->Read(0, buffer) == 4u);
+       }},
       {"L7",
        [](Scene& scene) {
          const auto file = *scene.directory->Create("log-999");
