@@ -39,8 +39,9 @@ std::string Command(const std::string& name, const Schedule& schedule) {
 void OnFatalSignal(int signal) {
   const Running& running = TheRun();
   if (running.scheduler != nullptr) {
-    std::fprintf(stderr, "signal %d; %s\n", signal,
-                 Command(running.scenario->name, running.scheduler->schedule()).c_str());
+    std::fprintf(stderr, "signal %d; %s\n  %s\n", signal,
+                 Command(running.scenario->name, running.scheduler->schedule()).c_str(),
+                 running.scheduler->Report().c_str());
   }
   std::signal(signal, SIG_DFL);
   std::raise(signal);

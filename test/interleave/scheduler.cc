@@ -123,7 +123,7 @@ void Scheduler::WakeJoining() {
 }
 
 void Scheduler::Yield(Point point) {
-  if (quiet_held_ > 0) return;
+  if (threads_[running_]->quiet_held > 0) return;
   NoteStep(point);
   const ThreadId next = Choose(point);
   if (next == running_ && outcome_.failure.empty()) return;
@@ -245,7 +245,8 @@ std::string Scheduler::Waits() const {
     if (thread.state == State::kLocking) {
       text += " waits for mutex " + name;
       const auto owner = owners_.find(thread.object);
-      if (owner != owners_.end()) text += ", held by thread " + std::to_string(owner->second);
+      if (owner != owners_.end())
+        text += ", held by thread " + std::to_string(owner->second.thread);
     }
     if (thread.state == State::kJoining) {
       text += " waits for the end of";
@@ -257,22 +258,46 @@ std::string Scheduler::Waits() const {
   return text;
 }
 
+void Scheduler::Keep(const char* what, const void* object) {
+  kept_[kept_count_++ % kept_.size()] = {running_, what, object};
+}
+
+std::string Scheduler::Report() const {
+  std::string text = "the last steps:";
+  const uint64_t count = std::min<uint64_t>(kept_count_, kept_.size());
+  for (uint64_t i = kept_count_ - count; i < kept_count_; ++i) {
+    const Step& step = kept_[i % kept_.size()];
+    const auto number = numbers_.find(step.object);
+    text += "\n    thread " + std::to_string(step.thread) + " " + step.what + " ";
+    text += number == numbers_.end() ? "?" : std::to_string(number->second);
+    if (IsQuiet(step.object)) text += ", which is quiet";
+  }
+  return text + "\n  at the end:" + Waits();
+}
+
 void Scheduler::Quiet(const void* begin, size_t size_bytes) {
   const auto address = reinterpret_cast<uintptr_t>(begin);
   quiet_.emplace_back(address, address + size_bytes);
 }
 
+void Scheduler::ForgetArrays() {
+  quiet_arrays_.clear();
+  walk_.clear();
+}
+
 bool Scheduler::IsQuiet(const void* mutex) const {
   const auto address = reinterpret_cast<uintptr_t>(mutex);
-  return std::any_of(quiet_.begin(), quiet_.end(), [address](const auto& range) {
+  const auto has_it = [address](const Range& range) {
     return range.first <= address && address < range.second;
-  });
+  };
+  return std::any_of(quiet_.begin(), quiet_.end(), has_it) ||
+         std::any_of(quiet_arrays_.begin(), quiet_arrays_.end(), has_it);
 }
 
 void Scheduler::NoteWalk(const void* mutex) {
   if (exploring_ || array_count_ == 0) return;
-  if (walk_.size() >= array_count_) {  // By now its last mutex has been unlocked, too.
-    Quiet(reinterpret_cast<const void*>(walk_[0]), walk_.back() - walk_[0] + 1);
+  if (walk_.size() >= array_count_) {
+    quiet_arrays_.emplace_back(walk_[0], walk_.back() + 1);
     walk_.clear();
   }
   const auto address = reinterpret_cast<uintptr_t>(mutex);
@@ -283,60 +308,69 @@ void Scheduler::NoteWalk(const void* mutex) {
   walk_.push_back(address);
 }
 
-void Scheduler::Acquire(const void* mutex) {
-  while (!owners_.try_emplace(mutex, running_).second) Block(State::kLocking, mutex);
+bool Scheduler::TryAcquire(const void* mutex, bool is_quiet) {
+  if (!owners_.try_emplace(mutex, Owner{running_, is_quiet}).second) return false;
+  if (is_quiet) ++threads_[running_]->quiet_held;
+  return true;
 }
 
-void Scheduler::Release(const void* mutex) {
-  CHECK(owners_.erase(mutex) == 1);
+void Scheduler::Acquire(const void* mutex, bool is_quiet) {
+  while (!TryAcquire(mutex, is_quiet)) Block(State::kLocking, mutex);
+}
+
+bool Scheduler::Release(const void* mutex) {
+  const auto owner = owners_.find(mutex);
+  CHECK(owner != owners_.end() && owner->second.thread == running_);
+  const bool is_quiet = owner->second.is_quiet;
+  if (is_quiet) --threads_[running_]->quiet_held;
+  owners_.erase(owner);
   for (const auto& thread : threads_) {
     if (thread->state == State::kLocking && thread->object == mutex) thread->state = State::kReady;
   }
+  return is_quiet;
 }
 
 void Scheduler::Lock(const void* mutex) {
-  if (IsQuiet(mutex)) {
-    ++quiet_held_;
-    return;
+  const bool is_quiet = IsQuiet(mutex);
+  if (!is_quiet) {
+    NoteWalk(mutex);
+    NumberOf(mutex);
+    Yield(Point::kLock);
   }
-  NoteWalk(mutex);
-  NumberOf(mutex);
-  Yield(Point::kLock);
-  Acquire(mutex);
+  Acquire(mutex, is_quiet);
+  Keep("has locked mutex", mutex);
 }
 
 bool Scheduler::TryLock(const void* mutex) {
-  if (IsQuiet(mutex)) {
-    ++quiet_held_;
-    return true;
+  const bool is_quiet = IsQuiet(mutex);
+  if (!is_quiet) {
+    NumberOf(mutex);
+    Yield(Point::kLock);
   }
-  NumberOf(mutex);
-  Yield(Point::kLock);
-  return owners_.try_emplace(mutex, running_).second;
+  return TryAcquire(mutex, is_quiet);
 }
 
 void Scheduler::Unlock(const void* mutex) {
-  if (IsQuiet(mutex)) {
-    --quiet_held_;
-    return;
-  }
-  Release(mutex);
-  Yield(Point::kUnlock);
+  Keep("unlocks mutex", mutex);
+  if (!Release(mutex)) Yield(Point::kUnlock);
 }
 
 bool Scheduler::Wait(const void* condition, const void* mutex, bool timed) {
   NumberOf(condition);
+  Keep("waits with mutex", mutex);
+  Keep("waits for condition", condition);
   Thread& self = *threads_[running_];
   self.timed = timed;
   self.timed_out = false;
-  Release(mutex);
+  const bool is_quiet = Release(mutex);
   waiting_[condition].push_back(running_);
   Block(State::kWaiting, condition);
-  Acquire(mutex);
+  Acquire(mutex, is_quiet);
   return !self.timed_out;
 }
 
 void Scheduler::Notify(const void* condition, bool all) {
+  Keep("notifies condition", condition);
   const auto found = waiting_.find(condition);
   if (found != waiting_.end()) {
     std::vector<ThreadId>& waiters = found->second;

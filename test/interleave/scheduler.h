@@ -11,6 +11,7 @@
 // is instrumented (instrumented.cc).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -90,23 +91,30 @@ class Scheduler {
   uint32_t Pick(uint32_t count);
   /// Whether a thread runs that explores, and nothing of the scheduler's own: where an atomic
   /// operation may be a yield point.
-  bool IsAtRest() const { return exploring_ && on_thread_ && !deciding_ && quiet_held_ == 0; }
+  bool IsAtRest() const {
+    return exploring_ && on_thread_ && !deciding_ && threads_[running_]->quiet_held == 0;
+  }
   /// Adds to the trace of the run.
   void Note(uint64_t hash);
   uint64_t steps() const { return outcome_.steps; }
   /// The choices so far.
   const Schedule& schedule() const { return outcome_.schedule; }
   ThreadId running() const { return running_; }
+  /// The last steps, and who waits for what: for the report of an abort.
+  std::string Report() const;
   /// What the running thread is about to do, for reports.
   void Label(std::string label) { threads_[running_]->label = std::move(label); }
   /// Called when no thread can run; true if that has changed. Time passes there.
   void SetWhenIdle(std::function<bool()> when_idle) { when_idle_ = std::move(when_idle); }
-  /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held.
+  /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held,
+  /// except to wait.
   void Quiet(const void* begin, size_t size_bytes);
   /// The same for arrays of at least that many mutexes, known by their being locked one after the
   /// other before exploring begins: the shards of a cache, say, which are walked so often that
   /// little else would be explored. 0: none are.
   void QuietArraysOf(size_t count) { array_count_ = count; }
+  /// The arrays found so far are gone: what comes to lie in their memory is as everything else.
+  void ForgetArrays();
 
   // The primitives; see interpose.cc.
   void Lock(const void* mutex);
@@ -124,13 +132,29 @@ class Scheduler {
     State state = State::kReady;
     const void* object = nullptr;  // What it waits for.
     bool timed = false, timed_out = false;
+    uint32_t quiet_held = 0;  // Mutexes.
     std::vector<ThreadId> joined;
+  };
+
+  // How a mutex was taken, so that it is given back alike: what is quiet may change meanwhile.
+  struct Owner {
+    ThreadId thread;
+    bool is_quiet;
+  };
+  using Range = std::pair<uintptr_t, uintptr_t>;
+  struct Step {
+    ThreadId thread = kNoThread;
+    const char* what = nullptr;
+    const void* object = nullptr;
   };
 
   bool IsQuiet(const void* mutex) const;
   void NoteWalk(const void* mutex);
-  void Acquire(const void* mutex);
-  void Release(const void* mutex);
+  void Acquire(const void* mutex, bool is_quiet);
+  bool TryAcquire(const void* mutex, bool is_quiet);
+  /// Whether it was quiet.
+  bool Release(const void* mutex);
+  void Keep(const char* what, const void* object);
   /// Runs the chosen thread in place of this one.
   void Suspend();
   void Block(State state, const void* object);
@@ -152,18 +176,19 @@ class Scheduler {
   bool exploring_ = false;
   bool deciding_ = false;
   bool on_thread_ = false;  // And not on the way to one.
-  uint32_t quiet_held_ = 0;
   uint32_t atomics_in_a_row_ = 0;
   ThreadId last_running_ = kNoThread;
   uint32_t idle_rounds_ = 0;
-  std::vector<std::pair<uintptr_t, uintptr_t>> quiet_;
+  std::vector<Range> quiet_, quiet_arrays_;
   size_t array_count_ = 0;
   std::vector<uintptr_t> walk_;  // Mutexes locked one after the other, at equal distances.
-  std::unordered_map<const void*, ThreadId> owners_;
+  std::unordered_map<const void*, Owner> owners_;
   std::unordered_map<const void*, std::vector<ThreadId>>
       waiting_;                                        // By condition, first come first.
   std::unordered_map<const void*, uint32_t> numbers_;  // Of objects, in order of their use.
   std::vector<ThreadId> ready_;
+  std::array<Step, 64> kept_;  // The last steps at mutexes and conditions, as a ring.
+  uint64_t kept_count_ = 0;
   std::function<bool()> when_idle_;
   Outcome outcome_;
 };

@@ -1,6 +1,7 @@
 // The scheduler proves itself on programs of a few lines whose bugs, and whose number of
 // schedules, are known.
 #define BOOST_TEST_DYN_LINK
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <set>
 #include <stdexcept>
@@ -194,6 +195,70 @@ BOOST_AUTO_TEST_CASE(ExceptionsBelongToTheirThread) {
                }},
               kAll);
   BOOST_TEST(found.failure == "");
+}
+
+// Locks them one after the other, as a cache does its shards.
+void Walk(std::array<Guarded, 4>& array) {
+  for (Guarded& element : array) (void)element.Get();
+}
+
+// One thread waits and two others add, with a mutex where that of an array was.
+std::string AddWhereAnArrayWas(Scheduler* scheduler, bool is_forgotten) {
+  scheduler->QuietArraysOf(4);
+  std::array<Guarded, 4> memory;
+  Walk(memory);
+  (void)memory[0].Get();  // The walk is over.
+  if (is_forgotten) scheduler->ForgetArrays();
+  Guarded& flag = memory[1];
+  int sum = 0;
+  const auto wait = [&] {
+    base::MutexLock lock(flag.mutex);
+    while (flag.value == 0) flag.changed.Wait(flag.mutex);
+  };
+  const auto add = [&] {
+    const int before = sum;
+    flag.Set(1);
+    flag.changed.NotifyAll();
+    sum = before + 1;
+  };
+  RunThreads(scheduler, {wait, add, add});
+  return sum == 2 ? "" : "an update is lost";
+}
+
+// The memory of a cache is used again once the cache is gone, for whatever comes.
+BOOST_AUTO_TEST_CASE(MemoryOfAQuietArrayIsUsedAgain) {
+  const auto scenario = [](bool is_forgotten) {
+    return Scenario{"scheduler/MemoryOfAQuietArrayIsUsedAgain", [=](Scheduler* scheduler) {
+                      return AddWhereAnArrayWas(scheduler, is_forgotten);
+                    }};
+  };
+  BOOST_TEST(Replay(scenario(false), {}).problem == "");
+  BOOST_TEST(Replay(scenario(true), {}).problem == "");
+  // Who locks there hands over again.
+  const Exploration found = Explore(scenario(true), kAll);
+  BOOST_TEST(found.failure.starts_with("an update is lost"));
+}
+
+std::string WalkBesideALock(Scheduler* scheduler) {
+  scheduler->QuietArraysOf(4);
+  std::array<Guarded, 4> array;
+  Guarded other;
+  scheduler->SetExploring(true);
+  const ThreadId locks = scheduler->Spawn("locks", [&] { (void)array[1].Get(); });
+  scheduler->SetExploring(false);
+  Walk(array);
+  (void)other.Get();  // The walk is over.
+  scheduler->Join({locks});
+  scheduler->SetExploring(true);
+  return scheduler->IsAtRest() ? "" : "a mutex is held";
+}
+
+// It is on its way to a mutex of the array, and unlocks it when the array has become quiet.
+BOOST_AUTO_TEST_CASE(AnArrayBecomesQuietWhileAThreadLocksInIt) {
+  const Scenario scenario{"scheduler/AnArrayBecomesQuietWhileAThreadLocksInIt", WalkBesideALock};
+  const RunResult run = Replay(scenario, {{0, 1}, {1, 0}});  // Begins the thread, and goes on.
+  BOOST_TEST(run.outcome.schedule.size() == 2u);
+  BOOST_TEST(run.problem == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -182,6 +182,7 @@ World::~World() {
 }
 
 void World::Open() {
+  scheduler_.ForgetArrays();  // Of the database before this one.
   Options options;
   options.create_if_missing = true;
   auto opened = engine::Engine::Open(
