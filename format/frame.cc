@@ -64,8 +64,8 @@ Result<std::optional<DecodedFrame>> FrameReader::Next() {
 
 Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   for (; offset_ < limit_ && search_bytes_left_ > 0; offset_ += kFrameAlignment) {
-    RETURN_IF_ERROR(SkipZeros());
-    if (offset_ == limit_) break;
+    ASSIGN_OR_RETURN(const bool is_over, SkipZeros());
+    if (is_over) break;
     ASSIGN_OR_RETURN(const std::string_view header, View(offset_, kFrameHeaderBytes));
     if (header.size() < kFrameHeaderBytes) break;
     if (!CouldBeFrame(offset_, header)) continue;
@@ -78,20 +78,21 @@ Result<std::optional<DecodedFrame>> FrameReader::FindNext() {
   return std::optional<DecodedFrame>();
 }
 
-// Goes on to the next multiple of 8 with a byte that is not zero. A frame begins with its checksum,
-// which is zero once in 2^64 frames.
-Status FrameReader::SkipZeros() {
+// (Of 2^64 frames one begins with zeros, a checksum.)
+Result<bool> FrameReader::SkipZeros() {
   while (offset_ < limit_) {
-    ASSIGN_OR_RETURN(const std::string_view word, View(offset_, kFrameAlignment));
-    if (word.size() < kFrameAlignment || LoadAt<uint64_t>(word, 0) != 0) return Status();
+    const uint64_t size = std::min<uint64_t>(kFrameAlignment, limit_ - offset_);
+    ASSIGN_OR_RETURN(const std::string_view word, View(offset_, size));
+    if (word.size() < size || word.find_first_not_of('\0') != std::string_view::npos) return false;
+    offset_ += size;
     const uint64_t window_end = buffer_offset_ + buffer_.size();
     while (offset_ + kFrameAlignment <= window_end &&
            LoadAt<uint64_t>(buffer_, offset_ - buffer_offset_) == 0) {
       offset_ += kFrameAlignment;
     }
-    if (offset_ + kFrameAlignment <= window_end) return Status();
+    if (offset_ + kFrameAlignment <= window_end) return false;
   }
-  return Status();
+  return true;
 }
 
 Status FrameReader::FindAll(const std::function<Status(const Frame& frame)>& visit) {

@@ -79,6 +79,9 @@ class FrameReader {
   Result<std::optional<DecodedFrame>> FindNext();
   /// Calls `visit` for each frame that FindNext finds. Errors: kIoError, and those of `visit`.
   Status FindAll(const std::function<Status(const Frame& frame)>& visit);
+  /// Goes on to the next multiple of 8 with a byte that is not zero. Whether there is none up to
+  /// the limit. Errors: kIoError.
+  Result<bool> SkipZeros();
   uint64_t offset() const { return offset_; }
   uint64_t limit() const { return limit_; }
   /// Why the bytes at offset() are not a frame: expected and found, for messages.
@@ -86,7 +89,6 @@ class FrameReader {
   void set_reason(std::string reason) { reason_ = std::move(reason); }
 
  private:
-  Status SkipZeros();
   Result<std::optional<DecodedFrame>> DecodeAt(uint64_t offset);
   std::optional<DecodedFrame> Verify(uint64_t offset, std::string_view bytes);
   Result<std::string_view> View(uint64_t offset, uint64_t size);

@@ -49,17 +49,18 @@ void Extend(const DecodedFrame& found, FrameChain* chain) {
 }
 
 // Searches after the gap at reader->offset(). Keeps the reason for the gap in reader->reason().
-Status CheckGap(FrameReader* reader, std::string_view file_name, const FrameChain& chain) {
+Status CheckGap(FrameReader* reader, std::string_view file_name, FrameChain* chain) {
   const uint64_t gap = reader->offset();
   const std::string reason = reader->reason();
+  ASSIGN_OR_RETURN(chain->only_zeros_follow, reader->SkipZeros());
   while (reader->offset() < reader->limit()) {
     ASSIGN_OR_RETURN(const std::optional<DecodedFrame> later, reader->FindNext());
-    if (!later || later->frame.durable_mark <= chain.last_sequence) continue;
+    if (!later || later->frame.durable_mark <= chain->last_sequence) continue;
     return CorruptionAt(file_name, gap,
                         reason + "; the frame at offset " + std::to_string(later->offset) +
                             " says that sequence " + std::to_string(later->frame.durable_mark) +
                             " was durable, the last one found is " +
-                            std::to_string(chain.last_sequence));
+                            std::to_string(chain->last_sequence));
   }
   reader->set_reason(reason);
   return {};
@@ -78,7 +79,7 @@ Result<uint64_t> FollowChain(FrameReader* reader, std::string_view file_name,
   }
   const uint64_t end = reader->offset();
   if (end < reader->limit()) {
-    RETURN_IF_ERROR(CheckGap(reader, file_name, *chain));
+    RETURN_IF_ERROR(CheckGap(reader, file_name, chain));
   } else {
     reader->set_reason("the bytes end here");
   }

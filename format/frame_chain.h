@@ -19,6 +19,7 @@ struct FrameChain {
   int64_t last_timestamp = 0;
   uint64_t durable_mark = 0;  ///< Highest of any frame.
   uint64_t frames = 0;
+  bool only_zeros_follow = false;  ///< Known to be so: the rest of the file is reserved space.
 };
 
 /// Calls `visit` with each frame from reader->offset() on, up to the limit or the first bytes that

@@ -118,7 +118,8 @@ Result<uint64_t> TornBytes(const Opened& opened, uint64_t end) {
   return torn;
 }
 
-Status ReplayOne(const Opened& opened, const FrameVisitor& visit, ReplayReport* report) {
+Status ReplayOne(const Opened& opened, bool is_last, const FrameVisitor& visit,
+                 ReplayReport* report) {
   format::FrameChain chain;
   chain.last_checksum = opened.header.checksum;
   chain.last_sequence = opened.header.spec.predecessor.last_sequence;
@@ -144,7 +145,11 @@ Status ReplayOne(const Opened& opened, const FrameVisitor& visit, ReplayReport* 
     report->last_sequence = chain.last_sequence;
     report->last_timestamp = chain.last_timestamp;
   }
-  return CheckEnd(opened, report->end, reader.reason());
+  RETURN_IF_ERROR(CheckEnd(opened, report->end, reader.reason()));
+  // Reserved space is not read again.
+  if (!is_last || chain.only_zeros_follow) return Status();
+  ASSIGN_OR_RETURN(report->torn_bytes, TornBytes(opened, end));
+  return Status();
 }
 
 }  // namespace
@@ -156,10 +161,7 @@ Result<ReplayReport> Replay(const std::vector<ReplaySegment>& segments,
   ASSIGN_OR_RETURN(std::vector<Opened> opened, OpenAll(segments, database, open));
   for (Opened& segment : opened) {
     ASSIGN_OR_RETURN(segment.file, open(segment.segment->number));
-    RETURN_IF_ERROR(ReplayOne(segment, visit, &report));
-    if (&segment == &opened.back()) {
-      ASSIGN_OR_RETURN(report.torn_bytes, TornBytes(segment, report.end.length_bytes));
-    }
+    RETURN_IF_ERROR(ReplayOne(segment, &segment == &opened.back(), visit, &report));
     segment.file.reset();
   }
   return report;

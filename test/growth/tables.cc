@@ -68,10 +68,11 @@ uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
 IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work) {
   IoBytes bytes;
   for (const DiskEvent& event : TraceOf(engine, work)) {
-    if (event.operation == DiskOperation::kRead) bytes.read += event.size;
     if (event.operation == DiskOperation::kWrite) bytes.written += event.size;
-    const bool is_of_store = event.name.starts_with("store-");
-    if (event.operation == DiskOperation::kRead && is_of_store) bytes.read_of_stores += event.size;
+    if (event.operation != DiskOperation::kRead) continue;
+    bytes.read += event.size;
+    if (event.name.starts_with("store-")) bytes.read_of_stores += event.size;
+    if (event.name.starts_with("log-")) bytes.read_of_log += event.size;
   }
   return bytes;
 }

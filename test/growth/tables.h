@@ -33,7 +33,9 @@ uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work);
 /// bound, is read by every open.
 struct IoBytes {
   uint64_t read = 0, written = 0;
-  uint64_t read_of_stores = 0;  ///< Of store files, among what was read.
+  // Among what was read.
+  uint64_t read_of_stores = 0;  ///< Of store files.
+  uint64_t read_of_log = 0;
 };
 IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work);
 
