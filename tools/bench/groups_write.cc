@@ -186,7 +186,7 @@ void MeasureUpdates(const Arguments& arguments) {
 
 void MeasureCommits(const Arguments& arguments) {
   const auto peer = OpenPeer(arguments.engine, {.path = arguments.path, .synced = true});
-  for (const int threads : {1, 8}) MeasureCommitsBy(threads, arguments.seconds * 5, peer.get());
+  for (const int threads : {1, 8, 32}) MeasureCommitsBy(threads, arguments.seconds * 5, peer.get());
 }
 
 void MeasureOpen(const Arguments& arguments) {

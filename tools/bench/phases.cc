@@ -42,8 +42,10 @@ const std::vector<Phase>& Phases() {
       {"disk after updates", "update", Unit::kBytes},
       {"commits, 1 thread", "commits"},
       {"commits, 8 threads", "commits"},
+      {"commits, 32 threads", "commits"},
       {"syncs per commit, 1 thread", "commits", Unit::kNumber},
       {"syncs per commit, 8 threads", "commits", Unit::kNumber},
+      {"syncs per commit, 32 threads", "commits", Unit::kNumber},
       {"open closed", "open", Unit::kMillis},
       {"open killed", "open", Unit::kMillis},
   };
@@ -87,7 +89,8 @@ const std::vector<Goal>& Goals() {
       {"cold scan", Against::kDeviceSequential, 0.8},
       {"disk", Against::kRocksDb, 1 / 0.85},
       {"commits, 1 thread", Against::kRocksDb, 1.5},
-      {"commits, 8 threads", Against::kRocksDb, 2},
+      {"commits, 8 threads", Against::kRocksDb, 2.2},
+      {"commits, 32 threads", Against::kRocksDb, 2.5},
       {"open closed", Against::kLimit, 10},
       {"open killed", Against::kLimit, 500},
   };
