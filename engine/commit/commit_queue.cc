@@ -22,17 +22,31 @@ constexpr int64_t kBufferedDelayMicros = 90'000;
 }  // namespace
 
 struct CommitQueue::Request {
+  enum class State : uint8_t { kWaits, kLeads, kDone };
+
   WritePlan* plan = nullptr;                       // A batch, or
   const std::function<Status()>* alone = nullptr;  // a task.
   Durability durability = Durability::kMemory;
   LoggingHold* hold = nullptr;    // For a batch that reads.
   std::vector<Region*> unlogged;  // Regions to flush before the batch is tried again.
   Request* next = nullptr;
-  // Written by the leader and read by the owner, both under the queue's mutex.
-  Status status;
-  bool done = false;
-  base::CondVar turn;  // Signalled when the request is done or may lead.
+  Status status;  // The leader's until the request is done.
+  // Of the request alone, so that who wakes up meets nobody there.
+  base::Mutex mutex;
+  base::CondVar turn;  // Signalled when it no longer waits.
+  State state GUARDED_BY(mutex) = State::kWaits;
 
+  // The last that the leader does with a request of its group: it may be gone afterwards.
+  void Wake(State to) EXCLUDES(mutex) {
+    base::MutexLock lock(mutex);
+    state = to;
+    turn.NotifyOne();
+  }
+  State Wait() EXCLUDES(mutex) {
+    base::MutexLock lock(mutex);
+    while (state == State::kWaits) turn.Wait(mutex);
+    return state;
+  }
   bool needs_own_group() const { return alone != nullptr || plan->reads(); }
   uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
 };
@@ -82,8 +96,9 @@ Status CommitQueue::WriteBuffered() {
   return RunAlone([this] { return deps_.log->WriteBuffered(); });
 }
 
-// Waits until the request is done, or until it is first in the queue and there is no leader. In the
-// second case, leads one group, which begins with this request.
+// Waits until the request is done, or until it is to lead: it is first in the queue, and there is
+// no other leader. In the second case, leads one group, which begins with this request.
+// The group is awake before the next one is taken: its members may be in that again.
 Status CommitQueue::Submit(Request* request) {
   if (Enqueue(request)) {
     const Group group = TakeGroup();
@@ -99,13 +114,13 @@ Status CommitQueue::Submit(Request* request) {
 
 // True: this request leads. False: it is done.
 bool CommitQueue::Enqueue(Request* request) {
-  base::MutexLock lock(mutex_);
-  (queue_last_ == nullptr ? queue_first_ : queue_last_->next) = request;
-  queue_last_ = request;
-  while (!request->done && (leading_ || queue_first_ != request)) request->turn.Wait(mutex_);
-  if (request->done) return false;
-  leading_ = true;
-  return true;
+  {
+    base::MutexLock lock(mutex_);
+    (queue_last_ == nullptr ? queue_first_ : queue_last_->next) = request;
+    queue_last_ = request;
+    if (!leading_) return leading_ = true;
+  }
+  return request->Wait() == Request::State::kLeads;
 }
 
 CommitQueue::Group CommitQueue::TakeGroup() {
@@ -134,21 +149,26 @@ Status CommitQueue::Lead(const Group& group) {
       [&] { return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group); });
 }
 
+// The leader's own request is the first; nobody waits for it.
 void CommitQueue::Finish(const Group& group, const Status& status) {
-  base::MutexLock lock(mutex_);
-  for (Request* request = group.first; request != nullptr;) {
-    Request* next = request->next;  // A request may be gone once it is done.
+  group.first->status = status;
+  for (Request* request = group.first->next; request != nullptr;) {
+    Request* next = request->next;
     request->status = status;
-    request->done = true;
-    request->turn.NotifyOne();
+    request->Wake(Request::State::kDone);
     request = next;
   }
 }
 
+// To the first in the queue, which stays there until it leads.
 void CommitQueue::HandOver() {
-  base::MutexLock lock(mutex_);
-  leading_ = false;
-  if (queue_first_ != nullptr) queue_first_->turn.NotifyOne();
+  Request* next;
+  {
+    base::MutexLock lock(mutex_);
+    next = queue_first_;
+    leading_ = next != nullptr;
+  }
+  if (next != nullptr) next->Wake(Request::State::kLeads);
 }
 
 // The commit protocol. A failure before the group is in the log leaves nothing behind but unused

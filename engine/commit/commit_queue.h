@@ -2,9 +2,9 @@
 // encodes, logs, applies and publishes it, wakes its members, and hands over to the writer that is
 // first by then. The queue grows while the leader works, so one sync serves many writers.
 //
-// States of a request: queued -> in the leader's group -> done. The leader is the only one that
-// touches the log and the active memstores; leadership is a flag, not a mutex, so no lock is held
-// across its I/O.
+// States of a request: queued -> in the leader's group -> done, or queued -> leads. The leader is
+// the only one that touches the log and the active memstores; leadership is a flag, not a mutex, so
+// no lock is held across its I/O.
 //
 // The highest level in a group decides how far it is logged before it is applied: kMemory not at
 // all, kBuffered into the buffer (a timer writes it), kWritten to the operating system, kSynced to
@@ -91,7 +91,7 @@ class CommitQueue {
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);
   Status Lead(const Group& group);
-  void Finish(const Group& group, const Status& status) EXCLUDES(mutex_);
+  static void Finish(const Group& group, const Status& status);
   void HandOver() EXCLUDES(mutex_);
 
   Status CommitGroup(const Group& group);
