@@ -1,5 +1,5 @@
 // Each call of the public API while one allocation after the other fails on the caller's thread: no
-// exception leaves the call, it answers kOutOfMemory or succeeds, and the database is sound
+// exception leaves the call, it returns kOutOfMemory or succeeds, and the database is sound
 // afterwards.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

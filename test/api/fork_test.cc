@@ -1,5 +1,6 @@
-// What a forked child does with the databases of its parent: nothing, at once; and the parent goes
-// on. The children are real ones, forked while threads of the parent hold whatever locks they may.
+// What a forked child can do with the databases of its parent: nothing, and its calls return at
+// once; the parent continues. The children are real ones, forked while threads of the parent hold
+// whatever locks they may.
 #define BOOST_TEST_DYN_LINK
 #include <signal.h>
 #include <sys/wait.h>

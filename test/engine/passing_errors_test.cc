@@ -1,6 +1,6 @@
 // Errors that may pass (base/passing.h), at each operation of a flush, a merge and a roll of the
-// log: nothing is lost, nothing is left over, the database takes writes on, and what failed is done
-// again. What a failed write or sync left in doubt is thrown away.
+// log: nothing is lost, nothing is left over, the database continues to take writes, and what
+// failed is retried. Files that a failed write or sync left in doubt are discarded.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

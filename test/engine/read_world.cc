@@ -1,4 +1,4 @@
-// The world that reader tests live in; see read_world.h.
+// See read_world.h.
 #include "test/engine/read_world.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A stack of its own that runs a function and is left and entered by hand: what a scheduled thread
-// of a test is made of. All fibers run on the one thread that enters them.
+// A function that runs on a stack of its own, which is entered and left explicitly: a scheduled
+// thread of a test. All fibers run on the one thread that enters them.
 #pragma once
 
 #include <ucontext.h>

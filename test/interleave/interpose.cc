@@ -1,6 +1,6 @@
-// The POSIX calls behind std::mutex and std::condition_variable, for this test program alone: the
+// The POSIX calls under std::mutex and std::condition_variable, for this test program alone: the
 // definitions in a program come before those of the C library. On a scheduled thread they are the
-// scheduler's; on any other, and outside of a run, the C library does the work as ever. A mutex or
+// scheduler's; on any other, and outside of a run, the C library's. A mutex or
 // condition is used by one of the two kinds of threads at a time: a run begins and ends with all of
 // its own at rest.
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// The situations in which threads of the engine meet: what is prepared, and which threads of up to
-// four calls each then run side by side, with the background jobs that they cause.
+// Scenarios of concurrent calls: the database that is prepared, and the threads of up to four calls
+// each that then run concurrently, with the background jobs that they cause.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
-// Threads of a test that run one at a time and hand over only where they synchronize: a run is
-// decided by the list of choices made there, and the same list makes the same run.
+// Threads of a test that run one at a time and switch only where they synchronize. The list of
+// choices made there determines a run: the same list makes the same run.
 //
-// A scheduled thread is a fiber. In this test program the POSIX calls behind std::mutex and
+// A scheduled thread is a fiber. In this test program the POSIX calls under std::mutex and
 // std::condition_variable are defined by interpose.cc: on a scheduled thread they come here, on any
-// other they go on to the C library. Production code knows nothing of it.
+// other they go to the C library. The engine does not know about it.
 //
 // States of a thread: ready -> (chosen) running -> ready at a yield point, or waiting for a mutex,
 // a condition, other threads -> ready -> ... -> done. What a thread does between two yield points

@@ -1,5 +1,4 @@
-// The scheduler proves itself on programs of a few lines whose bugs, and whose number of
-// schedules, are known.
+// The scheduler on programs of a few lines with known bugs and a known number of schedules.
 #define BOOST_TEST_DYN_LINK
 #include <array>
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // Random tables, operations, predicates and queries for the model test. Values and keys come from
-// small sets on purpose: rows have to meet themselves again, indexes have to lie, and the edges of
-// the encodings (empty, 0x00, 0xFF, equal prefixes, extreme integers) have to be common.
+// small sets on purpose, so that rows are written again, index entries become stale, and the edges
+// of the encodings (empty, 0x00, 0xFF, equal prefixes, extreme integers) are common.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Random lives of databases against the reference model, on a simulated
-// disk with power cuts and kills, and on real files through POSIX calls and io_uring.
+// Random sessions on databases, compared with the reference model, on a simulated disk with power
+// cuts and kills, and on real files through POSIX calls and io_uring.
 //
-//   TANDEM_SEED=N         where to begin; random otherwise. The first database has exactly this
-//   seed. TANDEM_OPERATIONS=N   how many operations, over all cases: 2 million unless given.
+//   TANDEM_SEED=N         the seed of the first database; random otherwise.
+//   TANDEM_OPERATIONS=N   the number of operations over all cases; 2 million by default.
 //   TANDEM_QUICK=1        a fortieth of that.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// One seed, one run: whatever happens in a session or a small world happens again, byte for byte,
-// when its seed is run again, and when the record of what it did is.
+// One seed, one run: a session or a small world does the same, byte for byte, when its seed is run
+// again, and when its record is replayed.
 //
 //   TANDEM_SEED=N     the first seed; random otherwise.
 //   TANDEM_TRIALS=N   N times the usual 100 seeds.

@@ -1,4 +1,4 @@
-// How the lives of a database begin and end.
+// How a session opens the database, and ends it: closes, kills and power cuts.
 #include <algorithm>
 #include <limits>
 

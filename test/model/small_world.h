@@ -1,5 +1,5 @@
 // The small world: one table of three rows and three indexed columns in one or two families, two
-// values, timestamps 1 to 7 in any order. Big data does not find the bugs that these find fast. A
+// values, timestamps 1 to 7 in any order. Large data does not find the bugs that these find fast. A
 // world is a list of steps, so that one that fails can be cut down to what it needs to fail.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The judgement of one damaged database: whether some state of the shape explains every answer.
+// The check of one damaged database: whether some state of the shape explains every result.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// One allocation after the other fails in a writer and in the background jobs that run beside it,
-// alone or with all after it in the same call or job. No job ends in an exception, and once there
-// is memory again, time alone brings back all that the jobs have to do.
+// One allocation after the other fails in a writer and in the background jobs, alone or with all
+// later ones of the same call or job. No job ends in an exception, and once there is memory again,
+// the jobs are done after some time without another call.
 #define BOOST_TEST_DYN_LINK
 #include <atomic>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// Something that happens around every call of an engine and to nothing else: its caller's own code
-// stays outside.
+// A wrapper of an engine that runs something around every call, but not around its caller's own
+// code.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What is done to the files of a shape, and the judgement of what the engine makes of them.
+// Damage to the files of a shape, and the check of what the engine then returns.
 #pragma once
 
 #include <cstdint>

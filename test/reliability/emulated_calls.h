@@ -7,8 +7,8 @@
 //   calls.Inject({.calls = {EmulatedCall::kSync}, .at = 3, .error = EINTR});
 //   const auto files = base::NewPosixFileSystem();
 //
-// A program that has it is linked so that the calls come here first (WRAPPED_CALLS in the
-// Makefile); all other threads get the kernel's own.
+// Programs with it are linked so that the calls come here first (WRAPPED_CALLS in test/test.mk);
+// all other threads use the kernel.
 #pragma once
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// One run of a workload on a disk that fails: every answer on the way is right or an error, and
+// One run of a workload on a disk that fails: every result on the way is correct or an error, and
 // afterwards the database is what its history allows, after a power cut, and once the disk works
 // again.
 #pragma once

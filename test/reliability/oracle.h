@@ -1,6 +1,6 @@
-// What must hold of a database that was opened after a crash or an error, whatever happened: it
-// holds what its history allows, indexes agree with rows, its directory holds exactly its files,
-// and it works on.
+// What must hold for a database that was opened after a crash or an error: its contents are allowed
+// by its history, indexes agree with rows, its directory has exactly its files, and it continues to
+// work.
 #pragma once
 
 #include <string>

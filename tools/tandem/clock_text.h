@@ -1,4 +1,4 @@
-// How the verbs name what a database makes of the wall clock.
+// How the verbs name the state of the wall clock.
 #pragma once
 
 #include "tandem/database.h"

@@ -1,5 +1,4 @@
-// What a verb reaches the world through: three streams, a clock, and whether somebody pressed
-// Ctrl-C.
+// The environment of a verb: three streams, a clock, and whether Ctrl-C was pressed.
 #pragma once
 
 #include <atomic>

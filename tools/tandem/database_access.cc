@@ -1,5 +1,4 @@
-// Names are only looked up when something was not found, so that nothing is paid for on the way
-// there.
+// Names are looked up only after something was not found, so that success costs nothing.
 #include "tools/tandem/database_access.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Opening databases for verbs, and messages that know what the database holds.
+// Opening databases for verbs, and messages that name what the database has instead.
 #pragma once
 
 #include <memory>

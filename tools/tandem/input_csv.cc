@@ -1,7 +1,7 @@
 // The csv reader (RFC 4180, with LF as good as CRLF).
 //
-// A record is scanned by a machine of four states before it is cut into fields, so that it stands
-// in the window as a whole:
+// A record is scanned by a machine of four states before it is cut into fields, so that the
+// whole record is in the window:
 //   kStart     at the start of a field      quote -> kQuoted; comma stays; other -> kPlain
 //   kPlain     in a field without quotes    comma -> kStart
 //   kQuoted    in a field with quotes       quote -> kClosed

@@ -1,4 +1,4 @@
-// clock: what the database makes of the wall clock, and the word that it is right.
+// clock: how the database judges the wall clock, and the confirmation that it is right.
 #include "base/status_macros.h"
 #include "tools/tandem/clock_text.h"
 #include "tools/tandem/database_access.h"

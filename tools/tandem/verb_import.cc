@@ -1,4 +1,4 @@
-// import: opens the inputs, feeds the importer, says what came of it.
+// import: opens the inputs, feeds the importer, and prints the result.
 #include <algorithm>
 #include <set>
 #include <utility>

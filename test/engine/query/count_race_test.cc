@@ -1,4 +1,4 @@
-// Counting beside a writer: a row that is written again while rows are counted counts once. The
+// Counting while another thread writes: a row that is written again meanwhile counts once. The
 // writer is the hook of the disk, which writes when the count reads for the n-th time, for each n.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

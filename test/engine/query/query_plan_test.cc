@@ -1,4 +1,4 @@
-// What a query is answered with, what it refuses, and how it is explained.
+// How queries are planned, what they refuse, and how they are explained.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <string>

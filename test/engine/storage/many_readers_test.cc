@@ -1,5 +1,5 @@
-// Many opens to read only on real files, over several threads, beside a writer that flushes, merges
-// and rolls, ends and begins again: not one takes a healthy database for a damaged one.
+// Many read-only opens of real files by several threads while a writer flushes, merges, rolls the
+// log, closes and reopens: none of them reports damage.
 #define BOOST_TEST_DYN_LINK
 #include <stdlib.h>  // mkdtemp
 

@@ -1,5 +1,5 @@
-// A reader beside a writer: the files that it may read stay until it is gone, those that it cannot
-// know do not, and the writer knows who holds them.
+// A reader while a writer works: the files that it may read stay until it is gone, files that are
+// newer do not, and the writer knows who holds them.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 

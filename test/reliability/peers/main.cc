@@ -1,5 +1,5 @@
 // damage_peers: flipped bits and cuts in the files of Tandem and of the engines that were there
-// when this was built. Prints a table; exits 8 when Tandem kept damage to itself.
+// when this was built. Prints a table; exits 8 if Tandem did not report damage.
 //
 //   damage_peers [DIR [SECONDS]]   DIR: where files go; SECONDS: the most for each line
 #include <cstdio>
