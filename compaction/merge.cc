@@ -11,8 +11,10 @@
 // A row that is wide in some source is not gathered: it is merged column by column
 // (column_merge.h).
 // If the output may be several files, digests are counted row by row instead, and a source's
-// section is added to a file with the first row copied from it. A source that is merged only in
-// part, or lacks a section, gives no sections: all its rows are collected.
+// section is added to a file with the first row copied from it. They are counted row by row too for
+// a source that is merged only in part; its postings outside of the part have no new ordinal, and
+// go. A source that lacks a section, or of which only a small part is merged, gives no sections:
+// all its rows are collected.
 #include "compaction/merge.h"
 
 #include <algorithm>
@@ -33,6 +35,10 @@
 namespace tandem::compaction {
 namespace {
 
+// The postings of a whole file are read to copy those of a part. Below this part of its rows it is
+// cheaper to collect them from the rows.
+constexpr uint32_t kPartDenominator = 8;
+
 struct Source {
   Source(const MergeInput& input, uint64_t window_bytes)
       : rows(input.file, input.low, input.high, window_bytes), file(input.file) {}
@@ -40,6 +46,7 @@ struct Source {
   format::StoreFile* file = nullptr;
   uint32_t row_count = 0;                       ///< Of the file.
   bool gives_sections = false;                  ///< Otherwise all its rows are collected.
+  bool counts_digests = false;                  ///< Row by row, for those copied from it.
   std::vector<format::IndexSection*> sections;  ///< One per index.
   bool is_added = false;                        ///< Its sections go into the current file.
   /// New ordinal in the current file, by old ordinal; made when the sections are added.
@@ -196,7 +203,8 @@ Status Merger::FinishFile() {
 void Merger::AddSections(Source* source) {
   source->is_added = true;
   source->MakeMap();
-  const auto digest = may_roll_ ? format::CopiedDigest::kByRow : format::CopiedDigest::kWhole;
+  const auto digest =
+      source->counts_digests ? format::CopiedDigest::kByRow : format::CopiedDigest::kWhole;
   for (size_t i = 0; i < source->sections.size(); ++i) {
     writer_->index(i).AddSection(source->sections[i], source->map, digest);
   }
@@ -211,10 +219,12 @@ Status Merger::OpenSource(const MergeInput& input) {
     ASSIGN_OR_RETURN(format::IndexSection* const section, input.file->Index(index.id));
     if (section != nullptr) sections.push_back(section);
   }
-  if (input.low > 0 || input.high < input.file->row_count()) return {};
+  const uint32_t rows = input.high - input.low, rows_of_file = input.file->row_count();
+  if (rows < rows_of_file / kPartDenominator) return {};
   if (sections.size() < options_.table->indexes.size()) return {};
   source->gives_sections = true;
-  source->row_count = input.file->row_count();
+  source->counts_digests = may_roll_ || rows < rows_of_file;
+  source->row_count = rows_of_file;
   source->sections = std::move(sections);
   return {};
 }
@@ -268,7 +278,7 @@ Status Merger::MergeWideRow() {
   StreamedRow row{.key = key_, .parts = {}, .forgets_sequences = forgets_sequences_};
   for (Part& part : parts_) {
     StreamedPart& streamed = row.parts.emplace_back();
-    streamed.in_digests = part.source->gives_sections && !may_roll_;
+    streamed.in_digests = part.source->gives_sections && !part.source->counts_digests;
     streamed.cells = std::move(part.stream);
     if (streamed.cells != nullptr) continue;
     streamed.cells = format::NewCellStream({cells_.begin() + static_cast<ptrdiff_t>(part.begin),
@@ -348,7 +358,7 @@ Status Merger::CopyRow(const Part& part) {
                    writer_->AddRow(key_, retained_, format::RowEntries::kCopied));
   source->map[part.ordinal] = ordinal.value;
   ++result_.rows_copied;
-  if (!may_roll_) return {};
+  if (!source->counts_digests) return {};
   for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
     RETURN_IF_ERROR(writer_->index(i).CountRow(key_, retained_));
   }
@@ -358,9 +368,9 @@ Status Merger::CopyRow(const Part& part) {
 // The entries of the row do not come with the sections of its sources, except those of one part:
 // subtracts them.
 Status Merger::TakeOutOfDigests(const Part* except) {
-  if (may_roll_) return {};
   for (const Part& part : parts_) {
-    if (&part == except || !part.source->gives_sections) continue;
+    const bool in_digests = part.source->gives_sections && !part.source->counts_digests;
+    if (&part == except || !in_digests) continue;
     const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
     for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
       RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));

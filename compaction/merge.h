@@ -4,7 +4,8 @@
 // A row that ends as it is in one input (as a clean row that is in one input only and has not
 // expired always does, and a row that its newest version replaces) has the same entries as there,
 // so its postings are copied through a map from old to new ordinals, and its share of the digests
-// is inherited. Every other row is merged cell by cell and its entries are collected again.
+// is inherited. Every other row is merged cell by cell and its entries are collected again. A part
+// of a file gives its postings in the same way, unless it is small.
 //
 // A merge whose inputs exceed the limits of a file may write several. The digest of an input cannot
 // be split, so digests are then counted row by row, and each output takes postings only from inputs

@@ -346,6 +346,7 @@ BOOST_AUTO_TEST_CASE(WideRowsMergeLikeTheNaiveMerge) {
 }
 
 BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
+  uint64_t copied = 0, collected_of_small = 0;
   for (uint64_t seed = 1; seed < 40; ++seed) {
     Bench bench(seed);
     const Rows rows = bench.NewRows(200, 60);
@@ -363,7 +364,58 @@ BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
         NaiveMerge(&bench, part, options, {SequenceNumber(1), SequenceNumber(bench.sequence())});
     BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
     if (!expected.empty()) BOOST_REQUIRE(bench.Content("merged") == expected);
+    copied += result->rows_copied;
+    const bool is_small = high - low < rows.size() / 8;
+    if (is_small) BOOST_REQUIRE_EQUAL(result->rows_copied, 0u);
+    collected_of_small += is_small ? result->rows_out : 0;
   }
+  BOOST_TEST(copied > 100u);
+  BOOST_TEST(collected_of_small > 0u);
+}
+
+// The second half of a file, and a whole one after it: 550 clean rows.
+struct HalfAndWhole {
+  HalfAndWhole() {
+    bench.table()->families[0].options.ttl_micros = 0;
+    for (int i = 0; i < 1000; ++i) Put(i, i < 900 ? &halved : &others);
+    half = bench.Write("half", halved, bench.table().get());
+    whole = bench.Write("whole", others, bench.table().get());
+    inputs = {{half.get(), 450, 900}, {whole.get(), 0, 100}};
+    options.table = bench.table();
+  }
+  void Put(int i, Rows* rows) {
+    auto& cells = (*rows)["key" + std::to_string(1000 + i)];
+    cells.push_back({CellKind::kPut, "a", i, ++sequence, std::to_string(i % 7)});
+    cells.push_back({CellKind::kPut, "n", i, ++sequence, std::to_string(i)});
+  }
+  Bench bench{3};
+  uint64_t sequence = 0;
+  Rows halved, others;
+  std::shared_ptr<format::StoreFile> half, whole;
+  std::vector<MergeInput> inputs;
+  MergeOptions options;
+};
+
+BOOST_FIXTURE_TEST_CASE(RowsOfAHalfAreCopied, HalfAndWhole) {
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result = MergeFiles(inputs, options, writer.get());
+  BOOST_REQUIRE(result.has_value());
+  BOOST_TEST(result->rows_copied == 550u);
+  Rows all(std::next(halved.begin(), 450), halved.end());
+  all.insert(others.begin(), others.end());
+  BOOST_TEST((bench.Content("merged") ==
+              NaiveMerge(&bench, all, options, {SequenceNumber(1), SequenceNumber(2000)})));
+  RequireSound(&bench, "merged");
+}
+
+BOOST_FIXTURE_TEST_CASE(RowsOfAHalfAreCopiedToSeveralFiles, HalfAndWhole) {
+  SeveralFiles output(&bench);
+  options.limits.rows = 200;
+  const auto result = MergeFiles(inputs, options, &output);
+  BOOST_REQUIRE(result.has_value());
+  BOOST_TEST(result->rows_copied == 550u);
+  BOOST_TEST(output.finished().size() == 3u);
+  for (const std::string& name : output.finished()) RequireSound(&bench, name);
 }
 
 // Merges the rows of two files into one, which is sound.
