@@ -98,6 +98,11 @@ Result<SplitResult> Database::Split(std::string_view table, const SplitOptions& 
   return Entered(*engine_, [&] { return engine_->Split(table, options); });
 }
 
+Result<RegionMergeResult> Database::MergeRegions(std::string_view table,
+                                                 const RegionMergeOptions& options) {
+  return Entered(*engine_, [&] { return engine_->MergeRegions(table, options); });
+}
+
 Status Database::Write(const WriteOptions& options, const WriteBatch& batch) {
   return Entered(*engine_, [&] { return engine_->Write(options, batch); });
 }

@@ -162,7 +162,7 @@ void EngineImpl::BuildComponents() {
                              .bytes_per_second = options_.scrub_bytes_per_second});
 }
 
-// The two know each other: a region that grows too large is split, and its halves are maintained.
+// They know each other: a region that grows too large is split, and what it becomes is maintained.
 void EngineImpl::BuildMaintenance() {
   splitter_ = std::make_unique<Splitter>(Splitter::Dependencies{
       .regions = database_.regions.get(),
@@ -178,6 +178,24 @@ void EngineImpl::BuildMaintenance() {
       .replaced = [this](Region& region,
                          Splitter::Halves halves) { maintenance_->Replaced(region, halves); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
+  region_merger_ = std::make_unique<RegionMerger>(RegionMerger::Dependencies{
+      .regions = database_.regions.get(),
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .applier = applier_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .health = &health_,
+      .monitor = &monitor_,
+      .region_bytes_max = tuning_.region_bytes_max,
+      .runs_max = tuning_.compaction_runs,
+      .flush = [this](Region& region) { return FlushAllOf(region); },
+      .flush_in_turn = [this](Region& region) { return maintenance_->FlushInTurn(region); },
+      .compact =
+          [this](const std::shared_ptr<Region>& region) { return maintenance_->Compact(region); },
+      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
+      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
+      .begin = [this](Region& region) { maintenance_->Begin(region); }});
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -192,6 +210,9 @@ void EngineImpl::BuildMaintenance() {
       .health = &health_,
       .jobs = jobs_.get(),
       .split = [this](const Region& region) { return splitter_->SplitInMiddle(region); },
+      .is_too_small = [this](const Region& region) { return region_merger_->IsDue(region); },
+      .merge_with_neighbour =
+          [this](const Region& region) { return region_merger_->MergeIfDue(region); },
       .tuning = tuning_});
 }
 
@@ -270,7 +291,7 @@ Result<std::vector<std::shared_ptr<Region>>> EngineImpl::RegionsOf(std::string_v
   return table->regions;
 }
 
-// Regions that are split meanwhile leave memstores to their parts.
+// Regions that are split or merged meanwhile leave memstores to what they become.
 Status EngineImpl::FlushTable(std::string_view table) {
   while (true) {
     ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
@@ -304,6 +325,13 @@ Result<SplitResult> EngineImpl::Split(std::string_view table, const SplitOptions
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   return splitter_->Split(table, options);
+}
+
+Result<RegionMergeResult> EngineImpl::MergeRegions(std::string_view table,
+                                                   const RegionMergeOptions& options) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  return region_merger_->Merge(table, options);
 }
 
 Status EngineImpl::FlushEverything() {
@@ -409,6 +437,7 @@ void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
   scrubber_.reset();
   maintenance_.reset();
+  region_merger_.reset();
   splitter_.reset();
   gate_.reset();
   overlaps_.reset();

@@ -14,7 +14,8 @@
 //   7. SnapshotRegistry   registered sequences
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
-// Turns are flags that one thread holds across I/O. A holder takes only later ones:
+// Turns are flags that one thread holds across I/O. A holder takes only later ones; of two regions
+// that are merged, first the left one's, then the right one's of the same kind:
 //   1. a region's overlaps turn, or its compaction turn
 //   2. a region's flush turn
 //   3. leadership of the commit queue (log and active memstores)
@@ -40,6 +41,7 @@
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
 #include "engine/jobs/overlap_builder.h"
+#include "engine/jobs/region_merger.h"
 #include "engine/jobs/splitter.h"
 #include "engine/maintenance.h"
 #include "engine/open_handles.h"
@@ -81,6 +83,8 @@ class EngineImpl final : public Engine {
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override;
+  Result<RegionMergeResult> MergeRegions(std::string_view table,
+                                         const RegionMergeOptions& options) override;
   Result<VerifyReport> Verify(bool deep) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
@@ -158,6 +162,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;
   std::unique_ptr<Splitter> splitter_;
+  std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.

@@ -55,7 +55,7 @@ void Maintenance::MakeTasks(Region* region) {
       deps_.jobs, [this, region] { FlushInBackground(region); },
       [this, region] { MergeInBackground(region); },
       [this, region] { FindOverlapsInBackground(region); },
-      [this, region] { SplitInBackground(region); }));
+      [this, region] { ResizeInBackground(region); }));
 }
 
 void Maintenance::Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts) {
@@ -222,21 +222,34 @@ void Maintenance::ScheduleMerges(Region* region) {
     return Status();
   }).Ignore("the task looks again");
   if (is_due) region->tasks().merge.Schedule();
-  if (BytesOf(region->version()->files) > deps_.tuning.region_bytes_max) {
-    region->tasks().split.Schedule();
-  }
+  ScheduleResize(region);
 }
 
-// A region that cannot be split is tried again after its next flush or merge.
-void Maintenance::SplitInBackground(Region* region) {
-  if (BytesOf(region->version()->files) <= deps_.tuning.region_bytes_max) return;
-  const Status status = Guarded([&] { return deps_.split(*region); });
+bool Maintenance::IsTooLarge(const Region& region) const {
+  return BytesOf(region.version()->files) > deps_.tuning.region_bytes_max;
+}
+
+void Maintenance::ScheduleResize(Region* region) {
+  bool is_due = IsTooLarge(*region);
+  Guarded([&] {
+    is_due = is_due || deps_.is_too_small(*region);
+    return Status();
+  }).Ignore("it is looked at again after the next flush or merge");
+  if (is_due) region->tasks().resize.Schedule();
+}
+
+// A region that cannot be split or merged is tried again after its next flush or merge.
+void Maintenance::ResizeInBackground(Region* region) {
+  const bool splits = IsTooLarge(*region);
+  const Status status =
+      Guarded([&] { return splits ? deps_.split(*region) : deps_.merge_with_neighbour(*region); });
   if (status.ok() || status.code() == StatusCode::kInvalidArgument ||
-      status.code() == StatusCode::kNotFound) {
+      status.code() == StatusCode::kNotFound || status.code() == StatusCode::kCancelled) {
     return;
   }
-  if (IsTriedAgain(status)) return region->tasks().split.Schedule(kMergeAgainMicros);
-  deps_.health->Log("splitting " + region->Describe() + " failed: " + status.ToString());
+  if (IsTriedAgain(status)) return region->tasks().resize.Schedule(kMergeAgainMicros);
+  deps_.health->Log((splits ? "splitting " : "merging with a neighbour ") + region->Describe() +
+                    " failed: " + status.ToString());
 }
 
 void Maintenance::MergeInBackground(Region* region) {
@@ -317,21 +330,32 @@ Status Maintenance::Flush(const std::vector<Region*>& regions) {
   return status;
 }
 
+// A memstore that two regions share is not switched: they are being merged. Their flush turns come
+// when they are merged, or have each its own again.
 Status Maintenance::FlushAndWait(const std::vector<Region*>& regions) {
-  RETURN_IF_ERROR(deps_.queue->RunAlone([this, &regions] {
-    for (Region* region : regions) {
-      region->SwitchMemstore();
-      CountGrowth(region);
-    }
-    return Status();
-  }));
-  deps_.gate->Update();
+  bool all_switched = false;
   Status first_error;
-  for (Region* region : regions) {
-    const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
-    if (first_error.ok()) first_error = status;
+  while (!all_switched && first_error.ok()) {
+    all_switched = true;
+    RETURN_IF_ERROR(deps_.queue->RunAlone([&] {
+      for (Region* region : regions) {
+        all_switched &= !region->shares_memstore();
+        region->SwitchMemstore();
+        CountGrowth(region);
+      }
+      return Status();
+    }));
+    deps_.gate->Update();
+    for (Region* region : regions) {
+      const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
+      if (first_error.ok()) first_error = status;
+    }
   }
   return first_error;
+}
+
+Status Maintenance::FlushInTurn(Region& region) {
+  return deps_.flusher->FlushInTurn(region, [this, &region] { AfterFlush(&region); });
 }
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {

@@ -61,6 +61,10 @@ class Maintenance {
     BackgroundJobs* jobs = nullptr;
     /// Splits a region at its middle row (Splitter::SplitInMiddle).
     std::function<Status(const Region&)> split;
+    /// Whether a region is to be merged with a neighbour (RegionMerger::IsDue).
+    std::function<bool(const Region&)> is_too_small;
+    /// Merges it (RegionMerger::MergeIfDue).
+    std::function<Status(const Region&)> merge_with_neighbour;
     Tuning tuning;
   };
   /// Requires: the regions are those that recovery found.
@@ -72,7 +76,9 @@ class Maintenance {
   void Prepare(Region& region) { MakeTasks(&region); }
   /// The parts are in the place of the region, which is retired. Threads: the commit leader.
   void Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts);
-  /// Schedules what a part of a split region needs.
+  /// The region has another memstore that takes writes. Threads: the commit leader.
+  void MemstoreChanged(Region& region) { CountGrowth(&region); }
+  /// Schedules what a part of a split region needs, or one that regions became.
   void Begin(Region& region);
   /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,
   /// and schedules a flush of every waiting one. Called once, before anything is committed.
@@ -89,6 +95,8 @@ class Maintenance {
   /// Switches and flushes the memstores of `regions` and waits for it. Threads: any.
   Status Flush(const std::vector<std::shared_ptr<Region>>& regions);
   Status Flush(const std::vector<Region*>& regions);
+  /// Flushes the memstores that wait already. Requires: the caller has the region's flush turn.
+  Status FlushInTurn(Region& region);
   /// Flushes and compacts the region and waits for it. Threads: any.
   Status Compact(const std::shared_ptr<Region>& region);
   /// Removes the log segments that no region needs. Threads: any.
@@ -112,7 +120,9 @@ class Maintenance {
   void MergeInBackground(Region* region);
   void MergeEnded(Region* region, std::string_view what, const Status& status);
   void RewriteInBackground();
-  void SplitInBackground(Region* region);
+  bool IsTooLarge(const Region& region) const;
+  void ScheduleResize(Region* region);
+  void ResizeInBackground(Region* region);
   static void ScheduleOverlaps(Region* region);
   void FindOverlapsInBackground(Region* region);
   void DropInBackground();

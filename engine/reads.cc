@@ -10,8 +10,8 @@
 
 namespace tandem::engine {
 
-// A region that is split meanwhile has no rows any more: the table, which has its parts by then, is
-// found again.
+// A region that is split or merged meanwhile has no rows any more: the table, which has what it
+// became by then, is found again.
 Result<TableView> EngineImpl::PinRegions(std::string_view name, std::string_view first,
                                          std::optional<std::string_view> last) {
   while (true) {

@@ -138,10 +138,10 @@ std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
                                                  const compaction::MergePolicy& policy) {
   Inputs inputs{.version = WithoutMemstores(*region.version())};
   const RegionRuns runs = RunsOf(inputs.version);
-  const std::optional<compaction::RunRange> range = compaction::PickMerge(runs.described, policy);
-  if (!range.has_value()) return std::nullopt;
-  inputs.first = runs.firsts[range->first];
-  inputs.end = runs.firsts[range->end];
+  const std::optional<compaction::RunRange> picked = compaction::PickMerge(runs.described, policy);
+  if (!picked.has_value()) return std::nullopt;
+  inputs.Take(runs, WidenedToWhole(inputs.version, runs, *picked));
+  if (BytesOf(inputs.slices()) > policy.bytes_max) return std::nullopt;
   return inputs;
 }
 
@@ -228,11 +228,10 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
     }
   }
   if (!run.has_value()) return std::nullopt;
-  const std::vector<FileSlice>& files = inputs.version.files;
-  const auto is_of_run = [&](const FileSlice& slice) { return slice.run == *run; };
-  const auto first = std::find_if(files.begin(), files.end(), is_of_run);
-  inputs.first = static_cast<size_t>(first - files.begin());
-  inputs.end = static_cast<size_t>(std::find_if_not(first, files.end(), is_of_run) - files.begin());
+  const RegionRuns runs = RunsOf(inputs.version);
+  size_t broken = 0;
+  while (inputs.version.files[runs.firsts[broken]].run != *run) ++broken;
+  inputs.Take(runs, WidenedToWhole(inputs.version, runs, {broken, broken + 1}));
   return inputs;
 }
 

@@ -93,6 +93,10 @@ class Compactor {
   struct Inputs {
     RegionVersion version;
     size_t first = 0, end = 0;
+    void Take(const RegionRuns& runs, compaction::RunRange range) {
+      first = runs.firsts[range.first];
+      end = runs.firsts[range.end];
+    }
     std::span<const FileSlice> slices() const {
       return std::span(version.files).subspan(first, end - first);
     }

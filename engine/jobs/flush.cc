@@ -163,13 +163,13 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
 
 Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
   RegionJobLock turn(region, Region::Work::kFlush);
-  return FlushWaiting(region, flushed);
+  return FlushInTurn(region, flushed);
 }
 
 Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
   // The loop finds a memstore that began to wait after the flushing thread looked last.
   while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
-    const Status status = Guarded([&] { return FlushWaiting(region, flushed); });
+    const Status status = Guarded([&] { return FlushInTurn(region, flushed); });
     region.End(Region::Work::kFlush);
     RETURN_IF_ERROR(status);
   }
@@ -188,7 +188,7 @@ void Flusher::Forget(const Region& region) {
   }
 }
 
-Status Flusher::FlushWaiting(Region& region, const std::function<void()>& flushed) {
+Status Flusher::FlushInTurn(Region& region, const std::function<void()>& flushed) {
   while (true) {
     ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region));
     if (!had_one) return {};

@@ -33,6 +33,8 @@ class Flusher {
   /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; memstores
   /// that were not flushed still wait.
   Status Flush(Region& region, const std::function<void()>& flushed);
+  /// The same. Requires: the caller has the region's flush turn.
+  Status FlushInTurn(Region& region, const std::function<void()>& flushed);
   /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
   /// Deletes what was written for the region and not installed. Requires: the caller has the
@@ -40,7 +42,6 @@ class Flusher {
   void Forget(const Region& region) EXCLUDES(mutex_);
 
  private:
-  Status FlushWaiting(Region& region, const std::function<void()>& flushed);
   Result<bool> FlushOldest(Region& region);
   Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version);
   Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version);

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "engine/region/region_runs.h"
+#include "engine/region/slice_keys.h"
 
 namespace tandem::engine {
 namespace {
@@ -31,15 +32,6 @@ uint64_t CountBelow(std::span<const std::string_view> keys, std::string_view key
 Result<uint32_t> CutOf(const FileSlice& slice, std::string_view key) {
   ASSIGN_OR_RETURN(const uint32_t at, slice.file->store().LowerBound(key));
   return std::clamp(at, slice.low, slice.high);
-}
-
-Result<std::string> KeyAt(format::StoreFile& file, uint32_t ordinal) {
-  ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
-  ASSIGN_OR_RETURN(const uint32_t block, carrier->BlockOf(ordinal));
-  ASSIGN_OR_RETURN(const format::RowBlockRef rows, carrier->ReadRows(block));
-  std::string key;
-  RETURN_IF_ERROR(rows->AppendKey(ordinal - rows->first(), &key));
-  return key;
 }
 
 SideSize SizeOf(std::span<const FileSlice> files) {
@@ -152,6 +144,15 @@ Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
     sides.right.bytes += memstore->size_bytes() - left_bytes;
   }
   return sides;
+}
+
+SideSize SizeOf(const RegionVersion& version) {
+  SideSize size = SizeOf(std::span(version.files));
+  for (const auto& memstore : version.memstores) {
+    size.rows += KeysOf(version, *memstore).size();
+    size.bytes += memstore->size_bytes();
+  }
+  return size;
 }
 
 }  // namespace tandem::engine

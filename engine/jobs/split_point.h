@@ -33,5 +33,7 @@ Result<std::string> FindMiddle(const RegionVersion& version);
 /// Both require: the key is inside the region's range. Errors: those of reading.
 Result<CutFiles> CutFilesAt(const RegionVersion& version, std::string_view key);
 Result<Sides> SidesOf(const RegionVersion& version, std::string_view key);
+/// What the region holds, memstores included.
+SideSize SizeOf(const RegionVersion& version);
 
 }  // namespace tandem::engine

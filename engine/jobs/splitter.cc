@@ -88,11 +88,13 @@ format::RegionRecord HalfOf(const Region& region, std::span<const FileSlice> fil
 struct Splitter::Cut {
   const std::shared_ptr<Region>& region;
   std::string_view key;
+  Cause cause = Cause::kAsked;
   CutFiles files = {};
   std::array<std::shared_ptr<Region>, 2> halves = {};
 };
 
-Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& options) {
+Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& options,
+                                    Cause cause) {
   while (true) {
     const std::shared_ptr<const Table> table = deps_.regions->Find(name);
     if (table == nullptr) return TableNotFound(name);
@@ -104,18 +106,18 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
     // Before the region is flushed: one that has to stay too large is tried after each flush.
     RETURN_IF_ERROR(CheckMayGrow(*table));
     if (options.dry_run) return result;
-    const Status status = Guarded([&] { return Divide(region, &result); });
+    const Status status = Guarded([&] { return Divide(region, cause, &result); });
     if (status.ok()) return result;
-    // It was split by another thread. The parts of it are looked at again.
+    // It was split or merged by another thread. What came of it is looked at again.
     if (!region->is_retired() || options.region_id != 0) return status;
   }
 }
 
 Status Splitter::SplitInMiddle(const Region& region) {
-  return Split(region.table().name, {.region_id = region.id().value}).status();
+  return Split(region.table().name, {.region_id = region.id().value}, Cause::kSize).status();
 }
 
-Status Splitter::Divide(const std::shared_ptr<Region>& region, SplitResult* result) {
+Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, SplitResult* result) {
   LoggingHold logs_everything;
   RETURN_IF_ERROR(deps_.queue->RunAlone([&] {
     RETURN_IF_ERROR(deps_.health->CheckWritable());
@@ -123,11 +125,11 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, SplitResult* resu
     return Status();
   }));
   RETURN_IF_ERROR(deps_.flush(*region));
-  Cut cut{.region = region, .key = result->key};
+  Cut cut{.region = region, .key = result->key, .cause = cause};
   {
     const RegionJobLock merges = deps_.compactor->Pause(*region);
     const RegionJobLock flushes(*region, Region::Work::kFlush);
-    if (region->is_retired()) return Status::NotFound(region->Describe() + " was split already");
+    if (region->is_retired()) return Status::NotFound(region->Describe() + " is gone already");
     ASSIGN_OR_RETURN(cut.files, CutFilesAt(*region->version(), cut.key));
     RETURN_IF_ERROR(Commit(&cut));
     const Status exchanged = deps_.queue->RunAlone([&] {
@@ -161,6 +163,7 @@ Status Splitter::Commit(Cut* cut) {
     left.id = format::RegionId(edit->counters->next_region_id++);
     right.id = format::RegionId(edit->counters->next_region_id++);
     left.end_key = right.start_key = cut->key;
+    right.start_by_size = cut->cause == Cause::kSize;
     cut->halves = {deps_.regions->NewRegion(left, cut->region->shared_table()),
                    deps_.regions->NewRegion(right, cut->region->shared_table())};
     for (const auto& half : cut->halves) deps_.prepare(*half);
@@ -179,7 +182,7 @@ void Splitter::Exchange(Cut* cut) {
   cut->halves[0]->Inherit(*former, std::move(cut->files.left));
   cut->halves[1]->Inherit(*former, std::move(cut->files.right));
   const std::shared_ptr<const Table> table = deps_.regions->Find(cut->region->table().id);
-  deps_.regions->Replace(RegionSet::WithParts(*table, cut->region, cut->halves));
+  deps_.regions->Replace(RegionSet::With(*table, {&cut->region, 1}, cut->halves));
   cut->region->Retire();
   deps_.applier->ForgetTables();
   deps_.replaced(*cut->region, cut->halves);

@@ -61,14 +61,19 @@ class Splitter {
   explicit Splitter(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
   /// See Database::Split. Errors: those of it.
-  Result<SplitResult> Split(std::string_view table, const SplitOptions& options);
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options) {
+    return Split(table, options, Cause::kAsked);
+  }
   /// Splits the region at its middle row. Errors: as Split; kNotFound if it was split meanwhile.
   Status SplitInMiddle(const Region& region);
 
  private:
   struct Cut;
 
-  Status Divide(const std::shared_ptr<Region>& region, SplitResult* result);
+  // Why a region is split.
+  enum class Cause : uint8_t { kAsked, kSize };
+  Result<SplitResult> Split(std::string_view table, const SplitOptions& options, Cause cause);
+  Status Divide(const std::shared_ptr<Region>& region, Cause cause, SplitResult* result);
   Status Commit(Cut* cut);
   void Exchange(Cut* cut);
 

@@ -3,6 +3,7 @@
 #include "engine/region/region.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace tandem::engine {
@@ -14,12 +15,28 @@ std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
   return numbers;
 }
 
+namespace {
+
+// A pair of a neighbour tells which file is older for the rows there; where both files have rows
+// here, their order in the list says the same.
+bool AreInOrder(std::span<const FileSlice> files, const Overlaps::Key& pair) {
+  const auto place = [&files](format::FileNumber number) {
+    return std::find_if(files.begin(), files.end(), [number](const FileSlice& slice) {
+      return slice.file->store().number() == number;
+    });
+  };
+  return place(pair.older) < place(pair.newer);
+}
+
+}  // namespace
+
 Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
                base::MemoryAccount* account, uint32_t chain_cells_max)
     : id_(record.id),
       table_(std::move(table)),
       start_key_(record.start_key),
       end_key_(record.end_key),
+      start_by_size_(record.start_by_size),
       account_(account),
       chain_cells_max_(chain_cells_max),
       active_(std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_)),
@@ -49,12 +66,51 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 }
 
 bool Region::SwitchMemstore() {
-  if (active_->empty()) return false;
-  auto fresh = std::make_shared<Memstore>(table_, account_, active_->row_count(), chain_cells_max_);
-  Update([&fresh](RegionVersion* version) { version->memstores.push_back(fresh); });
-  active_ = std::move(fresh);
-  unlogged_.Switched(flushed_through());
+  if (active_->empty() || shares_memstore_) return false;
+  SwitchTo(std::make_shared<Memstore>(table_, account_, active_->row_count(), chain_cells_max_));
   return true;
+}
+
+// An empty memstore has nothing to wait for.
+void Region::SwitchTo(std::shared_ptr<Memstore> next) {
+  Update([&](RegionVersion* version) {
+    if (active_->empty()) version->memstores.pop_back();
+    version->memstores.push_back(next);
+  });
+  active_ = std::move(next);
+  unlogged_.Switched(flushed_through());
+}
+
+void Region::ShareMemstore(Region& other) {
+  auto shared = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  SwitchTo(shared);
+  other.SwitchTo(std::move(shared));
+  shares_memstore_ = other.shares_memstore_ = true;
+}
+
+// Both leave the shared memstore, since each will flush its part of it alone.
+void Region::EndSharing(Region& other) {
+  auto own = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  auto others = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  SwitchTo(std::move(own));
+  other.SwitchTo(std::move(others));
+  shares_memstore_ = other.shares_memstore_ = false;
+}
+
+void Region::Unite(const Region& left, const Region& right, std::vector<FileSlice> files) {
+  Overlaps::Pairs pairs;
+  for (const Region* part : {&left, &right}) {
+    const std::shared_ptr<const RegionVersion> former = part->version();
+    if (former->overlaps == nullptr) continue;
+    pairs.insert(former->overlaps->pairs().begin(), former->overlaps->pairs().end());
+  }
+  std::erase_if(pairs, [&files](const auto& pair) { return !AreInOrder(files, pair.first); });
+  Update([&](RegionVersion* version) {
+    version->files = std::move(files);
+    if (!pairs.empty()) version->overlaps = WithPairs(nullptr, std::move(pairs));
+    version->memstores.assign(1, left.active_);
+  });
+  active_ = left.active_;
 }
 
 void Region::Inherit(const RegionVersion& former, std::vector<FileSlice> files) {
@@ -77,6 +133,7 @@ void Region::Retire() {
     version->memstores.assign(1, empty);
   });
   active_ = std::move(empty);
+  shares_memstore_ = false;
 }
 
 int64_t Region::TakeGrowth() {
@@ -137,6 +194,7 @@ format::RegionRecord RecordOf(const Region& region, const RegionVersion& version
   record.start_key = region.start_key();
   record.end_key = region.end_key();
   record.flushed_through = flushed_through;
+  record.start_by_size = region.start_by_size();
   for (const FileSlice& slice : version.files) {
     record.files.push_back({.file = slice.file->store().number(),
                             .run = slice.run,

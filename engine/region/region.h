@@ -29,17 +29,17 @@ struct RegionTasks {
   using Work = std::function<void()>;
   /// As BackgroundTask.
   RegionTasks(BackgroundJobs* jobs, Work flush_work, Work merge_work, Work overlaps_work,
-              Work split_work)
+              Work resize_work)
       : flush(jobs, base::Priority::kHigh, std::move(flush_work)),
         merge(jobs, base::Priority::kLow, std::move(merge_work)),
         overlaps(jobs, base::Priority::kHigh, std::move(overlaps_work)),
-        split(jobs, base::Priority::kLow, std::move(split_work)) {}
+        resize(jobs, base::Priority::kLow, std::move(resize_work)) {}
 
   BackgroundTask flush;
   BackgroundTask merge;  // And rewrite damaged files.
   // It takes a fraction of the flush before it, and queries are faster after it.
   BackgroundTask overlaps;
-  BackgroundTask split;
+  BackgroundTask resize;  // Splits the region, or merges it with a neighbour.
 };
 
 /// Threads: any, unless said otherwise.
@@ -55,6 +55,8 @@ class Region {
   const std::shared_ptr<const format::TableRecord>& shared_table() const { return table_; }
   const std::string& start_key() const { return start_key_; }
   const std::string& end_key() const { return end_key_; }
+  /// See RegionRecord.
+  bool start_by_size() const { return start_by_size_; }
 
   /// The current version, pinned. A reader that meets one of a retired region finds the table
   /// again.
@@ -66,8 +68,23 @@ class Region {
   /// The memstore that takes writes. Threads: the commit leader.
   Memstore* active() { return active_.get(); }
   /// Replaces it with an empty memstore, so that the old one waits for its flush; does nothing if
-  /// it is empty. Returns whether it was replaced. Threads: the commit leader.
+  /// it is empty, or shared with another region. Returns whether it was replaced. Threads: the
+  /// commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
+  /// From now on both regions add their operations to one memstore, which is not switched until
+  /// EndSharing, or until both retire. What they had waits for its flush. Requires: neither shares
+  /// one. Threads: the commit leader. If it throws, neither does.
+  void ShareMemstore(Region& other) EXCLUDES(mutex_);
+  /// Each has a memstore of its own again. The shared one waits for its flush in both. Threads: the
+  /// commit leader. If it throws, the database must take no more writes.
+  void EndSharing(Region& other) EXCLUDES(mutex_);
+  /// Whether SwitchMemstore would do nothing. Threads: the commit leader.
+  bool shares_memstore() const { return shares_memstore_; }
+  /// Takes over what `files` hold, and the memstore that `left` and `right` share, which are the
+  /// parts of this region. Requires: no other thread sees this region; nothing else is in their
+  /// memstores. Threads: the commit leader.
+  void Unite(const Region& left, const Region& right, std::vector<FileSlice> files)
+      EXCLUDES(mutex_);
   /// Takes over what `files` hold and what the memstores of `former`, a version of the region that
   /// this one is a part of, hold of its keys. Those memstores wait for their flush. Requires: no
   /// other thread sees this region. Threads: the commit leader.
@@ -114,17 +131,20 @@ class Region {
   void End(Work work) EXCLUDES(mutex_);
 
  private:
+  void SwitchTo(std::shared_ptr<Memstore> next) EXCLUDES(mutex_);
   bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
 
   const format::RegionId id_;
   const std::shared_ptr<const format::TableRecord> table_;
   const std::string start_key_, end_key_;
+  const bool start_by_size_;
   base::MemoryAccount* const account_;
   const uint32_t chain_cells_max_;
   std::unique_ptr<RegionTasks> tasks_;
   // The commit leader's.
   std::shared_ptr<Memstore> active_;  // Also the version's last memstore.
   uint64_t counted_bytes_ = 0;        // Of the active memstore, as TakeGrowth saw it.
+  bool shares_memstore_ = false;      // The active one, with a neighbour.
   Unlogged unlogged_;
 
   std::atomic<bool> merges_fail_{false};  // Relaxed: it orders nothing.

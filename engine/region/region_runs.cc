@@ -1,6 +1,8 @@
 // The files of a run are adjacent in a version.
 #include "engine/region/region_runs.h"
 
+#include <algorithm>
+
 namespace tandem::engine {
 namespace {
 
@@ -44,6 +46,39 @@ size_t RunCount(const RegionVersion& version) {
   size_t count = 0;
   for (size_t i = 0; i < version.files.size(); ++i) count += BeginsRun(version, i);
   return count;
+}
+
+compaction::RunRange WidenedToWhole(const RegionVersion& version, const RegionRuns& runs,
+                                    compaction::RunRange range) {
+  auto min = format::kSequenceMax;
+  auto max = format::SequenceNumber(0);
+  // The runs [first, end) are taken in.
+  const auto add = [&](size_t first, size_t end) {
+    for (size_t i = runs.firsts[first]; i < runs.firsts[end]; ++i) {
+      const format::FileStatistics& statistics = version.files[i].file->store().statistics();
+      min = std::min(min, statistics.min_sequence);
+      max = std::max(max, statistics.max_sequence);
+    }
+  };
+  const auto overlaps = [&](size_t run) {
+    const auto files =
+        std::span(version.files).subspan(runs.firsts[run], runs.firsts[run + 1] - runs.firsts[run]);
+    return std::any_of(files.begin(), files.end(), [&](const FileSlice& slice) {
+      const format::FileStatistics& statistics = slice.file->store().statistics();
+      return run < range.first ? statistics.max_sequence >= min : statistics.min_sequence <= max;
+    });
+  };
+  add(range.first, range.end);
+  for (bool widened = true; widened;) {
+    const compaction::RunRange before = range;
+    size_t first = 0, end = runs.described.size();
+    while (first < range.first && !overlaps(first)) ++first;
+    while (end > range.end && !overlaps(end - 1)) --end;
+    range = {first, end};
+    add(range.first, range.end);
+    widened = range != before;
+  }
+  return range;
 }
 
 }  // namespace tandem::engine

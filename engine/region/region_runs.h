@@ -22,6 +22,12 @@ uint64_t ShareOf(const FileSlice& slice, uint64_t of_file);
 /// The bytes of files, each by its share.
 uint64_t BytesOf(std::span<const FileSlice> files);
 
+/// The fewest runs around `range` that hold operations from before all later runs and after all
+/// earlier ones. Runs of a region that was two may not: one file of them would overlap others in
+/// sequence.
+compaction::RunRange WidenedToWhole(const RegionVersion& version, const RegionRuns& runs,
+                                    compaction::RunRange range);
+
 RegionRuns RunsOf(const RegionVersion& version);
 size_t RunCount(const RegionVersion& version);
 

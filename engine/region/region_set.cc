@@ -26,6 +26,7 @@ void MemstoreSum::Add(const RegionVersion& region) {
   for (const auto& memstore : region.memstores) {
     const bool is_waiting = memstore != region.memstores.back();
     if (is_waiting && !waiting_.insert(memstore.get()).second) continue;
+    if (!is_waiting && std::exchange(active_, memstore.get()) == memstore.get()) continue;
     bytes_ += memstore->size_bytes();
   }
 }
@@ -56,13 +57,15 @@ std::shared_ptr<Region> RegionSet::NewRegion(
   return std::make_shared<Region>(record, std::move(table), account_, chain_cells_max_);
 }
 
-std::shared_ptr<const Table> RegionSet::WithParts(const Table& table,
-                                                  const std::shared_ptr<Region>& region,
-                                                  std::span<const std::shared_ptr<Region>> parts) {
+std::shared_ptr<const Table> RegionSet::With(const Table& table,
+                                             std::span<const std::shared_ptr<Region>> before,
+                                             std::span<const std::shared_ptr<Region>> after) {
   auto changed = std::make_shared<Table>(table);
-  const auto place = std::find(changed->regions.begin(), changed->regions.end(), region);
-  changed->regions.insert(changed->regions.erase(place), parts.begin(), parts.end());
-  changed->retired.push_back(region);
+  std::vector<std::shared_ptr<Region>>& regions = changed->regions;
+  const auto first = std::find(regions.begin(), regions.end(), before.front());
+  const auto place = regions.erase(first, first + static_cast<ptrdiff_t>(before.size()));
+  regions.insert(place, after.begin(), after.end());
+  changed->retired.insert(changed->retired.end(), before.begin(), before.end());
   return changed;
 }
 

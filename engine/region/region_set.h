@@ -23,7 +23,7 @@ namespace tandem::engine {
 struct Table {
   std::shared_ptr<const format::TableRecord> record;
   std::vector<std::shared_ptr<Region>> regions;  ///< By start key; they tile the key space.
-  /// Regions that were split. Background tasks may still refer to them.
+  /// Regions that were split or merged. Background tasks may still refer to them.
   std::vector<std::shared_ptr<Region>> retired = {};
 
   /// The region that holds `row`.
@@ -37,7 +37,8 @@ struct Table {
 };
 
 /// Threads: any.
-/// Adds up the memstores of regions. One that the parts of a split region share counts once.
+/// Adds up the memstores of regions, neighbours one after the other. One that several share counts
+/// once.
 class MemstoreSum {
  public:
   void Add(const RegionVersion& region);
@@ -45,7 +46,8 @@ class MemstoreSum {
 
  private:
   uint64_t bytes_ = 0;
-  std::unordered_set<const Memstore*> waiting_;  // Only these can be shared.
+  std::unordered_set<const Memstore*> waiting_;
+  const Memstore* active_ = nullptr;  // Of the region before, which may be about to be merged.
 };
 
 class RegionSet {
@@ -71,11 +73,11 @@ class RegionSet {
     Add(Prepare(table, std::move(regions)));
   }
 
-  /// The table with the regions `parts` in the place of `region`, which is retired in it. Requires:
-  /// the parts, by start key, tile the region; it is one of the table's.
-  static std::shared_ptr<const Table> WithParts(const Table& table,
-                                                const std::shared_ptr<Region>& region,
-                                                std::span<const std::shared_ptr<Region>> parts);
+  /// The table with the regions `after` in the place of `before`, which are retired in it.
+  /// Requires: both, by start key, tile the same keys; `before` are neighbours in the table.
+  static std::shared_ptr<const Table> With(const Table& table,
+                                           std::span<const std::shared_ptr<Region>> before,
+                                           std::span<const std::shared_ptr<Region>> after);
   /// An empty region of the table.
   std::shared_ptr<Region> NewRegion(const format::RegionRecord& record,
                                     std::shared_ptr<const format::TableRecord> table) const;

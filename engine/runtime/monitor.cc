@@ -86,6 +86,11 @@ void Monitor::Split(const RegionSplitEvent& event) {
   Tell([&event](EventListener& listener) { listener.OnRegionSplit(event); });
 }
 
+void Monitor::Merged(const RegionMergeEvent& event) {
+  Add(region_merges_);
+  Tell([&event](EventListener& listener) { listener.OnRegionsMerged(event); });
+}
+
 void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   event.micros = static_cast<uint64_t>(NowMicros() - began_micros);
   Add(overlap_pairs_, event.pairs);
@@ -136,6 +141,7 @@ Statistics Monitor::Counters() const {
   statistics.failed_flushes = value(failed_flushes_);
   statistics.compactions = value(compactions_);
   statistics.region_splits = value(region_splits_);
+  statistics.region_merges = value(region_merges_);
   statistics.compacted_rows = value(compacted_rows_);
   statistics.compacted_bytes = value(compacted_bytes_);
   statistics.compaction_micros = value(compaction_micros_);

@@ -34,6 +34,7 @@ class Monitor {
   Status RunFlush(FlushEvent* event, const std::function<Status()>& work);
   Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
   void Split(const RegionSplitEvent& event);
+  void Merged(const RegionMergeEvent& event);
   /// `began_micros`: NowMicros() when the building began.
   void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
 
@@ -76,7 +77,8 @@ class Monitor {
   Counter freed_bytes_{0}, freeing_micros_{0};  // Of memstores, by the last flushes.
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
-  Counter broken_sections_{0}, rewritten_files_{0}, region_splits_{0};
+  Counter broken_sections_{0}, rewritten_files_{0};
+  Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};
   Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
 };

@@ -32,7 +32,8 @@ bool Contains(const format::FileStatistics& outer, format::SequenceNumber min,
   return outer.min_sequence <= min && max <= outer.max_sequence;
 }
 
-bool KeysOverlap(const format::FileStatistics& a, const format::FileStatistics& b) {
+template <typename OtherFile>  // Its statistics, or its record.
+bool KeysOverlap(const format::FileStatistics& a, const OtherFile& b) {
   return a.min_key <= b.max_key && b.min_key <= a.max_key;
 }
 
@@ -190,14 +191,12 @@ RegionPlan SalvagePlanner::PlanOf(const format::RegionRecord& region) const {
 }
 
 void SalvagePlanner::PlaceAll(std::vector<const Orphan*> orphans, RegionPlan* plan) {
-  std::vector<const Orphan*> taken;  // Ascending, disjoint or of one run.
+  std::vector<const Orphan*> taken;  // Ascending; disjoint in sequences or keys.
   for (const Orphan* orphan : orphans) {
     const format::FileStatistics& own = orphan->statistics;
     const auto overlaps = [&](const Orphan* other) {
       const format::FileStatistics& before = other->statistics;
-      const bool same_run = before.min_sequence == own.min_sequence &&
-                            before.max_sequence == own.max_sequence && !KeysOverlap(before, own);
-      return before.max_sequence >= own.min_sequence && !same_run;
+      return before.max_sequence >= own.min_sequence && KeysOverlap(before, own);
     };
     const auto other = std::find_if(taken.begin(), taken.end(), overlaps);
     if (other == taken.end()) {
@@ -216,10 +215,11 @@ void SalvagePlanner::Place(const Orphan& orphan, RegionPlan* plan) {
   const OrphanRule rule = RuleFor(orphan.table);
   if (ReplaceMissing(orphan, plan)) return;
   for (const PlannedFile& file : plan->files) {
-    const auto& [min, max] =
-        std::pair(file.record != nullptr ? file.record->min_sequence : own.min_sequence,
-                  file.record != nullptr ? file.record->max_sequence : own.min_sequence);
-    if (file.record == nullptr || max < own.min_sequence || own.max_sequence < min) continue;
+    const format::FileRecord* const record = file.record;
+    if (record == nullptr || record->max_sequence < own.min_sequence ||
+        own.max_sequence < record->min_sequence || !KeysOverlap(own, *record)) {
+      continue;
+    }
     return Note(orphan, "not copied: " + file.name + " of the catalog holds the same rows");
   }
   if (rule != OrphanRule::kAll && own.min_sequence <= plan->flushed_through) {

@@ -3,7 +3,7 @@
 //
 // A file that the catalog does not name can be what a merge left, what a merge was writing, or data
 // whose catalog edit is lost. Sequence numbers decide: a merge's output spans those of its inputs;
-// all other files of a region are disjoint.
+// of all other files of a region, those that share keys are disjoint.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,8 @@ struct RegionTag {
     kStartKey = 5,
     kEndKey = 7,
     kFlushedThrough = 9,
-    kReference = 11
+    kReference = 11,
+    kStartBySize = 12
   };
 };
 struct ReferenceTag {
@@ -369,6 +370,7 @@ std::string EncodeRegion(const RegionRecord& region) {
   for (const FileReference& reference : region.files) {
     AppendField(&out, RegionTag::kReference, EncodeReference(reference));
   }
+  if (region.start_by_size) AppendNumberField(&out, RegionTag::kStartBySize, 1);
   return out;
 }
 
@@ -394,6 +396,9 @@ Result<RegionRecord> DecodeRegion(std::string_view bytes) {
         break;
       case RegionTag::kReference:
         AddReference(&fields, &region);
+        break;
+      case RegionTag::kStartBySize:
+        region.start_by_size = fields.Number(1) == 1;
         break;
       default:
         fields.Unknown();

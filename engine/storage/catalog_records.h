@@ -48,6 +48,9 @@ struct RegionRecord {
   SequenceNumber flushed_through;  ///< Every operation up to it is in `files`; replay skips them.
   /// The runs in sequence order, the oldest first; the files of a run in key order.
   std::vector<FileReference> files;
+  /// The region begins where it does because a larger one was split for its size: nobody asked for
+  /// this border, so it may go.
+  bool start_by_size = false;
 };
 
 struct SegmentRecord {

@@ -1,11 +1,16 @@
 // The shape of the regions, then each file once, then the reads.
 #include "engine/verify/view.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/region/slice_keys.h"
 #include "engine/verify/blocks.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/reads.h"
@@ -32,35 +37,58 @@ void VerifyTiling(const TableView& view, Findings* findings) {
   if (!end.empty()) findings->Add("no region holds the keys from " + base::Quote(end) + " on");
 }
 
-/// Checks that the rows of a slice can be in its region.
-void VerifyBounds(const RegionVersion& region, const FileSlice& slice, Findings* findings) {
-  const format::StoreFile& file = slice.file->store();
-  if (slice.low >= slice.high || slice.high > file.row_count()) {
-    findings->Add("rows " + std::to_string(slice.low) + " to " + std::to_string(slice.high) +
-                  " of a file of " + std::to_string(file.row_count()));
-  }
-  const bool whole = slice.low == 0 && slice.high == file.row_count();
-  const format::FileStatistics& statistics = file.statistics();
-  if (whole && (statistics.min_key < region.start_key ||
-                (!region.end_key.empty() && statistics.max_key >= region.end_key))) {
-    findings->Add("keys " + base::Quote(statistics.min_key) + " to " +
-                  base::Quote(statistics.max_key) + " pass the bounds of region " +
-                  std::to_string(region.id.value));
-  }
+std::string RowsText(uint32_t low, uint32_t high) {
+  return "rows " + std::to_string(low) + " to " + std::to_string(high);
 }
 
-/// Sources are ordered by sequence, and files of one run do not overlap in keys.
+/// The keys of a slice; nullopt where it has no rows, or they cannot be read, which is a finding
+/// elsewhere.
+std::optional<SliceKeys> CheckedKeysOf(const FileSlice& slice, Findings* findings) {
+  const format::StoreFile& file = slice.file->store();
+  if (slice.low >= slice.high || slice.high > file.row_count()) {
+    findings->Add(RowsText(slice.low, slice.high) + " of a file of " +
+                  std::to_string(file.row_count()));
+    return std::nullopt;
+  }
+  Result<SliceKeys> keys = KeysOf(slice);
+  if (!keys.has_value()) return std::nullopt;
+  return *std::move(keys);
+}
+
+/// The slice has the rows of its file that lie in the region, and no other.
+void VerifyBounds(const RegionVersion& region, const FileSlice& slice, const SliceKeys& keys,
+                  Findings* findings) {
+  format::StoreFile& file = slice.file->store();
+  if (!region.MayHold(keys.min) || !region.MayHold(keys.max)) {
+    findings->Add("keys " + base::Quote(keys.min) + " to " + base::Quote(keys.max) +
+                  " pass the bounds of region " + std::to_string(region.id.value));
+    return;
+  }
+  if (slice.low == 0 && slice.high == file.row_count()) return;
+  const Result<uint32_t> low = file.LowerBound(region.start_key);
+  Result<uint32_t> high = file.row_count();
+  if (!region.end_key.empty()) high = file.LowerBound(region.end_key);
+  // Damage in the block index is a finding elsewhere.
+  if (!low.has_value() || !high.has_value()) return;
+  if (*low == slice.low && *high == slice.high) return;
+  findings->Add(RowsText(slice.low, slice.high) + " in region " + std::to_string(region.id.value) +
+                ", which " + RowsText(*low, *high) + " lie in");
+}
+
+/// Of two files that share keys in their region, all operations of the later one in the list are
+/// newer; files of one run share none.
 void VerifyOrder(const FileSlice& before, const FileSlice& slice, Findings* findings) {
+  if (before.run == slice.run) {
+    findings->Add("overlaps " + before.file->store().blocks().file().name() +
+                  ", of the same run, in keys");
+    return;
+  }
   const format::FileStatistics& older = before.file->store().statistics();
   const format::FileStatistics& newer = slice.file->store().statistics();
-  if (before.run == slice.run) {
-    if (older.max_key >= newer.min_key && newer.max_key >= older.min_key) {
-      findings->Add("overlaps the file before it, of the same run, in keys");
-    }
-  } else if (older.max_sequence >= newer.min_sequence) {
-    findings->Add(Mismatch("its first sequence, above that of the file before",
-                           older.max_sequence.value + 1, newer.min_sequence.value));
-  }
+  if (older.max_sequence < newer.min_sequence) return;
+  findings->Add(
+      Mismatch("its first sequence, above those of " + before.file->store().blocks().file().name(),
+               older.max_sequence.value + 1, newer.min_sequence.value));
 }
 
 Status VerifyStoreFile(format::StoreFile* file, bool deep, Findings* findings) {
@@ -70,20 +98,48 @@ Status VerifyStoreFile(format::StoreFile* file, bool deep, Findings* findings) {
   return format::VerifyRows(file, deep, findings);
 }
 
+struct PlacedSlice {
+  size_t place = 0;  ///< In the region's list.
+  SliceKeys keys;
+};
+
+/// Compares each slice with those that share keys with it, by walking all in key order.
+void VerifyOrderOf(const RegionVersion& region, std::vector<PlacedSlice> slices,
+                   VerifyReport* report) {
+  std::sort(slices.begin(), slices.end(),
+            [](const PlacedSlice& a, const PlacedSlice& b) { return a.keys.min < b.keys.min; });
+  std::vector<const PlacedSlice*> open;  // They begin before the current one and may reach it.
+  for (const PlacedSlice& slice : slices) {
+    std::erase_if(open, [&](const PlacedSlice* other) { return other->keys.max < slice.keys.min; });
+    for (const PlacedSlice* other : open) {
+      const auto [before, after] = std::minmax(other->place, slice.place);
+      const FileSlice& newer = region.files[after];
+      Findings findings(newer.file->store().blocks().file().name(), report);
+      findings.set_topic({"order", FindingEffect::kAccess});
+      VerifyOrder(region.files[before], newer, &findings);
+    }
+    open.push_back(&slice);
+  }
+}
+
 Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::FileNumber>* verified,
                     VerifyReport* report) {
-  const FileSlice* before = nullptr;
-  for (const FileSlice& slice : region.files) {
+  std::vector<PlacedSlice> placed;
+  for (size_t i = 0; i < region.files.size(); ++i) {
+    const FileSlice& slice = region.files[i];
     format::StoreFile& file = slice.file->store();
     Findings findings(file.blocks().file().name(), report);
     findings.set_topic({"order", FindingEffect::kAccess});
-    VerifyBounds(region, slice, &findings);
-    if (before != nullptr) VerifyOrder(*before, slice, &findings);
-    before = &slice;
+    std::optional<SliceKeys> keys = CheckedKeysOf(slice, &findings);
+    if (keys.has_value()) {
+      VerifyBounds(region, slice, *keys, &findings);
+      placed.push_back({i, *std::move(keys)});
+    }
     if (verified->insert(file.number()).second) {
       RETURN_IF_ERROR(VerifyStoreFile(&file, deep, &findings));
     }
   }
+  VerifyOrderOf(region, std::move(placed), report);
   return {};
 }
 

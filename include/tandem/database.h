@@ -253,6 +253,22 @@ struct SplitResult {
   RegionHalf left, right;  ///< As they were when the call began.
 };
 
+/// Which two neighbours become one region (Database::MergeRegions).
+struct RegionMergeOptions {
+  /// The region that holds this key and the one after it. Empty: see `region_id`.
+  std::string key = {};
+  /// RegionInfo::id of the left one. 0: the one that holds `key`; without a key the two neighbours
+  /// that hold the fewest bytes together.
+  uint64_t region_id = 0;
+  bool dry_run = false;  ///< Changes nothing and returns what the regions hold.
+};
+struct RegionMergeResult {
+  uint64_t region_id = 0;     ///< The region that they became; 0 after a dry run.
+  std::string key;            ///< The first key of the right one: no region begins there any more.
+  RegionHalf left, right;     ///< The regions that are gone, as they were when the call began.
+  bool is_too_large = false;  ///< Together they pass Options::region_bytes_max; in a dry run only.
+};
+
 /// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
@@ -326,6 +342,15 @@ class Database {
   /// kInvalidArgument (the key is not in that region, begins a region already, or is too long; the
   /// region has fewer than two rows; the table has kRegionsMax regions), kReadOnly, those of Flush.
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options = {});
+  /// Makes two neighbouring regions of the table one. Writes no row and no index entry: the region
+  /// takes over their files, and a split that no merge of files followed is undone. Where one of
+  /// the two has rewritten files that both shared, or they share some in too many runs, both are
+  /// compacted first. They are flushed first; readers, snapshots and writers go on. Errors:
+  /// kNotFound (table, region id), kInvalidArgument (the table has one region; the region is the
+  /// last one; the key is not in that region; together they pass Options::region_bytes_max and
+  /// would be split again), kReadOnly, those of Flush and Compact.
+  Result<RegionMergeResult> MergeRegions(std::string_view table,
+                                         const RegionMergeOptions& options = {});
   /// Checks every file of the database against its checksums and the catalog. With `deep` it also
   /// checks that each index equals its rows, both ways, and that forward, reverse and point reads
   /// agree. Damage is a finding, not an error. Threads: readers and writers may run meanwhile.

@@ -58,6 +58,13 @@ struct RegionSplitEvent {
   uint64_t left_id = 0, right_id = 0;
 };
 
+/// Two neighbouring regions became one, which has their files.
+struct RegionMergeEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;
+  uint64_t left_id = 0, right_id = 0;  ///< Which are gone.
+};
+
 /// A writer waits for a flush to free memory or for merges to reduce the runs of a region.
 struct StallEvent {
   std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
@@ -99,6 +106,7 @@ class EventListener {
   virtual void OnCompactionBegin(const CompactionEvent& event);
   virtual void OnCompactionEnd(const CompactionEvent& event);
   virtual void OnRegionSplit(const RegionSplitEvent& event);
+  virtual void OnRegionsMerged(const RegionMergeEvent& event);
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);

@@ -49,7 +49,8 @@ struct Options {
   /// descriptors.
   uint32_t open_files_max = 0;
   /// A region whose files take more bytes is split in two at its middle row, in the background.
-  /// That bounds the largest merge. At least 1 MiB; 0: never.
+  /// That bounds the largest merge. Neighbours that came of such splits, and that together have
+  /// less than a quarter of it left, are merged again. At least 1 MiB; 0: neither happens.
   uint64_t region_bytes_max = 4ull << 30;
   IoBackend io = IoBackend::kAuto;
   /// Verifies store files in the background at this rate, over and over, to find disk decay early;

@@ -59,7 +59,7 @@ struct Statistics {
   uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;
   uint64_t compaction_input_bytes = 0;
   uint64_t failed_flushes = 0, failed_compactions = 0;
-  uint64_t region_splits = 0;
+  uint64_t region_splits = 0, region_merges = 0;
   uint64_t overlap_pairs = 0;    ///< Pairs of files whose shared rows were found.
   uint64_t broken_sections = 0;  ///< Damaged sections that reads do without.
   uint64_t rewritten_files = 0;  ///< Because of such sections.

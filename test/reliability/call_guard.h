@@ -78,6 +78,10 @@ class GuardedEngine final : public engine::Engine {
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override {
     return Within(guard_, [&] { return engine_->Split(table, options); });
   }
+  Result<RegionMergeResult> MergeRegions(std::string_view table,
+                                         const RegionMergeOptions& options) override {
+    return Within(guard_, [&] { return engine_->MergeRegions(table, options); });
+  }
   Result<VerifyReport> Verify(bool deep) override {
     return Within(guard_, [&] { return engine_->Verify(deep); });
   }

@@ -88,6 +88,18 @@ BOOST_AUTO_TEST_CASE(TheBytesAreTheGoldenOnes) {
              "0F 15 01 01 04 03 10 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10");
 }
 
+// As every region was before the field was known.
+BOOST_AUTO_TEST_CASE(ABorderThatWasAskedForHasNoField) {
+  format::RegionRecord region = SampleRegion(1, 1, "m", "");
+  const std::string asked = EncodeRegion(region);
+  BOOST_TEST(Hex(asked) == "01 01 01 03 01 01 05 01 6D 07 00 09 01 00");
+  region.start_by_size = true;
+  const std::string by_size = EncodeRegion(region);
+  BOOST_TEST(Hex(by_size) == Hex(asked) + " 0C 01 01");
+  BOOST_TEST(!DecodeRegion(asked)->start_by_size);
+  BOOST_TEST(DecodeRegion(by_size)->start_by_size);
+}
+
 BOOST_AUTO_TEST_CASE(ASplitIsOneEdit) {
   Catalog catalog = SampleCatalog();
   CatalogEdit edit;
