@@ -54,6 +54,7 @@ void AddRegion(const format::RegionRecord& region, Properties* out) {
   properties[{"region", id, "start"}] = region.start_key;
   properties[{"region", id, "end"}] = region.end_key;
   properties[{"region", id, "flushed_through"}] = Text(region.flushed_through.value);
+  if (region.start_by_size) properties[{"region", id, "start_by_size"}] = "1";
   std::string files;
   for (const std::string& file : ReferenceTexts(region)) {
     files += (files.empty() ? "" : "; ") + file;

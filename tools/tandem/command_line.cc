@@ -35,6 +35,7 @@ struct Arguments {
   FlushOptions flush;
   CompactOptions compact;
   SplitVerbOptions split;
+  MergeRegionsVerbOptions merge_regions;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -323,6 +324,12 @@ void Grammar::AddMaintenance() {
   verb->add_option("--at", split.key, "First key of the right half; default: the middle row");
   verb->add_option("--region", split.region, "Its id, as info shows it; default: the largest");
   verb->add_flag("--dry-run", split.dry_run, "Change nothing, print what the halves would hold");
+  MergeRegionsVerbOptions& merge = arguments_.merge_regions;
+  verb = AddVerb("merge-regions", &merge);
+  verb->add_option("--key", merge.key, "The region that holds it, and the one after it");
+  verb->add_option("--region", merge.region,
+                   "The left one's id, as info shows it; default: the smallest two neighbours");
+  verb->add_flag("--dry-run", merge.dry_run, "Change nothing, print what the regions hold");
 
   ExportOptions& exported = arguments_.exported;
   verb = AddVerb("export", &exported);

@@ -140,6 +140,13 @@ Cuts a region of a table in two: at a key, or at the row in the middle of the la
 region. No row is written: both halves share the region's files until merges rewrite them.
 A region above 4 GiB is split without being asked.
 )"},
+    {"merge-regions",
+     R"(Example: tandem merge-regions shop/ orders --dry-run
+
+Makes two neighbouring regions of a table one: those of --key or --region, or the two that
+hold the least. No row is written: the region takes over the files of both. Regions that
+were split for their size and have become small are merged without being asked.
+)"},
     {"clock",
      R"(Example: tandem clock shop/ --accept
 
@@ -238,13 +245,13 @@ Make      create    make a table, and the database where there is none
           delete    delete a row, a family of it, a column or one version
 Look      info      tables, regions, files, indexes, memory
           get, scan  print one row; print rows in key order
-          query     print the rows that satisfy a predicate
+          query, count  print, or count, the rows that satisfy a predicate
           explain   tell how a query is answered
-          count     count the rows that satisfy a predicate
 Files     dump      print what files of a database hold, or say about one row
           manifest  compare the catalogs of two manifests
           verify    check every byte, and indexes against rows
-Care      flush, compact, split  write memory to files; merge files; cut a region in two
+Care      flush, compact  write memory to files; merge files
+          split, merge-regions  cut a region in two; make two regions one
           clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
           backup    add to a directory of backups what changed

@@ -140,6 +140,15 @@ struct CompactOptions {
   std::string table;  ///< Empty: all.
 };
 
+struct MergeRegionsVerbOptions {
+  std::string path;
+  std::string table;
+  std::string key;      ///< In the left region; empty: see `region`.
+  uint64_t region = 0;  ///< The left one. 0: the one that holds the key, or the smallest two.
+  bool dry_run = false;
+  OutputMode output = OutputMode::kTable;
+};
+
 struct SplitVerbOptions {
   std::string path;
   std::string table;
@@ -204,8 +213,8 @@ using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-                 CompactOptions, SplitVerbOptions, ClockOptions, SalvageVerbOptions,
-                 CheckpointOptions, BackupOptions, RestoreOptions, StressOptions, ReplayOptions,
-                 VersionOptions>;
+                 CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, ClockOptions,
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

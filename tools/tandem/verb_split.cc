@@ -11,7 +11,7 @@ namespace {
 void WriteSplit(const SplitResult& split, const SplitVerbOptions& options, const Context& context) {
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
   const Property properties[] = {
-      {"region", split.region_id},           {"key", EscapeBytes(split.key)},
+      {"region", split.region_id},           {"key", split.key},
       {"left_region", split.left.region_id}, {"left_rows", split.left.rows},
       {"left_bytes", split.left.bytes},      {"right_region", split.right.region_id},
       {"right_rows", split.right.rows},      {"right_bytes", split.right.bytes}};

@@ -26,6 +26,7 @@ Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FlushOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SplitVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const MergeRegionsVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);
