@@ -212,7 +212,8 @@ std::vector<std::string> ScriptSeeds() {
       "tandem-operations 1\nmode crash\nseed 7\nrows 9\n# why\n"
       "write synced put t r d - c v e \\x00; delete-column t r d 5 c\n"
       "lie memory delete-row t '' 3; delete-family t r d -; delete-cell t r d 4 3*x\n"
-      "flush t\ncompact t\nsplit t 3\nwork 0\nadvance 5\nsnapshot\nrelease\ncheck t 4\nverify\n",
+      "flush t\ncompact t\nsplit t 3\nmerge-regions t 4\nwork 0\nadvance "
+      "5\nsnapshot\nrelease\ncheck t 4\nverify\n",
       "tandem-operations 1\nmode faults\nseed 1\nrows 2\nreopen\nkill\npower-off-at 3\n"
       "crash random 5 torn 0\nfault sync 2 sticky io\nheal\nspace 4096\n"};
 }

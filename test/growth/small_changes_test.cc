@@ -13,7 +13,7 @@ namespace tandem::test {
 namespace {
 
 struct SmallChange {
-  IoBytes open, put, flush, checkpoint, split, close;
+  IoBytes open, put, flush, checkpoint, split, merge, close;
 };
 
 void RequireOk(const Status& status) { BOOST_REQUIRE_EQUAL(status.ToString(), "OK"); }
@@ -35,6 +35,7 @@ const SmallChange& ChangeBeside(uint64_t n) {
   change.flush = of([&] { return engine->Flush("t"); });
   change.checkpoint = of([&] { return engine->Checkpoint("copy"); });
   change.split = of([&] { return engine->Split("t", {}).status(); });
+  change.merge = of([&] { return engine->MergeRegions("t", {}).status(); });
   RequireOk(engine.Put(RowKey(n / 3), "c", "new"));
   change.close = of([&] { return engine.Close(); });
   return change;
@@ -68,10 +69,14 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
        64 << 10},
       {"bytes written by a split in the middle of n rows", &SmallChange::split, &IoBytes::written,
        4 << 10},
+      {"bytes read by a merge of two regions of n rows", &SmallChange::merge, &IoBytes::read,
+       64 << 10},
+      {"bytes written by a merge of two regions of n rows", &SmallChange::merge, &IoBytes::written,
+       4 << 10},
       {"bytes read of store files by a close after a put beside n rows", &SmallChange::close,
        &IoBytes::read_of_stores, 16 << 10},
-      {"bytes written by a close after a put beside n rows", &SmallChange::close,
-       &IoBytes::written, 32 << 10},
+      {"bytes written by a close after a put beside n rows", &SmallChange::close, &IoBytes::written,
+       32 << 10},
   };
   for (const auto& line : kLines) {
     Check({.cost = line.cost,

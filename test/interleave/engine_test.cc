@@ -37,6 +37,10 @@ BOOST_AUTO_TEST_CASE(ASplitBesideWritersAndReaders) {
 }
 BOOST_AUTO_TEST_CASE(SplitsBesideFlushesAndMerges) { ExploreNamed("SplitsBesideFlushesAndMerges"); }
 BOOST_AUTO_TEST_CASE(ASplitThenAPowerCut) { ExploreNamed("ASplitThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(AMergeOfRegionsBesideWritersAndAFlush) {
+  ExploreNamed("AMergeOfRegionsBesideWritersAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(AMergeOfRegionsThenAPowerCut) { ExploreNamed("AMergeOfRegionsThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(CreateTableBesideWrites) { ExploreNamed("CreateTableBesideWrites"); }
 BOOST_AUTO_TEST_CASE(BatchesOverTables) { ExploreNamed("BatchesOverTables"); }
 BOOST_AUTO_TEST_CASE(ChangesOfTheCatalog) { ExploreNamed("ChangesOfTheCatalog"); }

@@ -284,6 +284,35 @@ EngineScenario ASplitThenAPowerCut() {
   return scenario;
 }
 
+// Batches over both regions, reads that began before they were one, and a flush that finds them
+// writing into one memstore.
+EngineScenario AMergeOfRegionsBesideWritersAndAFlush() {
+  EngineScenario scenario{.name = "AMergeOfRegionsBesideWritersAndAFlush",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.MergeRegions(); }},
+            {[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2"), Durability::kMemory); }},
+            {[&] { world.Flush(); }, [&] { world.Scan(); }, [&] { world.Query("2"); }}};
+  };
+  return scenario;
+}
+
+// What was acknowledged stays, whichever region it was written to.
+EngineScenario AMergeOfRegionsThenAPowerCut() {
+  EngineScenario scenario{
+      .name = "AMergeOfRegionsThenAPowerCut",
+      .plan = {.tuning = QuietTuning(), .two_regions = true, .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0"), Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.MergeRegions(); }},
+            {[&] { world.Write(Pair("1"), Durability::kSynced); },
+             [&] { world.Write(Pair("2"), Durability::kSynced); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario CreateTableBesideWrites() {
   EngineScenario scenario{.name = "CreateTableBesideWrites", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
@@ -435,6 +464,8 @@ std::vector<EngineScenario> EngineScenarios() {
                                            ASplitBesideWritersAndReaders(),
                                            SplitsBesideFlushesAndMerges(),
                                            ASplitThenAPowerCut(),
+                                           AMergeOfRegionsBesideWritersAndAFlush(),
+                                           AMergeOfRegionsThenAPowerCut(),
                                            CreateTableBesideWrites(),
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),

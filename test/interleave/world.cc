@@ -423,6 +423,12 @@ void World::Split(const std::string& row) {
   call.RecordStatus(status, [](ModelState*) { return true; });
 }
 
+void World::MergeRegions() {
+  Call call(this, "merge regions");
+  const Status status = engine_->MergeRegions("t", {}).status();
+  call.RecordStatus(status, [](ModelState*) { return true; });
+}
+
 void World::CreateTable(const std::string& name) {
   Call call(this, "create table " + name);
   const Status status = engine_->CreateTable(TableNamed(name, plan_.two_regions));

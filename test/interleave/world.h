@@ -88,6 +88,7 @@ class World {
   void Compact();
   /// At the row, which begins no region yet.
   void Split(const std::string& row);
+  void MergeRegions();
   void CreateTable(const std::string& name);
   void Close();
 

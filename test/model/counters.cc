@@ -21,6 +21,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},
       {"splits", &Counters::splits},
+      {"merges of regions", &Counters::region_merges},
       {"reopens", &Counters::reopens},
       {"power cuts", &Counters::power_cuts},
       {"kills", &Counters::kills},

@@ -2,11 +2,22 @@
 #include "test/model/session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "test/model/paths.h"
 
 namespace tandem::test {
+namespace {
+
+// What rewrites files, or gives them to other regions.
+SessionAction::Kind PickReshaping(Dice* dice) {
+  using Kind = SessionAction::Kind;
+  constexpr Kind kKinds[] = {Kind::kSplit, Kind::kMergeRegions, Kind::kCompact};
+  return kKinds[dice->Below(std::size(kKinds))];
+}
+
+}  // namespace
 
 Session::Session(const SessionPlan& plan, Counters* counters)
     : plan_(plan),
@@ -139,7 +150,7 @@ void Session::Maintain() {
     const bool all = dice_.Chance(10);
     return Do({.kind = Kind::kFlush, .table = all ? "" : dice_.Pick(tables_).options.name});
   }
-  const Kind kind = dice_.Chance(50) ? Kind::kSplit : Kind::kCompact;
+  const Kind kind = PickReshaping(&dice_);
   Do({.kind = kind, .table = dice_.Pick(tables_).options.name});
 }
 
@@ -206,7 +217,7 @@ std::vector<SessionAction> Session::NewWorkUntilPowerFails() {
     } else if (choice < 9) {
       actions.push_back({.kind = Kind::kFlush, .table = dice_.Pick(tables_).options.name});
     } else if (dice_.Chance(50)) {
-      const Kind kind = dice_.Chance(50) ? Kind::kSplit : Kind::kCompact;
+      const Kind kind = PickReshaping(&dice_);
       actions.push_back({.kind = kind, .table = dice_.Pick(tables_).options.name});
       actions.back().seed = dice_.Next() | 1;
     } else {

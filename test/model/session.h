@@ -81,6 +81,7 @@ class Session {
   void RefuseBad(const SessionAction& action);
   Status Flush(const std::string& table);
   Status Split(const SessionAction& action);
+  Status MergeRegions(const SessionAction& action);
   void TakeSnapshot();
   void OpenCursor(const TablePlan& plan);
   void AdvanceCursor();

@@ -17,7 +17,8 @@ struct SessionAction {
     kWriteBad,  ///< A batch that has to be refused.
     kFlush,
     kCompact,
-    kSplit,  ///< A region of the table.
+    kSplit,         ///< A region of the table.
+    kMergeRegions,  ///< Two of them.
     kRunOne,
     kDrain,
     kTakeSnapshot,

@@ -52,6 +52,8 @@ void Session::Perform(const SessionAction& action) {
       return;
     case Kind::kSplit:
       return RequireOk(Split(action), "split " + action.table);
+    case Kind::kMergeRegions:
+      return RequireOk(MergeRegions(action), "merge regions of " + action.table);
     case Kind::kRunOne:
       store_.executor().RunOne();
       return;
@@ -192,6 +194,18 @@ Status Session::Split(const SessionAction& action) {
   const Status status = engine.Split(action.table, split).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // No boundary is there.
   counters_.splits += status.ok();
+  return status;
+}
+
+// The two from a key of the table on, or the smallest.
+Status Session::MergeRegions(const SessionAction& action) {
+  if (PlanOf(action.table).unlogged) return Status();
+  RegionMergeOptions merge;
+  if (own_dice_.Chance(70)) merge.key = own_dice_.Pick(PlanOf(action.table).keys);
+  merge.dry_run = own_dice_.Chance(10);
+  const Status status = store_.engine().MergeRegions(action.table, merge).status();
+  if (status.code() == StatusCode::kInvalidArgument) return Status();  // No region follows it.
+  counters_.region_merges += status.ok();
   return status;
 }
 

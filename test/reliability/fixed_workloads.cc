@@ -62,6 +62,9 @@ class Script {
   Script& Split(const std::string& key = {}) {
     return Add({.kind = Step::Kind::kSplit, .table = "t", .key = key});
   }
+  Script& MergeRegions(const std::string& key = {}) {
+    return Add({.kind = Step::Kind::kMergeRegions, .table = "t", .key = key});
+  }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -179,6 +182,25 @@ Workload Splits(uint64_t seed) {
       .Split()
       .Compact()
       .Written({Put("r2", {{"c", "c"}}), Put("r3", {{"c", "c"}})})
+      .Done();
+}
+
+// Neighbours that share files, and that share none; batches over both before and after. The regions
+// have flushed different operations.
+Workload RegionMerges(uint64_t seed) {
+  return Script("merges-of-regions", seed)
+      .Create(Table("t"))
+      .Written({Put("r1", {{"c", "a"}}), Put("r2", {{"c", "a"}}), Put("r3", {{"c", "b"}})})
+      .Split("r2")
+      .Written({Put("r1", {{"c", "b"}}), Delete(Kind::kDeleteRow, "r2")})
+      .MergeRegions("r1")
+      .Written({Put("r1", {{"c", "c"}}), Put("r2", {{"c", "c"}}), Put("r3", {{"c", "c"}})})
+      .Split("r3")
+      .Written({Put("r2", {{"c", "d"}})})
+      .Compact()
+      .Written({Put("r3", {{"c", "d"}})})
+      .MergeRegions()
+      .Written({Put("r2", {{"c", "e"}}), Put("r3", {{"c", "e"}})})
       .Done();
 }
 
@@ -374,7 +396,8 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
                                                MemoryBatches,
                                                ManySegments,
                                                Splits,
-                                               MemoryBatchesSplit};
+                                               MemoryBatchesSplit,
+                                               RegionMerges};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

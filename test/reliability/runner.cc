@@ -28,6 +28,8 @@ Status Runner::Take(const Step& step) {
       return {};
     case Step::Kind::kSplit:
       return Split(step);
+    case Step::Kind::kMergeRegions:
+      return MergeRegions(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return {};
@@ -42,6 +44,11 @@ Status Runner::Take(const Step& step) {
 Status Runner::Split(const Step& step) {
   const Status status = machine_.engine().Split(step.table, {.key = step.key}).status();
   return status.code() == StatusCode::kInvalidArgument ? Status() : status;  // It has no boundary.
+}
+
+Status Runner::MergeRegions(const Step& step) {
+  const Status status = machine_.engine().MergeRegions(step.table, {.key = step.key}).status();
+  return status.code() == StatusCode::kInvalidArgument ? Status() : status;  // There is one region.
 }
 
 Status Runner::Write(const Step& step) {

@@ -20,6 +20,7 @@ class Runner {
  private:
   Status Write(const Step& step);
   Status Split(const Step& step);
+  Status MergeRegions(const Step& step);
   Status Create(const std::string& table);
 
   const Workload& workload_;

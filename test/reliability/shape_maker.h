@@ -52,6 +52,11 @@ class ShapeMaker {
     if (status.code() != StatusCode::kInvalidArgument) Require(status, "Split");
     Remember();
   }
+  void MergeRegions(const std::string& table, const std::string& key) {
+    const Status status = world_.engine().MergeRegions(table, {.key = key}).status();
+    if (status.code() != StatusCode::kInvalidArgument) Require(status, "MergeRegions");
+    Remember();
+  }
   void Reopen() {
     Require(world_.Close(), "Close");
     Remember();

@@ -187,6 +187,9 @@ Shape MakeRandom(const Workload& workload, uint64_t seed) {
       case Step::Kind::kSplit:
         maker.Split(step.table, step.key);
         break;
+      case Step::Kind::kMergeRegions:
+        maker.MergeRegions(step.table, step.key);
+        break;
       case Step::Kind::kReopen:
         maker.Reopen();
         break;

@@ -101,10 +101,13 @@ Step RandomStep(const Workload& workload, Choices* choices) {
   // What regions of an unlogged table lose is no end of the batches.
   const bool may_split = !workload.IsUnlogged(table.name) && choices->OneIn(2);
   step.kind = choice < 15   ? Step::Kind::kFlush
-              : choice < 16 ? (may_split ? Step::Kind::kSplit : Step::Kind::kCompact)
+              : choice < 16 ? (!may_split          ? Step::Kind::kCompact
+                               : choices->OneIn(3) ? Step::Kind::kMergeRegions
+                                                   : Step::Kind::kSplit)
               : choice < 18 ? Step::Kind::kRunJob
                             : Step::Kind::kReopen;
-  const bool is_of_table = step.kind == Step::Kind::kCompact || step.kind == Step::Kind::kSplit;
+  const bool is_of_table = step.kind == Step::Kind::kCompact || step.kind == Step::Kind::kSplit ||
+                           step.kind == Step::Kind::kMergeRegions;
   if (is_of_table || choices->OneIn(2)) step.table = table.name;
   return step;
 }
@@ -112,8 +115,8 @@ Step RandomStep(const Workload& workload, Choices* choices) {
 }  // namespace
 
 std::string Step::Describe() const {
-  constexpr const char* kNames[] = {"write", "create table", "flush",           "compact",
-                                    "split", "run one job",  "close and reopen"};
+  constexpr const char* kNames[] = {"write", "create table",  "flush",       "compact",
+                                    "split", "merge regions", "run one job", "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";

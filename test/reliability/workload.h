@@ -19,15 +19,16 @@ struct Step {
     kCreateTable,
     kFlush,
     kCompact,
-    kSplit,   ///< A region of the table, at `key`, or in its middle.
-    kRunJob,  ///< One job of the background, if there is any.
-    kReopen,  ///< A clean close, and an open.
+    kSplit,         ///< A region of the table, at `key`, or in its middle.
+    kMergeRegions,  ///< The one that holds `key` and the next one, or the smallest two.
+    kRunJob,        ///< One job of the background, if there is any.
+    kReopen,        ///< A clean close, and an open.
   };
   Kind kind = Kind::kWrite;
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
   Durability durability = Durability::kWritten;  ///< kWrite.
   std::string table{};                           ///< kCreateTable, kCompact, kFlush; empty for all.
-  std::string key{};                             ///< kSplit.
+  std::string key{};                             ///< kSplit, kMergeRegions.
 
   std::string Describe() const;
 };

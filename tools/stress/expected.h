@@ -38,6 +38,7 @@ enum class Count : uint8_t {
   kFlushes,
   kCompactions,
   kSplits,
+  kRegionMerges,
   kVerifications,
   kReopens,
   kRecoveries,

@@ -86,9 +86,10 @@ void Generator::AddMaintenance() {
   if (choice < 78) return Push(Simple(Step::Kind::kVerify));
   if (choice < 80 && script_.mode == Mode::kPlain) return Push(Simple(Step::Kind::kReopen));
   if (choice < 82) {
-    Step split = Simple(Step::Kind::kSplit, dice_.Below(1'000'000));
-    split.name = dice_.Chance(50) ? kNorth : kSouth;
-    return Push(split);
+    Step step = Simple(Step::Kind::kSplit, dice_.Below(1'000'000));
+    if (step.number / 8 % 5 < 2) step.kind = Step::Kind::kMergeRegions;
+    step.name = dice_.Chance(50) ? kNorth : kSouth;
+    return Push(step);
   }
   Step care = Simple(choice < 95 ? Step::Kind::kFlush : Step::Kind::kCompact);
   if (care.kind == Step::Kind::kCompact || dice_.Chance(80)) care.name = Table();

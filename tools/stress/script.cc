@@ -35,11 +35,13 @@ struct Grammar {
   std::string_view name;
   std::string_view words;
 };
-constexpr Grammar kSteps[] = {
-    {"write", ""},     {"lie", ""},      {"flush", "T"},   {"compact", "t"},      {"split", "tn"},
-    {"work", "n"},     {"advance", "n"}, {"snapshot", ""}, {"release", ""},       {"check", "tn"},
-    {"verify", ""},    {"reopen", ""},   {"kill", ""},     {"power-off-at", "n"}, {"crash", "cnha"},
-    {"fault", "fnHe"}, {"heal", ""},     {"space", "n"}};
+constexpr Grammar kSteps[] = {{"write", ""},     {"lie", ""},       {"flush", "T"},
+                              {"compact", "t"},  {"split", "tn"},   {"merge-regions", "tn"},
+                              {"work", "n"},     {"advance", "n"},  {"snapshot", ""},
+                              {"release", ""},   {"check", "tn"},   {"verify", ""},
+                              {"reopen", ""},    {"kill", ""},      {"power-off-at", "n"},
+                              {"crash", "cnha"}, {"fault", "fnHe"}, {"heal", ""},
+                              {"space", "n"}};
 constexpr std::string_view kKept[] = {"none", "all", "random"};
 constexpr std::string_view kTorn[] = {"torn", "whole"};
 constexpr std::string_view kFaulted[] = {"any",         "read", "write",         "truncate",

@@ -58,6 +58,7 @@ struct Step {
     kFlush,
     kCompact,
     kSplit,
+    kMergeRegions,
     kWork,
     kAdvance,
     kSnapshot,

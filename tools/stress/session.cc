@@ -119,6 +119,8 @@ Status Session::RunStep(const Step& step) {
       return In("compact " + step.name, engine_->Compact(step.name));
     case Step::Kind::kSplit:
       return Split(step);
+    case Step::Kind::kMergeRegions:
+      return MergeRegions(step);
     case Step::Kind::kWork:
       if (step.number == 0) executor_->Drain();
       for (uint64_t i = 0; i < step.number; ++i) executor_->RunOne();
@@ -167,6 +169,15 @@ Status Session::Split(const Step& step) {
   const Status status = engine_->Split(step.name, options).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // There is no boundary.
   return In("split " + step.name, status);
+}
+
+// The region of a key of the workload and the one after it, or the smallest two.
+Status Session::MergeRegions(const Step& step) {
+  RegionMergeOptions options;
+  if (step.number % 3 != 0) options.key = keys_[step.number % keys_.size()];
+  const Status status = engine_->MergeRegions(step.name, options).status();
+  if (status.code() == StatusCode::kInvalidArgument) return {};  // No region follows it.
+  return In("merge regions of " + step.name, status);
 }
 
 Status Session::Write(const Step& step, bool expected) {

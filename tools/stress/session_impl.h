@@ -49,6 +49,7 @@ class Session {
 
   // Work.
   Status Split(const Step& step);
+  Status MergeRegions(const Step& step);
   Status Write(const Step& step, bool expected);
   Status Acknowledge(const Step& step);
   bool Refuses(const test::ModelOperation& operation) const;

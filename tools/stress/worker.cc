@@ -283,6 +283,15 @@ Status Worker::Split(const std::string& table) {
   return In("split " + table, status);
 }
 
+Status Worker::MergeRegions(const std::string& table) {
+  stressed_.Begin("merge regions");
+  stressed_.log->Add(Format("{} merge regions of {}", thread_, table));
+  const Status status = stressed_.database->MergeRegions(table).status();
+  if (status.code() == StatusCode::kInvalidArgument) return {};  // There is one.
+  if (status.ok()) stressed_.expected->Add(Count::kRegionMerges);
+  return In("merge regions of " + table, status);
+}
+
 Status Worker::Care() {
   const std::string table = dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
@@ -297,7 +306,7 @@ Status Worker::Care() {
     stressed_.expected->Add(Count::kCompactions);
     return In("compact " + table, stressed_.database->Compact(table));
   }
-  if (dice_.Chance(50)) return Split(table);
+  if (dice_.Chance(50)) return dice_.Chance(60) ? Split(table) : MergeRegions(table);
   stressed_.Begin("verify");
   const auto report = stressed_.database->Verify(false);
   if (!report.has_value()) return In("verify", report.error());

@@ -46,6 +46,7 @@ class Worker {
   Status Past();
   Status Care();
   Status Split(const std::string& table);
+  Status MergeRegions(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 
   const Stressed stressed_;
