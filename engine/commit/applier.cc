@@ -30,7 +30,7 @@ Status CheckIndexedValue(const format::TableRecord& table, const wal::Operation&
       }
     }
   }
-  return Status();
+  return {};
 }
 
 // Repeats the checks that PlanWrite made before the operation was logged.
@@ -49,7 +49,7 @@ Status CheckOperation(const format::TableRecord& table, const wal::Operation& op
       RETURN_IF_ERROR(CheckIndexedValue(table, operation, cell));
     }
   }
-  return Status();
+  return {};
 }
 
 // Neighbouring operations on one memstore, which are applied together.
@@ -84,9 +84,9 @@ class OperationRun {
 }  // namespace
 
 Status GroupApplier::FindTable(format::TableId id) {
-  if (table_ != nullptr && table_->record->id == id) return Status();
+  if (table_ != nullptr && table_->record->id == id) return {};
   table_ = regions_->Find(id);
-  if (table_ != nullptr) return Status();
+  if (table_ != nullptr) return {};
   return Status::Corruption("log: an operation on table " + std::to_string(id.value) +
                             ", which does not exist");
 }
@@ -141,7 +141,7 @@ Status GroupApplier::Replay(const format::Frame& frame) {
                           frame.timestamp);
   RETURN_IF_ERROR(ApplyOperations(&reader, true));
   applied_.last_timestamp = frame.timestamp + std::max<int64_t>(reader.batches(), 1) - 1;
-  if (reader.sequences() == frame.count) return Status();
+  if (reader.sequences() == frame.count) return {};
   return Status::Corruption("log: operations of the group at sequence " +
                             std::to_string(frame.first_sequence) + ": expected " +
                             std::to_string(frame.count) + ", found " +

@@ -69,7 +69,7 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
     request.durability = durability;
     request.hold = &hold;
     RETURN_IF_ERROR(Submit(&request));
-    if (request.unlogged.empty()) return Status();
+    if (request.unlogged.empty()) return {};
     // Two attempts at most: after the first, these regions log everything.
     for (Region* region : request.unlogged) RETURN_IF_ERROR(deps_.flush(region));
   }
@@ -82,7 +82,7 @@ Status CommitQueue::RunAlone(const std::function<Status()>& task) {
 }
 
 Status CommitQueue::SyncThrough(format::SequenceNumber sequence) {
-  if (deps_.log->synced_through() >= sequence) return Status();
+  if (deps_.log->synced_through() >= sequence) return {};
   format::SequenceNumber written;
   RETURN_IF_ERROR(RunAlone([this, &written] {
     RETURN_IF_ERROR(deps_.log->WriteBuffered());
@@ -176,13 +176,13 @@ void CommitQueue::HandOver() {
 Status CommitQueue::CommitGroup(const Group& group) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
   ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
-  if (frame.count == 0) return Status();
+  if (frame.count == 0) return {};
   const Durability level = LevelOf(group);
   RETURN_IF_ERROR(LogFrame(&frame, level));
   if (level == Durability::kMemory) NoteUnlogged(group, frame);
   RETURN_IF_ERROR(Apply(frame));
   deps_.snapshots->Publish(last_sequence());
-  return Status();
+  return {};
 }
 
 // Assigns sequence numbers and timestamps, and builds the payload.
@@ -212,7 +212,7 @@ Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
                                                       .view = deps_.latest_view},
                                                      request->plan));
   for (Region* region : request->unlogged) request->hold->Add(&region->unlogged());
-  return Status();
+  return {};
 }
 
 // The level of the group. Each batch of a kMemory group is in a single region; if that region logs
@@ -236,7 +236,7 @@ void CommitQueue::NoteUnlogged(const Group& group, const LogGroup& frame) {
 Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
   switch (durability) {
     case Durability::kMemory:
-      return Status();
+      return {};
     case Durability::kBuffered:
       // The task queues after this group, so it writes what is buffered here.
       buffered_write_.Schedule(kBufferedDelayMicros);

@@ -31,13 +31,13 @@ Status GroupLog::Buffer(LogGroup group) {
   buffered_.push_back(std::move(group));
   buffered_bytes_ += buffered_.back().payload.size();
   charge_.Set(buffered_bytes_);
-  return Status();
+  return {};
 }
 
 Status GroupLog::Write(const LogGroup& group) { return WriteFrames(&group); }
 
 Status GroupLog::WriteBuffered() {
-  if (buffered_.empty()) return Status();
+  if (buffered_.empty()) return {};
   return WriteFrames(nullptr);
 }
 
@@ -70,26 +70,26 @@ Status GroupLog::WriteFrames(const LogGroup* group) {
   buffered_bytes_ = 0;
   charge_.Set(0);
   UpdateLogBytes();
-  return Status();
+  return {};
 }
 
 Status GroupLog::Sync() {
   RETURN_IF_ERROR(health_->CheckWritable());
-  if (synced_through() == written_) return Status();
+  if (synced_through() == written_) return {};
   const Status status = storage_->SyncLog();
   if (!status.ok()) return Fail("syncing the log", status);
   RaiseSynced(written_);
-  return Status();
+  return {};
 }
 
 // What the leader writes meanwhile may be durable or not: only `through` counts.
 Status GroupLog::SyncBeside(format::SequenceNumber through) {
   RETURN_IF_ERROR(health_->CheckWritable());
-  if (synced_through() >= through) return Status();
+  if (synced_through() >= through) return {};
   const Status status = storage_->SyncWrittenLog();
   if (!status.ok()) return Fail("syncing the log", status);
   RaiseSynced(through);
-  return Status();
+  return {};
 }
 
 void GroupLog::RaiseSynced(format::SequenceNumber through) {
@@ -114,7 +114,7 @@ Status GroupLog::Roll() {
   segments_->Seal(sealed, written_);
   UpdateLogBytes();
   RaiseSynced(written_);
-  return Status();
+  return {};
 }
 
 }  // namespace tandem::engine

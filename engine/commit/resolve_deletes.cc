@@ -104,7 +104,7 @@ Result<std::vector<format::Cell>> Resolver::VisibleVersions(const PlannedOperati
 
 Status Resolver::ResolveDelete(const PlannedOperation& operation) {
   ASSIGN_OR_RETURN(const std::vector<format::Cell> versions, VisibleVersions(operation));
-  if (versions.empty()) return Status();
+  if (versions.empty()) return {};
   size_t hit = 0;
   if (operation.timestamp.has_value()) {
     while (hit < versions.size() && versions[hit].timestamp != *operation.timestamp) ++hit;
@@ -125,13 +125,13 @@ void Resolver::NoteUnlogged(Region* region, const ColumnCells& read) {
 
 // Replaces an overflow value by the value itself.
 Status Resolver::ReadInline(format::Cell* cell) {
-  if (!cell->is_overflow()) return Status();
+  if (!cell->is_overflow()) return {};
   auto value = std::make_shared<std::string>();
   RETURN_IF_ERROR(format::ReadOverflowValue(*cell, value.get()));
   cell->value = *value;
   cell->overflow_file = nullptr;
   pins_.push_back(std::move(value));
-  return Status();
+  return {};
 }
 
 // Each cell has a timestamp of its own, so the operation is encoded here.
@@ -163,7 +163,7 @@ Status Resolver::EmitDelete(const PlannedOperation& operation,
   std::vector<format::Cell>& written = written_[{operation.table, operation.row}];
   written.insert(written.end(), cells.begin(), cells.end());
   ++next_.value;
-  return Status();
+  return {};
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ Status Planner::Plan() {
   BatchReader reader(batch_);
   while (reader.Next(&operation_)) {
     met_delete_cell_ |= operation_.kind == BatchKind::kDeleteCell;
-    if (met_delete_cell_ && !keep_operations_) return Status();
+    if (met_delete_cell_ && !keep_operations_) return {};
     RETURN_IF_ERROR(CheckOperation());
     if (keep_operations_) {
       Keep();
@@ -94,14 +94,14 @@ Status Planner::Plan() {
 }
 
 Status Planner::FindTable(std::string_view name) {
-  if (table_ != nullptr && table_->record->name == name) return Status();
+  if (table_ != nullptr && table_->record->name == name) return {};
   std::shared_ptr<const Table> table = regions_.Find(name);
   if (table == nullptr) return TableNotFound(name);
   table_ = table.get();
   if (std::find(plan_.tables.begin(), plan_.tables.end(), table) == plan_.tables.end()) {
     plan_.tables.push_back(std::move(table));
   }
-  return Status();
+  return {};
 }
 
 void Planner::NoteRegion() {
@@ -130,9 +130,9 @@ Status Planner::CheckOperation() {
                                              operation_.row.size(), kRowKeyBytesMax));
   }
   NoteRegion();
-  if (operation_.kind == BatchKind::kDeleteRow) return Status();
+  if (operation_.kind == BatchKind::kDeleteRow) return {};
   ASSIGN_OR_RETURN(family_, FindFamily(operation_.family));
-  if (operation_.kind == BatchKind::kDeleteFamily) return Status();
+  if (operation_.kind == BatchKind::kDeleteFamily) return {};
   RETURN_IF_ERROR(CheckColumns());
   return operation_.kind == BatchKind::kPut ? CheckIndexes() : Status();
 }
@@ -189,10 +189,10 @@ Status Planner::CheckColumns() {
     }
     qualifiers_.push_back(column.qualifier);
   }
-  if (qualifiers_.size() == 1) return Status();
+  if (qualifiers_.size() == 1) return {};
   std::sort(qualifiers_.begin(), qualifiers_.end());
   const auto twice = std::adjacent_find(qualifiers_.begin(), qualifiers_.end());
-  if (twice == qualifiers_.end()) return Status();
+  if (twice == qualifiers_.end()) return {};
   return Status::InvalidArgument(Where(*twice) + ": the column stands twice in one operation");
 }
 
@@ -210,7 +210,7 @@ Status Planner::CheckIndexes() const {
       }
     }
   }
-  return Status();
+  return {};
 }
 
 std::string Planner::Where(std::string_view qualifier) const {
@@ -237,7 +237,7 @@ void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch
 }
 
 Status CheckEncodedSize(const wal::BatchEncoder& batch) {
-  if (batch.bytes().size() <= kBatchBytesMax) return Status();
+  if (batch.bytes().size() <= kBatchBytesMax) return {};
   return Status::InvalidArgument(
       LimitText("the batch as the log encodes it", batch.bytes().size(), kBatchBytesMax));
 }

@@ -55,12 +55,12 @@ Status WriteThrottle::Admit(const Request& request) {
     stall.Begin(reason);
     RETURN_IF_ERROR(WaitForFlush());
   }
-  if (request.no_wait) return Status();
+  if (request.no_wait) return {};
   const int64_t delay = DelayMicros(request);
-  if (delay == 0) return Status();
+  if (delay == 0) return {};
   deps_.monitor->CountDelayedWrite();
   deps_.clock->SleepMicros(delay);
-  return Status();
+  return {};
 }
 
 int64_t WriteThrottle::DelayMicros(const Request& request) {
