@@ -31,7 +31,7 @@ struct CommitQueue::Request {
   std::vector<Region*> unlogged;  // Regions to flush before the batch is tried again.
   Request* next = nullptr;
   Status status;  // The leader's until the request is done.
-  // Of the request alone, so that who wakes up meets nobody there.
+  // For this request alone: the writer that wakes up waits for no other one.
   base::Mutex mutex;
   base::CondVar turn;  // Signalled when it no longer waits.
   State state GUARDED_BY(mutex) = State::kWaits;
