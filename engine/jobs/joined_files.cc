@@ -100,7 +100,8 @@ void AppendPairs(const Stretch& stretch, std::vector<Pair>* pairs) {
   }
 }
 
-// nullopt: two files that both refer to are in the opposite order.
+// nullopt: two files that both refer to are in the opposite order, or one of them has another file
+// of its run between its parts.
 std::optional<std::vector<Pair>> PairRuns(std::span<const Run> left, std::span<const Run> right) {
   std::vector<Pair> pairs;
   size_t left_at = 0, right_at = 0;  // What is paired.
@@ -108,6 +109,7 @@ std::optional<std::vector<Pair>> PairRuns(std::span<const Run> left, std::span<c
     const std::optional<size_t> partner = FindPartner(left[i], right);
     if (!partner.has_value()) continue;
     if (*partner < right_at) return std::nullopt;
+    if (!AreOne(left[i].back(), right[*partner].front())) return std::nullopt;
     AppendPairs({left.subspan(left_at, i - left_at), right.subspan(right_at, *partner - right_at)},
                 &pairs);
     pairs.emplace_back(left[i], right[*partner]);
@@ -118,16 +120,39 @@ std::optional<std::vector<Pair>> PairRuns(std::span<const Run> left, std::span<c
   return pairs;
 }
 
-void AppendRun(const Pair& pair, uint32_t run, std::vector<FileSlice>* files) {
+// `united` are the places of files whose parts became one.
+void AppendRun(const Pair& pair, uint32_t run, std::vector<FileSlice>* files,
+               std::vector<size_t>* united) {
   const auto& [left, right] = pair;
   files->insert(files->end(), left.begin(), left.end());
   const bool goes_on = !left.empty() && !right.empty() && AreOne(left.back(), right.front());
-  if (goes_on) files->back().high = right.front().high;
+  if (goes_on) {
+    files->back().high = right.front().high;
+    united->push_back(files->size() - 1);
+  }
   files->insert(files->end(), right.begin() + (goes_on ? 1 : 0), right.end());
   for (size_t i = files->size() - left.size() - right.size() + (goes_on ? 1 : 0); i < files->size();
        ++i) {
     (*files)[i].run = run;
   }
+}
+
+bool KeysOverlap(const format::FileStatistics& a, const format::FileStatistics& b) {
+  return a.min_key <= b.max_key && b.min_key <= a.max_key;
+}
+
+// Whether the file at `place` is apart in sequence from all that lie between its parts, as the rows
+// of a third region may that was between them, and in the order of the list.
+bool IsInOrder(std::span<const FileSlice> files, size_t place) {
+  const format::FileStatistics& here = files[place].file->store().statistics();
+  for (size_t i = 0; i < files.size(); ++i) {
+    const format::FileStatistics& other = files[i].file->store().statistics();
+    if (i == place || !KeysOverlap(here, other)) continue;
+    const bool is_apart =
+        i < place ? other.max_sequence < here.min_sequence : here.max_sequence < other.min_sequence;
+    if (!is_apart) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -143,8 +168,12 @@ Result<std::optional<std::vector<FileSlice>>> JoinFiles(const RegionVersion& lef
   if (!pairs.has_value()) return cannot;
   if (pairs->size() > std::max({left_runs.size(), right_runs.size(), runs_max})) return cannot;
   std::vector<FileSlice> files;
+  std::vector<size_t> united;
   for (size_t i = 0; i < pairs->size(); ++i) {
-    AppendRun((*pairs)[i], static_cast<uint32_t>(i + 1), &files);
+    AppendRun((*pairs)[i], static_cast<uint32_t>(i + 1), &files, &united);
+  }
+  for (const size_t place : united) {
+    if (!IsInOrder(files, place)) return cannot;
   }
   return std::optional(std::move(files));
 }

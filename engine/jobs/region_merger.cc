@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
@@ -204,8 +203,8 @@ Result<bool> RegionMerger::MergeInTurn(Work* work) {
     for (const auto& region : work->neighbours) deps_.memstore_changed(*region);
     return Status();
   }));
-  const Status merged = Guarded([&] { return MergeSharing(work); });
-  if (merged.ok()) {
+  const Result<bool> merged = Guarded([&] { return MergeSharing(work); });
+  if (merged.has_value() && *merged) {
     for (const auto& region : work->neighbours) deps_.flusher->Forget(*region);
     return true;
   }
@@ -219,10 +218,11 @@ Result<bool> RegionMerger::MergeInTurn(Work* work) {
   return merged;
 }
 
-Status RegionMerger::MergeSharing(Work* work) {
+// False: what was flushed meanwhile does not allow it.
+Result<bool> RegionMerger::MergeSharing(Work* work) {
   for (const auto& region : work->neighbours) RETURN_IF_ERROR(deps_.flush_in_turn(*region));
   ASSIGN_OR_RETURN(const bool fits, Join(work, SIZE_MAX));
-  CHECK(fits);  // The files that were there did, and those that were added have no other parts.
+  if (!fits) return false;
   RETURN_IF_ERROR(Commit(work));
   const Status exchanged = deps_.queue->RunAlone([&] {
     Exchange(work);
@@ -231,8 +231,9 @@ Status RegionMerger::MergeSharing(Work* work) {
   if (!exchanged.ok()) {
     deps_.health->TurnReadOnly("replacing " + work->left().Describe() + " and the one after it",
                                exchanged);
+    return exchanged;
   }
-  return exchanged;
+  return true;
 }
 
 Result<bool> RegionMerger::Join(Work* work, size_t runs_max) {

@@ -84,7 +84,7 @@ class RegionMerger {
 
   Status MergeThem(Work* work);
   Result<bool> MergeInTurn(Work* work);
-  Status MergeSharing(Work* work);
+  Result<bool> MergeSharing(Work* work);
   static Result<bool> Join(Work* work, size_t runs_max);
   Status Commit(Work* work);
   void Exchange(Work* work);

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(MergesOfItsFilesKeepThemInOrder) {
     BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
     Flush();
   };
-  flush(0, 200, 1000);
+  flush(0, 200, 5000);
   Split({.key = Key(100)});
   for (int i = 0; i < 4; ++i) flush(110, 40, 200);
   for (int i = 0; i < 4; ++i) flush(110 + random.Below(50), 5, 10);
@@ -187,6 +187,40 @@ BOOST_AUTO_TEST_CASE(AHalfThatWasRewrittenLetsTheOtherOneFollow) {
     PutRows(0, 100, "a");
     Compact();
     Split({.key = Key(50)});
+  }
+}
+
+// A file has no row in the region between two that share it, whose file is both older and newer.
+BOOST_AUTO_TEST_CASE(AFileWithAnotherOneBetweenItsPartsIsRewritten) {
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  tuning.compaction_runs = 2;
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  for (const bool left_first : {true, false}) {
+    PutRows(60, 70, "b");
+    Flush();
+    PutRows(0, 10, "a");
+    PutRows(200, 210, "a");
+    Flush();
+    Split({.key = Key(50)});
+    Split({.key = Key(150)});
+    for (int i = 0; i < 4; ++i) {
+      PutRows(60, 80, "c");
+      Flush();
+    }
+    executor.Drain();
+    BOOST_REQUIRE_EQUAL(Runs(1), 1u);
+    const std::string rows = Rows();
+    Merge({.key = Key(left_first ? 0 : 60)});
+    CheckSound();
+    Merge();
+    CheckSound();
+    BOOST_REQUIRE_EQUAL(Info().regions.size(), 1u);
+    BOOST_CHECK_EQUAL(Rows(), rows);
+    WriteBatch batch;
+    for (uint64_t i = 0; i < 300; ++i) batch.DeleteRow("t", Key(i));
+    BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+    Compact();
+    executor.Drain();
   }
 }
 
