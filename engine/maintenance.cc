@@ -336,6 +336,7 @@ Status Maintenance::FlushAndWait(const std::vector<Region*>& regions) {
   bool all_switched = false;
   Status first_error;
   while (!all_switched && first_error.ok()) {
+    RETURN_IF_ERROR(deps_.health->CheckWritable());
     all_switched = true;
     RETURN_IF_ERROR(deps_.queue->RunAlone([&] {
       for (Region* region : regions) {

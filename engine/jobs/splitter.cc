@@ -132,12 +132,15 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
     if (region->is_retired()) return Status::NotFound(region->Describe() + " is gone already");
     ASSIGN_OR_RETURN(cut.files, CutFilesAt(*region->version(), cut.key));
     RETURN_IF_ERROR(Commit(&cut));
-    const Status exchanged = deps_.queue->RunAlone([&] {
-      Exchange(&cut);
-      return Status();
+    const Status exchanged = Guarded([&] {
+      return deps_.queue->RunAlone([&] {
+        Exchange(&cut);
+        return Status();
+      });
     });
     if (!exchanged.ok()) {
-      deps_.health->TurnReadOnly("replacing " + region->Describe() + " by its halves", exchanged);
+      // Without allocations, since one may have failed.
+      deps_.health->TurnReadOnly("replacing a region by its halves", exchanged);
       return exchanged;
     }
     deps_.flusher->Forget(*region);

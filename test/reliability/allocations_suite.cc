@@ -26,8 +26,8 @@ constexpr uint64_t kSamples = 2'500;
 // By hand all of them, in this many passes over all workloads; then this many of each random one.
 constexpr uint64_t kPasses = 32;
 constexpr uint64_t kRandomSamples = 8;
-constexpr std::string_view kWorkloads[] = {"index-updates", "compaction", "table-creation",
-                                           "background-flushes"};
+constexpr std::string_view kWorkloads[] = {"index-updates",      "compaction", "table-creation",
+                                           "background-flushes", "splits",     "merges-of-regions"};
 
 /// Lets one allocation fail inside the calls and jobs of an engine, or from it on to the end of its
 /// call or job.
