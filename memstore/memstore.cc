@@ -143,7 +143,7 @@ void Memstore::Impl::FindRows(const format::TableRecord& table,
   rows.FindPlaces({missing.data(), count});
 }
 
-// The row may be new only to an earlier operation of the same call.
+// An earlier operation of the same call may have inserted the row.
 MemRow* Memstore::Impl::FindOrInsert(const RowFound& found) {
   // The table's rows are this memstore's own, which its writer may change.
   if (const MemRow* row = by_hash.Find(found.place.key.bytes, found.hash)) {
