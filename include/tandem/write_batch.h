@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
+namespace tandem::engine {
+class BatchReader;
+}
+
 #pragma GCC visibility push(default)
 
 namespace tandem {
-
-namespace engine {
-class BatchReader;
-}
 
 /// A column and what is put into it. Lifetime: the caller's, for one call of PutColumns.
 struct ColumnValue {
