@@ -18,7 +18,7 @@ namespace tandem::wal {
 /// Encodes one batch. Cells without a timestamp get the batch's, which is known at commit.
 class BatchEncoder {
  public:
-  /// So many bytes fit without another allocation.
+  /// Reserves memory for `bytes` bytes in all.
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
   void BeginOperation(format::TableId table, std::string_view row);
   /// Adds a cell to the operation begun last. `cell.sequence` is ignored; if `timestamp` is nullopt

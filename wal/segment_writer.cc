@@ -23,8 +23,8 @@ constexpr uint64_t kWriteBackBytes = 512 * 1024;
 // What is in a page that is being written waits until that is over.
 constexpr uint64_t kPageBytes = 4096;
 // The file is made longer than its frames by a quarter of them, within these bounds, and again when
-// half of that is left. So few syncs have a size to make durable, and who replays the segment reads
-// little more than its frames.
+// half of that is left. So few syncs have a size to make durable, and a replay reads little more
+// than the frames.
 constexpr uint64_t kAheadBytesMin = 32 * 1024;
 constexpr uint64_t kAheadBytesMax = 4 * 1024 * 1024;
 
