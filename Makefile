@@ -58,8 +58,9 @@ objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 files = $(foreach folder,$(1),$(wildcard $(folder)/*.$(2) $(folder)/*/*.$(2)))
 LIBRARY = base format index store_file compaction memstore wal engine
 LIBRARY_OBJECTS = $(call objects,$(call files,$(LIBRARY),cc))
-# The stress harness and the tests share the simulated disk and the reference model.
-SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc))
+# The stress harness and the tests share the simulated disk, the reference model and what makes
+# random operations.
+SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc tools/generator/*.cc))
 TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/dump/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "test/interleave/scheduler.h"
-#include "test/model/generator.h"
+#include "tools/generator/dice.h"
 
 namespace tandem::test {
 

@@ -98,11 +98,19 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
   }
   Generator generator(&dice_, &plan);
   for (int i = 0; i < effort; ++i) {
-    CheckScan(moment, plan, generator.NewScan(), generator.NewRead(moment.now_micros));
+    CheckScan(moment, plan, generator.NewScan(), NewRead(moment, plan));
     CheckQuery(moment, plan, generator.NewPredicate());
   }
   CheckRows(moment, plan, 3 * effort);
   CheckIndexes(moment, plan);
+}
+
+ReadOptions Checker::NewRead(const Moment& moment, const TablePlan& plan) {
+  Generator generator(&dice_, &plan);
+  ReadOptions read = generator.NewRead();
+  generator.BoundByTime(moment.now_micros, &read);
+  read.snapshot = moment.snapshot;
+  return read;
 }
 
 void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
@@ -118,11 +126,9 @@ void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanO
 }
 
 void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) {
-  Generator generator(&dice_, &plan);
   const std::string& table = plan.options.name;
   for (int i = 0; i < count; ++i) {
-    ReadOptions read = generator.NewRead(moment.now_micros);
-    read.snapshot = moment.snapshot;
+    const ReadOptions read = NewRead(moment, plan);
     CountPast(read);
     std::string key = dice_.Pick(plan.keys);
     if (dice_.Chance(10)) key += '\0';  // Most likely no row.
@@ -151,11 +157,9 @@ bool Checker::IsRefused(const Status& status, const QueryOptions& query) {
 }
 
 void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate) {
-  Generator generator(&dice_, &plan);
   const std::string& table = plan.options.name;
-  const QueryOptions query = generator.NewQuery();
-  ReadOptions read = generator.NewRead(moment.now_micros);
-  read.snapshot = moment.snapshot;
+  const QueryOptions query = Generator(&dice_, &plan).NewQuery();
+  ReadOptions read = NewRead(moment, plan);
   read.pieces = dice_.Chance(50);
   CountPast(read);
   const std::string text = predicate.ToString();

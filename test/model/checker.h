@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 #include "test/model/counters.h"
-#include "test/model/generator.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/model.h"
 
 namespace tandem::test {
@@ -46,6 +46,8 @@ class Checker {
   void CheckIndexes(const Moment& moment, const TablePlan& plan);
 
  private:
+  /// Of the moment, perhaps bounded by time.
+  ReadOptions NewRead(const Moment& moment, const TablePlan& plan);
   void CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
                  ReadOptions read);
   void CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "test/model/counters.h"
-#include "test/model/generator.h"
 #include "test/model/store.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/model.h"
 
 namespace tandem::test {

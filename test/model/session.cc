@@ -112,7 +112,7 @@ SessionAction Session::NewBatch() {
   }
   for (uint64_t count = dice_.Chance(50) ? 1 : 1 + dice_.Below(7); count > 0; --count) {
     const TablePlan* table = &dice_.Pick(tables_);
-    while (table->unlogged != unlogged || (table->large && !dice_.Chance(5))) {
+    while (table->unlogged != unlogged || (table->large_puts > 0 && !dice_.Chance(5))) {
       table = &dice_.Pick(tables_);
     }
     action.batch.push_back(Generator(&dice_, table).Operation(now()));
@@ -186,7 +186,7 @@ void Session::Deepen(const TablePlan& plan) {
 void Session::Check() {
   using Kind = SessionAction::Kind;
   const TablePlan& plan = dice_.Pick(tables_);
-  if (plan.large && dice_.Chance(50)) return;
+  if (plan.large_puts > 0 && dice_.Chance(50)) return;
   if (dice_.Chance(80)) Deepen(plan);
   Do({.kind = Kind::kCheckTable, .table = plan.options.name});
   if (!snapshots_.empty()) Do({.kind = Kind::kCheckSnapshot, .table = plan.options.name});

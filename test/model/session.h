@@ -10,11 +10,11 @@
 
 #include "test/model/checker.h"
 #include "test/model/counters.h"
-#include "test/model/generator.h"
 #include "test/model/journal.h"
 #include "test/model/run_trace.h"
 #include "test/model/session_action.h"
 #include "test/model/store.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/model.h"
 
 namespace tandem::test {

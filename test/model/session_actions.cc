@@ -265,7 +265,7 @@ bool Session::IsDeep(const TablePlan& plan) {
 void Session::CheckTable(const TablePlan& plan) {
   ++counters_.checks;
   counters_.deep_checks += IsDeep(plan) ? 1 : 0;
-  checker_.CheckTable(Now(), plan, plan.large ? 3 : 6);
+  checker_.CheckTable(Now(), plan, plan.large_puts > 0 ? 3 : 6);
   if (own_dice_.Chance(25)) CountPaths(&store_, plan, model_, now(), &counters_);
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "test/model/session.h"
+#include "test/model/tables.h"
 
 namespace tandem::test {
 

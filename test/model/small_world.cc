@@ -17,48 +17,42 @@ namespace {
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 
-std::optional<int64_t> SmallTimestamp(Dice* dice) {
-  if (dice->Chance(12)) return std::nullopt;
-  return 1 + static_cast<int64_t>(dice->Below(7));
-}
-
 // With two families the column "c" is the second one's.
 std::string FamilyOf(bool two_families, const std::string& column) {
   return two_families && column == "c" ? "m" : "d";
 }
 
-ModelOperation SmallOperation(Dice* dice, bool two_families) {
-  using Kind = ModelOperation::Kind;
-  ModelOperation operation{Kind::kPut, "w", dice->Pick(kRows), "", {}, SmallTimestamp(dice)};
-  const uint64_t kind = dice->Below(12);
-  if (kind < 7) {
-    operation.family = FamilyOf(two_families, dice->Pick(kColumns));
-    for (const std::string& column : kColumns) {
-      if (FamilyOf(two_families, column) != operation.family) continue;
-      const bool is_last = column == "c" || (two_families && column == "b");
-      if (operation.columns.empty() ? is_last || dice->Chance(50) : dice->Chance(30)) {
-        operation.columns.emplace_back(column, dice->Chance(50) ? "1" : "2");
-      }
-    }
-    return operation;
+TablePlan PlanOf(const SmallWorld& world) {
+  TablePlan plan;
+  plan.options.name = "w";
+  plan.options.split_keys = world.split_keys;
+  for (const char* family : {"d", "m"}) {
+    plan.options.families.push_back({.name = family,
+                                     .max_versions = world.max_versions,
+                                     .ttl_micros = world.ttl_micros,
+                                     .block_size_bytes = 512});
+    if (!world.two_families) break;
   }
-  constexpr Kind kKinds[] = {Kind::kDeleteCell, Kind::kDeleteCell, Kind::kDeleteColumn,
-                             Kind::kDeleteFamily, Kind::kDeleteRow};
-  operation.kind = kKinds[kind - 7];
-  const std::string& column = dice->Pick(kColumns);
-  operation.family = FamilyOf(two_families, column);
-  if (kind < 10) operation.columns = {{column, ""}};
-  return operation;
+  for (const std::string& column : kColumns) {
+    const std::string family = FamilyOf(world.two_families, column);
+    plan.columns.push_back({.qualifier = column, .family = family});
+    plan.options.indexes.push_back({"by_" + column, {{family, column, ColumnType::kBytes, false}}});
+  }
+  plan.keys = kRows;
+  plan.values = {"1", "2"};
+  plan.timestamps = Timestamps::kSmall;
+  plan.puts = 58;
+  return plan;
 }
 
-SmallStep NewStep(Dice* dice, bool two_families) {
+SmallStep NewStep(Dice* dice, const TablePlan& plan) {
   using Kind = SmallStep::Kind;
   SmallStep step;
   step.argument = dice->Next();
   const uint64_t choice = dice->Below(100);
   if (choice < 55) {
     for (uint64_t count = dice->Chance(75) ? 1 : 1 + dice->Below(3); count > 0; --count) {
-      step.batch.push_back(SmallOperation(dice, two_families));
+      step.batch.push_back(Generator(dice, &plan).Operation(0));
     }
     step.synced = dice->Chance(30);
     return step;
@@ -126,7 +120,7 @@ class SmallRun {
   Dice dice_;
   Store store_;
   Checker checker_;
-  TablePlan plan_;
+  const TablePlan plan_;
   Model model_;
   std::unique_ptr<Journal> journal_;
   std::vector<HeldSnapshot> snapshots_;
@@ -148,25 +142,9 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace)
       trace_(trace),
       dice_(world.seed),
       store_(SetupOf(world)),
-      checker_(&dice_, counters) {
+      checker_(&dice_, counters),
+      plan_(PlanOf(world)) {
   if (trace_ != nullptr) trace_->Watch(store_.simulated(), store_.path());
-  plan_.options.name = "w";
-  plan_.options.split_keys = world.split_keys;
-  for (const char* family : {"d", "m"}) {
-    plan_.options.families.push_back({.name = family,
-                                      .max_versions = world.max_versions,
-                                      .ttl_micros = world.ttl_micros,
-                                      .block_size_bytes = 512});
-    if (!world.two_families) break;
-  }
-  for (const std::string& column : kColumns) {
-    plan_.options.indexes.push_back(
-        {"by_" + column,
-         {{FamilyOf(world.two_families, column), column, ColumnType::kBytes, false}}});
-  }
-  plan_.keys = kRows;
-  plan_.qualifiers = kColumns;
-  plan_.values = {"1", "2"};
 }
 
 void SmallRun::Run() {
@@ -360,8 +338,9 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
   }
+  const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
-    world.steps.push_back(NewStep(&dice, world.two_families));
+    world.steps.push_back(NewStep(&dice, plan));
   }
   return world;
 }

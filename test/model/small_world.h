@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "test/model/counters.h"
-#include "test/model/generator.h"
 #include "test/model/run_trace.h"
+#include "tools/generator/generator.h"
 
 namespace tandem::test {
 

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 
-#include "base/random.h"
 #include "test/support/small_tuning.h"
+#include "tools/generator/generator.h"
 
 namespace tandem::reliability {
 namespace {
 
+using test::Dice;
+using test::Generator;
 using test::ModelOperation;
-using Kind = ModelOperation::Kind;
+using test::TablePlan;
+using test::ValueKind;
 
 const char* DurabilityName(Durability durability) {
   switch (durability) {
@@ -26,89 +29,62 @@ const char* DurabilityName(Durability durability) {
   return "unknown";
 }
 
-/// Random choices of one workload.
-class Choices {
- public:
-  explicit Choices(uint64_t seed) : random_(base::NewSeededRandom(seed)) {}
-  uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
-  bool OneIn(uint64_t n) { return Below(n) == 0; }
-
- private:
-  std::unique_ptr<base::RandomSource> random_;
-};
-
-TableOptions RandomTable(const std::string& name, Choices* choices) {
-  TableOptions table;
+// Few rows and small values, so that a run of each operation of the disk is short; values of up to
+// 9,000 bytes fill memstores and log segments.
+TablePlan RandomTable(const std::string& name, Dice* dice) {
+  TablePlan plan;
+  TableOptions& table = plan.options;
   table.name = name;
-  table.families = {{.name = "d", .max_versions = 1 + static_cast<uint32_t>(choices->Below(3))}};
-  if (choices->OneIn(2)) table.families.push_back({.name = "m", .block_size_bytes = 512});
+  table.families = {{.name = "d", .max_versions = 1 + static_cast<uint32_t>(dice->Below(3))}};
+  if (dice->Chance(50)) table.families.push_back({.name = "m", .block_size_bytes = 512});
   table.indexes = {{.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}}};
-  if (choices->OneIn(2)) {
+  if (dice->Chance(50)) {
     table.indexes.push_back(
         {.name = "by_n",
          .columns = {{.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
   }
-  if (choices->OneIn(2)) table.split_keys = {"r3"};
-  return table;
-}
-
-ModelOperation RandomPut(const TableOptions& table, Choices* choices) {
-  ModelOperation put{Kind::kPut, table.name, "r" + std::to_string(choices->Below(6)), "d", {}, {}};
-  if (table.families.size() > 1 && choices->OneIn(3)) {
-    put.family = "m";
-    put.columns = {{"x", std::string(choices->Below(40), 'x')}};
-    return put;
-  }
-  put.columns.emplace_back("c", std::string(1, static_cast<char>('a' + choices->Below(3))));
-  if (choices->OneIn(2)) put.columns.emplace_back("n", std::to_string(choices->Below(20)));
-  if (choices->OneIn(6)) put.columns.emplace_back("v", std::string(choices->Below(9000), 'v'));
-  return put;
-}
-
-ModelOperation RandomOperation(const TableOptions& table, Choices* choices) {
-  ModelOperation operation = RandomPut(table, choices);
-  const uint64_t kind = choices->Below(10);
-  if (kind < 6) return operation;
-  constexpr Kind kDeletes[] = {Kind::kDeleteCell, Kind::kDeleteColumn, Kind::kDeleteFamily,
-                               Kind::kDeleteRow};
-  operation.kind = kDeletes[kind - 6];
-  operation.columns.resize(kind < 8 ? 1 : 0);
-  if (kind < 8) operation.columns[0].second.clear();
-  return operation;
+  if (dice->Chance(50)) table.split_keys = {"r3"};
+  for (int row = 0; row < 6; ++row) plan.keys.push_back("r" + std::to_string(row));
+  plan.columns = {{.qualifier = "c", .kind = ValueKind::kText, .family = "d", .weight = 5},
+                  {.qualifier = "n", .kind = ValueKind::kInteger, .family = "d", .weight = 3},
+                  {.qualifier = "v", .kind = ValueKind::kLong, .family = "d"},
+                  {.qualifier = "x", .kind = ValueKind::kBytes, .family = "m"}};
+  plan.timestamps = test::Timestamps::kNone;
+  plan.puts = 60;
+  return plan;
 }
 
 // A batch is logged or not as a whole. On the tables that need not be logged some are.
-Step RandomWrite(const Workload& workload, const TableOptions& table, Choices* choices) {
+Step RandomWrite(const std::vector<TablePlan>& plans, const TablePlan& plan, Dice* dice) {
   constexpr Durability kDurabilities[] = {Durability::kBuffered, Durability::kWritten,
                                           Durability::kWritten, Durability::kSynced};
   Step step;
-  const bool unlogged = workload.IsUnlogged(table.name);
-  const bool in_memory = unlogged && !choices->OneIn(3);
-  step.durability = in_memory ? Durability::kMemory : kDurabilities[choices->Below(4)];
-  for (uint64_t count = choices->OneIn(2) ? 1 : 1 + choices->Below(4); count > 0; --count) {
-    const TableOptions& other = workload.tables[choices->Below(workload.tables.size())];
-    const bool takes_other = choices->OneIn(3) && workload.IsUnlogged(other.name) == unlogged;
-    step.batch.push_back(RandomOperation(takes_other ? other : table, choices));
+  const bool in_memory = plan.unlogged && !dice->Chance(33);
+  step.durability = in_memory ? Durability::kMemory : kDurabilities[dice->Below(4)];
+  for (uint64_t count = dice->Chance(50) ? 1 : 1 + dice->Below(4); count > 0; --count) {
+    const TablePlan& other = dice->Pick(plans);
+    const bool takes_other = dice->Chance(33) && other.unlogged == plan.unlogged;
+    step.batch.push_back(Generator(dice, takes_other ? &other : &plan).Operation(0));
   }
   return step;
 }
 
-Step RandomStep(const Workload& workload, Choices* choices) {
+Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   Step step;
-  const uint64_t choice = choices->Below(20);
-  const TableOptions& table = workload.tables[choices->Below(workload.tables.size())];
-  if (choice < 12) return RandomWrite(workload, table, choices);
+  const uint64_t choice = dice->Below(20);
+  const TablePlan& plan = dice->Pick(plans);
+  if (choice < 12) return RandomWrite(plans, plan, dice);
   // What regions of an unlogged table lose is no end of the batches.
-  const bool may_split = !workload.IsUnlogged(table.name) && choices->OneIn(2);
+  const bool may_split = !plan.unlogged && dice->Chance(50);
   step.kind = choice < 15   ? Step::Kind::kFlush
-              : choice < 16 ? (!may_split          ? Step::Kind::kCompact
-                               : choices->OneIn(3) ? Step::Kind::kMergeRegions
-                                                   : Step::Kind::kSplit)
+              : choice < 16 ? (!may_split         ? Step::Kind::kCompact
+                               : dice->Chance(33) ? Step::Kind::kMergeRegions
+                                                  : Step::Kind::kSplit)
               : choice < 18 ? Step::Kind::kRunJob
                             : Step::Kind::kReopen;
   const bool is_of_table = step.kind == Step::Kind::kCompact || step.kind == Step::Kind::kSplit ||
                            step.kind == Step::Kind::kMergeRegions;
-  if (is_of_table || choices->OneIn(2)) step.table = table.name;
+  if (is_of_table || dice->Chance(50)) step.table = plan.options.name;
   return step;
 }
 
@@ -145,25 +121,28 @@ engine::Tuning TinyTuning() {
 }
 
 Workload RandomWorkload(uint64_t seed) {
-  Choices choices(seed);
+  Dice dice(seed);
   Workload workload;
   workload.name = "random-" + std::to_string(seed);
   workload.seed = seed;
   workload.tuning = TinyTuning();
-  if (choices.OneIn(2)) {
+  if (dice.Chance(50)) {
     workload.tuning.memstore_bytes = 8 << 10;
     workload.tuning.log_segment_bytes = 1 << 10;
   }
-  if (choices.OneIn(2)) workload.tuning.log_former_segments = 16;
-  if (choices.OneIn(3)) workload.unlogged.push_back("u");
+  if (dice.Chance(50)) workload.tuning.log_former_segments = 16;
+  if (dice.Chance(33)) workload.unlogged.push_back("u");
+  std::vector<TablePlan> plans;
   for (const char* name : {"t", "u"}) {
-    workload.tables.push_back(RandomTable(name, &choices));
+    TablePlan& plan = plans.emplace_back(RandomTable(name, &dice));
+    plan.unlogged = workload.IsUnlogged(name);
     // What is not logged may be lost region by region, and the oracle looks for prefixes.
-    if (workload.IsUnlogged(name)) workload.tables.back().split_keys.clear();
+    if (plan.unlogged) plan.options.split_keys.clear();
+    workload.tables.push_back(plan.options);
     workload.steps.push_back({.kind = Step::Kind::kCreateTable, .table = name});
   }
-  for (uint64_t count = 4 + choices.Below(6); count > 0; --count) {
-    workload.steps.push_back(RandomStep(workload, &choices));
+  for (uint64_t count = 4 + dice.Below(6); count > 0; --count) {
+    workload.steps.push_back(RandomStep(plans, &dice));
   }
   return workload;
 }

@@ -115,11 +115,12 @@ BOOST_AUTO_TEST_CASE(ShrinkingLeavesWhatTheFailureNeeds) {
 BOOST_AUTO_TEST_CASE(AGenerationIsTheSumOfAllBefore) {
   const stress::Workload workload(5, 130, 2);
   for (const uint32_t slot : {0u, 1u, 33u, 64u, 100u, 131u, 140u}) {
-    for (const TableOptions& table : workload.tables()) {
+    for (const TablePlan& plan : workload.tables()) {
+      const TableOptions& table = plan.options;
       if (workload.is_loose(slot) != (table.name == stress::kLoose)) continue;
       const ModelRead all{0, kAllVersions, {}};
       Model whole;
-      for (const TableOptions& each : workload.tables()) whole.CreateTable(each);
+      for (const TablePlan& each : workload.tables()) whole.CreateTable(each.options);
       for (uint64_t generation = 1; generation <= 40; ++generation) {
         WriteBatch batch;
         workload.AddTo(slot, generation, &batch);
@@ -138,8 +139,8 @@ BOOST_AUTO_TEST_CASE(AGenerationIsTheSumOfAllBefore) {
 
 struct JournalWorld {
   JournalWorld() {
-    for (const TableOptions& table : stress::NewTables(1, stress::NewKeys(1, 8))) {
-      model.CreateTable(table);
+    for (const TablePlan& table : stress::NewTables(1, 8)) {
+      model.CreateTable(table.options);
     }
     journal.emplace(std::vector<std::string>{stress::kNorth, stress::kSouth}, model);
   }

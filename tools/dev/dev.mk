@@ -14,7 +14,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/simulation tools/bench test/support,h)
+HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/generator tools/simulation tools/bench test/support,h)
 tidy:
 	$(INSTALL) $(PACKAGES_TEST)
 	@tools/dev/tidy.py

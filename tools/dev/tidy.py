@@ -46,7 +46,7 @@ BANS = [
      ["base/clock.cc", "test/", "tools/examples/"]),
     (r"\bsleep_for\b|\busleep\(|\bnanosleep\b", "a sleep", ["base/clock.cc", "test/"]),
     (r"\bs?rand\(|\bgetrandom\b", "randomness", ["base/random.cc"]),
-    (r"std::random_device|std::mt19937", "randomness", ["test/"]),
+    (r"std::random_device|std::mt19937", "randomness", ["test/", "tools/generator/"]),
     (r"(?<![\w.>:])::open\(|\bopenat2?\(|\bfopen\(|std::[io]?fstream|std::filesystem|\bmkstemp\b",
      "opening files", ["base/posix_", "tools/tandem/input", "tools/tandem/output", "tools/bench/", "tools/stress/", "test/"]),
     (r"std::j?thread\b|\bpthread_create\b|std::async\b", "threads",

@@ -120,7 +120,9 @@ class Model {
                       const Predicate& predicate, const ModelRead& read);
   static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
                             const Predicate& predicate, const ModelRead& read);
-  static ColumnType TypeOf(const TableOptions& options, size_t family, std::string_view qualifier);
+  /// nullopt: no index is over the column.
+  static std::optional<ColumnType> IndexedType(const TableOptions& options, size_t family,
+                                               std::string_view qualifier);
 
   std::map<std::string, Table, std::less<>> tables_;
 };
@@ -128,8 +130,6 @@ class Model {
 /// Negative, zero or positive as `a` sorts before, equals or sorts after `b`, both values of
 /// `type`. Requires: both fit it; types of bytes, text and int64.
 int CompareValues(ColumnType type, std::string_view a, std::string_view b);
-/// Whether an index of the type takes a stored value. Requires: as CompareValues.
-bool FitsType(ColumnType type, std::string_view value);
 
 /// `bytes` in quotes, with \xNN for what is not printable.
 std::string Shown(std::string_view bytes);

@@ -108,13 +108,7 @@ ModelRead WholeRow(const ModelRead& read) {
   return whole;
 }
 
-}  // namespace
-
-int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
-  if (type == ColumnType::kInt64) return CompareIntegers(a, b);
-  return a.compare(b);
-}
-
+// Whether an index of the type takes a stored value.
 bool FitsType(ColumnType type, std::string_view value) {
   switch (type) {
     case ColumnType::kInt64:
@@ -126,14 +120,22 @@ bool FitsType(ColumnType type, std::string_view value) {
   }
 }
 
-ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string_view qualifier) {
+}  // namespace
+
+int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
+  if (type == ColumnType::kInt64) return CompareIntegers(a, b);
+  return a.compare(b);
+}
+
+std::optional<ColumnType> Model::IndexedType(const TableOptions& options, size_t family,
+                                             std::string_view qualifier) {
   for (const IndexOptions& index : options.indexes) {
     const IndexColumn& column = index.columns[0];
     if (FamilyOf(options, column.family) == family && column.qualifier == qualifier) {
       return column.type;
     }
   }
-  return ColumnType::kBytes;
+  return std::nullopt;
 }
 
 bool Model::Refuses(const ModelOperation& operation) const {
@@ -141,7 +143,8 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   return std::any_of(operation.columns.begin(), operation.columns.end(), [&](const auto& column) {
-    return !FitsType(TypeOf(options, family, column.first), column.second);
+    const std::optional<ColumnType> type = IndexedType(options, family, column.first);
+    return type.has_value() && !FitsType(*type, column.second);
   });
 }
 
@@ -169,7 +172,7 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
   ColumnType type = ColumnType::kBytes;
   if (!predicate.is_row_key()) {
     const size_t family = FamilyOf(table.options, predicate.family());
-    type = TypeOf(table.options, family, predicate.qualifier());
+    type = IndexedType(table.options, family, predicate.qualifier()).value_or(ColumnType::kBytes);
     value = Newest(table, columns, family, predicate.qualifier(), read);
   }
   if (predicate.kind() == Predicate::Kind::kIsNull) return !value.has_value();

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "engine/engine.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/model.h"
-#include "tools/stress/dice.h"
 
 namespace tandem::stress {
 
@@ -21,12 +19,7 @@ struct Moment {
 /// All versions of the whole table, forward or reverse.
 Status CompareTable(const Moment& moment, const TableOptions& table, bool reverse);
 /// Single rows, ranges, queries through each index and without, counts and explanations; `seed`
-/// chooses them, over `keys`. Errors: a Mismatch, or that of the database.
-Status CompareReads(const Moment& moment, const TableOptions& table,
-                    const std::vector<std::string>& keys, uint64_t seed);
-
-/// A predicate over the columns that the harness writes. `keys` are those of rows.
-Predicate RandomPredicate(Dice* dice, const TableOptions& table,
-                          const std::vector<std::string>& keys, int depth = 2);
+/// chooses them. Errors: a Mismatch, or that of the database.
+Status CompareReads(const Moment& moment, const test::TablePlan& plan, uint64_t seed);
 
 }  // namespace tandem::stress

@@ -1,8 +1,6 @@
 // See generator.h.
 #include "tools/stress/generator.h"
 
-#include <algorithm>
-
 #include "tools/stress/schema.h"
 
 namespace tandem::stress {
@@ -11,10 +9,10 @@ namespace {
 using test::ModelOperation;
 using OperationKind = ModelOperation::Kind;
 
-class Generator {
+class ScriptGenerator {
  public:
-  explicit Generator(Script* script)
-      : script_(*script), dice_(script->seed), keys_(NewKeys(script->seed, script->rows)) {}
+  explicit ScriptGenerator(Script* script)
+      : script_(*script), dice_(script->seed), tables_(NewTables(script->seed, script->rows)) {}
 
   void Add(uint64_t steps);
 
@@ -32,21 +30,17 @@ class Generator {
   Step Write();
   void AddMirrored(Step* step);
   ModelOperation Operation(bool loose);
-  ModelOperation Put(bool loose);
-  std::string Value(const std::string& column);
-  std::string Family(bool loose);
-  std::string Column(const std::string& family);
   std::optional<int64_t> Time();
   std::string Table() { return dice_.Chance(45) ? kNorth : dice_.Chance(80) ? kSouth : kLoose; }
   void Push(Step step) { script_.steps.push_back(std::move(step)); }
 
   Script& script_;
-  Dice dice_;
-  std::vector<std::string> keys_;
+  test::Dice dice_;
+  std::vector<test::TablePlan> tables_;
   int64_t time_ = 1000;
 };
 
-void Generator::Add(uint64_t steps) {
+void ScriptGenerator::Add(uint64_t steps) {
   while (script_.steps.size() < steps) {
     const uint64_t choice = dice_.Below(1000);
     const bool may_fail = script_.mode != Mode::kPlain;
@@ -67,7 +61,7 @@ void Generator::Add(uint64_t steps) {
   Push(Simple(Step::Kind::kReopen));
 }
 
-void Generator::AddUsual() {
+void ScriptGenerator::AddUsual() {
   const uint64_t choice = dice_.Below(1000);
   if (choice < 720) return Push(Write());
   if (choice < 800) return Push(Simple(Step::Kind::kAdvance, dice_.Below(5000)));
@@ -77,7 +71,7 @@ void Generator::AddUsual() {
   Push(check);
 }
 
-void Generator::AddMaintenance() {
+void ScriptGenerator::AddMaintenance() {
   const uint64_t choice = dice_.Below(100);
   if (choice < 40) return Push(Simple(Step::Kind::kWork, 1 + dice_.Below(2)));
   if (choice < 55) return Push(Simple(Step::Kind::kWork));
@@ -98,7 +92,7 @@ void Generator::AddMaintenance() {
 
 /// Work that the cut interrupts, then the cut; what one recovery left is put to the test of the
 /// next before anything else made it durable.
-void Generator::AddCrash() {
+void ScriptGenerator::AddCrash() {
   if (dice_.Chance(20)) return Push(Simple(Step::Kind::kKill));
   if (dice_.Chance(75)) {
     Push(Simple(Step::Kind::kPowerOffAt, 1 + dice_.Below(dice_.Chance(50) ? 30 : 300)));
@@ -114,7 +108,7 @@ void Generator::AddCrash() {
   } while (dice_.Chance(35));
 }
 
-void Generator::AddFault() {
+void ScriptGenerator::AddFault() {
   if (dice_.Chance(45)) {
     Push(Simple(Step::Kind::kSpace, dice_.Below(dice_.Chance(50) ? 2'000 : 60'000)));
   } else {
@@ -137,7 +131,7 @@ void Generator::AddFault() {
   Push(crash);
 }
 
-Step Generator::Write() {
+Step ScriptGenerator::Write() {
   Step step;
   const bool loose = dice_.Chance(6);
   const uint64_t level = dice_.Below(20);
@@ -153,82 +147,26 @@ Step Generator::Write() {
 }
 
 /// The last operation on the other table too, so that a batch spans tables.
-void Generator::AddMirrored(Step* step) {
+void ScriptGenerator::AddMirrored(Step* step) {
   ModelOperation mirrored = step->operations.back();
   mirrored.table = mirrored.table == kNorth ? kSouth : kNorth;
   step->operations.push_back(std::move(mirrored));
 }
 
-std::optional<int64_t> Generator::Time() {
+std::optional<int64_t> ScriptGenerator::Time() {
   if (script_.mode == Mode::kCrash && dice_.Chance(60)) return std::nullopt;
   if (dice_.Chance(80)) return ++time_;
   return static_cast<int64_t>(dice_.Below(static_cast<uint64_t>(time_)));
 }
 
-std::string Generator::Family(bool loose) {
-  const uint64_t choice = dice_.Below(10);
-  return loose || choice < 5 ? "d" : choice < 8 ? "h" : "w";
-}
-
-std::string Generator::Column(const std::string& family) {
-  if (dice_.Chance(15)) return "note";
-  if (family == "d") return dice_.Chance(50) ? "gen" : "word";
-  return family == "h" ? "tag" : "size";
-}
-
-std::string Generator::Value(const std::string& column) {
-  if (column == "gen" || column == "size") {
-    return std::to_string(static_cast<int64_t>(dice_.Below(100)) - 20);
-  }
-  if (column == "word") return RandomWord(&dice_);
-  if (column == "tag") return RandomTag(&dice_);
-  return std::string(dice_.Below(dice_.Chance(5) ? 3000 : 40),
-                     static_cast<char>('a' + dice_.Below(26)));
-}
-
-ModelOperation Generator::Put(bool loose) {
-  ModelOperation put;
-  put.table = loose ? kLoose : dice_.Chance(55) ? kNorth : kSouth;
-  put.row = dice_.Pick(keys_);
-  put.family = Family(loose);
-  put.timestamp = Time();
-  if (!loose && dice_.Chance(1)) {
-    put.family = "w";
-    put.columns = {{"far", std::string(65'537 + dice_.Below(20'000), 'f')}};
-    return put;
-  }
-  const uint64_t wide = !loose && dice_.Chance(1) ? 50 + dice_.Below(150) : 0;
-  for (uint64_t i = 0; i < wide; ++i) {
-    put.columns.emplace_back("wide-" + std::to_string(i), std::string(dice_.Below(400), 'l'));
-  }
-  const uint64_t count = 1 + dice_.Below(3);
-  for (uint64_t i = 0; i < count; ++i) {
-    const std::string column = Column(put.family);
-    const auto has = [&](const auto& pair) { return pair.first == column; };
-    if (std::ranges::any_of(put.columns, has)) continue;
-    put.columns.emplace_back(column, Value(column));
-  }
-  return put;
-}
-
-ModelOperation Generator::Operation(bool loose) {
-  ModelOperation operation = Put(loose);
-  if (dice_.Chance(72)) return operation;
-  const uint64_t kind = dice_.Below(10);
-  operation.kind = kind < 4   ? OperationKind::kDeleteCell
-                   : kind < 7 ? OperationKind::kDeleteColumn
-                   : kind < 8 ? OperationKind::kDeleteFamily
-                              : OperationKind::kDeleteRow;
-  operation.columns.clear();
-  if (kind < 7) operation.columns = {{Column(operation.family), ""}};
+ModelOperation ScriptGenerator::Operation(bool loose) {
+  const size_t table = loose ? 2 : dice_.Chance(55) ? 0 : 1;
+  ModelOperation operation = test::Generator(&dice_, &tables_[table]).Operation(0);
+  operation.timestamp = Time();
+  if (operation.kind != OperationKind::kDeleteCell) return operation;
   // A DeleteCell is logged, and nothing of the loose table is.
-  if (loose && operation.kind == OperationKind::kDeleteCell) {
-    operation.kind = OperationKind::kDeleteColumn;
-  }
-  if (operation.kind == OperationKind::kDeleteRow) operation.family.clear();
-  if (operation.kind == OperationKind::kDeleteCell && dice_.Chance(60)) {
-    operation.timestamp.reset();
-  }
+  if (loose) operation.kind = OperationKind::kDeleteColumn;
+  if (!loose && dice_.Chance(60)) operation.timestamp.reset();
   return operation;
 }
 
@@ -239,7 +177,7 @@ Script NewScript(Mode mode, uint64_t seed, uint64_t rows, uint64_t steps) {
   script.mode = mode;
   script.seed = seed;
   script.rows = rows;
-  Generator(&script).Add(steps);
+  ScriptGenerator(&script).Add(steps);
   uint64_t line = 4;
   for (Step& step : script.steps) step.line = ++line;
   return script;

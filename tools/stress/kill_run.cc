@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "tools/stress/dice.h"
+#include "tools/generator/dice.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/threads_run.h"
 #include "tools/tandem/format_text.h"
@@ -70,7 +70,7 @@ class KillRun {
 
   const Setup& setup_;
   const RunEnvironment& environment_;
-  Dice dice_;
+  test::Dice dice_;
   const std::string report_;
   std::unique_ptr<Expected> expected_;  // The same memory as the child's.
   uint64_t kills_ = 0;

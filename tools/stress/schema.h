@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tandem/schema.h"
-#include "tools/stress/dice.h"
+#include "tools/generator/generator.h"
 
 namespace tandem::stress {
 
@@ -18,15 +17,9 @@ inline constexpr const char* kNorth = "north";
 inline constexpr const char* kSouth = "south";
 inline constexpr const char* kLoose = "loose";
 
-/// `count` distinct keys: short, long, with equal beginnings, with 0x00 and 0xFF in them.
-std::vector<std::string> NewKeys(uint64_t seed, uint64_t count);
-
-/// In the order of the head of this file. `keys` decide where north is cut into regions.
-std::vector<TableOptions> NewTables(uint64_t seed, const std::vector<std::string>& keys);
-
-/// One of a few words, so that an index over them has long lists.
-std::string RandomWord(Dice* dice);
-/// Bytes of any kind.
-std::string RandomTag(Dice* dice);
+/// In the order of the head of this file. `keys`, at least four, decide where north is cut into
+/// regions.
+std::vector<test::TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys);
+std::vector<test::TablePlan> NewTables(uint64_t seed, uint64_t rows);
 
 }  // namespace tandem::stress

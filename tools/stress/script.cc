@@ -25,7 +25,7 @@ constexpr std::string_view kLevels[] = {"memory", "buffered", "written", "synced
 constexpr std::string_view kOperations[] = {"put", "delete-cell", "delete-column", "delete-family",
                                             "delete-row"};
 constexpr uint64_t kRowsMax = 1'000'000;
-constexpr uint64_t kRepeatedMax = 1 << 20;
+constexpr uint64_t kRepeatedMax = 4 << 20;
 
 bool IsTable(std::string_view name) { return name == kNorth || name == kSouth || name == kLoose; }
 
@@ -121,7 +121,7 @@ Result<std::string> Line::TakeWord() {
   uint64_t count = 1;
   if (const size_t star = word.find('*'); star != std::string_view::npos) {
     if (!ParseNumber(word.substr(0, star), &count) || count > kRepeatedMax) {
-      return Refuse("COUNT*WORD with a count up to 1048576");
+      return Refuse("COUNT*WORD with a count up to 4194304");
     }
     word.remove_prefix(star + 1);
   }
@@ -191,9 +191,10 @@ Status CheckOperation(const Line& line, const ModelOperation& operation, Durabil
   if (is_loose != (durability == Durability::kMemory)) {
     return line.Refuse("the level memory for the table loose, and for no other");
   }
-  const bool has_family = operation.kind == OperationKind::kDeleteRow || operation.family == "d" ||
-                          (!is_loose && (operation.family == "h" || operation.family == "w"));
-  if (!has_family) return line.Refuse("a family: d, and in north and south h or w");
+  const std::string& family = operation.family;
+  const bool has_family = operation.kind == OperationKind::kDeleteRow || family.empty() ||
+                          family == "d" || (!is_loose && (family == "h" || family == "w"));
+  if (!has_family) return line.Refuse("a family: d or '', and in north and south h or w");
   if (operation.row.empty() || operation.row.size() > kRowKeyBytesMax) {
     return line.Refuse(Format("a row key of 1 to {} bytes", kRowKeyBytesMax));
   }

@@ -26,8 +26,7 @@ constexpr int64_t kSecond = 1'000'000;
 Session::Session(const Script& script, const SessionPlace& place)
     : script_(script),
       place_(place),
-      keys_(NewKeys(script.seed, script.rows)),
-      tables_(NewTables(script.seed, keys_)),
+      tables_(NewTables(script.seed, script.rows)),
       random_(base::NewSeededRandom(script.seed)) {
   result_.trace = 0xcbf29ce484222325;
   if (place.directory.empty()) {
@@ -158,6 +157,11 @@ Status Session::RunStep(const Step& step) {
   return {};
 }
 
+const std::string& Session::KeyOf(const Step& step) const {
+  const std::vector<std::string>& keys = tables_[0].keys;
+  return keys[step.number % keys.size()];
+}
+
 // At a key of the workload, or in the middle of the largest region.
 Status Session::Split(const Step& step) {
   constexpr size_t kRegionsUsed = 16;
@@ -165,7 +169,7 @@ Status Session::Split(const Step& step) {
     if (table.options.name == step.name && table.regions.size() >= kRegionsUsed) return {};
   }
   SplitOptions options;
-  if (step.number % 3 != 0) options.key = keys_[step.number % keys_.size()];
+  if (step.number % 3 != 0) options.key = KeyOf(step);
   const Status status = engine_->Split(step.name, options).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // There is no boundary.
   return In("split " + step.name, status);
@@ -174,7 +178,7 @@ Status Session::Split(const Step& step) {
 // The region of a key of the workload and the one after it, or the smallest two.
 Status Session::MergeRegions(const Step& step) {
   RegionMergeOptions options;
-  if (step.number % 3 != 0) options.key = keys_[step.number % keys_.size()];
+  if (step.number % 3 != 0) options.key = KeyOf(step);
   const Status status = engine_->MergeRegions(step.name, options).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // No region follows it.
   return In("merge regions of " + step.name, status);
@@ -191,7 +195,7 @@ Status Session::Write(const Step& step, bool expected) {
     status = engine_->Write(options, batch);
   }
   result_.counts.operations += step.operations.size();
-  if (std::ranges::any_of(step.operations, [&](const auto& put) { return Refuses(put); })) {
+  if (std::ranges::any_of(step.operations, [&](const auto& put) { return model_.Refuses(put); })) {
     return CheckRefused(status, step);
   }
   if (!expected) return In("lie", status);
@@ -202,20 +206,6 @@ Status Session::Write(const Step& step, bool expected) {
     JournalOf(step).Append({step.operations, std::max(now(), last_timestamp_ + 1), true});
   }
   return In("write", status);
-}
-
-/// Whether a value does not fit the index over its column.
-bool Session::Refuses(const ModelOperation& operation) const {
-  if (operation.kind != ModelOperation::Kind::kPut) return false;
-  const auto table = std::ranges::find(tables_, operation.table, &TableOptions::name);
-  for (const IndexOptions& index : table->indexes) {
-    const IndexColumn& indexed = index.columns[0];
-    for (const auto& [qualifier, value] : operation.columns) {
-      if (operation.family != indexed.family || qualifier != indexed.qualifier) continue;
-      if (!test::FitsType(indexed.type, value)) return true;
-    }
-  }
-  return false;
 }
 
 Status Session::CheckRefused(const Status& status, const Step& step) {
@@ -242,25 +232,27 @@ Status Session::Acknowledge(const Step& step) {
 
 Status Session::Flush(const std::string& table) {
   RETURN_IF_ERROR(In("flush " + table, engine_->Flush(table)));
-  for (const TableOptions& options : tables_) {
-    if (!table.empty() && options.name != table) continue;
-    Journal& journal = options.name == kLoose ? *loose_ : *logged_;
+  for (const test::TablePlan& plan : tables_) {
+    const std::string& name = plan.options.name;
+    if (!table.empty() && name != table) continue;
+    Journal& journal = plan.unlogged ? *loose_ : *logged_;
     journal.DropOpen();
-    journal.MarkDurableThrough(options.name);
+    journal.MarkDurableThrough(name);
   }
   return {};
 }
 
 Status Session::Check(const Step& step) {
   ++result_.counts.checks;
-  const auto table = std::ranges::find(tables_, step.name, &TableOptions::name);
+  const auto table = std::ranges::find_if(
+      tables_, [&](const test::TablePlan& plan) { return plan.options.name == step.name; });
   Moment moment{engine_.get(), &model_};
   if (step.number % 3 == 0 && !snapshots_.empty()) {
     const HeldSnapshot& held = snapshots_[step.number % snapshots_.size()];
     moment = {engine_.get(), &held.model, &held.snapshot};
   }
-  RETURN_IF_ERROR(CompareTable(moment, *table, step.number % 2 == 0));
-  return CompareReads(moment, *table, keys_, step.number);
+  RETURN_IF_ERROR(CompareTable(moment, table->options, step.number % 2 == 0));
+  return CompareReads(moment, *table, step.number);
 }
 
 Status Session::Verify() {

@@ -48,11 +48,12 @@ class Session {
   void BeginStep();
 
   // Work.
+  /// One of those that rows have.
+  const std::string& KeyOf(const Step& step) const;
   Status Split(const Step& step);
   Status MergeRegions(const Step& step);
   Status Write(const Step& step, bool expected);
   Status Acknowledge(const Step& step);
-  bool Refuses(const test::ModelOperation& operation) const;
   Status CheckRefused(const Status& status, const Step& step);
   Status Flush(const std::string& table);
   Status Check(const Step& step);
@@ -83,8 +84,7 @@ class Session {
 
   const Script& script_;
   const SessionPlace& place_;
-  std::vector<std::string> keys_;
-  std::vector<TableOptions> tables_;
+  std::vector<test::TablePlan> tables_;
   test::ManualClock clock_;
   std::unique_ptr<base::RandomSource> random_;
   std::unique_ptr<test::SimulatedDisk> simulated_;

@@ -55,9 +55,9 @@ void Session::LetGo() {
 
 Status Session::Start() {
   RETURN_IF_ERROR(Open());
-  for (const TableOptions& table : tables_) {
-    RETURN_IF_ERROR(In("create " + table.name, engine_->CreateTable(table)));
-    model_.CreateTable(table);
+  for (const test::TablePlan& plan : tables_) {
+    RETURN_IF_ERROR(In("create " + plan.options.name, engine_->CreateTable(plan.options)));
+    model_.CreateTable(plan.options);
   }
   logged_ = std::make_unique<Journal>(std::vector<std::string>{kNorth, kSouth}, model_);
   loose_ = std::make_unique<Journal>(std::vector<std::string>{kLoose}, model_);
@@ -143,8 +143,8 @@ Status Session::Reopen() {
 
 Status Session::CheckAll() {
   const Moment moment{engine_.get(), &model_};
-  for (const TableOptions& table : tables_) {
-    RETURN_IF_ERROR(CompareTable(moment, table, false));
+  for (const test::TablePlan& plan : tables_) {
+    RETURN_IF_ERROR(CompareTable(moment, plan.options, false));
   }
   return {};
 }
@@ -191,8 +191,8 @@ Status Session::Recover(bool killed) {
   std::vector<std::vector<ModelRow>> content;
   ReadOptions read;
   read.versions = std::numeric_limits<uint32_t>::max();
-  for (const TableOptions& table : tables_) {
-    auto rows = ReadAll(engine_->Scan(read, table.name, {}));
+  for (const test::TablePlan& plan : tables_) {
+    auto rows = ReadAll(engine_->Scan(read, plan.options.name, {}));
     if (!rows.has_value()) return In("scan after recovery", rows.error());
     content.push_back(*std::move(rows));
   }

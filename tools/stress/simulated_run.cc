@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "base/status_macros.h"
+#include "tools/generator/dice.h"
 #include "tools/simulation/minimize.h"
-#include "tools/stress/dice.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
 #include "tools/stress/hangs.h"
@@ -157,7 +157,7 @@ Result<Outcome> RunSimulated(const Setup& setup, const RunEnvironment& environme
   Outcome outcome;
   while (true) {
     const uint64_t left = setup.operations == 0 ? kStepsOfScript : setup.operations - counts.steps;
-    const uint64_t seed = databases == 0 ? setup.seed : Mix(setup.seed, databases) >> 1;
+    const uint64_t seed = databases == 0 ? setup.seed : test::Mix(setup.seed, databases) >> 1;
     const Script script = NewScript(mode, seed, setup.rows != 0 ? setup.rows : kRowsUsual[seed % 4],
                                     std::min(left, kStepsOfScript));
     RETURN_IF_ERROR(WriteText(file, Print(script)));
@@ -171,7 +171,7 @@ Result<Outcome> RunSimulated(const Setup& setup, const RunEnvironment& environme
     ASSIGN_OR_RETURN(const SessionResult result, RunScript(script, place));
     counts.Add(result.counts);
     ++databases;
-    trace = Mix(trace, result.trace);
+    trace = test::Mix(trace, result.trace);
     if (IsOfMachine(mode, result)) return result.finding;
     if (!result.finding.ok()) {
       outcome.finding = FindingText(script, result, file) +
@@ -203,7 +203,7 @@ Result<Outcome> Replay(const Again& again, const RunEnvironment& environment) {
   outcome.counts = Table(result.counts, 1);
   outcome.interrupted = result.interrupted;
   // As the run that wrote the file prints it, where that was its only database.
-  outcome.trace = HashText(Mix(0, result.trace));
+  outcome.trace = HashText(test::Mix(0, result.trace));
   if (IsOfMachine(parsed->mode, result)) return result.finding;
   if (result.finding.ok()) return outcome;
   outcome.finding = FindingText(*parsed, result, file) + "database: " + kept_at + "\n";

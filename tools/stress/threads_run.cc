@@ -80,7 +80,7 @@ Status WorkOneRound(const Site& site, Round* round, uint64_t seed) {
   std::vector<std::thread> threads;
   for (uint32_t thread = 0; thread < site.stressed().workload->thread_count(); ++thread) {
     threads.emplace_back([&site, round, thread, seed] {
-      round->Work(site.StressedBy(thread), thread, Mix(seed, thread));
+      round->Work(site.StressedBy(thread), thread, test::Mix(seed, thread));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -139,8 +139,8 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
   site->stressed().Begin("making the database");
   auto database = Database::Open(setup.directory + "/db", options);
   if (!database.has_value()) return In("making the database", database.error());
-  for (const TableOptions& table : site->workload_->tables()) {
-    RETURN_IF_ERROR((*database)->CreateTable(table));
+  for (const test::TablePlan& table : site->workload_->tables()) {
+    RETURN_IF_ERROR((*database)->CreateTable(table.options));
   }
   RETURN_IF_ERROR((*database)->Close());
   site->stressed().End();
@@ -242,7 +242,7 @@ Status RunRounds(Site* site, const Setup& setup, const RunEnvironment& environme
   uint64_t steps = 0;
   for (uint64_t round = 0;; ++round) {
     const int64_t now = environment.clock->MonotonicMicros();
-    const uint64_t seed = Mix(Mix(setup.seed, life), round);
+    const uint64_t seed = test::Mix(test::Mix(setup.seed, life), round);
     Round work(setup, environment, std::min(end, now + kRoundMicros), steps);
     RETURN_IF_ERROR(WorkOneRound(*site, &work, seed));
     RETURN_IF_ERROR(LookAtEverything(site, round, seed));

@@ -154,7 +154,7 @@ Status Worker::Query() {
   stressed_.Begin("snapshot");
   auto snapshot = stressed_.database->TakeSnapshot();
   if (!snapshot.has_value()) return In("snapshot", snapshot.error());
-  const Predicate predicate = RandomPredicate(&dice_, workload_.tables()[0], workload_.keys());
+  const Predicate predicate = test::Generator(&dice_, &workload_.tables()[0]).NewPredicate();
   stressed_.expected->Add(Count::kQueries);
   return dice_.Chance(70) ? CompareIndexed(*snapshot, predicate)
                           : CompareOrder(*snapshot, predicate);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/stress/dice.h"
+#include "tools/generator/dice.h"
 #include "tools/stress/stressed.h"
 
 namespace tandem::stress {
@@ -52,7 +52,7 @@ class Worker {
   const Stressed stressed_;
   const Workload& workload_;
   const uint32_t thread_;
-  Dice dice_;
+  test::Dice dice_;
   std::optional<Held> held_;
 };
 

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 
-#include "tools/stress/dice.h"
+#include "tools/generator/generator.h"
 #include "tools/stress/schema.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::stress {
 namespace {
 
+using test::Dice;
+using test::Mix;
 using test::ModelOperation;
+using test::RandomValue;
+using test::ValueKind;
 using OperationKind = ModelOperation::Kind;
 using tools::Format;
 
@@ -47,8 +51,8 @@ Workload::Workload(uint64_t seed, uint64_t rows, uint32_t threads)
   const uint64_t loose_share = std::max<uint64_t>(1, share / kLoosePart);
   first_marker_ = static_cast<uint32_t>(share * threads);
   first_loose_ = first_marker_ + kMarkersOfThread * threads;
-  keys_ = NewKeys(seed, first_loose_ + loose_share * threads);
-  tables_ = NewTables(seed, keys_);
+  tables_ = NewTables(seed, first_loose_ + loose_share * threads);
+  keys_ = tables_[0].keys;
   for (uint32_t slot = 0; slot < slot_count(); ++slot) {
     slots_.emplace(keys_[slot], slot);
     auto& list = is_loose(slot) ? loose_of_ : is_marker(slot) ? markers_of_ : mirrored_of_;
@@ -62,6 +66,11 @@ Workload::Workload(uint64_t seed, uint64_t rows, uint32_t threads)
 
 const std::vector<uint32_t>& Workload::SlotsOf(std::string_view table) const {
   return table == kLoose ? loose_in_order_ : logged_in_order_;
+}
+
+const test::TablePlan& Workload::TableOf(std::string_view table) const {
+  return *std::ranges::find_if(tables_,
+                               [&](const auto& plan) { return plan.options.name == table; });
 }
 
 std::optional<uint32_t> Workload::Find(std::string_view key) const {
@@ -84,7 +93,8 @@ std::vector<ModelOperation> Workload::OperationsOf(uint32_t slot, uint64_t gener
     put.columns = {{"gen", std::to_string(generation)},
                    {"check", Format("slot {} thread {} generation {} {:x}", slot, OwnerOf(slot),
                                     generation, dice.Next())}};
-    if (reset || dice.Chance(60)) put.columns.emplace_back("word", RandomWord(&dice));
+    if (reset || dice.Chance(60))
+      put.columns.emplace_back("word", RandomValue(&dice, ValueKind::kText));
     operations.push_back(std::move(put));
     if (!is_loose(slot)) AddChange(slot, generation, &operations);
   }
@@ -111,7 +121,7 @@ void Workload::AddChange(uint32_t slot, uint64_t generation,
     to->push_back(std::move(newest));
   } else if (choice < 60) {
     ModelOperation put = Operation(OperationKind::kPut, time + 4, "h");
-    put.columns = {{"tag", RandomTag(&dice)}};
+    put.columns = {{"tag", RandomValue(&dice, ValueKind::kBytes)}};
     to->push_back(std::move(put));
   } else if (choice < 85) {
     ModelOperation put = Operation(OperationKind::kPut, time + 5, "w");
@@ -146,7 +156,7 @@ std::optional<test::ModelRow> Workload::StateAt(uint32_t slot, uint64_t generati
                                                 const test::ModelRead& read) const {
   if (generation == 0) return std::nullopt;
   test::Model model;
-  model.CreateTable(*std::ranges::find(tables_, table, &TableOptions::name));
+  model.CreateTable(TableOf(table).options);
   const uint64_t reset = generation - generation % kGenerationsOfReset;
   for (uint64_t g = std::max<uint64_t>(1, stands_alone(slot) ? generation : reset); g <= generation;
        ++g) {

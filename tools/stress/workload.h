@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tandem/write_batch.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/model.h"
 
 namespace tandem::stress {
@@ -32,7 +33,7 @@ class Workload {
 
   uint32_t slot_count() const { return static_cast<uint32_t>(keys_.size()); }
   uint32_t thread_count() const { return threads_; }
-  const std::vector<TableOptions>& tables() const { return tables_; }
+  const std::vector<test::TablePlan>& tables() const { return tables_; }
   bool is_loose(uint32_t slot) const { return slot >= first_loose_; }
   bool is_marker(uint32_t slot) const { return slot >= first_marker_ && slot < first_loose_; }
   /// Each generation owes nothing to those before.
@@ -66,6 +67,7 @@ class Workload {
   }
 
  private:
+  const test::TablePlan& TableOf(std::string_view table) const;
   void AddChange(uint32_t slot, uint64_t generation, std::vector<test::ModelOperation>* to) const;
 
   uint64_t seed_;
@@ -73,7 +75,7 @@ class Workload {
   uint32_t first_marker_ = 0, first_loose_ = 0;
   std::vector<std::string> keys_;
   std::unordered_map<std::string_view, uint32_t> slots_;  // Views of keys_.
-  std::vector<TableOptions> tables_;
+  std::vector<test::TablePlan> tables_;
   std::vector<uint32_t> logged_in_order_, loose_in_order_;
   std::vector<std::vector<uint32_t>> mirrored_of_, markers_of_, loose_of_;
 };

@@ -1,14 +1,11 @@
-// Random choices of the stress harness, each stream from one number.
+// Random choices, each stream from one number.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <random>
 #include <vector>
 
-#include "base/random.h"
-
-namespace tandem::stress {
+namespace tandem::test {
 
 /// A number that depends on both in no simple way; chained for more than two.
 inline uint64_t Mix(uint64_t a, uint64_t b) {
@@ -18,22 +15,24 @@ inline uint64_t Mix(uint64_t a, uint64_t b) {
   return x ^ (x >> 31);
 }
 
-/// Threads: one.
+/// One seed, one sequence of choices. Threads: one.
 class Dice {
  public:
-  explicit Dice(uint64_t seed) : source_(base::NewSeededRandom(seed)) {}
+  explicit Dice(uint64_t seed) : random_(seed) {}
 
-  uint64_t Next() { return source_->Next64(); }
+  uint64_t Next() { return random_(); }
   /// 0 to n - 1. Requires: n > 0.
   uint64_t Below(uint64_t n) { return Next() % n; }
   bool Chance(uint64_t percent) { return Below(100) < percent; }
+  /// Requires: there are some.
   template <typename T>
-  const T& Pick(const std::vector<T>& list) {
-    return list[Below(list.size())];
+  const T& Pick(const std::vector<T>& items) {
+    return items[Below(items.size())];
   }
 
  private:
-  std::unique_ptr<base::RandomSource> source_;
+  // Takes no lock, unlike base/random.h: the scheduler of the interleaving tests may draw.
+  std::mt19937_64 random_;
 };
 
-}  // namespace tandem::stress
+}  // namespace tandem::test

@@ -1,0 +1,80 @@
+// See tables.h.
+#include "test/model/tables.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tandem::test {
+namespace {
+
+constexpr const char* kText = "section";
+constexpr const char* kInteger = "size";
+constexpr const char* kBytes = "tag";
+constexpr const char* kPlain = "note";  // No index; neither has the column without a name.
+
+IndexOptions Index(std::string name, const char* family, const char* qualifier, ColumnType type) {
+  return {std::move(name), {{family, qualifier, type, false}}};
+}
+
+FamilyOptions Family(Dice* dice, std::string name, uint32_t max_versions, int64_t ttl_micros) {
+  return {.name = std::move(name),
+          .max_versions = max_versions,
+          .ttl_micros = ttl_micros,
+          .compression = dice->Chance(50) ? Compression::kZstd : Compression::kNone,
+          .block_size_bytes = dice->Chance(50) ? 512u : 4096u};
+}
+
+TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> families) {
+  TablePlan plan;
+  plan.options.name = std::move(name);
+  plan.columns = {{.qualifier = kText, .kind = ValueKind::kText, .weight = 2},
+                  {.qualifier = kInteger, .kind = ValueKind::kInteger, .weight = 2},
+                  {.qualifier = kBytes, .kind = ValueKind::kBytes, .weight = 2},
+                  {.qualifier = kPlain},
+                  {.qualifier = ""}};
+  plan.options.families = std::move(families);
+  plan.options.indexes = {Index("by_section", "", kText, ColumnType::kText),
+                          Index("by_size", "", kInteger, ColumnType::kInt64),
+                          Index("by_tag", "", kBytes, ColumnType::kBytes),
+                          Index("by_tag_falling", "", kBytes, ColumnType::kBytes)};
+  plan.options.indexes[1].columns[0].descending = dice->Chance(50);
+  plan.options.indexes[3].columns[0].descending = true;
+  return plan;
+}
+
+void Split(Dice* dice, TablePlan* plan) {
+  std::set<std::string> keys;
+  for (uint64_t count = dice->Below(4); count > 0; --count) keys.insert(dice->Pick(plan->keys));
+  plan->options.split_keys.assign(keys.begin(), keys.end());
+}
+
+}  // namespace
+
+std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
+  std::vector<TablePlan> tables = {
+      NewTable(dice, "one", {Family(dice, "d", 1, 0)}),
+      NewTable(dice, "three",
+               {Family(dice, "d", 3, 0), Family(dice, "m", 1, 0), Family(dice, "w", 2, 0)}),
+      NewTable(dice, "brief", {Family(dice, "d", 2, 200'000), Family(dice, "k", 1, 0)}),
+      NewTable(dice, "unlogged", {Family(dice, "d", 1, 0)}),
+      NewTable(dice, "large", {Family(dice, "d", 2, 0), Family(dice, "w", 1, 0)}),
+  };
+  for (TablePlan& plan : tables) plan.keys = NewKeys(dice, rows);
+  tables[1].options.indexes.push_back(Index("by_m_size", "m", kInteger, ColumnType::kInt64));
+  tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));
+  Split(dice, &tables[1]);
+  tables[2].timestamps = Timestamps::kExpiring;
+  tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
+  tables[3].unlogged = true;
+  tables[3].keys = NewKeys(dice, std::min<uint64_t>(rows, 60));
+  tables[4].large_puts = 30;
+  tables[4].keys = NewKeys(dice, 6);
+  for (const uint64_t number : {3, 250}) {
+    tables[4].columns.push_back({.qualifier = LargeColumn(number)});
+  }
+  return tables;
+}
+
+}  // namespace tandem::test

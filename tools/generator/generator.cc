@@ -1,0 +1,237 @@
+// See generator.h.
+#include "tools/generator/generator.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tandem::test {
+namespace {
+
+using Kind = ModelOperation::Kind;
+
+constexpr uint64_t kColumnsMax = 4;  // Of one Put.
+
+bool IsOf(const ColumnPlan& column, const FamilyOptions& family) {
+  return column.family.empty() || column.family == family.name;
+}
+
+size_t ValueCount(Dice* dice, Predicate::Kind kind) {
+  using Kind = Predicate::Kind;
+  if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) return 0;
+  if (kind == Kind::kIn) return dice->Below(5);
+  return kind == Kind::kBetween ? 2 : 1;
+}
+
+}  // namespace
+
+std::string LargeColumn(uint64_t number) { return "column-" + std::to_string(number); }
+
+const ColumnPlan& Generator::Column(const FamilyOptions& family) {
+  uint64_t weights = 0;
+  for (const ColumnPlan& column : plan_.columns) weights += IsOf(column, family) * column.weight;
+  uint64_t at = dice_.Below(weights);
+  for (const ColumnPlan& column : plan_.columns) {
+    const uint64_t weight = IsOf(column, family) * column.weight;
+    if (at < weight) return column;
+    at -= weight;
+  }
+  return plan_.columns.back();
+}
+
+const ColumnPlan& Generator::ColumnOf(ValueKind kind) const {
+  return *std::find_if(plan_.columns.begin(), plan_.columns.end(),
+                       [kind](const ColumnPlan& column) { return column.kind == kind; });
+}
+
+std::string Generator::Value(const ColumnPlan& column) {
+  return plan_.values.empty() ? RandomValue(&dice_, column.kind) : dice_.Pick(plan_.values);
+}
+
+std::string Generator::NameOf(const FamilyOptions& family) {
+  const bool is_first = family.name == plan_.options.families[0].name;
+  return is_first && dice_.Chance(50) ? "" : family.name;
+}
+
+// A column as a predicate names it.
+std::string Generator::ColumnText(const FamilyOptions& family, const std::string& qualifier) {
+  const std::string name = NameOf(family);
+  if (!name.empty()) return name + ":" + qualifier;
+  return qualifier.empty() ? family.name + ":" : qualifier;
+}
+
+std::optional<int64_t> Generator::Timestamp(const FamilyOptions& family, int64_t now_micros) {
+  if (plan_.timestamps == Timestamps::kNone) return std::nullopt;
+  const auto small = [&] { return 1 + static_cast<int64_t>(dice_.Below(7)); };
+  if (plan_.timestamps == Timestamps::kSmall) {
+    if (dice_.Chance(12)) return std::nullopt;
+    return small();
+  }
+  if (family.ttl_micros > 0 && dice_.Chance(40)) {
+    // Around the border of expiry, and now and then in the future.
+    return now_micros + 20'000 - static_cast<int64_t>(dice_.Below(300'000));
+  }
+  if (plan_.timestamps == Timestamps::kExpiring || dice_.Chance(60)) return std::nullopt;
+  if (dice_.Chance(3)) return std::numeric_limits<int64_t>::max();
+  if (dice_.Chance(3)) return std::numeric_limits<int64_t>::min();
+  if (dice_.Chance(40)) return now_micros - static_cast<int64_t>(dice_.Below(2000));
+  return small();
+}
+
+ModelOperation Generator::NewOperation(Kind kind, const FamilyOptions& family, int64_t now_micros) {
+  const bool is_of_family = kind != Kind::kDeleteRow;
+  return {kind, plan_.options.name,           Key(), is_of_family ? NameOf(family) : "",
+          {},   Timestamp(family, now_micros)};
+}
+
+ModelOperation Generator::Put(int64_t now_micros) {
+  const FamilyOptions& family = Family();
+  ModelOperation put = NewOperation(Kind::kPut, family, now_micros);
+  const uint64_t columns = dice_.Chance(60) ? 1 : 1 + dice_.Below(kColumnsMax);
+  // A small table has fewer columns than that.
+  for (uint64_t tries = 0; put.columns.size() < columns && tries < 4 * kColumnsMax; ++tries) {
+    const ColumnPlan& column = Column(family);
+    const bool is_new =
+        std::none_of(put.columns.begin(), put.columns.end(),
+                     [&](const auto& other) { return other.first == column.qualifier; });
+    if (is_new) put.columns.emplace_back(column.qualifier, Value(column));
+  }
+  return put;
+}
+
+ModelOperation Generator::LargePut(int64_t now_micros) {
+  ModelOperation put = Put(now_micros);
+  if (!plan_.large_family.empty()) put.family = plan_.large_family;
+  if (dice_.Chance(40)) {
+    put.columns = {{ColumnOf(ValueKind::kPlain).qualifier,
+                    std::string(65'000 + dice_.Below(dice_.Chance(5) ? 2'000'000 : 2'000),
+                                static_cast<char>('a' + dice_.Below(20)))}};
+    return put;
+  }
+  put.columns.clear();
+  // Neighbours of what was written before, and over it.
+  const uint64_t first = dice_.Below(400), count = 250 + dice_.Below(250);
+  for (uint64_t number = first; number < first + count; ++number) {
+    put.columns.emplace_back(LargeColumn(number), std::string(dice_.Below(400), 'l'));
+  }
+  return put;
+}
+
+ModelOperation Generator::BadPut() {
+  ModelOperation put = Put(0);
+  put.family = plan_.options.families[0].name;
+  switch (dice_.Below(3)) {
+    case 0:
+      put.columns = {{ColumnOf(ValueKind::kInteger).qualifier, "12x"}};
+      break;
+    case 1:
+      put.columns = {{ColumnOf(ValueKind::kPlain).qualifier, "fine"},
+                     {ColumnOf(ValueKind::kText).qualifier, "\xc3("}};
+      break;
+    default:
+      put.columns = {{ColumnOf(ValueKind::kBytes).qualifier, std::string(2046, 'b')}};
+  }
+  return put;
+}
+
+ModelOperation Generator::Operation(int64_t now_micros) {
+  if (dice_.Chance(plan_.large_puts)) return LargePut(now_micros);
+  if (dice_.Chance(plan_.puts)) return Put(now_micros);
+  const uint64_t choice = dice_.Below(10);
+  const Kind kind = choice < 4   ? Kind::kDeleteCell
+                    : choice < 7 ? Kind::kDeleteColumn
+                    : choice < 8 ? Kind::kDeleteFamily
+                                 : Kind::kDeleteRow;
+  const FamilyOptions& family = Family();
+  ModelOperation operation = NewOperation(kind, family, now_micros);
+  const bool names_column = kind == Kind::kDeleteCell || kind == Kind::kDeleteColumn;
+  if (names_column) operation.columns = {{Column(family).qualifier, ""}};
+  return operation;
+}
+
+Predicate Generator::NewPredicate(int depth) {
+  if (depth == 0 || dice_.Chance(45)) return dice_.Chance(3) ? Predicate() : Leaf();
+  if (dice_.Chance(25)) return Predicate::Not(NewPredicate(depth - 1));
+  std::vector<Predicate> children;
+  for (uint64_t count = 2 + dice_.Below(2); count > 0; --count) {
+    children.push_back(NewPredicate(depth - 1));
+  }
+  return dice_.Chance(60) ? Predicate::And(std::move(children))
+                          : Predicate::Or(std::move(children));
+}
+
+Predicate Generator::Leaf() {
+  using Kind = Predicate::Kind;
+  static const std::vector<Kind> kKinds = {
+      Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual, Kind::kLess,
+      Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,  Kind::kIn,
+      Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull};
+  Kind kind = dice_.Pick(kKinds);
+  if (dice_.Chance(8)) return RowKeyLeaf(kind);
+  const FamilyOptions& family = Family();
+  const ColumnPlan& column = Column(family);
+  if (column.kind == ValueKind::kInteger && kind == Kind::kPrefix) kind = Kind::kEqual;
+  const bool is_outside = dice_.Chance(8);
+  std::vector<std::string> values(ValueCount(&dice_, kind));
+  for (std::string& value : values) {
+    value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, column.kind) : Value(column);
+  }
+  if (kind == Kind::kPrefix && !is_outside) values[0].resize(dice_.Below(values[0].size() + 1));
+  return Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
+}
+
+Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
+  using Kind = Predicate::Kind;
+  if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) kind = Kind::kLess;
+  std::vector<std::string> keys(ValueCount(&dice_, kind));
+  for (std::string& key : keys) key = Key();
+  if (kind == Kind::kPrefix) keys[0].resize(dice_.Below(keys[0].size() + 1));
+  return Predicate::Compare(kind, "_row", std::move(keys));
+}
+
+ScanOptions Generator::NewScan() {
+  ScanOptions scan;
+  if (dice_.Chance(40)) scan.start = Key();
+  if (dice_.Chance(40)) scan.end = Key();
+  if (dice_.Chance(20)) scan.prefix = Key().substr(0, dice_.Below(4));
+  if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
+  scan.reverse = dice_.Chance(50);
+  return scan;
+}
+
+QueryOptions Generator::NewQuery() {
+  QueryOptions query;
+  if (dice_.Chance(30)) query.order_by = dice_.Pick(plan_.options.indexes).name;
+  query.descending = !query.order_by.empty() && dice_.Chance(50);
+  if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
+  if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;
+  query.no_index = query.use_index.empty() && query.order_by.empty() && dice_.Chance(20);
+  return query;
+}
+
+ReadOptions Generator::NewRead() {
+  ReadOptions read;
+  if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
+  if (dice_.Chance(30)) {
+    for (uint64_t count = 1 + dice_.Below(2); count > 0; --count) {
+      const FamilyOptions& family = Family();
+      read.columns.push_back({NameOf(family), Column(family).qualifier});
+    }
+  }
+  if (dice_.Chance(20)) read.families.push_back(Family().name);
+  return read;
+}
+
+std::optional<int64_t> Generator::Bound(int64_t now_micros) {
+  if (dice_.Chance(60)) return std::nullopt;
+  if (dice_.Chance(50)) return static_cast<int64_t>(dice_.Below(9));
+  return now_micros - static_cast<int64_t>(dice_.Below(20'000));
+}
+
+void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
+  if (!dice_.Chance(20)) return;
+  read->as_of = Bound(now_micros);
+  read->since = Bound(now_micros);
+}
+
+}  // namespace tandem::test

@@ -1,0 +1,94 @@
+// Random operations, predicates and queries over a table, for every tester of whole databases: the
+// model test and its small world, the reliability suites, the stress harness. What differs between
+// them is in the table's plan; which steps they take, and when, is their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tandem/options.h"
+#include "tandem/predicate.h"
+#include "tandem/schema.h"
+#include "tools/generator/dice.h"
+#include "tools/generator/values.h"
+#include "tools/simulation/model.h"
+
+namespace tandem::test {
+
+/// A column that operations write and predicates name.
+struct ColumnPlan {
+  std::string qualifier{};
+  ValueKind kind = ValueKind::kPlain;
+  std::string family{};  ///< Empty: of each.
+  uint64_t weight = 1;   ///< How often it comes up, beside the others of its family.
+};
+
+/// The timestamps that operations give.
+enum class Timestamps : uint8_t {
+  kNone,
+  kSmall,     ///< 1 to 7, mostly.
+  kExpiring,  ///< In a family with a time to live some near the border of expiry.
+  kAny,       ///< As kExpiring; and small ones, extreme ones, some near the present.
+};
+
+/// A table and what is written to it.
+struct TablePlan {
+  TableOptions options{};
+  std::vector<std::string> keys{};
+  std::vector<ColumnPlan> columns{};  ///< Some of each family.
+  std::vector<std::string> values{};  ///< Of every column; empty: what fits its kind.
+  Timestamps timestamps = Timestamps::kAny;
+  uint64_t puts = 75;          ///< Of a hundred operations; the others delete.
+  uint64_t large_puts = 0;     ///< Of a hundred: they make a row wide, or a value overflow.
+  std::string large_family{};  ///< Of those; empty: any.
+  bool unlogged = false;       ///< Written at Durability::kMemory mostly; the others never are.
+};
+
+/// Threads: one. Lifetime: dice and plan outlive it.
+class Generator {
+ public:
+  Generator(Dice* dice, const TablePlan* plan) : dice_(*dice), plan_(*plan) {}
+
+  /// An operation on one row; `now_micros` is where timestamps near the present lie.
+  ModelOperation Operation(int64_t now_micros);
+  ModelOperation Put(int64_t now_micros);
+  /// One that makes a row wide, or a value overflow.
+  ModelOperation LargePut(int64_t now_micros);
+  /// A Put that an index has to refuse. Requires: the first family has an indexed column of each of
+  /// text, integers and bytes, and one without an index.
+  ModelOperation BadPut();
+  Predicate NewPredicate() { return NewPredicate(3); }
+  ScanOptions NewScan();
+  /// Options that a query may have: any limit, any order, any index.
+  QueryOptions NewQuery();
+  /// Any columns, families and number of versions; not bounded by time.
+  ReadOptions NewRead();
+  void BoundByTime(int64_t now_micros, ReadOptions* read);
+
+ private:
+  Predicate NewPredicate(int depth);
+  Predicate Leaf();
+  Predicate RowKeyLeaf(Predicate::Kind kind);
+  std::string Value(const ColumnPlan& column);
+  const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
+  const ColumnPlan& Column(const FamilyOptions& family);
+  const ColumnPlan& ColumnOf(ValueKind kind) const;
+  /// The family's name, or nothing where that means it.
+  std::string NameOf(const FamilyOptions& family);
+  std::string ColumnText(const FamilyOptions& family, const std::string& qualifier);
+  ModelOperation NewOperation(ModelOperation::Kind kind, const FamilyOptions& family,
+                              int64_t now_micros);
+  std::optional<int64_t> Timestamp(const FamilyOptions& family, int64_t now_micros);
+  std::optional<int64_t> Bound(int64_t now_micros);
+  const std::string& Key() { return dice_.Pick(plan_.keys); }
+
+  Dice& dice_;
+  const TablePlan& plan_;
+};
+
+/// A column that only the large Puts of a generator write.
+std::string LargeColumn(uint64_t number);
+
+}  // namespace tandem::test
