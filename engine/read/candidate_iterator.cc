@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/read/merge_heap.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/window_file.h"
 #include "engine/source/single_source.h"
@@ -77,7 +78,9 @@ class CandidateIterator final : public RowIterator {
   void OpenMemstoreRows(const std::optional<std::string>& bound);
   Result<bool> Share(File* file, std::string_view key, uint64_t hash);
   Status ReadKey(File* file);
-  static bool ComesAfter(const File* a, const File* b) { return a->key > b->key; }
+  struct ComesAfter {
+    bool operator()(const File* a, const File* b) const { return a->key > b->key; }
+  };
   Status Advance();
   void ChooseKey();
   Result<bool> ReadSingleSource();
@@ -91,10 +94,10 @@ class CandidateIterator final : public RowIterator {
 
   const Cluster& cluster_;
   std::span<const char> secret_;
-  std::vector<File> files_;    // By their first key.
-  size_t begun_ = 0;           // Of files_: the others are after all windows so far.
-  std::vector<File*> heap_;    // Those with items left, the smallest key on top.
-  bool top_is_taken_ = false;  // The heap is as it was before.
+  std::vector<File> files_;  // By their first key.
+  size_t begun_ = 0;         // Of files_: the others are after all windows so far.
+  MergeHeap<File, ComesAfter> heap_{ComesAfter{}};  // Those with items left.
+  bool top_is_taken_ = false;                       // The heap is as it was before.
   std::vector<const MemRow*> memstore_rows_;
   std::vector<format::HashedKey> memstore_keys_;  // Of them.
   const MemRow* candidate_ = nullptr;             // Of them, the current row; nullptr: it is none.
@@ -135,7 +138,7 @@ CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
 
 Result<bool> CandidateIterator::Find() {
   if (std::exchange(top_is_taken_, false)) {
-    ++heap_[0]->at;
+    ++heap_.top()->at;
     RETURN_IF_ERROR(Advance());
   }
   while (heap_.empty() && memstore_at_ == memstore_end_) {
@@ -147,8 +150,9 @@ Result<bool> CandidateIterator::Find() {
 }
 
 bool CandidateIterator::Take(format::RowBatch* batch) {
-  if (heap_.empty() || !heap_[0]->returns_plain || !heap_[0]->item().single_source) return false;
-  const File& file = *heap_[0];
+  if (heap_.empty() || !heap_.top()->returns_plain || !heap_.top()->item().single_source)
+    return false;
+  const File& file = *heap_.top();
   const bool memstore_is_first =
       memstore_at_ < memstore_end_ && Memstore::Key(memstore_rows_[memstore_at_]) <= file.key;
   top_is_taken_ = !memstore_is_first && file.window->AddPlain(file.item(), batch);
@@ -173,8 +177,7 @@ Status CandidateIterator::OpenWindow() {
     file.at = 0;
     if (file.done()) continue;
     RETURN_IF_ERROR(ReadKey(&file));
-    heap_.push_back(&file);
-    std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
+    heap_.Push(&file);
   }
   return {};
 }
@@ -301,23 +304,23 @@ void CandidateIterator::ChooseKey() {
   candidate_ = nullptr;
   if (memstore_at_ < memstore_end_) {
     const std::string_view key = Memstore::Key(memstore_rows_[memstore_at_]);
-    if (heap_.empty() || key <= heap_[0]->key) {
+    if (heap_.empty() || key <= heap_.top()->key) {
       key_ = key;
       candidate_ = memstore_rows_[memstore_at_++];
       return;
     }
   }
-  key_ = heap_[0]->key;
+  key_ = heap_.top()->key;
 }
 
 Result<bool> CandidateIterator::Read() {
   ChooseKey();
   row_.Begin();
   locations_.Clear();
-  if (candidate_ == nullptr && heap_[0]->item().single_source) return ReadSingleSource();
+  if (candidate_ == nullptr && heap_.top()->item().single_source) return ReadSingleSource();
   bool decided = false;
-  while (!heap_.empty() && heap_[0]->key == key_) {
-    decided = heap_[0]->window->decided();
+  while (!heap_.empty() && heap_.top()->key == key_) {
+    decided = heap_.top()->window->decided();
     RETURN_IF_ERROR(ReadItem());
   }
   ++job_->counters.merged;
@@ -327,7 +330,7 @@ Result<bool> CandidateIterator::Read() {
 
 // No source but the file on top has the row.
 Result<bool> CandidateIterator::ReadSingleSource() {
-  const File* file = heap_[0];
+  const File* file = heap_.top();
   CountSingleSource(*file);
   RETURN_IF_ERROR(ReadItem());
   return Accept(/*single_source=*/true, file->window->decided());
@@ -335,7 +338,7 @@ Result<bool> CandidateIterator::ReadSingleSource() {
 
 // Reads the current row from the file on top.
 Status CandidateIterator::ReadItem() {
-  File* file = heap_[0];
+  File* file = heap_.top();
   RETURN_IF_ERROR(file->window->Append(file->item(), &row_));
   locations_.files.push_back({file->window->source().file, file->item().ordinal});
   ++file->at;
@@ -344,14 +347,13 @@ Status CandidateIterator::ReadItem() {
 
 // Restores the heap after the item of the file on top was read.
 Status CandidateIterator::Advance() {
-  File* file = heap_[0];
-  std::pop_heap(heap_.begin(), heap_.end(), ComesAfter);
+  File* file = heap_.top();
   if (file->done()) {
-    heap_.pop_back();
+    heap_.Pop();
     return {};
   }
   RETURN_IF_ERROR(ReadKey(file));
-  std::push_heap(heap_.begin(), heap_.end(), ComesAfter);
+  heap_.Replay();
   return {};
 }
 

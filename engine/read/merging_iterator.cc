@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/read/merge_heap.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/source_scan.h"
 
@@ -15,7 +16,10 @@ namespace {
 class MergingIterator final : public RowIterator {
  public:
   MergingIterator(ReadJob* job, const Cluster& cluster, bool reverse)
-      : RowIterator(job), reverse_(reverse), returns_plain_(ReturnsPlain(*job, /*decided=*/false)) {
+      : RowIterator(job),
+        reverse_(reverse),
+        returns_plain_(ReturnsPlain(*job, /*decided=*/false)),
+        heap_(ComesAfter{reverse}) {
     for (const FileSource& source : cluster.files) {
       scans_.push_back(NewFileScan(job, source, reverse));
       waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
@@ -37,19 +41,16 @@ class MergingIterator final : public RowIterator {
     std::string_view bound;
   };
 
-  // Whether `a` comes after `b`: the order that keeps the next source on top of a heap.
-  bool IsAfter(const SourceScan* a, const SourceScan* b) const {
-    return reverse_ ? a->key() < b->key() : a->key() > b->key();
-  }
-  auto Order() const {
-    return [this](const SourceScan* a, const SourceScan* b) { return IsAfter(a, b); };
-  }
+  struct ComesAfter {
+    bool reverse;
+    bool operator()(const SourceScan* a, const SourceScan* b) const {
+      return reverse ? a->key() < b->key() : a->key() > b->key();
+    }
+  };
 
   Status Begin(SourceScan* scan) {
     RETURN_IF_ERROR(scan->Next());
-    if (!scan->valid()) return {};
-    heap_.push_back(scan);
-    std::push_heap(heap_.begin(), heap_.end(), Order());
+    if (scan->valid()) heap_.Push(scan);
     return {};
   }
 
@@ -58,7 +59,7 @@ class MergingIterator final : public RowIterator {
     while (!waiting_.empty()) {
       const Waiting next = waiting_.back();
       if (!heap_.empty()) {
-        const std::string_view top = heap_[0]->key();
+        const std::string_view top = heap_.top()->key();
         if (reverse_ ? next.bound < top : next.bound > top) return {};
       }
       waiting_.pop_back();
@@ -69,24 +70,20 @@ class MergingIterator final : public RowIterator {
 
   // Whether the row on top is in that source alone.
   bool IsAlone() const {
-    const std::string_view key = heap_[0]->key();
-    return (heap_.size() < 2 || heap_[1]->key() != key) &&
-           (heap_.size() < 3 || heap_[2]->key() != key);
+    return heap_.IsTopAlone(
+        [](const SourceScan* a, const SourceScan* b) { return a->key() == b->key(); });
   }
 
   Result<bool> Find() override {
     for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
-    if (std::exchange(top_is_taken_, false)) {
-      RETURN_IF_ERROR(heap_[0]->Next());
-      Sift();
-    }
+    if (std::exchange(top_is_taken_, false)) RETURN_IF_ERROR(Advance());
     RETURN_IF_ERROR(BeginWaiting());
     return !heap_.empty();
   }
 
   bool Take(format::RowBatch* batch) override {
-    top_is_taken_ =
-        returns_plain_ && IsAlone() && heap_[0]->MayBeSingleSource() && heap_[0]->AddPlain(batch);
+    top_is_taken_ = returns_plain_ && IsAlone() && heap_.top()->MayBeSingleSource() &&
+                    heap_.top()->AddPlain(batch);
     job_->counters.single_source_by_key += top_is_taken_;
     return top_is_taken_;
   }
@@ -94,35 +91,24 @@ class MergingIterator final : public RowIterator {
   Result<bool> Read() override {
     row_.Begin();
     locations_.Clear();
-    key_.assign(heap_[0]->key());
-    const bool single_source = IsAlone() && heap_[0]->MayBeSingleSource();
+    key_.assign(heap_.top()->key());
+    const bool single_source = IsAlone() && heap_.top()->MayBeSingleSource();
     ++(single_source ? job_->counters.single_source_by_key : job_->counters.merged);
     do {
-      SourceScan* scan = heap_[0];
+      SourceScan* scan = heap_.top();
       RETURN_IF_ERROR(scan->Append(single_source, &row_));
       scan->AddLocation(&locations_);
       scan->Hold();
-      RETURN_IF_ERROR(scan->Next());
-      Sift();
-    } while (!single_source && !heap_.empty() && heap_[0]->key() == key_);
+      RETURN_IF_ERROR(Advance());
+    } while (!single_source && !heap_.empty() && heap_.top()->key() == key_);
     return Accept(single_source, /*decided=*/false);
   }
 
-  // Restores the heap after the source on top has moved.
-  void Sift() {
-    if (!heap_[0]->valid()) {
-      std::swap(heap_.front(), heap_.back());
-      heap_.pop_back();
-    }
-    size_t at = 0;
-    while (true) {
-      size_t next = 2 * at + 1;
-      if (next >= heap_.size()) return;
-      if (next + 1 < heap_.size() && IsAfter(heap_[next], heap_[next + 1])) ++next;
-      if (!IsAfter(heap_[at], heap_[next])) return;
-      std::swap(heap_[at], heap_[next]);
-      at = next;
-    }
+  // Moves the source on top.
+  Status Advance() {
+    RETURN_IF_ERROR(heap_.top()->Next());
+    heap_.top()->valid() ? heap_.Replay() : heap_.Pop();
+    return {};
   }
 
   bool reverse_;
@@ -131,7 +117,7 @@ class MergingIterator final : public RowIterator {
   std::vector<std::unique_ptr<SourceScan>> scans_;
   std::vector<SourceScan*> begins_at_once_;
   std::vector<Waiting> waiting_;
-  std::vector<SourceScan*> heap_;
+  MergeHeap<SourceScan, ComesAfter> heap_;
 };
 
 }  // namespace
