@@ -29,7 +29,7 @@ endif
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libfmt-dev libcli11-dev \
   rapidjson-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
-PACKAGES_PEERS = librocksdb-dev liblmdb-dev libsqlite3-dev
+PACKAGES_PEERS = librocksdb-dev libleveldb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
 # Says nothing where all is there, on whatever system.
 DEPENDENCIES = CXX='$(CXX)' CXXFLAGS='$(CXXFLAGS)' tools/dev/dependencies.sh

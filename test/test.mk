@@ -61,7 +61,7 @@ SUITES ?=
 MINUTES ?=
 SEED ?=
 # Other engines answer the same reads and take the same damage where their libraries are.
-COMPARED_PEERS = $(filter rocksdb sqlite,$(PEERS)) $(if $(wildcard /usr/include/leveldb/db.h),leveldb)
+COMPARED_PEERS = $(filter rocksdb sqlite leveldb,$(PEERS))
 COMPARED_ABSENT = $(filter-out $(COMPARED_PEERS),rocksdb sqlite leveldb)
 COMPARED_LIBS = $(if $(filter rocksdb,$(COMPARED_PEERS)),-lrocksdb) $(if $(filter sqlite,$(COMPARED_PEERS)),-lsqlite3) \
   $(if $(filter leveldb,$(COMPARED_PEERS)),-lleveldb)

@@ -1,11 +1,11 @@
 # make bench: Tandem beside its peers.
 
 # A peer whose header is missing is left out of the benchmark program, which nothing else links.
-PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/lmdb.h),lmdb) \
-  $(if $(wildcard /usr/include/sqlite3.h),sqlite)
-PEERS_ABSENT = $(filter-out $(PEERS),rocksdb lmdb sqlite)
-PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter lmdb,$(PEERS)),-llmdb) \
-  $(if $(filter sqlite,$(PEERS)),-lsqlite3)
+PEERS = $(if $(wildcard /usr/include/rocksdb/db.h),rocksdb) $(if $(wildcard /usr/include/leveldb/db.h),leveldb) \
+  $(if $(wildcard /usr/include/lmdb.h),lmdb) $(if $(wildcard /usr/include/sqlite3.h),sqlite)
+PEERS_ABSENT = $(filter-out $(PEERS),rocksdb leveldb lmdb sqlite)
+PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter leveldb,$(PEERS)),-lleveldb) \
+  $(if $(filter lmdb,$(PEERS)),-llmdb) $(if $(filter sqlite,$(PEERS)),-lsqlite3)
 BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(wildcard tools/bench/*.cc))) $(TOOL_TESTED_OBJECTS)
 BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
 

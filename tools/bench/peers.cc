@@ -6,6 +6,7 @@ namespace tandem::bench {
 std::vector<Engine> Engines() {
   return {{"tandem", NewTandemPeer, ""},
           {"rocksdb", NewRocksDbPeer, "librocksdb-dev"},
+          {"leveldb", NewLevelDbPeer, "libleveldb-dev"},
           {"lmdb", NewLmdbPeer, "liblmdb-dev"},
           {"sqlite", NewSqlitePeer, "libsqlite3-dev"}};
 }
@@ -24,7 +25,7 @@ std::unique_ptr<Peer> OpenPeer(const std::string& engine, const PeerOptions& opt
     if (known.open != nullptr) return known.open(options);
     Fail(engine + " was not built: install " + known.package + " and make again");
   }
-  Fail("unknown engine '" + engine + "': expected tandem, rocksdb, lmdb or sqlite");
+  Fail("unknown engine '" + engine + "': expected tandem, rocksdb, leveldb, lmdb or sqlite");
 }
 
 }  // namespace tandem::bench

@@ -13,6 +13,7 @@ namespace tandem::bench {
 /// Opens the database in options.path, or creates it.
 std::unique_ptr<Peer> NewTandemPeer(const PeerOptions& options);
 [[gnu::weak]] std::unique_ptr<Peer> NewRocksDbPeer(const PeerOptions& options);
+[[gnu::weak]] std::unique_ptr<Peer> NewLevelDbPeer(const PeerOptions& options);
 [[gnu::weak]] std::unique_ptr<Peer> NewLmdbPeer(const PeerOptions& options);
 [[gnu::weak]] std::unique_ptr<Peer> NewSqlitePeer(const PeerOptions& options);
 
