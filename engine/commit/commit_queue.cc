@@ -75,7 +75,7 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   }
 }
 
-Status CommitQueue::RunAlone(const std::function<Status()>& task) {
+Status CommitQueue::SubmitAlone(const std::function<Status()>& task) {
   Request request;
   request.alone = &task;
   return Submit(&request);

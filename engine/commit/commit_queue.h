@@ -63,9 +63,15 @@ class CommitQueue {
   /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
   /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);
-  /// Runs `task` as a group of its own: everything before it is applied, and nothing commits while
-  /// it runs.
-  Status RunAlone(const std::function<Status()>& task);
+  /// Runs `task`, a callable that returns a Status, as a group of its own: everything before it is
+  /// applied, and nothing commits while it runs. Allocates nothing and throws nothing: what `task`
+  /// throws for want of memory is kOutOfMemory.
+  template <typename Task>
+  Status RunAlone(Task&& task) {
+    // A function that refers to the task has no copy of it to allocate.
+    const std::function<Status()> by_reference = std::ref(task);
+    return SubmitAlone(by_reference);
+  }
   /// Makes every logged operation up to `sequence` durable. Others commit meanwhile.
   Status SyncThrough(format::SequenceNumber sequence);
   /// Writes what is buffered to the operating system.
@@ -87,6 +93,7 @@ class CommitQueue {
     Durability durability = Durability::kMemory;
   };
 
+  Status SubmitAlone(const std::function<Status()>& task);
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);

@@ -186,18 +186,6 @@ Status RegionMerger::MergeThem(Work* work) {
   return Status();
 }
 
-// A step that must have happened or be known to have failed: nothing is thrown, not even by making
-// the task.
-template <typename Step>
-Status RegionMerger::RunAlone(Step&& step) {
-  return Guarded([&] {
-    return deps_.queue->RunAlone([&] {
-      step();
-      return Status();
-    });
-  });
-}
-
 // False: the files do not allow it.
 Result<bool> RegionMerger::MergeInTurn(Work* work) {
   Region &left = work->left(), &right = work->right();
@@ -210,9 +198,10 @@ Result<bool> RegionMerger::MergeInTurn(Work* work) {
   }
   ASSIGN_OR_RETURN(const bool fits, Join(work, deps_.runs_max));
   if (!fits) return false;
-  const Status shared = RunAlone([&] {
+  const Status shared = deps_.queue->RunAlone([&] {
     left.ShareMemstore(right);
     for (const auto& region : work->neighbours) deps_.memstore_changed(*region);
+    return Status();
   });
   const Result<bool> merged =
       shared.ok() ? Guarded([&] { return MergeSharing(work); }) : Result<bool>(shared);
@@ -221,9 +210,10 @@ Result<bool> RegionMerger::MergeInTurn(Work* work) {
     return true;
   }
   if (left.is_retired() || !deps_.health->CheckWritable().ok()) return merged;
-  const Status ended = RunAlone([&] {
+  const Status ended = deps_.queue->RunAlone([&] {
     if (left.shares_memstore()) left.EndSharing(right);
     for (const auto& region : work->neighbours) deps_.memstore_changed(*region);
+    return Status();
   });
   // Without allocations, since one may have failed; so below.
   if (!ended.ok()) deps_.health->TurnReadOnly("separating two regions again", ended);
@@ -236,7 +226,10 @@ Result<bool> RegionMerger::MergeSharing(Work* work) {
   ASSIGN_OR_RETURN(const bool fits, Join(work, SIZE_MAX));
   if (!fits) return false;
   RETURN_IF_ERROR(Commit(work));
-  const Status exchanged = RunAlone([&] { Exchange(work); });
+  const Status exchanged = deps_.queue->RunAlone([&] {
+    Exchange(work);
+    return Status();
+  });
   if (!exchanged.ok()) {
     deps_.health->TurnReadOnly("replacing two regions by the merged one", exchanged);
     return exchanged;

@@ -83,8 +83,6 @@ class RegionMerger {
   std::optional<format::RegionId> FindDue(const Region& region) const;
 
   Status MergeThem(Work* work);
-  template <typename Step>
-  Status RunAlone(Step&& step);
   Result<bool> MergeInTurn(Work* work);
   Result<bool> MergeSharing(Work* work);
   static Result<bool> Join(Work* work, size_t runs_max);

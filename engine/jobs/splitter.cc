@@ -132,11 +132,9 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
     if (region->is_retired()) return Status::NotFound(region->Describe() + " is gone already");
     ASSIGN_OR_RETURN(cut.files, CutFilesAt(*region->version(), cut.key));
     RETURN_IF_ERROR(Commit(&cut));
-    const Status exchanged = Guarded([&] {
-      return deps_.queue->RunAlone([&] {
-        Exchange(&cut);
-        return Status();
-      });
+    const Status exchanged = deps_.queue->RunAlone([&] {
+      Exchange(&cut);
+      return Status();
     });
     if (!exchanged.ok()) {
       // Without allocations, since one may have failed.
