@@ -133,6 +133,7 @@ void EngineImpl::BuildComponents() {
                       .database = storage->catalog().database,
                       .section_alignment = tuning_.section_alignment,
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows},
+                      .join_bytes = tuning_.join_bytes,
                       .merge_window_bytes = tuning_.merge_window_bytes,
                       .merge_entry_bytes = tuning_.merge_entry_bytes};
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);

@@ -331,7 +331,7 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
   const auto replace_inputs = [&](RegionVersion* version) {
     const auto first = version->files.begin() + static_cast<ptrdiff_t>(inputs.first);
     version->files.erase(first, first + static_cast<ptrdiff_t>(inputs.end - inputs.first));
-    InsertRun(files, inputs.slices().back().run, inputs.first, version);
+    InsertRun(files, work_.join_bytes, inputs.first, version);
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {

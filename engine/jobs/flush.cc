@@ -246,10 +246,8 @@ Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVe
 }
 
 Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {
-  const auto add_run = [&files](RegionVersion* version) {
-    uint32_t run = 0;
-    for (const FileSlice& slice : version->files) run = std::max(run, slice.run);
-    InsertRun(files, run + 1, version->files.size(), version);
+  const auto add_run = [&](RegionVersion* version) {
+    InsertRun(files, work_.join_bytes, version->files.size(), version);
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {

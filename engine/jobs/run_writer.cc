@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/region/region_runs.h"
 
 namespace tandem::engine {
 namespace {
@@ -24,7 +25,14 @@ RunSize SizeOf(const FinishedRun& files) {
   return size;
 }
 
-void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version) {
+void InsertRun(const FinishedRun& files, uint64_t join_bytes, size_t at, RegionVersion* version) {
+  const bool joins =
+      !files.empty() &&
+      IsAfterRun(*version, at, files.front().file->store().statistics().min_key) &&
+      std::all_of(files.begin(), files.end(), [join_bytes](const FinishedFile& file) {
+        return file.file->store().size_bytes() >= join_bytes;
+      });
+  const uint32_t run = joins ? version->files[at - 1].run : NewRun(*version);
   std::vector<FileSlice> slices;
   for (const FinishedFile& file : files) {
     slices.push_back({.file = file.file, .low = 0, .high = file.record.rows, .run = run});

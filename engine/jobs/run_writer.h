@@ -31,6 +31,7 @@ struct FileWork {
   format::DatabaseId database;
   uint32_t section_alignment = 4096;
   compaction::FileLimits limits = {};
+  uint64_t join_bytes = 32 << 20;
   uint64_t merge_window_bytes = 16 << 20;
   uint64_t merge_entry_bytes = 40 << 20;
 };
@@ -50,8 +51,10 @@ struct RunSize {
 };
 RunSize SizeOf(const FinishedRun& files);
 
-/// Puts the run into the version at `at`, under `run`, and its records into the edit.
-void InsertRun(const FinishedRun& files, uint32_t run, size_t at, RegionVersion* version);
+/// Puts the files into the version at `at`, between two runs. They join the run before them if each
+/// has `join_bytes` and all their keys are after those of that run: a load in key order then never
+/// has a second run to merge with. Smaller ones stay runs, so that merges make them fewer.
+void InsertRun(const FinishedRun& files, uint64_t join_bytes, size_t at, RegionVersion* version);
 void AddFiles(const FinishedRun& files, format::CatalogEdit* edit);
 
 /// Threads: one at a time.

@@ -48,6 +48,21 @@ size_t RunCount(const RegionVersion& version) {
   return count;
 }
 
+uint32_t NewRun(const RegionVersion& version) {
+  uint32_t run = 0;
+  for (const FileSlice& slice : version.files) run = std::max(run, slice.run);
+  return run + 1;
+}
+
+bool IsAfterRun(const RegionVersion& version, size_t end, std::string_view key) {
+  for (size_t i = end; i > 0; --i) {
+    const FileSlice& slice = version.files[i - 1];
+    if (slice.run != version.files[end - 1].run) break;
+    if (slice.file->store().statistics().max_key >= key) return false;
+  }
+  return end > 0;
+}
+
 compaction::RunRange WidenedToWhole(const RegionVersion& version, const RegionRuns& runs,
                                     compaction::RunRange range) {
   auto min = format::kSequenceMax;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "compaction/pick.h"
@@ -29,6 +30,11 @@ compaction::RunRange WidenedToWhole(const RegionVersion& version, const RegionRu
                                     compaction::RunRange range);
 
 RegionRuns RunsOf(const RegionVersion& version);
+/// A number that no run of the version has.
+uint32_t NewRun(const RegionVersion& version);
+/// Whether `key` is after all keys of the files of the run that ends at place `end` of the version;
+/// false: no run ends there.
+bool IsAfterRun(const RegionVersion& version, size_t end, std::string_view key);
 size_t RunCount(const RegionVersion& version);
 
 }  // namespace tandem::engine

@@ -39,6 +39,7 @@ struct Tuning {
   uint32_t open_files_max = 512;           ///< Descriptors of store files and rings.
   uint32_t rings_max = 64;                 ///< The rings among them; the file system keeps to it.
   uint32_t section_alignment = 4096;       ///< Of store files; 64 in tests.
+  uint64_t join_bytes = 32 << 20;          ///< Smaller files do not join a run: they are merged.
   uint64_t file_bytes = 2ull << 30;        ///< A store file ends when its rows take this many bytes
   uint32_t file_rows = kRowsPerFileMax;    ///< or are this many.
   uint64_t region_bytes_max = 4ull << 30;  ///< A region with more bytes in files is split.

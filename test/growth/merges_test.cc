@@ -103,6 +103,33 @@ BOOST_AUTO_TEST_CASE(BytesAreRewrittenAFewTimes) {
   BOOST_CHECK_LE(MergedAfter(64).rewritten, 4.5);
 }
 
+BOOST_AUTO_TEST_CASE(ALoadInKeyOrderRewritesNothing) {
+  Check({.cost = "bytes that merges write for each byte flushed, after n flushes of ascending keys",
+         .n = 16,
+         .bound = AtMost(0),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           engine.tuning.compaction_runs = engine::Tuning().compaction_runs;
+           engine.tuning.join_bytes = 4096;
+           engine.tuning.memstore_bytes = 1 << 20;
+           CreateTable(&engine);
+           const auto random = base::NewSeededRandom(1);
+           for (uint64_t flush = 0; flush < n; ++flush) {
+             WriteBatch batch;
+             std::string payload(8000, 0);  // Which cannot be made smaller.
+             for (char& byte : payload) byte = static_cast<char>(random->Next64());
+             batch.Put("t", RowKey(flush), "d", "payload", payload);
+             BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+             BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+             engine.executor.Drain();
+           }
+           const Statistics counted = engine->GetStatistics();
+           BOOST_REQUIRE_GE(counted.flushes, n);
+           return static_cast<double>(counted.compacted_bytes) /
+                  static_cast<double>(counted.flushed_bytes);
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(FilesStayFew) {
   Check({.cost = "store files of a region in the mean of n flushes",
          .n = 16,

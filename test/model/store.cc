@@ -57,6 +57,7 @@ engine::Tuning SmallTuning(uint64_t seed) {
   tuning.log_former_segments = 1 + (seed / 32) % 4;
   tuning.section_alignment = 64;
   tuning.compaction_runs = 5 + (seed / 8) % 4;
+  tuning.join_bytes = seed % 3 == 0 ? 0 : 2048 << (seed % 5);
   tuning.chain_cells_max = 1 + seed % 7;  // Rows become trees all the time.
   return tuning;
 }

@@ -131,6 +131,7 @@ Workload RandomWorkload(uint64_t seed) {
     workload.tuning.log_segment_bytes = 1 << 10;
   }
   if (dice.Chance(50)) workload.tuning.log_former_segments = 16;
+  if (dice.Chance(50)) workload.tuning.join_bytes = dice.Chance(50) ? 0 : 2048;
   if (dice.Chance(33)) workload.unlogged.push_back("u");
   std::vector<TablePlan> plans;
   for (const char* name : {"t", "u"}) {

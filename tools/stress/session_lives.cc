@@ -31,6 +31,7 @@ engine::Tuning TuningOf(uint64_t seed) {
   tuning.block_cache_bytes = (seed / 4) % 2 == 0 ? 64 << 10 : 4 << 20;
   tuning.log_segment_bytes = 32 << 10;
   tuning.section_alignment = 64;
+  tuning.join_bytes = seed % 3 == 0 ? 0 : 2048 << (seed % 5);
   tuning.compaction_runs = 4 + static_cast<uint32_t>((seed / 8) % 4);
   return tuning;
 }

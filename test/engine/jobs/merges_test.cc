@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
@@ -20,6 +23,16 @@ struct InputCounter final : EventListener {
     if (event.status.ok()) files_max = std::max(files_max, event.input_files);
   }
   uint64_t files_max = 0;
+};
+
+/// Flushes when the first merge begins.
+struct FlushDuringMerge final : EventListener {
+  explicit FlushDuringMerge(std::function<void()> what) : flush(std::move(what)) {}
+  void OnCompactionBegin(const CompactionEvent&) override {
+    if (!std::exchange(has_flushed, true)) flush();
+  }
+  std::function<void()> flush;
+  bool has_flushed = false;
 };
 
 struct MergesFixture : TestEngine {
@@ -61,6 +74,7 @@ struct MergesFixture : TestEngine {
     BOOST_REQUIRE(report.has_value());
     for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
   }
+  uint64_t RowCount() { return *engine().Count({}, "t", Predicate(), {}); }
   uint64_t Merges() { return engine().GetStatistics().compactions; }
 
   std::shared_ptr<InputCounter> counter = std::make_shared<InputCounter>();
@@ -240,6 +254,60 @@ BOOST_AUTO_TEST_CASE(AMergeThatFailsAtACloseHarmsNothing) {
       BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
       BOOST_REQUIRE_EQUAL(FileCount(), 0u);
     }
+  }
+}
+
+// Files of 1 MiB join their run where their keys are all after its own.
+BOOST_AUTO_TEST_CASE(ALoadInKeyOrderRewritesNothing) {
+  tuning.join_bytes = 1 << 20;
+  Reopen(8);
+  const auto runs = [&] {
+    std::set<uint32_t> numbers;
+    const DatabaseInfo info = engine().Info();
+    for (const FileInfo& file : info.tables[0].regions[0].files) numbers.insert(file.run);
+    return numbers.size();
+  };
+  for (uint64_t i = 0; i < 40; ++i) FlushRows(100 * i, 100, 12'000);
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 40u);
+  BOOST_CHECK_EQUAL(runs(), 1u);
+  BOOST_CHECK_EQUAL(Merges(), 0u);
+  FlushRows(4000, 1);            // Too small to join,
+  FlushRows(2000, 100, 12'000);  // and not after all others.
+  BOOST_CHECK_EQUAL(runs(), 3u);
+  FlushRows(5000, 100, 12'000);
+  BOOST_CHECK_EQUAL(runs(), 3u);
+  for (int life = 0; life < 2; ++life) {
+    BOOST_CHECK_EQUAL(RowCount(), 4101u);
+    CheckSound();
+    Reopen(8);
+  }
+  // Small runs become one that has the size to join.
+  for (uint64_t i = 0; i < 6; ++i) FlushRows(6000 + 50 * i, 50, 12'000);
+  executor.Drain();
+  BOOST_CHECK_GT(Merges(), 0u);
+  BOOST_CHECK_LE(runs(), 5u);
+  CheckSound();
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  BOOST_CHECK_EQUAL(runs(), 1u);
+  BOOST_CHECK_EQUAL(RowCount(), 4401u);
+}
+
+// A flush joins the newest run while that is merged with older ones, which hold later keys.
+BOOST_AUTO_TEST_CASE(AFileThatJoinedAnInputIsARunAfterTheMerge) {
+  tuning.join_bytes = 0;
+  auto flushing = std::make_shared<FlushDuringMerge>([&] { FlushRows(150, 10); });
+  options.listener = flushing;
+  Reopen(8);
+  for (const uint64_t first : {500, 300, 200, 100}) FlushRows(first, 10);
+  executor.Drain();
+  BOOST_CHECK(flushing->has_flushed);
+  options.listener = nullptr;
+  for (int life = 0; life < 2; ++life) {
+    BOOST_CHECK_EQUAL(RowCount(), 50u);
+    BOOST_CHECK_EQUAL(FileCount(), 2u);
+    CheckSound();
+    Reopen(8);
   }
 }
 
