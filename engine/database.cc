@@ -94,6 +94,10 @@ Status Database::CreateTable(const TableOptions& options) {
   return Entered(*engine_, [&] { return engine_->CreateTable(options); });
 }
 
+Result<std::vector<CompactionPlan>> Database::PlanCompaction(std::string_view table) {
+  return Entered(*engine_, [&] { return engine_->PlanCompaction(table); });
+}
+
 Result<SplitResult> Database::Split(std::string_view table, const SplitOptions& options) {
   return Entered(*engine_, [&] { return engine_->Split(table, options); });
 }
@@ -158,6 +162,10 @@ Result<BackupInfo> Database::Backup(const std::string& directory) {
 
 Result<DatabaseInfo> Database::Info() {
   return Entered(*engine_, [&]() -> Result<DatabaseInfo> { return engine_->Info(); });
+}
+
+Result<SpaceUsage> Database::GetSpaceUsage(const SpaceOptions& options) {
+  return Entered(*engine_, [&] { return engine_->GetSpaceUsage(options); });
 }
 
 Statistics Database::GetStatistics() {

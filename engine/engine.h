@@ -35,12 +35,14 @@ class Engine {
   virtual Result<Snapshot> TakeSnapshot() = 0;
   virtual Status Flush(std::string_view table) = 0;
   virtual Status Compact(std::string_view table) = 0;
+  virtual Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table) = 0;
   virtual Result<SplitResult> Split(std::string_view table, const SplitOptions& options) = 0;
   virtual Result<RegionMergeResult> MergeRegions(std::string_view table,
                                                  const RegionMergeOptions& options) = 0;
   virtual Result<VerifyReport> Verify(bool deep) = 0;
   virtual Status Checkpoint(const std::string& path) = 0;
   virtual Result<BackupInfo> Backup(const std::string& directory) = 0;
+  virtual Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) = 0;
   virtual DatabaseInfo Info() = 0;
   virtual Statistics GetStatistics() = 0;
 };

@@ -82,12 +82,14 @@ class EngineImpl final : public Engine {
   Result<Snapshot> TakeSnapshot() override;
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
+  Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table) override;
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override;
   Result<RegionMergeResult> MergeRegions(std::string_view table,
                                          const RegionMergeOptions& options) override;
   Result<VerifyReport> Verify(bool deep) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
+  Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) override;
   DatabaseInfo Info() override;
   Statistics GetStatistics() override;
 
@@ -112,6 +114,12 @@ class EngineImpl final : public Engine {
 
   // info.cc
   FilesInfo OpenFiles() const;
+
+  // space_usage.cc
+  Result<std::vector<TableView>> PinTables();
+  Status FinishOverlaps(const SpaceOptions& options);
+  Status MeasureRegions(const std::vector<TableView>& tables, const SpaceOptions& options,
+                        SpaceUsage* usage);
 
   // copies.cc
   Result<PinnedStore> PinStore();

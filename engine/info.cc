@@ -4,6 +4,8 @@
 
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
+#include "engine/region/region_runs.h"
+#include "engine/row_space.h"
 #include "index/section.h"
 #include "store_file/store_file.h"
 
@@ -47,7 +49,11 @@ void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
   info->values += summary.current_values + summary.older_values;
 }
 
-RegionInfo Describe(const RegionVersion& version) {
+bool IsPart(const FileSlice& slice) {
+  return slice.low > 0 || slice.high < slice.file->store().row_count();
+}
+
+RegionInfo Describe(const format::TableRecord& table, const RegionVersion& version) {
   RegionInfo info;
   info.id = version.id.value;
   info.start_key = version.start_key;
@@ -57,7 +63,16 @@ RegionInfo Describe(const RegionVersion& version) {
     info.files.back().run = slice.run;
     info.files.back().low_row = slice.low;
     info.files.back().high_row = slice.high;
+    info.files.back().is_shared = IsPart(slice);
+    info.shared_files += IsPart(slice);
+    info.rows += slice.high - slice.low;
+    info.deletes += ShareOf(slice, slice.file->store().statistics().deletes);
   }
+  info.runs = RunCount(version);
+  info.bytes = BytesOf(version.files);
+  const EntryCounts entries = CountEntries(table, version);
+  info.index_entries = entries.all;
+  info.dead_index_entries = entries.dead;
   for (const auto& memstore : version.memstores) {
     info.memstore_rows += memstore->row_count();
     info.memstore_bytes += memstore->size_bytes();
@@ -74,7 +89,7 @@ TableInfo Describe(const Table& table) {
   }
   for (const auto& region : table.regions) {
     const std::shared_ptr<const RegionVersion> version = region->version();
-    info.regions.push_back(Describe(*version));
+    info.regions.push_back(Describe(*table.record, *version));
     for (const FileSlice& slice : version->files) {
       for (size_t i = 0; i < table.record->indexes.size(); ++i) {
         AddIndex(slice.file->store(), table.record->indexes[i].id, &info.indexes[i]);

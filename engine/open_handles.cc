@@ -15,6 +15,10 @@ namespace {
 // At most this many handles are named in a message.
 constexpr size_t kNamed = 8;
 
+OpenHandles::Taken TakenBy(const SnapshotRegistry::Registration& registration) {
+  return {registration.point().sequence.value, registration.point().now_micros};
+}
+
 // "2 cursors (of 'a', 'b')"; empty when there is none.
 std::string List(const std::vector<std::string>& open, std::string_view noun,
                  std::string_view what) {
@@ -33,12 +37,12 @@ SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles,
                              std::shared_ptr<const SnapshotRegistry::Registration> registered)
     : handles(std::move(open_handles)), registration(std::move(registered)) {
   base::MutexLock lock(handles->mutex_);
-  handles->snapshots_.insert(registration->point().sequence.value);
+  handles->snapshots_.insert(TakenBy(*registration));
 }
 
 SnapshotState::~SnapshotState() {
   base::MutexLock lock(handles->mutex_);
-  const auto found = handles->snapshots_.find(registration->point().sequence.value);
+  const auto found = handles->snapshots_.find(TakenBy(*registration));
   if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
 }
 
@@ -87,7 +91,7 @@ Status OpenHandles::CheckNoneOpen() const {
   {
     base::MutexLock lock(mutex_);
     for (const auto& open : sources_) cursors.push_back(base::Quote(open->table));
-    for (const uint64_t sequence : snapshots_) snapshots.push_back(std::to_string(sequence));
+    for (const auto& [sequence, time] : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
   const size_t count = cursors.size() + snapshots.size();
   if (count == 0) return {};
@@ -96,6 +100,21 @@ Status OpenHandles::CheckNoneOpen() const {
   if (!cursors.empty() && !snapshots.empty()) open += " and ";
   open += List(snapshots, "snapshot", "sequence ");
   return Status::Busy(open + (count == 1 ? " is open" : " are open"));
+}
+
+std::vector<OpenHandles::Taken> OpenHandles::snapshots() const {
+  base::MutexLock lock(mutex_);
+  return {snapshots_.begin(), snapshots_.end()};
+}
+
+std::vector<std::string> OpenHandles::cursors() const {
+  std::vector<std::string> tables;
+  {
+    base::MutexLock lock(mutex_);
+    for (const auto& open : sources_) tables.push_back(open->table);
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
 }
 
 void OpenHandles::Invalidate() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/call_gate.h"
 #include "base/cancellation.h"
@@ -91,6 +92,12 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
+  /// A snapshot's sequence and the time at which it was taken.
+  using Taken = std::pair<uint64_t, int64_t>;
+  /// The open snapshots, the oldest first.
+  std::vector<Taken> snapshots() const EXCLUDES(mutex_);
+  /// The table of each open cursor, in order.
+  std::vector<std::string> cursors() const EXCLUDES(mutex_);
   /// Releases what the open cursors hold and forgets all snapshots; waits for a Next that is
   /// running.
   void Invalidate() EXCLUDES(mutex_);
@@ -102,8 +109,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
-  /// The sequences of the open snapshots; none after Invalidate.
-  std::multiset<uint64_t> snapshots_ GUARDED_BY(mutex_);
+  /// The open snapshots; none after Invalidate.
+  std::multiset<Taken> snapshots_ GUARDED_BY(mutex_);
 };
 
 inline bool OpenCursor::in_child() const { return handles_->in_child(); }

@@ -44,4 +44,9 @@ size_t SegmentTracker::size() const {
   return sealed_.size();
 }
 
+std::vector<SegmentTracker::Sealed> SegmentTracker::sealed() const {
+  base::MutexLock lock(mutex_);
+  return sealed_;
+}
+
 }  // namespace tandem::engine

@@ -27,12 +27,14 @@ class SegmentTracker {
   /// Removes them from the list.
   void Forget(const std::vector<format::FileNumber>& segments) EXCLUDES(mutex_);
   size_t size() const EXCLUDES(mutex_);
-
- private:
   struct Sealed {
     format::FileNumber number;
-    format::SequenceNumber last;
+    format::SequenceNumber last;  ///< The last operation in it, or in an earlier one.
   };
+  /// The sealed segments, oldest first.
+  std::vector<Sealed> sealed() const EXCLUDES(mutex_);
+
+ private:
   mutable base::Mutex mutex_;
   std::vector<Sealed> sealed_ GUARDED_BY(mutex_);  // Oldest first; `last` never decreases.
 };

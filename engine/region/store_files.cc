@@ -16,16 +16,25 @@ namespace {
 // versions.
 constexpr uint64_t kOpenFileBytes = 6 << 10;
 
+}  // namespace
+
 class StoredFile final : public LiveFile {
  public:
   StoredFile(std::shared_ptr<format::StoreFile> store, StoreFiles* files, format::BlockCache* cache)
       : store_(std::move(store)),
         files_(files),
         cache_(cache),
-        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {}
+        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {
+    base::MutexLock lock(files_->mutex_);
+    place_ = files_->open_.insert(files_->open_.end(), this);
+  }
 
   ~StoredFile() override {
-    if (!retired_.load(std::memory_order_acquire)) return;
+    {
+      base::MutexLock lock(files_->mutex_);
+      files_->open_.erase(place_);
+    }
+    if (!is_retired()) return;
     const format::FileNumber number = store_->number();
     store_.reset();
     Guarded([&] {
@@ -37,16 +46,16 @@ class StoredFile final : public LiveFile {
 
   format::StoreFile& store() const override { return *store_; }
   void Retire() { retired_.store(true, std::memory_order_release); }
+  bool is_retired() const { return retired_.load(std::memory_order_acquire); }
 
  private:
   std::shared_ptr<format::StoreFile> store_;
   StoreFiles* files_;
   format::BlockCache* cache_;
   base::MemoryCharge charge_;
+  std::list<const StoredFile*>::iterator place_;
   std::atomic<bool> retired_{false};  // Release when retired, acquire in the destructor.
 };
-
-}  // namespace
 
 format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
                             format::TableId table, const format::StoreFileSummary& summary) {
@@ -101,6 +110,15 @@ void StoreFiles::Discard(format::FileNumber number) {
     }
     return Status();
   }).Ignore("called by destructors; the next open deletes what no catalog names");
+}
+
+std::set<format::FileNumber> StoreFiles::Retired() const {
+  std::set<format::FileNumber> numbers;
+  base::MutexLock lock(mutex_);
+  for (const StoredFile* file : open_) {
+    if (file->is_retired()) numbers.insert(file->store().number());
+  }
+  return numbers;
 }
 
 void StoreFiles::Retire(LiveFile& file) {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
 #include "engine/region/view.h"
 #include "engine/runtime/health.h"
 #include "engine/storage/catalog.h"
@@ -20,6 +23,8 @@ namespace tandem::engine {
 /// The catalog record of a finished file of `table`.
 format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
                             format::TableId table, const format::StoreFileSummary& summary);
+
+class StoredFile;  // The LiveFile of a StoreFiles.
 
 /// Threads: any. Lifetime: outlives every LiveFile it opened.
 class StoreFiles {
@@ -42,6 +47,8 @@ class StoreFiles {
   void Discard(format::FileNumber number);
   /// Requires: the catalog no longer names `file`. It is deleted when its last reader releases it.
   static void Retire(LiveFile& file);
+  /// The files that were retired and still have a reader.
+  std::set<format::FileNumber> Retired() const EXCLUDES(mutex_);
 
   format::BlockCache* cache() { return &cache_; }
   uint64_t cache_size_bytes() const { return cache_.size_bytes(); }
@@ -52,6 +59,10 @@ class StoreFiles {
   const format::DatabaseId database_;
   format::BlockCache cache_;
   format::StoreFile::BrokenSink broken_sink_;
+
+  friend class StoredFile;
+  mutable base::Mutex mutex_;
+  std::list<const StoredFile*> open_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

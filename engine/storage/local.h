@@ -53,6 +53,7 @@ class LocalStorage : public Storage {
   Result<PinnedStore> PinStore() override;
   FileCounters file_counters() const override;
   ReaderCounters reader_counters() override;
+  Result<std::vector<ListedFile>> ListFiles() override;
   Status CloseCleanly() override;
 
  private:
@@ -160,6 +161,7 @@ class ReadOnlyStorage : public Storage {
     const base::FilePool::Counters handles = handles_.counters();
     return {.open = handles.open, .reopened = handles.reopened};
   }
+  Result<std::vector<ListedFile>> ListFiles() override;
   Status CloseCleanly() override { return {}; }
 
  private:

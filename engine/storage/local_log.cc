@@ -230,6 +230,12 @@ format::LogMark LocalLog::mark() const {
   return {writer->number(), writer->synced_end().length_bytes};
 }
 
+format::LogMark LocalLog::written() const {
+  const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
+  if (writer == nullptr) return replayed_;
+  return {writer->number(), writer->end().length_bytes};
+}
+
 format::BoundFile LocalLog::end_of(format::FileNumber number) const {
   const std::shared_ptr<wal::SegmentWriter> writer = this->writer();
   if (writer != nullptr && number == current_.number) {

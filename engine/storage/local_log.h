@@ -18,7 +18,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time; SyncWritten, PrepareFile, Extend and mark from any, beside it.
+/// Threads: one at a time; SyncWritten, PrepareFile, Extend, mark and written from any, beside it.
 class LocalLog {
  public:
   struct Dependencies {
@@ -57,6 +57,8 @@ class LocalLog {
   uint64_t segment_bytes() const;
   /// How much of the log is durable.
   format::LogMark mark() const;
+  /// The last segment, up to the last frame that was written. Threads: any. Requires: a Roll.
+  format::LogMark written() const;
   format::FileNumber current_segment() const { return current_.number; }
   /// Where segment `number` ends; all zero when this log does not know it.
   format::BoundFile end_of(format::FileNumber number) const;

@@ -40,6 +40,25 @@ struct StorageStart {
   std::function<void(const std::string&)> log = {};
 };
 
+/// A file in the directory of a store, for reports of space.
+struct ListedFile {
+  enum class Role : uint8_t {
+    kRoot,
+    kManifest,
+    kSegment,   ///< The catalog names it.
+    kPrepared,  ///< A segment for the next roll.
+    kStore,     ///< The catalog names it.
+    kHeld,      ///< To be deleted when a copy is made, or a reader in another process is gone.
+    kUnnamed,   ///< Any other file of the engine.
+    kForeign,
+  };
+  Role role{};
+  std::string name;
+  format::FileNumber number = {};  ///< Of kSegment, kStore, kHeld; of others it may be 0.
+  uint64_t size_bytes = 0;
+  uint64_t used_bytes = 0;  ///< Of a segment: up to the end of its last frame.
+};
+
 /// Threads: log calls by one at a time (the commit leader); SyncWrittenLog, PrepareRoll, ExtendLog
 /// and everything else from any thread.
 class Storage {
@@ -123,6 +142,12 @@ class Storage {
     std::vector<int64_t> processes = {};  ///< Of the readers, where the system names them.
   };
   virtual ReaderCounters reader_counters() { return {}; }
+
+  /// The files in the directory with their sizes, for a report. One that is created or deleted
+  /// meanwhile may be missing. Errors: kUnsupported, kIoError.
+  virtual Result<std::vector<ListedFile>> ListFiles() {
+    return Status::Unsupported("this storage cannot list its files");
+  }
 
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;

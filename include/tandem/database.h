@@ -41,6 +41,7 @@
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
 #include "tandem/verify.h"
@@ -172,6 +173,7 @@ struct FileInfo {
   uint64_t min_sequence = 0, max_sequence = 0;  ///< Of the operations in it.
   std::string min_key, max_key;                 ///< Both inclusive.
   uint64_t data_bytes = 0, index_bytes = 0;     ///< Of its sections, as stored.
+  bool is_shared = false;  ///< Other regions have parts of it, or had and left rows in it.
 };
 /// A range of a table's keys with its files.
 struct RegionInfo {
@@ -181,6 +183,12 @@ struct RegionInfo {
   std::vector<FileInfo> files;  ///< Oldest first.
   uint64_t memstore_rows = 0, memstore_bytes = 0;
   uint64_t memstores = 0;  ///< One that takes writes, and those that wait to be flushed.
+  uint64_t runs = 0;
+  uint64_t rows = 0, bytes = 0;  ///< In files. Shared files count by the region's rows.
+  uint64_t shared_files = 0;
+  /// Delete markers; entries of all indexes; those that no query of the present uses, as far as is
+  /// known without reading rows (RegionSpace).
+  uint64_t deletes = 0, index_entries = 0, dead_index_entries = 0;
 };
 /// A table as declared, and its regions and indexes now.
 struct TableInfo {
@@ -336,6 +344,9 @@ class Database {
   /// there are more than 16 runs, and waits. An empty name: all tables. Errors: as Flush;
   /// kCancelled (Close). The inputs of a failed step are unchanged.
   Status Compact(std::string_view table);
+  /// What Compact would do, and what is due in the background, region by region. An empty name: all
+  /// tables. Changes nothing. Errors: kNotFound.
+  Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table = {});
   /// Splits a region of the table in two. Writes no row and no index entry: the halves share the
   /// region's files, each with the rows on its side, until merges rewrite them. The region is
   /// flushed first; readers, snapshots and writers go on. Errors: kNotFound (table, region id),
@@ -377,6 +388,10 @@ class Database {
   /// Describes tables, regions, files and indexes. Reads index directories that are not in memory
   /// yet. After Close only path, backend and budget are set. Errors: kOutOfMemory.
   Result<DatabaseInfo> Info();
+  /// Explains every byte of the directory: `parts` add up to the sizes of all files in it. Space
+  /// that the file system reserves beyond the end of a file does not count. Threads: writers may
+  /// run meanwhile; the sizes are those of one listing. Errors: kNotFound (table), kCancelled.
+  Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options = {});
   /// Returns counters and sizes. Reads no file and allocates nothing. After Close the counters
   /// stay.
   Statistics GetStatistics();

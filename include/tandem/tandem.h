@@ -11,6 +11,7 @@
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
 #include "tandem/verify.h"

@@ -75,6 +75,9 @@ class GuardedEngine final : public engine::Engine {
   Status Compact(std::string_view table) override {
     return Within(guard_, [&] { return engine_->Compact(table); });
   }
+  Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->PlanCompaction(table); });
+  }
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options) override {
     return Within(guard_, [&] { return engine_->Split(table, options); });
   }
@@ -90,6 +93,9 @@ class GuardedEngine final : public engine::Engine {
   }
   Result<BackupInfo> Backup(const std::string& directory) override {
     return Within(guard_, [&] { return engine_->Backup(directory); });
+  }
+  Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) override {
+    return Within(guard_, [&] { return engine_->GetSpaceUsage(options); });
   }
   DatabaseInfo Info() override { return engine_->Info(); }
   Statistics GetStatistics() override { return engine_->GetStatistics(); }

@@ -1,0 +1,32 @@
+// Explains the bytes of a directory, each once: a listing of its files against the regions that
+// refer to them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/commit/segment_tracker.h"
+#include "engine/region/view.h"
+#include "engine/storage/storage.h"
+#include "tandem/space.h"
+
+namespace tandem::engine {
+
+/// What the listing is compared with. Lifetime: all outlive the call.
+struct SpaceContext {
+  std::span<const TableView> tables;
+  std::span<const SegmentTracker::Sealed> sealed;
+  /// The last operation of the segments that are not in `sealed`.
+  format::SequenceNumber last_sequence;
+  /// The files that merges have replaced and that somebody still reads.
+  std::set<format::FileNumber> retired;
+};
+
+/// The parts of `files`, which add up to their sizes.
+std::vector<SpacePart> ExplainFiles(std::span<const ListedFile> files, const SpaceContext& context);
+
+}  // namespace tandem::engine
