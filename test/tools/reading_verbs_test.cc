@@ -41,9 +41,9 @@ DirectoryState StateOf(const std::string& directory) {
     struct stat status {};
     BOOST_REQUIRE_EQUAL(stat(entry.path().c_str(), &status), 0);
     std::ifstream file(entry.path(), std::ios::binary);
-    state[entry.path().filename()] = {
-        {std::istreambuf_iterator<char>(file), {}},
-        status.st_ctim.tv_sec * int64_t{1'000'000'000} + status.st_ctim.tv_nsec};
+    FileState& found = state[entry.path().filename()];
+    found.content.assign(std::istreambuf_iterator<char>(file), {});
+    found.changed_nanos = status.st_ctim.tv_sec * int64_t{1'000'000'000} + status.st_ctim.tv_nsec;
   }
   return state;
 }
@@ -73,6 +73,9 @@ std::unique_ptr<Database> Written(const std::string& path) {
 void RunReadingVerbs(const std::string& path) {
   const std::vector<std::vector<std::string>> verbs = {
       {"info", path},
+      {"regions", path},
+      {"du", path, "t", "--exact"},
+      {"compact", path, "--dry-run"},
       {"get", path, "t", "row1001"},
       {"scan", path, "t"},
       {"query", path, "t", "v = '3'"},

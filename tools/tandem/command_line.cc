@@ -29,6 +29,8 @@ struct Arguments {
   ExplainOptions explain;
   CountOptions count;
   InfoOptions info;
+  RegionsVerbOptions regions;
+  DuVerbOptions du;
   DumpOptions dump;
   ManifestOptions manifest;
   VerifyOptions verify;
@@ -139,7 +141,8 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   } else if constexpr (requires { options->path; }) {
     verb->add_option("DB", options->path, "Directory of the database")->required();
   }
-  if constexpr (std::same_as<Options, FlushOptions> || std::same_as<Options, CompactOptions>) {
+  if constexpr (std::same_as<Options, FlushOptions> || std::same_as<Options, CompactOptions> ||
+                std::same_as<Options, RegionsVerbOptions> || std::same_as<Options, DuVerbOptions>) {
     verb->add_option("TABLE", options->table, "Default: all");
   } else if constexpr (requires { options->table; }) {
     verb->add_option("TABLE", options->table, "Table")->required();
@@ -303,6 +306,9 @@ void Grammar::AddDump() {
 
 void Grammar::AddFiles() {
   AddVerb("info", &arguments_.info);
+  AddVerb("regions", &arguments_.regions);
+  AddVerb("du", &arguments_.du)
+      ->add_flag("--exact", arguments_.du.exact, "Read all rows: which cells are live, which not");
   AddDump();
   ManifestOptions& manifest = arguments_.manifest;
   CLI::App* verb = AddVerb("manifest", &manifest);
@@ -318,7 +324,9 @@ void Grammar::AddFiles() {
 
 void Grammar::AddMaintenance() {
   AddVerb("flush", &arguments_.flush);
-  AddVerb("compact", &arguments_.compact);
+  AddVerb("compact", &arguments_.compact)
+      ->add_flag("--dry-run", arguments_.compact.dry_run,
+                 "Change nothing, print what would be read and written");
   SplitVerbOptions& split = arguments_.split;
   CLI::App* verb = AddVerb("split", &split);
   verb->add_option("--at", split.key, "First key of the right half; default: the middle row");

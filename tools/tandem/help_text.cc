@@ -68,6 +68,25 @@ Deletes a row, a family of it or a column, with all versions.
 
 Prints tables, families, indexes, regions, files, log and memory.
 )"},
+    {"regions",
+     R"(Example: tandem regions shop/ orders
+
+Prints the regions of a table: keys, rows and bytes in files, runs, files, how many of
+these other regions share, delete markers, index entries that no query of the present
+uses, and what is in memory. A shared file counts by the rows that the region has of it.
+)"},
+    {"du",
+     R"(Example: tandem du shop/
+         tandem du shop/ orders --exact
+
+Explains every byte of the directory, and says what would free it: the parts add up to
+the sizes of its files. Of a table: region by region. Then what the cells in store files
+are; without --exact an estimate from statistics, in which older versions count as live.
+  outside  rows of a file that was split, which the regions have rewritten since
+  older    versions that nobody sees any more      deletes  delete markers
+  pinned   the same, but a snapshot sees them      expired  beyond their time to live
+Snapshots and cursors of other processes are not known; Database::GetSpaceUsage has them.
+)"},
     {"get",
      R"(Example: tandem get shop/ orders 2024-17 --columns d:state,audit:* --versions 3
 
@@ -129,9 +148,10 @@ when there is damage, with what it costs. Writes nothing.
 Writes what is in memory and in the log to store files.
 )"},
     {"compact",
-     R"(Example: tandem compact shop/ orders
+     R"(Example: tandem compact shop/ orders --dry-run
 
-Merges the files of each region of a table into one.
+Merges the files of each region of a table into one. --dry-run prints for each region
+what that would read, write and need in passing, and what is due in the background.
 )"},
     {"split",
      R"(Example: tandem split shop/ orders --dry-run
@@ -241,9 +261,9 @@ Start     demo      import Debian's package list, query it, show what came out
           version   print versions
 Make      create    make a table, and the database where there is none
           import    read rows from jsonl, csv, tsv and files of Debian
-          put       write cells of one row
-          delete    delete a row, a family of it, a column or one version
+          put, delete  write cells of a row; delete a row, a family, a column, a version
 Look      info      tables, regions, files, indexes, memory
+          regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order
           query, count  print, or count, the rows that satisfy a predicate
           explain   tell how a query is answered

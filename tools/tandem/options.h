@@ -103,6 +103,19 @@ struct InfoOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct RegionsVerbOptions {
+  std::string path;
+  std::string table;  ///< Empty: all.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct DuVerbOptions {
+  std::string path;
+  std::string table;   ///< Only this one, region by region. Empty: the whole directory.
+  bool exact = false;  ///< Read the rows.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct DumpOptions {
   std::vector<std::string> files;
   std::string file;      ///< The one of `files` that is dumped.
@@ -138,6 +151,8 @@ struct FlushOptions {
 struct CompactOptions {
   std::string path;
   std::string table;  ///< Empty: all.
+  bool dry_run = false;
+  OutputMode output = OutputMode::kTable;
 };
 
 struct MergeRegionsVerbOptions {
@@ -212,9 +227,9 @@ struct VersionOptions {};
 using VerbOptions =
     std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-                 CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, ClockOptions,
-                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-                 StressOptions, ReplayOptions, VersionOptions>;
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
+                 BackupOptions, RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -31,12 +31,16 @@ std::string BoxLine(const std::string& text) {
   return "│ " + cut + Repeat(" ", kInnerWidth - DisplayWidth(cut)) + " │\n";
 }
 
-std::string Bar(const char* name, uint64_t part, uint64_t whole) {
+std::string Bar(const char* name, uint64_t part, uint64_t whole, const std::string& shown) {
   const size_t filled =
       whole == 0 ? 0 : static_cast<size_t>((part * kBarWidth + whole / 2) / whole);
   return Format("  {:<9}{}{} {:>9} {:>8}", name, Repeat("█", filled),
-                Repeat("░", kBarWidth - std::min(filled, kBarWidth)), FormatSize(part),
+                Repeat("░", kBarWidth - std::min(filled, kBarWidth)), shown,
                 FormatShare(part, whole));
+}
+
+std::string BarOfBytes(const char* name, uint64_t part, uint64_t whole) {
+  return Bar(name, part, whole, FormatSize(part));
 }
 
 // What files have together.
@@ -74,9 +78,9 @@ std::string Plural(uint64_t count, const char* noun) {
 }
 
 std::string DrawShares(const Sum& sum) {
-  return BoxLine(Bar("rows", sum.data_bytes, sum.size_bytes)) +
-         BoxLine(Bar("indexes", sum.index_bytes, sum.size_bytes)) +
-         BoxLine(Bar("the rest", sum.rest_bytes(), sum.size_bytes));
+  return BoxLine(BarOfBytes("rows", sum.data_bytes, sum.size_bytes)) +
+         BoxLine(BarOfBytes("indexes", sum.index_bytes, sum.size_bytes)) +
+         BoxLine(BarOfBytes("the rest", sum.rest_bytes(), sum.size_bytes));
 }
 
 std::string DrawFile(const FileInfo& file) {
@@ -113,6 +117,22 @@ std::string DrawRuns(const RegionInfo& region, uint64_t region_bytes) {
   return draws_files ? text : text + DrawShares(SumOf(region.files));
 }
 
+// What a merge of the region's files would free, as far as is known without reading rows.
+std::string DrawDead(const RegionInfo& region) {
+  std::string text;
+  if (region.dead_index_entries > 0) {
+    const uint64_t dead = region.dead_index_entries, all = region.index_entries;
+    text +=
+        BoxLine(Format("index entries: {}, {} of them dead", FormatCount(all), FormatCount(dead)));
+    text += BoxLine(Bar("dead", dead, all, FormatCount(dead)));
+  }
+  if (region.deletes > 0) text += BoxLine(Plural(region.deletes, "delete marker"));
+  if (region.shared_files > 0) {
+    text += BoxLine(Format("{} shared with other regions", Plural(region.shared_files, "file")));
+  }
+  return text;
+}
+
 std::string DrawRegion(const RegionInfo& region, uint64_t table_bytes) {
   const std::string from =
       region.start_key.empty() ? "the first key" : EscapeBytes(region.start_key);
@@ -123,6 +143,7 @@ std::string DrawRegion(const RegionInfo& region, uint64_t table_bytes) {
   std::string text = "┌" + Repeat("─", kInnerWidth + 2) + "┐\n";
   text += BoxLine(Format("region {}: {} to {}", region.id, from, to) + share);
   text += DrawRuns(region, bytes);
+  text += DrawDead(region);
   if (region.memstore_rows > 0) {
     text += BoxLine(Format("in memory: {} rows, {}", FormatCount(region.memstore_rows),
                            FormatSize(region.memstore_bytes)));

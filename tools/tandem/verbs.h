@@ -20,6 +20,8 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CountOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const RegionsVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const DuVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const DumpOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ManifestOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context);

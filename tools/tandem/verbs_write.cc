@@ -105,14 +105,6 @@ Result<ExitCode> RunVerb(const FlushOptions& options, const Context& context) {
   return ExitCode::kDone;
 }
 
-Result<ExitCode> RunVerb(const CompactOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
-  ASSIGN_OR_RETURN(const auto tables, TablesNamed(*database, options.table));
-  for (const std::string& table : tables) RETURN_IF_ERROR(database->Compact(table));
-  RETURN_IF_ERROR(database->Close());
-  return ExitCode::kDone;
-}
-
 Result<ExitCode> RunVerb(const VersionOptions&, const Context& context) {
   WriteBytes(context.out, Format("tandem {}, file format {}\n", kVersion, format::kFormatVersion));
   return ExitCode::kDone;
