@@ -126,14 +126,21 @@ class EngineImpl final : public Engine {
   Result<PinnedStore> PinStoreAlone();
 
   // reads.cc
-  /// The table with the regions that hold keys from `first` to `last` (nullopt: the last key).
-  Result<TableView> PinRegions(std::string_view table, std::string_view first,
-                               std::optional<std::string_view> last);
+  /// The table with the regions that `regions_of` chooses of a const Table&.
+  template <typename Chooser>
+  Result<TableView> PinRegionsOf(std::string_view table, const Chooser& regions_of);
+  Result<std::shared_ptr<const SnapshotRegistry::Registration>> Register(const ReadOptions& options,
+                                                                         bool in_parts);
+  Result<std::unique_ptr<RowSource>> ScanManyRegions(const ReadOptions& options,
+                                                     std::string_view table,
+                                                     const ScanOptions& scan);
   Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
                                std::string_view row);
-  Result<TableView> ViewOf(const ReadOptions& options, std::string_view table,
-                           std::string_view first = {},
-                           std::optional<std::string_view> last = std::nullopt);
+  template <typename Chooser>
+  Result<TableView> ViewOfRegions(const ReadOptions& options, std::string_view table,
+                                  const Chooser& regions_of);
+  /// Of all regions.
+  Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
   TableView LatestView(const Table& table);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
                            const ReadOptions& options);

@@ -1,9 +1,11 @@
 // Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/engine_impl.h"
+#include "engine/query/scan.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
@@ -12,15 +14,15 @@ namespace tandem::engine {
 
 // A region that is split or merged meanwhile has no rows any more: the table, which has what it
 // became by then, is found again.
-Result<TableView> EngineImpl::PinRegions(std::string_view name, std::string_view first,
-                                         std::optional<std::string_view> last) {
+template <typename Chooser>
+Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Chooser& regions_of) {
   while (true) {
     const std::shared_ptr<const Table> table = database_.regions->Find(name);
     if (table == nullptr) return TableNotFound(name);
     TableView view;
     view.table = table->record;
     bool is_current = true;
-    for (const auto& region : table->RegionsOf(first, last)) {
+    for (const auto& region : regions_of(*table)) {
       view.regions.push_back(region->version());
       is_current &= !view.regions.back()->is_retired;
     }
@@ -28,22 +30,26 @@ Result<TableView> EngineImpl::PinRegions(std::string_view name, std::string_view
   }
 }
 
+// The registration of the read's sequence, and of its time if it pins its regions one after the
+// other.
+Result<std::shared_ptr<const SnapshotRegistry::Registration>> EngineImpl::Register(
+    const ReadOptions& options, bool in_parts) {
+  if (options.snapshot == nullptr) {
+    return in_parts ? snapshots_->RegisterSnapshot() : snapshots_->RegisterRead();
+  }
+  const SnapshotState& state = options.snapshot->state();
+  if (state.handles == handles_) return state.registration;
+  return Status::InvalidArgument("the snapshot belongs to another database");
+}
+
 // (a) The sequence number is registered, (b) the versions are pinned, (c) then the time is read.
 // For a snapshot, (a) and (c) happened when it was taken; merges since then kept what was alive at
 // its time.
-Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name,
-                                     std::string_view first, std::optional<std::string_view> last) {
-  std::shared_ptr<const SnapshotRegistry::Registration> registration;
-  if (options.snapshot != nullptr) {
-    const SnapshotState& state = options.snapshot->state();
-    if (state.handles != handles_) {
-      return Status::InvalidArgument("the snapshot belongs to another database");
-    }
-    registration = state.registration;
-  } else {
-    registration = snapshots_->RegisterRead();
-  }
-  ASSIGN_OR_RETURN(TableView view, PinRegions(name, first, last));
+template <typename Chooser>
+Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::string_view name,
+                                            const Chooser& regions_of) {
+  ASSIGN_OR_RETURN(auto registration, Register(options, /*in_parts=*/false));
+  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, regions_of));
   view.point = registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   if (time_.TakeChange()) ReportClock();
@@ -51,12 +57,37 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   return view;
 }
 
+Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name) {
+  return ViewOfRegions(options, name, [](const Table& table) { return std::span(table.regions); });
+}
+
+// As a read of a snapshot: sequence and time are registered before any region is pinned
+// (docs/decisions/0019).
+Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
+                                                               std::string_view name,
+                                                               const ScanOptions& scan) {
+  ASSIGN_OR_RETURN(const auto registration, Register(options, /*in_parts=*/true));
+  if (time_.TakeChange()) ReportClock();
+  const auto pin = [this, registration,
+                    table = std::string(name)](const RegionsWanted& wanted) -> Result<TableView> {
+    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, [&wanted](const Table& found) {
+                       return found.RegionsOf(wanted.rows, wanted.regions_max, wanted.from_end);
+                     }));
+    view.point = registration->point();
+    view.registration = registration;
+    return view;
+  };
+  return ScanInParts({read_context(), options, scan}, pin, tuning_.scan_regions);
+}
+
 // A row is read in one go, so its sequence need not be registered (docs/decisions/0014): (a) the
 // version is pinned, (b) then the sequence is read, (c) then the time.
 Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string_view name,
                                          std::string_view row) {
   if (options.snapshot != nullptr) {
-    ASSIGN_OR_RETURN(const TableView view, ViewOf(options, name, row, row));
+    ASSIGN_OR_RETURN(const TableView view, ViewOfRegions(options, name, [row](const Table& table) {
+                       return table.RegionsOf(row, row);
+                     }));
     return view.RegionOf(row);
   }
   RegionView view;
@@ -101,10 +132,17 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kScan);
-  std::optional<std::string> end = format::Successor(scan.prefix);
-  if (!scan.end.empty()) end = scan.end;
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table, std::max(scan.start, scan.prefix), end));
-  return NewCursor(ScanRows(read_context(), std::move(view), options, scan), table, options);
+  const format::KeyRange rows = RowsOf(scan);
+  bool are_many = false;
+  const auto regions_of = [&](const Table& found) {
+    const auto regions = found.RegionsOf(rows.low, rows.high);
+    are_many = regions.size() > tuning_.scan_regions;
+    return are_many ? regions.first(0) : regions;
+  };
+  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, regions_of));
+  return NewCursor(are_many ? ScanManyRegions(options, table, scan)
+                            : ScanRows(read_context(), std::move(view), options, scan),
+                   table, options);
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,

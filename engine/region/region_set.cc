@@ -22,6 +22,16 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(
   return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
 }
 
+std::span<const std::shared_ptr<Region>> Table::RegionsOf(const format::KeyRange& rows,
+                                                          size_t count, bool from_end) const {
+  std::span<const std::shared_ptr<Region>> found = RegionsOf(rows.low, rows.high);
+  // One that begins where the range ends holds none of its keys.
+  const bool is_past = rows.high.has_value() && found.back()->start_key() >= *rows.high;
+  if (is_past) found = found.first(found.size() - 1);
+  count = std::min(count, found.size());
+  return from_end ? found.last(count) : found.first(count);
+}
+
 void MemstoreSum::Add(const RegionVersion& region) {
   for (const auto& memstore : region.memstores) {
     const bool is_waiting = memstore != region.memstores.back();

@@ -16,6 +16,7 @@
 #include "engine/region/region.h"
 #include "engine/storage/catalog.h"
 #include "format/schema.h"
+#include "index/key.h"
 
 namespace tandem::engine {
 
@@ -31,6 +32,10 @@ struct Table {
   /// The regions that hold keys from `first` to `last` (nullopt: the last key); at least one.
   std::span<const std::shared_ptr<Region>> RegionsOf(std::string_view first,
                                                      std::optional<std::string_view> last) const;
+  /// The first regions, or the last ones, that hold keys of `rows`: one to `count`. Requires:
+  /// `rows` is not empty, `count` is not 0.
+  std::span<const std::shared_ptr<Region>> RegionsOf(const format::KeyRange& rows, size_t count,
+                                                     bool from_end) const;
 
  private:
   size_t PlaceOf(std::string_view row) const;

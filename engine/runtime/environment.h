@@ -46,6 +46,7 @@ struct Tuning {
   uint32_t chain_cells_max = 16;           ///< A row of a memstore with more cells becomes a tree.
   /// Most runs of an idle region (compaction::MergePolicy); under load fewer than twice as many.
   uint32_t compaction_runs = 8;
+  uint32_t scan_regions = 4;  ///< A scan of more regions pins this many first, then the next.
 };
 
 }  // namespace tandem::engine

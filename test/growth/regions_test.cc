@@ -1,6 +1,7 @@
-// What reports over n regions cost: each has one file.
+// What n regions of one file each cost: reports over all, and what concerns a few of them.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -11,36 +12,65 @@
 namespace tandem::test {
 namespace {
 
-struct Reports {
-  IoBytes info, usage, plan;
+constexpr uint64_t kRowsOfRegion = 8;
+
+/// A table of n regions in files, in a database that was closed.
+void MakeRegions(TestEngine* engine, uint64_t n) {
+  engine->tuning.scan_regions = engine::Tuning().scan_regions;
+  BOOST_REQUIRE(engine->Open().ok());
+  TableOptions table = SimpleTable();
+  for (uint64_t region = 1; region < n; ++region) {
+    table.split_keys.push_back(RowKey(kRowsOfRegion * region));
+  }
+  BOOST_REQUIRE((*engine)->CreateTable(table).ok());
+  PutRows(engine, kRowsOfRegion * n, kRowsOfRegion * n);
+  BOOST_REQUIRE((*engine)->Flush("t").ok());
+  BOOST_REQUIRE(engine->Close().ok());
+}
+
+struct Costs {
+  IoBytes info, usage, plan, put, flush;
+  uint64_t scan = 0, backward = 0, get = 0;  // Reads.
 };
 
-/// Of a database of n regions that was just opened; each n is made once.
-const Reports& ReportsOver(uint64_t n) {
-  static std::map<uint64_t, Reports> known;
+/// Each in a database of n regions that was just opened; each n is made once.
+const Costs& CostsAmong(uint64_t n) {
+  static std::map<uint64_t, Costs> known;
   const auto [at, is_new] = known.try_emplace(n);
-  Reports& reports = at->second;
-  if (!is_new) return reports;
+  Costs& costs = at->second;
+  if (!is_new) return costs;
   TestEngine engine;
-  BOOST_REQUIRE(engine.Open().ok());
-  TableOptions table = SimpleTable();
-  for (uint64_t region = 1; region < n; ++region) table.split_keys.push_back(RowKey(8 * region));
-  BOOST_REQUIRE(engine->CreateTable(table).ok());
-  PutRows(&engine, 8 * n, 8 * n);
-  BOOST_REQUIRE(engine->Flush("t").ok());
-  const auto reopened = [&engine](const auto& report) {
-    BOOST_REQUIRE(engine.Close().ok());
+  MakeRegions(&engine, n);
+  const auto opened = [&engine](const std::function<void()>& work) {
     BOOST_REQUIRE(engine.Open().ok());
-    return IoBytesOf(&engine, [&report] { report(); });
+    const IoBytes bytes = IoBytesOf(&engine, work);
+    BOOST_REQUIRE(engine.Close().ok());
+    return bytes;
   };
-  reports.info = reopened([&] { BOOST_REQUIRE(engine->Info().tables[0].regions.size() == n); });
-  reports.usage = reopened([&] {
+  costs.info = opened([&] { BOOST_REQUIRE(engine->Info().tables[0].regions.size() == n); });
+  costs.usage = opened([&] {
     const auto usage = engine->GetSpaceUsage({});
     BOOST_REQUIRE_EQUAL(usage.status().ToString(), "OK");
     BOOST_REQUIRE_EQUAL(usage->regions.size(), n);
   });
-  reports.plan = reopened([&] { BOOST_REQUIRE(engine->PlanCompaction("t")->size() == n); });
-  return reports;
+  costs.plan = opened([&] { BOOST_REQUIRE(engine->PlanCompaction("t")->size() == n); });
+  const auto reads = [&engine](const std::function<void()>& work) {
+    BOOST_REQUIRE(engine.Open().ok());
+    const uint64_t count = ReadsOf(&engine, work);
+    BOOST_REQUIRE(engine.Close().ok());
+    return count;
+  };
+  const auto scan = [&](bool reverse) {
+    const ScanOptions options{.start = reverse ? "" : RowKey(20), .reverse = reverse, .limit = 10};
+    return reads([&] { BOOST_REQUIRE_EQUAL(RowsOf(engine->Scan({}, "t", options)), 10u); });
+  };
+  costs.scan = scan(false);
+  costs.backward = scan(true);
+  costs.get = reads([&] { BOOST_REQUIRE_NE(engine.Value(RowKey(3 * n), "c"), "-"); });
+  BOOST_REQUIRE(engine.Open().ok());
+  costs.put = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine.Put(RowKey(n), "c", "new").ok()); });
+  costs.flush = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine->Flush("t").ok()); });
+  return costs;
 }
 
 BOOST_AUTO_TEST_SUITE(Regions)
@@ -48,21 +78,42 @@ BOOST_AUTO_TEST_SUITE(Regions)
 BOOST_AUTO_TEST_CASE(ReportsReadALittleOfEach) {
   const struct {
     std::string_view cost;
-    IoBytes Reports::*part;
+    IoBytes Costs::*part;
     Bound bound;
   } kLines[] = {
-      {"bytes read by a description of n regions", &Reports::info, AtMostLinear(0, 512)},
-      {"bytes read by an explanation of the space of n regions", &Reports::usage,
+      {"bytes read by a description of n regions", &Costs::info, AtMostLinear(0, 512)},
+      {"bytes read by an explanation of the space of n regions", &Costs::usage,
        AtMostLinear(0, 512)},
-      {"bytes read by a plan of merges in n regions", &Reports::plan, AtMost(0)},
+      {"bytes read by a plan of merges in n regions", &Costs::plan, AtMost(0)},
   };
   for (const auto& line : kLines) {
-    Check({.cost = line.cost, .n = 96, .bound = line.bound, .measure = [&line](uint64_t n) {
-             return static_cast<double>((ReportsOver(n).*line.part).read);
+    Check({.cost = line.cost, .n = 256, .bound = line.bound, .measure = [&line](uint64_t n) {
+             return static_cast<double>((CostsAmong(n).*line.part).read);
            }});
+    BOOST_CHECK_EQUAL((CostsAmong(256).*line.part).written, 0u);
   }
-  for (const auto part : {&Reports::info, &Reports::usage, &Reports::plan}) {
-    BOOST_CHECK_EQUAL((ReportsOver(96).*part).written, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(WhatConcernsAFewCostsTheSameAmongMany) {
+  const struct {
+    std::string_view cost;
+    std::function<uint64_t(const Costs&)> figure;
+    double most;
+  } kLines[] = {
+      {"reads of a cold scan of 10 rows among n regions",
+       [](const Costs& costs) { return costs.scan; }, 16},
+      {"reads of a cold backward scan of 10 rows among n regions",
+       [](const Costs& costs) { return costs.backward; }, 16},
+      {"reads of a cold get among n regions", [](const Costs& costs) { return costs.get; }, 8},
+      {"bytes written by a put among n regions",
+       [](const Costs& costs) { return costs.put.written; }, 4096},
+      {"bytes written by the flush of a put among n regions",
+       [](const Costs& costs) { return costs.flush.written; }, 16384},
+  };
+  for (const auto& line : kLines) {
+    Check({.cost = line.cost, .n = 256, .bound = AtMost(line.most), .measure = [&line](uint64_t n) {
+             return static_cast<double>(line.figure(CostsAmong(n)));
+           }});
   }
 }
 

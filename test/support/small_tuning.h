@@ -14,6 +14,7 @@ inline engine::Tuning SmallTuning() {
   tuning.log_segment_bytes = 64 << 10;
   tuning.section_alignment = 64;
   tuning.compaction_runs = 4;
+  tuning.scan_regions = 1;
   return tuning;
 }
 
