@@ -129,10 +129,27 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
   FailEach("Verify", [&] { return database->Verify(true).status(); });
   FailEach("Info", [&] { return database->Info().status(); });
+  FailEach("GetSpaceUsage", [&] { return database->GetSpaceUsage().status(); });
+  FailEach("GetSpaceUsage, exact",
+           [&] { return database->GetSpaceUsage({.exact = true}).status(); });
+  FailEach("PlanCompaction", [&] { return database->PlanCompaction().status(); });
   FailEach("Parse", [&] { return Predicate::Parse("a = 'b' AND NOT (c IN (1, 2))").status(); });
   const Outcome statistics = WithAllocations(
       0, [&] { return database->GetStatistics().batches > 0 ? Status() : Status::OutOfMemory(); });
   BOOST_CHECK(statistics.status.ok() && !statistics.failed);
+  CheckSound(30);
+}
+
+// It pins a few at a time.
+BOOST_AUTO_TEST_CASE(OfAScanOfManyRegionsAreAnswered) {
+  CreateAndFill();
+  for (int i = 10; i < 30; i += 2) {
+    BOOST_REQUIRE(database->Split("t", {.key = "row" + std::to_string(i)}).has_value());
+  }
+  BOOST_REQUIRE_EQUAL(database->Info()->tables[0].regions.size(), 11u);
+  for (const bool reverse : {false, true}) {
+    FailEach("Scan", [&] { return Drain(database->Scan({}, "t", {.reverse = reverse})); });
+  }
   CheckSound(30);
 }
 

@@ -131,6 +131,8 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Checkpoint("/nowhere/copy").code(),
       database.Backup("/nowhere/backups").status().code(),
       database.Info().status().code(),
+      database.GetSpaceUsage().status().code(),
+      database.PlanCompaction().status().code(),
       database.Close().code(),
       handles->cursor->status().code(),
   };
