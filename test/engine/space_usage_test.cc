@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/engine/copied_database.h"
 #include "test/engine/jobs/region_fixture.h"
 #include "test/support/print.h"
 
@@ -150,6 +151,37 @@ BOOST_AUTO_TEST_CASE(FilesThatCursorsReadAreInUse) {
   usage = Usage();
   BOOST_CHECK_EQUAL(BytesOf(usage, SpaceKind::kInUse), 0u);
   BOOST_CHECK(usage.cursors.empty());
+}
+
+BOOST_AUTO_TEST_CASE(FilesOfAnotherReaderAreHeld) {
+  PutRows(0, 300, "a");
+  Flush();
+  const uint64_t before = BytesOf(Usage(), SpaceKind::kRows);
+  auto reader = std::make_unique<CopiedDatabase>(&disk, "db", /*read_only=*/true);
+  Compact();
+  BOOST_CHECK_GE(BytesOf(Usage(), SpaceKind::kHeld), before);
+  reader.reset();
+  PutRows(0, 1, "b");
+  Flush();
+  BOOST_CHECK_EQUAL(BytesOf(Usage(), SpaceKind::kHeld), 0u);
+}
+
+// A reader leaves it, a writer removes it.
+BOOST_AUTO_TEST_CASE(WhatACrashLeftIsUnnamed) {
+  PutRows(0, 10, "a");
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  const auto directory = *disk.OpenDirectory("db", false);
+  for (const char* name : {"store-100000", "store-100001"}) {
+    BOOST_REQUIRE(directory->Create(name).value()->Write(0, "left").ok());
+  }
+  BOOST_REQUIRE(directory->Sync().ok());
+  options.read_only = true;
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  BOOST_CHECK_EQUAL(BytesOf(Usage(), SpaceKind::kUnnamed), 8u);
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  options.read_only = false;
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  BOOST_CHECK_EQUAL(BytesOf(Usage(), SpaceKind::kUnnamed), 0u);
 }
 
 BOOST_AUTO_TEST_CASE(CellsAreWhatReadsAndMergesMakeOfThem) {
