@@ -154,14 +154,18 @@ BOOST_AUTO_TEST_CASE(InfoDrawsRegionsRunsAndShares) {
         Run({"import", Database(), "t", WriteRows(100), "--format", "csv", "--compact"}), 0);
     BOOST_REQUIRE_EQUAL(Run({"put", Database(), "t", "row1", "d:n=7"}), 0);
   }
+  BOOST_REQUIRE_EQUAL(Run({"delete", Database(), "t", "row2"}), 0);
   BOOST_REQUIRE_EQUAL(Run({"flush", Database()}), 0);
+  BOOST_REQUIRE_EQUAL(Run({"split", Database(), "t", "--at", "row7"}), 0);
   (void)out.Take();
   BOOST_REQUIRE_EQUAL(Run({"info", Database()}), 0);
   const std::string seen = out.Take();
   for (const char* part :
-       {"table t: 2 regions, ", "region 1: the first key to row5, ", "of the table",
-        "run 1 of 2: 1 file, 45 rows, ", "run 2 of 2: 1 file, 1 row, ", "█",
-        "region 2: row5 to the last", "index n ", "memory_budget_bytes"}) {
+       {"table t: 3 regions, ", "region 1: the first key to row5, ", "of the table",
+        "run 1 of 3: 1 file, 45 rows, ", "run 2 of 3: 1 file, 1 row, ", "█",
+        "index entries: 46, 2 of them dead", "1 delete marker", "region 3: row5 to row7",
+        "1 file shared with other regions", "region 4: row7 to the last", "index n ",
+        "memory_budget_bytes"}) {
     BOOST_CHECK_MESSAGE(seen.find(part) != std::string::npos, part << " is not in\n" << seen);
   }
   BOOST_CHECK(std::regex_search(seen, std::regex("memory_budget_bytes +[0-9.]+ MiB")));

@@ -194,9 +194,15 @@ void WriteFiles(const TableInfo& table, RecordWriter* writer) {
 
 Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  const bool is_for_people = options.output == OutputMode::kTable && IsTerminal(context.out);
+  if (is_for_people) {
+    // Dead entries are known once it has been found out which rows are in several files.
+    database->GetSpaceUsage({.cancelled = context.interrupted})
+        .status()
+        .Ignore("what is not known is not drawn");
+  }
   ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  const bool is_for_people = options.output == OutputMode::kTable && IsTerminal(context.out);
   Summary summary(writer.get(), is_for_people);
   WriteDatabase(info, &summary);
   WriteFiles(info, &summary);
