@@ -74,6 +74,8 @@ const char* UnitText(Unit unit) {
   switch (unit) {
     case Unit::kPerSecond:
       return "per_second";
+    case Unit::kNanos:
+      return "ns";
     case Unit::kMicros:
       return "us";
     case Unit::kMillis:

@@ -47,13 +47,14 @@ void PrintRead(const NamedRead& read, const Usage& begin, const Consumer& all,
 void MeasureRead(const NamedRead& read, Peer* peer, double seconds);
 
 // The groups. Each takes the arguments of the process.
-void MeasureWarm(const Arguments& arguments);     ///< Load, settle, warm reads, counts, disk.
-void MeasurePlain(const Arguments& arguments);    ///< Load without indexes.
-void MeasureCold(const Arguments& arguments);     ///< Cold read number arguments.item.
-void MeasureUpdates(const Arguments& arguments);  ///< Updates, and queries beside writers.
-void MeasureCommits(const Arguments& arguments);  ///< Synced commits of single rows.
-void MeasureOpen(const Arguments& arguments);     ///< Opening what was closed.
-void WriteAndDie(const Arguments& arguments);     ///< Leaves a log behind by killing itself.
-void MeasureReopen(const Arguments& arguments);   ///< Opening that.
+void MeasureWarm(const Arguments& arguments);      ///< Load, settle, warm reads, counts, disk.
+void MeasurePlain(const Arguments& arguments);     ///< Load without indexes.
+void MeasureCold(const Arguments& arguments);      ///< Cold read number arguments.item.
+void MeasureUpdates(const Arguments& arguments);   ///< Updates, and queries beside writers.
+void MeasureCommits(const Arguments& arguments);   ///< Synced commits of single rows.
+void MeasureOpen(const Arguments& arguments);      ///< Opening what was closed.
+void WriteAndDie(const Arguments& arguments);      ///< Leaves a log behind by killing itself.
+void MeasureReopen(const Arguments& arguments);    ///< Opening that.
+void MeasureUnmerged(const Arguments& arguments);  ///< Reads while memstores hold rows; Tandem.
 
 }  // namespace tandem::bench

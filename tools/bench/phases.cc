@@ -4,9 +4,44 @@
 #include <algorithm>
 
 namespace tandem::bench {
+namespace {
 
-const std::vector<Phase>& Phases() {
-  static const std::vector<Phase> phases = {
+// In the names of the figures of "unmerged": which columns of 30 % of the rows the memstore holds.
+constexpr const char* kUnmerged[] = {"indexed", "other", "mixed"};
+constexpr const char* kSelectivities[] = {"0.01 %", "0.1 %", "1 %", "10 %"};
+
+template <typename Use>
+void ForEachUnmerged(Use&& use) {
+  for (const std::string name : kUnmerged) {
+    for (const std::string& state : {name, name + "+writes"}) use(state);
+  }
+}
+
+void AddUnmergedPhases(std::vector<Phase>* phases) {
+  const auto add = [phases](const std::string& state) {
+    for (const std::string part : kSelectivities) {
+      phases->push_back({state + " query " + part, "unmerged"});
+    }
+    for (const std::string part : kSelectivities) {
+      phases->push_back({state + " count " + part, "unmerged", Unit::kNanos});
+    }
+  };
+  add("merged");
+  ForEachUnmerged(add);
+}
+
+void AddUnmergedGoals(std::vector<Goal>* goals) {
+  ForEachUnmerged([goals](const std::string& state) {
+    for (const std::string part : kSelectivities) {
+      const std::string query = " query " + part;
+      goals->push_back({state + query, Against::kOwnPhase, 0.7, "merged" + query});
+    }
+    goals->push_back({state + " count 10 %", Against::kLimit, 2});
+  });
+}
+
+std::vector<Phase> AllPhases() {
+  std::vector<Phase> phases = {
       {"load", "load"},
       {"load settled", "load"},
       {"load without indexes", "plain"},
@@ -49,11 +84,12 @@ const std::vector<Phase>& Phases() {
       {"open closed", "open", Unit::kMillis},
       {"open killed", "open", Unit::kMillis},
   };
+  AddUnmergedPhases(&phases);
   return phases;
 }
 
-const std::vector<Goal>& Goals() {
-  static const std::vector<Goal> goals = {
+std::vector<Goal> AllGoals() {
+  std::vector<Goal> goals = {
       {"load settled", Against::kBestPeer, 3},
       {"load settled", Against::kOwnPhase, 0.6, "load without indexes"},
       {"update settled", Against::kBestPeer, 6},
@@ -94,6 +130,19 @@ const std::vector<Goal>& Goals() {
       {"open closed", Against::kLimit, 10},
       {"open killed", Against::kLimit, 500},
   };
+  AddUnmergedGoals(&goals);
+  return goals;
+}
+
+}  // namespace
+
+const std::vector<Phase>& Phases() {
+  static const std::vector<Phase> phases = AllPhases();
+  return phases;
+}
+
+const std::vector<Goal>& Goals() {
+  static const std::vector<Goal> goals = AllGoals();
   return goals;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tandem::bench {
 
-enum class Unit : uint8_t { kPerSecond, kMicros, kMillis, kBytes, kNumber };
+enum class Unit : uint8_t { kPerSecond, kNanos, kMicros, kMillis, kBytes, kNumber };
 
 struct Phase {
   std::string name;

@@ -20,6 +20,8 @@ std::string UnitName(Unit unit) {
   switch (unit) {
     case Unit::kPerSecond:
       return "/s";
+    case Unit::kNanos:
+      return "ns";
     case Unit::kMicros:
       return "us";
     case Unit::kMillis:

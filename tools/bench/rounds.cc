@@ -40,6 +40,7 @@ class EngineRound {
     if (arguments_.Wants("plain")) RunFresh({"plain"});
     if (arguments_.Wants("commits")) RunFresh({"commits"});
     if (arguments_.Wants("open")) RunFresh({"die", "reopen"});
+    if (arguments_.Wants("unmerged") && engine == "tandem") RunFresh({"unmerged"});
     std::filesystem::remove_all(path_);
   }
 
@@ -120,7 +121,7 @@ void RunGroup(const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> groups = {
       {"warm", MeasureWarm},      {"plain", MeasurePlain},     {"cold", MeasureCold},
       {"update", MeasureUpdates}, {"commits", MeasureCommits}, {"open", MeasureOpen},
-      {"die", WriteAndDie},       {"reopen", MeasureReopen}};
+      {"die", WriteAndDie},       {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();

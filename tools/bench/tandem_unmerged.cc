@@ -1,0 +1,209 @@
+// Reads of Tandem while memstores hold a part of the rows; see measuring.h. Three rows in ten of a
+// table of one file are updated and stay in the memstore: an indexed column, another column, or
+// half of the rows one and half the other. Rates are compared with those of the merged table.
+#include <tandem/tandem.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/bench/measuring.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr const char* kTable = "rows";
+// No memstore is flushed: what the reads then meet would depend on when.
+constexpr uint64_t kMemoryBytes = 4ull << 30;
+constexpr uint64_t kUpdatedParts = 3, kAllParts = 10;
+constexpr double kWriterBatchesPerSecond = 200;
+
+enum class Change : uint8_t { kIndexed, kOther, kMixed };
+struct NamedChange {
+  Change change;
+  const char* name;
+};
+constexpr NamedChange kChanges[] = {
+    {Change::kIndexed, "indexed"}, {Change::kOther, "other"}, {Change::kMixed, "mixed"}};
+
+void Check(const Status& status) {
+  if (!status.ok()) Fail(status.ToString());
+}
+
+class Table {
+ public:
+  Table(const W1& w1, const std::string& path) : w1_(w1) {
+    Options options;
+    options.create_if_missing = true;
+    options.memory_bytes = kMemoryBytes;
+    auto opened = Database::Open(path, options);
+    Check(opened.status());
+    database_ = std::move(*opened);
+    TableOptions table;
+    table.name = kTable;
+    table.families = {{.name = "d"}};
+    table.indexes = {{"city", {{"d", "city"}}}, {"status", {{"d", "status"}}}};
+    Check(database_->CreateTable(table));
+  }
+  ~Table() { Check(database_->Close()); }
+
+  void Load() {
+    WriteBatch batch;
+    W1Row row;
+    for (uint64_t i = 0; i < w1_.rows(); ++i) {
+      w1_.Row(i, &row);
+      const ColumnValue columns[] = {
+          {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
+      batch.PutColumns(kTable, row.key, "d", columns);
+      if ((i + 1) % kBatchRows == 0 || i + 1 == w1_.rows()) Commit(&batch);
+    }
+    Merge();
+  }
+  void Merge() { Check(database_->Compact(kTable)); }
+
+  /// Changes the rows with numbers Scattered(i) for `begin` <= i < `end`.
+  void Update(Change change, uint64_t version, uint64_t begin, uint64_t end) {
+    WriteBatch batch;
+    W1Update update;
+    W1Row row;
+    for (uint64_t i = begin; i < end; ++i) {
+      const uint64_t number = Scattered(i, w1_.rows());
+      if (change == Change::kIndexed || (change == Change::kMixed && i % 2 == 0)) {
+        w1_.Update(number, version, &update);
+        const ColumnValue columns[] = {{"city", update.city}, {"status", update.status}};
+        batch.PutColumns(kTable, update.key, "d", columns);
+      } else {
+        w1_.Row(number ^ version, &row);
+        const ColumnValue columns[] = {{"payload", row.payload}};
+        batch.PutColumns(kTable, w1_.Key(number), "d", columns);
+      }
+      if ((i + 1) % kBatchRows == 0 || i + 1 == end) Commit(&batch);
+    }
+  }
+
+  void Query(const W1::Target& target, Consumer* consumer) {
+    auto cursor = database_->Query({}, kTable, Predicate::Equal(target.column, target.value));
+    Check(cursor.status());
+    while (cursor->Next()) {
+      ++consumer->rows;
+      for (const Cell& cell : cursor->row().cells()) consumer->Value(cell.value);
+    }
+    Check(cursor->status());
+  }
+  uint64_t Count(const W1::Target& target) {
+    const auto count = database_->Count({}, kTable, Predicate::Equal(target.column, target.value));
+    Check(count.status());
+    return *count;
+  }
+
+  const W1& w1() const { return w1_; }
+
+ private:
+  void Commit(WriteBatch* batch) {
+    Check(database_->Write({}, *batch));
+    batch->Clear();
+  }
+
+  const W1& w1_;
+  std::unique_ptr<Database> database_;
+};
+
+// Two threads that update rows at a fixed pace until they are stopped, each its own.
+class PacedWriters {
+ public:
+  PacedWriters(Table* table, Change change) : table_(table), change_(change) {
+    for (uint64_t half = 0; half < 2; ++half) threads_.emplace_back([this, half] { Run(half); });
+  }
+  ~PacedWriters() {
+    stop_.store(true, std::memory_order_relaxed);
+    for (std::thread& thread : threads_) thread.join();
+  }
+  PacedWriters(const PacedWriters&) = delete;
+  PacedWriters& operator=(const PacedWriters&) = delete;
+
+ private:
+  void Run(uint64_t half) {
+    const uint64_t updated = table_->w1().rows() * kUpdatedParts / kAllParts / 2;
+    const uint64_t batches = std::max<uint64_t>(updated / kBatchRows, 1);
+    const double begin = SecondsNow();
+    for (uint64_t batch = 0; !stop_.load(std::memory_order_relaxed); ++batch) {
+      const uint64_t first = half * updated + batch % batches * kBatchRows;
+      table_->Update(change_, 2 + batch / batches, first, first + kBatchRows);
+      SleepSeconds(begin + static_cast<double>(batch + 1) / kWriterBatchesPerSecond - SecondsNow());
+    }
+  }
+
+  Table* table_;
+  const Change change_;
+  std::atomic<bool> stop_ = false;  // Only a wish; joining orders the rest.
+  std::vector<std::thread> threads_;
+};
+
+// Runs `read` until `seconds` have passed; it returns how many rows it met.
+uint64_t Repeat(double seconds, const std::function<uint64_t()>& read) {
+  const double begin = SecondsNow();
+  uint64_t rows = 0;
+  do {
+    rows += read();
+  } while (SecondsNow() - begin < seconds);
+  return rows;
+}
+
+void MeasureReads(const std::string& state, double seconds, Table* table) {
+  for (const W1::Target& target : table->w1().targets()) {
+    const auto query = [&] {
+      Consumer consumer;
+      table->Query(target, &consumer);
+      return consumer.rows;
+    };
+    query();
+    const Usage begin = UsageNow();
+    const uint64_t rows = Repeat(seconds, query);
+    PrintRate(FigureBetween(state + " query " + target.name, begin, UsageNow()), rows);
+  }
+  for (const W1::Target& target : table->w1().targets()) {
+    const auto count = [&] { return table->Count(target); };
+    count();
+    const Usage begin = UsageNow();
+    const uint64_t rows = Repeat(seconds, count);
+    Figure figure = FigureBetween(state + " count " + target.name, begin, UsageNow());
+    figure.items = rows;
+    figure.value = figure.seconds * 1e9 / static_cast<double>(std::max<uint64_t>(rows, 1));
+    Print(figure);
+  }
+}
+
+void CheckCounts(Table* table) {
+  for (const W1::Target& target : table->w1().targets()) {
+    Consumer consumer;
+    table->Query(target, &consumer);
+    if (consumer.rows != table->Count(target))
+      Fail(std::string("a count is not the number of rows of a query, ") + target.name);
+  }
+}
+
+}  // namespace
+
+void MeasureUnmerged(const Arguments& arguments) {
+  const W1 w1(arguments.rows);
+  Table table(w1, arguments.path);
+  table.Load();
+  MeasureReads("merged", arguments.seconds, &table);
+  for (const auto& [change, name] : kChanges) {
+    table.Update(change, 1, 0, w1.rows() * kUpdatedParts / kAllParts);
+    MeasureReads(name, arguments.seconds, &table);
+    CheckCounts(&table);
+    {
+      const PacedWriters writers(&table, change);
+      MeasureReads(std::string(name) + "+writes", arguments.seconds, &table);
+    }
+    CheckCounts(&table);
+    table.Merge();
+  }
+}
+
+}  // namespace tandem::bench
