@@ -148,6 +148,7 @@ class EngineImpl final : public Engine {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
             .memory = database_.memory.get(),
+            .overlap_memory = overlaps_->memstore_memory(),
             .read_buffer_bytes = tuning_.read_buffer_bytes};
   }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "format/coding.h"
+#include "memstore/stamped_bits.h"
 
 namespace tandem::index {
 namespace {
@@ -62,40 +63,99 @@ void AppendBuffer::Append(std::string_view key, const void* row, format::Sequenc
     count = 0;
   }
   const std::string_view copy = arena_->Copy(key);
-  const Entry entry{format::KeyHead(copy), copy.data(), static_cast<uint32_t>(copy.size()), row,
-                    sequence};
+  const Entry entry{.head = format::KeyHead(copy),
+                    .key = copy.data(),
+                    .key_bytes = static_cast<uint32_t>(copy.size()),
+                    .number = chunk->first + count,
+                    .row = row,
+                    .sequence = sequence};
   new (&chunk->entries[count]) Entry(entry);
   chunk->count.store(count + 1, std::memory_order_release);
 }
 
 // Seals the active chunk, if any, by publishing the next one.
 AppendBuffer::Chunk* AppendBuffer::NewChunk() {
-  const Chunk* sealed = active_.load(std::memory_order_relaxed);
+  Chunk* sealed = active_.load(std::memory_order_relaxed);
   Chunk* chunk = new (arena_->Allocate(sizeof(Chunk), alignof(Chunk))) Chunk;
   chunk->number = sealed == nullptr ? 0 : sealed->number + 1;
   chunk->capacity = kChunkEntries[std::min<size_t>(chunk->number, std::size(kChunkEntries) - 1)];
+  chunk->first = sealed == nullptr ? 0 : sealed->first + sealed->capacity;
   chunk->previous = sealed;
   chunk->entries =
       reinterpret_cast<Entry*>(arena_->Allocate(chunk->capacity * sizeof(Entry), alignof(Entry)));
+  (sealed == nullptr ? first_ : sealed->next).store(chunk, std::memory_order_release);
   active_.store(chunk, std::memory_order_release);
   return chunk;
 }
 
-void AppendBuffer::Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
-                           std::vector<const void*>* rows) const {
+template <typename Use>
+void AppendBuffer::ForEach(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                           Use&& use) const {
   const Chunk* active = active_.load(std::memory_order_acquire);
   if (active == nullptr) return;
   const Probe probe(range);
-  const auto take = [&](const Entry& entry) {
-    if (entry.sequence <= max_sequence) rows->push_back(entry.row);
-  };
   const std::shared_ptr<const Runs> runs = SortedBefore(*active);
   for (const Entry& entry : Unsorted(*active, *runs)) {
-    if (probe.Holds(entry)) take(entry);
+    if (probe.Holds(entry) && entry.sequence <= max_sequence) use(entry.number, entry);
   }
   for (const auto& run : runs->list) {
-    for (const SortedEntry& sorted : probe.PartOf(*run)) take(*sorted.entry);
+    const bool is_visible = run->max_sequence <= max_sequence;
+    for (const SortedEntry& sorted : probe.PartOf(*run)) {
+      if (is_visible || sorted.entry->sequence <= max_sequence) use(sorted.number, *sorted.entry);
+    }
   }
+}
+
+void AppendBuffer::Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                           std::vector<const void*>* rows) const {
+  ForEach(range, max_sequence, [&](uint32_t, const Entry& entry) { rows->push_back(entry.row); });
+}
+
+template <typename Use>
+void AppendBuffer::ForEachLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                               const engine::StampedBits& dead,
+                               std::vector<const BufferEntry*>* unknown, Use&& use) const {
+  using Answer = engine::StampedBits::Answer;
+  ForEach(range, max_sequence, [&](uint32_t number, const Entry& entry) {
+    const Answer is_dead = dead.At(number, max_sequence);
+    if (is_dead == Answer::kNo) use(entry);
+    if (is_dead == Answer::kUnknown) unknown->push_back(&entry);
+  });
+}
+
+void AppendBuffer::CollectLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                               const engine::StampedBits& dead, std::vector<const void*>* rows,
+                               std::vector<const BufferEntry*>* unknown) const {
+  ForEachLive(range, max_sequence, dead, unknown,
+              [&](const Entry& entry) { rows->push_back(entry.row); });
+}
+
+uint64_t AppendBuffer::CountLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                                 const engine::StampedBits& dead,
+                                 std::vector<const BufferEntry*>* unknown) const {
+  uint64_t count = 0;
+  ForEachLive(range, max_sequence, dead, unknown, [&](const Entry&) { ++count; });
+  return count;
+}
+
+const BufferEntry* AppendBuffer::Cursor::Next(format::SequenceNumber max_sequence) {
+  if (chunk_ == nullptr || at_ == chunk_->capacity) {
+    const Chunk* next =
+        (chunk_ == nullptr ? buffer_->first_ : chunk_->next).load(std::memory_order_acquire);
+    if (next == nullptr) return nullptr;
+    chunk_ = next;
+    at_ = 0;
+  }
+  if (at_ == chunk_->count.load(std::memory_order_acquire)) return nullptr;
+  const Entry* entry = &chunk_->entries[at_];
+  if (entry->sequence > max_sequence) return nullptr;
+  ++at_;
+  return entry;
+}
+
+uint32_t AppendBuffer::entry_count() const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  return active == nullptr ? 0 : active->first + active->count.load(std::memory_order_acquire);
 }
 
 uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
@@ -163,7 +223,9 @@ std::shared_ptr<const AppendBuffer::Run> AppendBuffer::Sort(const Chunk& chunk) 
   auto run = std::make_shared<Run>();
   run->entries.reserve(chunk.capacity);
   for (uint32_t i = 0; i < chunk.capacity; ++i) {
-    run->entries.push_back({chunk.entries[i].head, &chunk.entries[i]});
+    const Entry& entry = chunk.entries[i];
+    run->entries.push_back({entry.head, &entry, entry.number});
+    run->max_sequence = std::max(run->max_sequence, entry.sequence);
   }
   std::sort(run->entries.begin(), run->entries.end(), Less);
   return run;
@@ -178,6 +240,7 @@ void AppendBuffer::MergeLevels(std::vector<std::shared_ptr<const Run>>* runs) {
     auto merged = std::make_shared<Run>();
     merged->level = level + 1;
     for (auto run = first; run != runs->end(); ++run) {
+      merged->max_sequence = std::max(merged->max_sequence, (*run)->max_sequence);
       const auto middle = static_cast<std::ptrdiff_t>(merged->entries.size());
       merged->entries.insert(merged->entries.end(), (*run)->entries.begin(), (*run)->entries.end());
       std::inplace_merge(merged->entries.begin(), merged->entries.begin() + middle,

@@ -22,7 +22,23 @@
 #include "format/types.h"
 #include "index/key.h"
 
+namespace tandem::engine {
+class StampedBits;
+}
+
 namespace tandem::index {
+
+/// An entry: `row` has a Put of `sequence` whose value encodes to the key. Lifetime: the arena's.
+struct BufferEntry {
+  uint64_t head;  ///< KeyHead of the key.
+  const char* key;
+  uint32_t key_bytes;
+  uint32_t number;  ///< 0, 1, ... in the order in which the entries were appended.
+  const void* row;
+  format::SequenceNumber sequence;
+
+  std::string_view key_view() const { return {key, key_bytes}; }
+};
 
 /// Threads: Append by one at a time (the arena's user), the rest from any, concurrently with
 /// Append.
@@ -40,6 +56,17 @@ class AppendBuffer {
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
 
+  /// As Collect, without entries in `dead`, a set of their numbers. Entries of which that does not
+  /// say whether they are dead at `max_sequence` go to `*unknown`. Requires: `dead` is complete up
+  /// to that sequence.
+  void CollectLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                   const engine::StampedBits& dead, std::vector<const void*>* rows,
+                   std::vector<const BufferEntry*>* unknown) const;
+  /// How many rows CollectLive would append.
+  uint64_t CountLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                     const engine::StampedBits& dead,
+                     std::vector<const BufferEntry*>* unknown) const;
+
   /// How many entries Collect looks at: all in `range`, of any sequence. Cost: a binary search in
   /// each sorted run and a scan of the active chunk.
   uint64_t Count(const format::KeyRange& range) const;
@@ -54,28 +81,24 @@ class AppendBuffer {
   uint64_t run_bytes() const { return run_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  struct Entry {
-    uint64_t head;  // KeyHead of the key.
-    const char* key;
-    uint32_t key_bytes;
-    const void* row;
-    format::SequenceNumber sequence;
-
-    std::string_view key_view() const { return {key, key_bytes}; }
-  };
+  using Entry = BufferEntry;
   struct Chunk {
     std::atomic<uint32_t> count{0};  // Release after the entry is written; acquire by readers.
     uint32_t number = 0;
     uint32_t capacity = 0;
+    uint32_t first = 0;  // The number of its first entry.
     Entry* entries = nullptr;
     const Chunk* previous = nullptr;
+    std::atomic<const Chunk*> next{nullptr};  // Release when it is ready; acquire by cursors.
   };
   struct SortedEntry {
     uint64_t head;
     const Entry* entry;
+    uint32_t number;  // Of the entry.
   };
   struct Run {
     uint32_t level = 0;
+    format::SequenceNumber max_sequence;
     std::vector<SortedEntry> entries;
   };
   struct Runs {
@@ -84,6 +107,32 @@ class AppendBuffer {
   };
   class Probe;
 
+ public:
+  /// Walks the entries in the order in which they were appended. Threads: one at a time. Lifetime:
+  /// the buffer outlives it.
+  class Cursor {
+   public:
+    explicit Cursor(const AppendBuffer* buffer) : buffer_(buffer) {}
+    /// The next entry with a sequence of at most `max_sequence`; nullptr: there is none yet.
+    const BufferEntry* Next(format::SequenceNumber max_sequence);
+
+   private:
+    const AppendBuffer* buffer_;
+    const Chunk* chunk_ = nullptr;
+    uint32_t at_ = 0;  // In the chunk.
+  };
+  /// How many entries were appended.
+  uint32_t entry_count() const;
+
+ private:
+  /// Calls `use(number, entry)` for each entry that Collect appends. The entry is touched only if
+  /// its run has newer ones.
+  template <typename Use>
+  void ForEach(const format::KeyRange& range, format::SequenceNumber max_sequence, Use&& use) const;
+  template <typename Use>
+  void ForEachLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                   const engine::StampedBits& dead, std::vector<const BufferEntry*>* unknown,
+                   Use&& use) const;
   Chunk* NewChunk();
   std::shared_ptr<const Runs> SortedBefore(const Chunk& active) const EXCLUDES(mutex_);
   static bool Less(const SortedEntry& a, const SortedEntry& b);
@@ -92,7 +141,8 @@ class AppendBuffer {
   static void MergeLevels(std::vector<std::shared_ptr<const Run>>* runs);
 
   base::Arena* const arena_;
-  std::atomic<Chunk*> active_{nullptr};  // Release when a chunk is ready; acquire by readers.
+  std::atomic<const Chunk*> first_{nullptr};  // Release when it is ready; acquire by cursors.
+  std::atomic<Chunk*> active_{nullptr};       // Release when a chunk is ready; acquire by readers.
   mutable std::atomic<uint64_t> run_bytes_{0};  // Relaxed: a figure.
   mutable base::Mutex mutex_;
   mutable std::shared_ptr<const Runs> runs_ GUARDED_BY(mutex_) = std::make_shared<const Runs>();

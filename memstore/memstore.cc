@@ -7,14 +7,18 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <map>
 #include <new>
 
 #include "base/check.h"
+#include "base/mutex.h"
 #include "format/hash.h"
 #include "index/key.h"
 #include "memstore/hash_table.h"
+#include "memstore/live_entries.h"
 #include "memstore/row_tree_writer.h"
 #include "memstore/skiplist.h"
+#include "memstore/stamped_bits.h"
 
 namespace tandem::engine {
 namespace {
@@ -74,6 +78,7 @@ struct Memstore::Impl {
   Impl(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
       : rows(&row_arena),
         by_hash(table.hash_secret, rows_expected),
+        log(&arena),
         rows_charge(account, base::MemoryPart::kMemstores),
         buffers_charge(account, base::MemoryPart::kAppendBuffers) {
     for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
@@ -84,20 +89,27 @@ struct Memstore::Impl {
                 std::span<RowFound> found);
   MemRow* FindOrInsert(const RowFound& found);
   void CountCells(std::span<const format::Cell> cells);
+  LiveEntries& Live(const format::TableRecord& table, size_t index) EXCLUDES(mutex);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
-  base::Arena arena;        // Cells.
+  base::Arena arena;        // Cells, and the log of changes.
   base::Arena row_arena;    // Nodes, apart from the cells: a search touches fewer pages.
   base::Arena index_arena;  // Index entries.
   RowSkiplist rows;
   RowTable by_hash;
+  ChangeLog log;                            // Empty if the table has no index.
   std::deque<index::AppendBuffer> buffers;  // One per index, in the table's order.
   std::string index_key;                    // The writer's own, reused,
   std::vector<const MemCell*> chained;      // as this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
+
+  std::atomic<uint64_t> live_bytes{0};  // Relaxed: a figure.
+  base::Mutex mutex;
+  std::unique_ptr<std::deque<LiveEntries>> live GUARDED_BY(mutex);  // Made by the first reader.
+  std::map<format::FileNumber, std::shared_ptr<Derived>> derived GUARDED_BY(mutex);
 
   // Stored with release by the writer, loaded with acquire by readers.
   std::atomic<uint64_t> row_count{0};
@@ -109,7 +121,7 @@ struct Memstore::Impl {
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
                    uint64_t rows_expected, uint32_t chain_cells_max)
     : table_(std::move(table)),
-      chain_cells_max_(chain_cells_max),
+      chain_cells_max_(std::min(chain_cells_max, MemRow::kChainCellsCounted - 1)),
       impl_(std::make_unique<Impl>(*table_, account, rows_expected)) {}
 
 Memstore::~Memstore() = default;
@@ -121,7 +133,7 @@ uint64_t Memstore::Impl::row_bytes() const {
 uint64_t Memstore::Impl::buffer_bytes() const {
   uint64_t bytes = index_arena.size_bytes();
   for (const index::AppendBuffer& buffer : buffers) bytes += buffer.run_bytes();
-  return bytes;
+  return bytes + live_bytes.load(std::memory_order_relaxed);
 }
 
 // A single operation looks its row up when its cells are copied: by then the slot is here.
@@ -225,10 +237,12 @@ void Memstore::Apply(std::span<const RowOperation> operations) {
 void Memstore::ApplyOne(const RowOperation& operation, const RowFound& found) {
   const auto& [row_key, cells] = operation;
   if (cells.empty()) return;
+  DCHECK(cells.front().sequence == cells.back().sequence);
   Impl& impl = *impl_;
   const Chain chain = CopyCells(cells, &impl.arena);
   MemRow* row = impl.FindOrInsert(found);
   impl.AddToIndexes(*table_, row, cells);
+  if (!table_->indexes.empty()) impl.log.Append({row, cells.back().sequence});
   chain.oldest->older = row->newest.load(std::memory_order_relaxed);
   const MemCell* newest = chain.newest;
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
@@ -237,7 +251,7 @@ void Memstore::ApplyOne(const RowOperation& operation, const RowFound& found) {
     // A reader walks a tree and the chain in front of it, so that chain is half as long.
     chain_cells = chain_cells_max_ / 2;
   }
-  row->chain_cells = chain_cells;
+  row->chain_cells = static_cast<uint8_t>(std::min(chain_cells, MemRow::kChainCellsCounted));
   impl.CountCells(cells);
   row->newest.store(newest, std::memory_order_release);
   impl.rows_charge.Set(impl.row_bytes());
@@ -289,7 +303,80 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
   impl_->buffers[index].Collect(range, max_sequence, &found);
   rows->reserve(rows->size() + found.size());
   for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+  impl_->Live(*table_, index).Asked(found.size());
 }
+
+LiveEntries& Memstore::Impl::Live(const format::TableRecord& table, size_t index) {
+  base::MutexLock lock(mutex);
+  if (live == nullptr) {
+    auto made = std::make_unique<std::deque<LiveEntries>>();
+    for (size_t i = 0; i < table.indexes.size(); ++i) {
+      made->emplace_back(&log, &buffers[i], &table.indexes[i], &live_bytes);
+    }
+    live = std::move(made);
+  }
+  return (*live)[index];
+}
+
+bool Memstore::CollectLiveIndex(size_t index, const format::KeyRange& range,
+                                format::SequenceNumber max_sequence,
+                                std::vector<const MemRow*>* rows) const {
+  LiveEntries& live = impl_->Live(*table_, index);
+  const std::shared_ptr<const StampedBits> dead = live.DeadAsOf(max_sequence, row_count());
+  if (dead == nullptr) return false;
+  std::vector<const void*> found;
+  std::vector<const index::BufferEntry*> unknown;
+  impl_->buffers[index].CollectLive(range, max_sequence, *dead, &found, &unknown);
+  live.Asked(found.size() + unknown.size());
+  rows->reserve(rows->size() + found.size());
+  for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+  for (const index::BufferEntry* entry : unknown) {
+    if (live.IsLive(*entry, max_sequence)) rows->push_back(static_cast<const MemRow*>(entry->row));
+  }
+  return true;
+}
+
+std::optional<uint64_t> Memstore::CountLiveIndex(size_t index, const format::KeyRange& range,
+                                                 format::SequenceNumber max_sequence) const {
+  LiveEntries& live = impl_->Live(*table_, index);
+  const std::shared_ptr<const StampedBits> dead = live.DeadAsOf(max_sequence, row_count());
+  if (dead == nullptr) return std::nullopt;
+  std::vector<const index::BufferEntry*> unknown;
+  uint64_t count = impl_->buffers[index].CountLive(range, max_sequence, *dead, &unknown);
+  live.Asked(count + unknown.size());
+  for (const index::BufferEntry* entry : unknown) count += live.IsLive(*entry, max_sequence);
+  return count;
+}
+
+std::shared_ptr<Memstore::Derived> Memstore::FindDerived(format::FileNumber file) const {
+  base::MutexLock lock(impl_->mutex);
+  const auto found = impl_->derived.find(file);
+  return found == impl_->derived.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Memstore::Derived> Memstore::KeepDerived(format::FileNumber file,
+                                                         std::shared_ptr<Derived> derived) const {
+  base::MutexLock lock(impl_->mutex);
+  return impl_->derived.try_emplace(file, std::move(derived)).first->second;
+}
+
+// Moves the nodes, which allocates nothing.
+void Memstore::DropDerivedOfOthers(std::span<const format::FileNumber> files) const {
+  decltype(impl_->derived) dropped;  // Freed after the mutex.
+  base::MutexLock lock(impl_->mutex);
+  for (auto at = impl_->derived.begin(); at != impl_->derived.end();) {
+    const auto here = at++;
+    if (!std::binary_search(files.begin(), files.end(), here->first)) {
+      dropped.insert(impl_->derived.extract(here));
+    }
+  }
+}
+
+ChangeLog::Cursor Memstore::Changes() const { return ChangeLog::Cursor(&impl_->log); }
+
+uint64_t Memstore::change_count() const { return impl_->log.count(); }
+
+uint32_t Memstore::RowNumber(const MemRow* row) { return row->number; }
 
 uint64_t Memstore::CountIndex(size_t index, const format::KeyRange& range) const {
   return impl_->buffers[index].Count(range);

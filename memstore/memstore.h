@@ -20,6 +20,7 @@
 #include "format/schema.h"
 #include "format/types.h"
 #include "memstore/append_buffer.h"
+#include "memstore/change_log.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -52,7 +53,7 @@ struct LivePut {
   int64_t timestamp = 0;
 };
 
-/// Cells that one operation adds to a row. Lifetime: the caller's, for one call of Apply.
+/// Cells that one operation adds to a row, of one sequence. Lifetime: the caller's, for one call of Apply.
 struct RowOperation {
   std::string_view row;
   std::span<const format::Cell> cells;
@@ -155,6 +156,23 @@ class Memstore {
   void CollectIndex(size_t index, const format::KeyRange& range,
                     format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
 
+  /// As CollectIndex, but only entries that are live: of the newest Put of the column that the
+  /// memstore shows of the row at `max_sequence`. So each row comes once, and has that Put in the
+  /// range. False, and nothing is collected: it is not worth finding out, or not possible
+  /// (live_entries.h). Cost: that of what changed since the last such call, and of the entries.
+  bool CollectLiveIndex(size_t index, const format::KeyRange& range,
+                        format::SequenceNumber max_sequence,
+                        std::vector<const MemRow*>* rows) const;
+  /// How many rows CollectLiveIndex would append; nullopt: it would return false.
+  std::optional<uint64_t> CountLiveIndex(size_t index, const format::KeyRange& range,
+                                         format::SequenceNumber max_sequence) const;
+
+  /// The operations, by sequence. Kept if the table has an index. Lifetime: the memstore's.
+  ChangeLog::Cursor Changes() const;
+  uint64_t change_count() const;
+  /// 0, 1, ... in the order in which the rows were added.
+  static uint32_t RowNumber(const MemRow* row);
+
   /// How many entries CollectIndex would look at: those of any sequence in `range`.
   uint64_t CountIndex(size_t index, const format::KeyRange& range) const;
 
@@ -162,6 +180,20 @@ class Memstore {
   /// nullopt: it has few (index::AppendBuffer::KeyAfter).
   std::optional<std::string_view> IndexKeyAfter(size_t index, const format::KeyRange& range,
                                                 uint64_t entries, bool backward) const;
+
+  /// What readers derived from the rows and a file, to be shared with other readers. Lifetime: its
+  /// user keeps the memstore.
+  class Derived {
+   public:
+    virtual ~Derived() = default;
+  };
+  /// nullptr: there is none for that file.
+  std::shared_ptr<Derived> FindDerived(format::FileNumber file) const;
+  /// Keeps it for that file, or what another reader kept meanwhile. Returns what is kept.
+  std::shared_ptr<Derived> KeepDerived(format::FileNumber file,
+                                       std::shared_ptr<Derived> derived) const;
+  /// Drops it for all files but these, which ascend.
+  void DropDerivedOfOthers(std::span<const format::FileNumber> files) const;
 
   const format::TableRecord& table() const { return *table_; }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/check.h"
 #include "format/coding.h"
 
 namespace tandem::engine {
@@ -168,6 +169,8 @@ RowSkiplist::Insertion RowSkiplist::InsertAtPath(const Key& key, uint64_t hash) 
 
   const int height = HeightOf(hash);
   MemRow* row = NewNode(key, height);
+  row->number = next_number_++;
+  CHECK(next_number_ != 0);
   const int list_height = height_.load(std::memory_order_relaxed);
   for (int level = list_height; level < height; ++level) path_[level] = start_;
   for (int level = 0; level < height; ++level) {

@@ -36,10 +36,14 @@ struct RowLink {
 
 /// A node: this struct, the rest of its tower, the key.
 struct MemRow {
+  static constexpr uint32_t kChainCellsCounted = 255;
+
   /// The chain of cells (row_tree.h). Release by the writer, acquire by readers.
   std::atomic<const MemCell*> newest{nullptr};
-  uint32_t chain_cells = 0;  ///< About those before the first tree (Memstore::Apply); the writer's.
+  uint32_t number = 0;  ///< Of the row in its memstore: 0, 1, ... as they are added.
   uint16_t key_bytes = 0;
+  /// About those before the first tree (Memstore::Apply), at most kChainCellsCounted; the writer's.
+  uint8_t chain_cells = 0;
   uint8_t height = 0;
   RowLink tower[1];  ///< `height` of them.
 
@@ -124,6 +128,7 @@ class RowSkiplist {
   alignas(MemRow) std::array<char, RowNodeBytes(kHeightMax)> start_memory_;
   MemRow* start_;               // Before all rows; has no key.
   std::atomic<int> height_{1};  // Relaxed: a stale, lower value only costs steps.
+  uint32_t next_number_ = 0;    // Of the next row; the writer's own.
   Path path_;                   // Of the last insertion or search; the writer's own.
 };
 

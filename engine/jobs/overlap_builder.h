@@ -29,6 +29,7 @@ class OverlapWorker {
                          Monitor* monitor = nullptr)
       : memory_(std::make_shared<OverlapMemory>(memory_bytes, account)),
         record_memory_(std::make_shared<OverlapMemory>(memory_bytes / kRecordPart, memory_)),
+        memstore_memory_(std::make_shared<OverlapMemory>(memory_bytes / kMemstorePart, memory_)),
         monitor_(monitor) {}
 
   /// A recorder for the rows of a file that is being flushed to the region; null when no file of
@@ -45,11 +46,15 @@ class OverlapWorker {
   /// Running and later walks end with kCancelled.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   uint64_t memory_bytes() const { return memory_->used_bytes(); }
+  /// Its share for the overlaps of memstores, which readers build.
+  const std::shared_ptr<OverlapMemory>& memstore_memory() const { return memstore_memory_; }
 
  private:
   // Records, which live from a flush to the walk after it, take at most 1 / kRecordPart of the
   // memory.
   static constexpr uint64_t kRecordPart = 4;
+  // Those of memstores at most 1 / kMemstorePart.
+  static constexpr uint64_t kMemstorePart = 2;
 
   // A newer file and the older ones whose pairs with it are missing.
   struct Missing {
@@ -69,7 +74,7 @@ class OverlapWorker {
   bool ReserveFor(const Missing& missing, uint64_t bytes);
   void Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros);
 
-  const std::shared_ptr<OverlapMemory> memory_, record_memory_;
+  const std::shared_ptr<OverlapMemory> memory_, record_memory_, memstore_memory_;
   Monitor* const monitor_;
   std::atomic<bool> cancelled_{false};  // Relaxed: it is polled.
   base::Mutex mutex_;

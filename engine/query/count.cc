@@ -6,7 +6,6 @@
 #include "engine/query/count.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
@@ -40,32 +39,26 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const FileSource& source,
                              FileCandidates* candidates) {
   if (!candidates->decided || !source.may_be_single_source) return uint64_t{0};
-  OverlapProbe elsewhere(cluster, source);
-  MemstoreVerdicts memstores(job, cluster, source, candidates->index);
-  std::array<MemstoreVerdict, MemstoreVerdicts::kTogether> verdicts;
+  std::vector<uint32_t> read;  // Candidates that have to be read.
   std::vector<uint32_t>& ordinals = candidates->ordinals;
-  size_t kept = 0;
-  uint64_t taken = 0;
-  for (size_t at = 0; at < ordinals.size(); at += verdicts.size()) {
-    RETURN_IF_ERROR(job.cancellation.Check());
-    const auto left = std::span<const uint32_t>(ordinals).subspan(at);
-    const size_t count = std::min(verdicts.size(), left.size());
-    RETURN_IF_ERROR(memstores.Ask(left, {verdicts.data(), count}));
-    for (size_t i = 0; i < count; ++i) {
-      if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
-      bool decided = verdicts[i] != MemstoreVerdict::kShared && source.MayBeSingleSource(left[i]);
-      if (decided) {
-        ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(left[i]));
-        decided = !may_be_elsewhere;
+  MemstoreVerdicts memstores(job, cluster, source, candidates->index);
+  RETURN_IF_ERROR(memstores.Sift(&ordinals, &read));
+  uint64_t taken = ordinals.size();
+  if (!AllMayBeSingleSource(source) || !OverlapsNoFile(source)) {
+    const auto shared = static_cast<ptrdiff_t>(read.size());
+    OverlapProbe elsewhere(cluster, source);
+    for (const uint32_t ordinal : ordinals) {
+      bool is_decided = source.MayBeSingleSource(ordinal);
+      if (is_decided) {
+        ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
+        is_decided = !may_be_elsewhere;
       }
-      if (decided) {
-        ++taken;
-      } else {
-        ordinals[kept++] = left[i];
-      }
+      if (!is_decided) read.push_back(ordinal);
     }
+    taken -= read.size() - static_cast<size_t>(shared);
+    std::inplace_merge(read.begin(), read.begin() + shared, read.end());
   }
-  ordinals.resize(kept);
+  ordinals = std::move(read);
   return taken;
 }
 
@@ -87,11 +80,19 @@ bool KnowsDeadPostings(const FileSource& source, const FileCandidates& left) {
   return left.ordinals.empty() || NewestPutOf(*source.file, left.index->columns[0]).has_value();
 }
 
+// The rows of memstores that match for certain are counted; the others are appended to `*rows`.
+uint64_t TakeKnown(const Cluster& cluster, const AccessPath& access, const TableView& view,
+                   std::vector<const MemRow*>* rows) {
+  const std::optional<uint64_t> all = CountKnownMatches(cluster, access, view);
+  if (all.has_value()) return *all;
+  MemstoreMatches matches = MatchesOfMemstores(cluster, access, view);
+  *rows = std::move(matches.others);
+  return matches.known.size();
+}
+
 // The candidates of the memstores are those that the view sees, so a row that a writer adds
 // meanwhile counts by its posting alone.
 Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
-  MemstoreMatches matches;
-  if (!cluster.has_one_file()) matches = MatchesOfMemstores(cluster, access, job->view);
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   bool known_match = true;  // Those of memstores.
@@ -108,17 +109,17 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
     count += decided;
     known_match &= KnowsDeadPostings(source, candidates);
   }
-  std::vector<const MemRow*>& rows = matches.others;
-  if (known_match) {
-    count += matches.known.size();
-  } else {
-    rows.insert(rows.end(), matches.known.begin(), matches.known.end());
-  }
-  SortByKey(&rows);
   std::unique_ptr<RowIterator> rest;
   if (cluster.has_one_file()) {
     rest = NewFileIterator(job, cluster.files[0], std::move(files[0]));
   } else {
+    std::vector<const MemRow*> rows;
+    if (known_match) {
+      count += TakeKnown(cluster, access, job->view, &rows);
+    } else {
+      rows = MemstoreCandidates(cluster, access, job->view.point);
+    }
+    SortByKey(&rows);
     rest = NewCandidateIterator(job, cluster, std::move(files), std::move(rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));

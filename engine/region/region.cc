@@ -55,14 +55,18 @@ std::shared_ptr<const RegionVersion> Region::version() const {
 }
 
 void Region::Update(const std::function<void(RegionVersion*)>& change) {
-  std::shared_ptr<const RegionVersion> old;
+  std::shared_ptr<const RegionVersion> old, current;
+  std::vector<format::FileNumber> files;
   {
     base::MutexLock lock(mutex_);
     auto next = std::make_shared<RegionVersion>(*version_);
     change(next.get());
-    next->overlaps = WithoutOthers(next->overlaps, FileNumbers(*next));
+    files = FileNumbers(*next);
+    next->overlaps = WithoutOthers(next->overlaps, files);
+    current = next;
     old = std::exchange(version_, std::move(next));
   }
+  for (const auto& memstore : current->memstores) memstore->DropDerivedOfOthers(files);
 }
 
 bool Region::SwitchMemstore() {

@@ -119,15 +119,24 @@ class DeadRows {
       use(rows[i], has_entry ? &*put : nullptr);
     }
   }
-  /// Requires: the rows have entries in `range`.
+  /// The rows of the memstore with an entry in `range` that are not dead, perhaps repeated.
+  void Collect(const Memstore& memstore, size_t position, const format::KeyRange& range,
+               std::vector<const MemRow*>* rows) {
+    rows->clear();
+    const bool is_only = memstores_.size() == 1;  // No other makes its Puts dead.
+    if (may_die_ && is_only && memstore.CollectLiveIndex(position, range, sequence_, rows)) return;
+    memstore.CollectIndex(position, range, sequence_, rows);
+    if (may_die_) RemoveFrom(range, rows);
+  }
+
+ private:
+  // Requires: the rows have entries in `range`.
   void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
-    if (!may_die_) return;
     size_t kept = 0;
     ForEachLive(range, *rows, [&](const MemRow* row, const LivePut*) { (*rows)[kept++] = row; });
     rows->resize(kept);
   }
 
- private:
   bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
     if (memstores_.size() == 1) return false;
     const std::string_view key = Memstore::Key(row);
@@ -240,9 +249,7 @@ std::vector<const MemRow*> RowsWithEntries(const Cluster& cluster, const AccessP
     for (const IndexPath& path : access.paths) {
       DeadRows dead(cluster, path, point);
       for (const format::KeyRange& range : path.ranges) {
-        found.clear();
-        memstore->CollectIndex(path.position, range, point.sequence, &found);
-        dead.RemoveFrom(range, &found);
+        dead.Collect(*memstore, path.position, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
       }
       if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
@@ -289,7 +296,34 @@ int64_t NewestPutOfFiles(const Cluster& cluster, const format::IndexColumnRecord
   return newest;
 }
 
+// Whether every row of the memstore, now, is in the range.
+bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore) {
+  Memstore::Iterator row(&memstore);
+  row.SeekToFirst();
+  if (row.key() < rows.low) return false;
+  row.SeekToLast();
+  return !rows.high.has_value() || row.key() < *rows.high;
+}
+
 }  // namespace
+
+std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
+                                          const TableView& view) {
+  if (!PutsDecide(cluster, access, view)) return std::nullopt;
+  const IndexPath& path = access.paths[0];
+  const Memstore& memstore = *cluster.memstores[0];
+  const bool is_newer =
+      memstore.min_timestamp() >= NewestPutOfFiles(cluster, path.index->columns[0]);
+  if (!is_newer || !HoldsAllRows(cluster.rows, memstore)) return std::nullopt;
+  uint64_t count = 0;
+  for (const format::KeyRange& range : path.ranges) {
+    const std::optional<uint64_t> here =
+        memstore.CountLiveIndex(path.position, range, view.point.sequence);
+    if (!here.has_value()) return std::nullopt;
+    count += *here;
+  }
+  return count;
+}
 
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view) {

@@ -65,6 +65,10 @@ struct MemstoreMatches {
 };
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view);
+/// How many rows MatchesOfMemstores would find, if all are known to match and the memstore knows
+/// its live entries; nullopt: not without looking at them.
+std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
+                                          const TableView& view);
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 

@@ -24,17 +24,116 @@ std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
 
 MemstoreVerdicts::MemstoreVerdicts(const ReadJob& job, const Cluster& cluster,
                                    const FileSource& source, const format::IndexRecord* index)
-    : cluster_(cluster), source_(source), sequence_(job.view.point.sequence) {
+    : job_(job),
+      cluster_(cluster),
+      source_(source),
+      index_(index),
+      sequence_(job.view.point.sequence) {
   const bool may_die = !cluster.memstores.empty() && !job.view.point.is_bounded();  // Rule 22.
   if (may_die && index != nullptr && index->columns.size() == 1) {
     puts_ = PutsOf(*source.file, index->columns.front());
   }
 }
 
+// What is known of the memstores. A read of the past has no dead postings, nor has one of which the
+// index or the timestamps are not known: for it a row that a memstore holds is shared.
+Status MemstoreVerdicts::Begin() {
+  has_begun_ = true;
+  known_.resize(cluster_.memstores.size());
+  if (job_.context.overlap_memory == nullptr) return {};
+  for (size_t i = 0; i < known_.size(); ++i) {
+    known_[i].overlap =
+        MemstoreOverlap::Of(*cluster_.memstores[i], *source_.file, job_.context.overlap_memory);
+    ASSIGN_OR_RETURN(const bool covers, known_[i].overlap->Covers(sequence_, source_.file));
+    if (covers) known_[i].bits = known_[i].overlap->BitsFor(puts_.has_value() ? index_ : nullptr);
+  }
+  return {};
+}
+
 Status MemstoreVerdicts::Ask(std::span<const uint32_t> candidates,
                              std::span<MemstoreVerdict> verdicts) {
   std::fill(verdicts.begin(), verdicts.end(), MemstoreVerdict::kAbsent);
   if (cluster_.memstores.empty()) return {};
+  if (!has_begun_) RETURN_IF_ERROR(Begin());
+  for (size_t i = 0; i < known_.size(); ++i) {
+    const Known& known = known_[i];
+    if (known.overlap != nullptr) known.overlap->Asked(verdicts.size());
+    if (!known.bits.has_value()) {
+      RETURN_IF_ERROR(AskRows(*cluster_.memstores[i], candidates, verdicts));
+      continue;
+    }
+    for (size_t j = 0; j < verdicts.size(); ++j) {
+      const std::optional<MemstoreVerdict> here = known.bits->At(candidates[j], sequence_);
+      if (here.has_value()) {
+        verdicts[j] = std::max(verdicts[j], *here);
+      } else {
+        RETURN_IF_ERROR(
+            AskRows(*cluster_.memstores[i], candidates.subspan(j, 1), verdicts.subspan(j, 1)));
+      }
+    }
+  }
+  return {};
+}
+
+Status MemstoreVerdicts::Sift(std::vector<uint32_t>* candidates, std::vector<uint32_t>* shared) {
+  const std::span<uint32_t> all(*candidates);
+  size_t kept = 0;
+  if (!has_begun_) RETURN_IF_ERROR(Begin());
+  if (known_.empty()) return {};
+  const bool has_bits = known_.size() == 1 && known_[0].bits.has_value();
+  if (has_bits) known_[0].overlap->Asked(all.size());
+  for (size_t at = 0; at < all.size();) {
+    RETURN_IF_ERROR(job_.cancellation.Check());
+    if (has_bits && SiftByBits(all, &at, {&kept, shared})) continue;
+    const size_t count = std::min(kTogether, all.size() - at);
+    RETURN_IF_ERROR(SiftByAsking(all, at, count, {&kept, shared}));
+    at += count;
+  }
+  candidates->resize(kept);
+  return {};
+}
+
+// Sifts the candidates from `*at` on that are in one group of the bits, and moves `*at` after them.
+// False, and nothing changes: rows have to be asked. A candidate is stored before it is known
+// whether it stays, so that no branch depends on it.
+bool MemstoreVerdicts::SiftByBits(std::span<uint32_t> all, size_t* at, SiftedInto into) const {
+  const uint32_t group = all[*at] / StampedBits::kGroupBits;
+  const uint32_t first = group * StampedBits::kGroupBits;
+  StampedBits::Words dead, touched;
+  if (!known_[0].bits->ReadGroup(group, sequence_, &dead, &touched)) return false;
+  size_t next = *at, kept = *into.kept;
+  for (; next < all.size() && all[next] - first < StampedBits::kGroupBits; ++next) {
+    const uint32_t bit = all[next] - first;
+    const uint64_t is_dead = dead[bit / 64] >> (bit % 64) & 1;
+    const uint64_t is_touched = touched[bit / 64] >> (bit % 64) & 1;
+    if (is_touched != 0) into.shared->push_back(all[next]);
+    all[kept] = all[next];
+    kept += 1 - (is_dead | is_touched);
+  }
+  *into.kept = kept;
+  *at = next;
+  return true;
+}
+
+// Sifts the candidates [begin, begin + count), at most kTogether; those before `*kept` stay.
+Status MemstoreVerdicts::SiftByAsking(std::span<uint32_t> all, size_t begin, size_t count,
+                                      SiftedInto into) {
+  std::array<MemstoreVerdict, kTogether> verdicts;
+  RETURN_IF_ERROR(Ask(all.subspan(begin), {verdicts.data(), count}));
+  for (size_t i = 0; i < count; ++i) {
+    if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
+    if (verdicts[i] == MemstoreVerdict::kShared) {
+      into.shared->push_back(all[begin + i]);
+    } else {
+      all[(*into.kept)++] = all[begin + i];
+    }
+  }
+  return {};
+}
+
+// Raises the verdicts by what the memstore's rows say.
+Status MemstoreVerdicts::AskRows(const Memstore& memstore, std::span<const uint32_t> candidates,
+                                 std::span<MemstoreVerdict> verdicts) {
   if (!hashes_.has_value()) {
     ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
   }
@@ -43,17 +142,9 @@ Status MemstoreVerdicts::Ask(std::span<const uint32_t> candidates,
     hashes_->Prefetch(candidates[std::min(i + kHashesAhead, candidates.size() - 1)], 1);
     ASSIGN_OR_RETURN(hashes[i], hashes_->At(candidates[i]));
   }
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    Ask(*memstore, {hashes.data(), verdicts.size()}, verdicts);
-  }
-  return {};
-}
-
-void MemstoreVerdicts::Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
-                           std::span<MemstoreVerdict> verdicts) const {
   std::array<const MemRow*, kTogether> found;
-  const std::span<const MemRow*> rows(found.data(), hashes.size());
-  memstore.FindEach(hashes, rows);
+  const std::span<const MemRow*> rows(found.data(), verdicts.size());
+  memstore.FindEach({hashes.data(), verdicts.size()}, rows);
   if (puts_.has_value()) {
     for (const MemRow* row : rows) {
       if (row != nullptr) Memstore::PrefetchCells(row);
@@ -64,6 +155,7 @@ void MemstoreVerdicts::Ask(const Memstore& memstore, std::span<const uint64_t> h
       verdicts[i] = std::max(verdicts[i], VerdictOn(rows[i]));
     }
   }
+  return {};
 }
 
 MemstoreVerdict MemstoreVerdicts::VerdictOn(const MemRow* row) const {

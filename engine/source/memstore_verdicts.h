@@ -1,29 +1,26 @@
 // What the memstores of a cluster say of candidates of a file, before a block of the file is read.
 // A memstore is a newer source; a reader sees its cells up to the reader's own sequence.
 //
-// Rows are matched by keyed hash, in batches, so that cache misses overlap.
+// Where the overlap of a memstore with the file is known, one bit answers for most rows
+// (memstore_overlap.h). The others are matched by keyed hash, in batches, so that cache misses
+// overlap.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/source/candidates.h"
+#include "engine/source/memstore_overlap.h"
 #include "engine/source/read_job.h"
 #include "engine/source/sources.h"
 #include "memstore/memstore.h"
 #include "store_file/key_hashes_reader.h"
 
 namespace tandem::engine {
-
-/// The strongest of what the memstores say.
-enum class MemstoreVerdict : uint8_t {
-  kAbsent,      ///< None holds the row.
-  kUntouched,   ///< They hold the row, but nothing that changes the index's column.
-  kShared,      ///< They may hold the row.
-  kSuperseded,  ///< They make the posting dead (rules 13 and 15).
-};
 
 /// Threads: one at a time. Lifetime: job, cluster and source outlive it.
 class MemstoreVerdicts {
@@ -38,16 +35,36 @@ class MemstoreVerdicts {
   /// be asked for next. Requires: as many verdicts as candidates to ask for. Errors: kCorruption,
   /// kIoError.
   Status Ask(std::span<const uint32_t> candidates, std::span<MemstoreVerdict> verdicts);
+  /// Leaves in `*candidates`, which ascend, those that no memstore touches, and appends those that
+  /// are shared to `*shared`; the others are superseded. Errors: as Ask, and kCancelled.
+  Status Sift(std::vector<uint32_t>* candidates, std::vector<uint32_t>* shared);
 
  private:
-  void Ask(const Memstore& memstore, std::span<const uint64_t> hashes,
-           std::span<MemstoreVerdict> verdicts) const;
+  Status Begin();
+  struct SiftedInto {
+    size_t* kept;
+    std::vector<uint32_t>* shared;
+  };
+  bool SiftByBits(std::span<uint32_t> all, size_t* at, SiftedInto into) const;
+  Status SiftByAsking(std::span<uint32_t> all, size_t begin, size_t count, SiftedInto into);
+  Status AskRows(const Memstore& memstore, std::span<const uint32_t> candidates,
+                 std::span<MemstoreVerdict> verdicts);
   MemstoreVerdict VerdictOn(const MemRow* row) const;
 
+  // What is known of a memstore beforehand; null: nothing.
+  struct Known {
+    std::shared_ptr<MemstoreOverlap> overlap;
+    std::optional<MemstoreOverlap::Bits> bits;
+  };
+
+  const ReadJob& job_;
   const Cluster& cluster_;
   const FileSource& source_;
+  const format::IndexRecord* const index_;
   const format::SequenceNumber sequence_;
   std::optional<OlderPuts> puts_;  // Of the file; nullopt: none can be dead.
+  bool has_begun_ = false;
+  std::vector<Known> known_;  // By memstore.
   std::optional<format::KeyHashesReader> hashes_;
 };
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/file_system.h"
 #include "base/memory_account.h"
+#include "engine/region/overlaps.h"
 
 namespace tandem::engine {
 
@@ -15,6 +17,8 @@ struct ReadContext {
   /// cache. 0: unknown, scans always fill it.
   uint64_t cache_bytes = 0;
   base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
+  /// Where the overlaps of memstores with files are counted; null: none are built.
+  std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
 };
 

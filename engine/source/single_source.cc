@@ -16,8 +16,11 @@ void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uin
 }
 
 bool OverlapsNothing(const Cluster& cluster, const FileSource& source) {
-  return cluster.memstores.empty() &&
-         std::all_of(source.file_overlaps.begin(), source.file_overlaps.end(),
+  return cluster.memstores.empty() && OverlapsNoFile(source);
+}
+
+bool OverlapsNoFile(const FileSource& source) {
+  return std::all_of(source.file_overlaps.begin(), source.file_overlaps.end(),
                      [](const FileOverlap& file_overlap) {
                        return file_overlap.is_known() && file_overlap.here == nullptr;
                      });

@@ -20,6 +20,9 @@ void RemoveDead(const FileSource& source, format::IndexId index, std::vector<uin
 /// Whether the file certainly shares no row with any other source of the cluster.
 bool OverlapsNothing(const Cluster& cluster, const FileSource& source);
 
+/// The same for the files of the cluster alone.
+bool OverlapsNoFile(const FileSource& source);
+
 /// Which rows of a file other files of its cluster may hold as well. Threads: one at a time.
 /// Lifetime: cluster and source outlive it.
 class OverlapProbe {

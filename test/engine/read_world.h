@@ -64,7 +64,9 @@ class ReadWorld {
   std::vector<Moment> Moments() const;
   engine::TableView View(const Moment& moment) const;
   ModelRead ReadOf() const { return {.now_micros = now_, .columns = {}}; }
-  engine::ReadContext context() { return {&disk_, 0}; }
+  engine::ReadContext context() {
+    return {.file_system = &disk_, .overlap_memory = overlap_memory_};
+  }
   SimulatedDisk& disk() { return disk_; }
   const format::TableRecord& table() const { return *table_; }
   int64_t now() const { return now_; }
@@ -83,6 +85,8 @@ class ReadWorld {
   bool OlderMayHold(const engine::RegionVersion& region, size_t files, const std::string& key);
 
   const uint32_t chain_cells_max_;
+  const std::shared_ptr<engine::OverlapMemory> overlap_memory_ =
+      std::make_shared<engine::OverlapMemory>(64 << 20);
   SimulatedDisk disk_;
   std::unique_ptr<base::Directory> directory_;
   std::unique_ptr<format::BlockCache> cache_;
