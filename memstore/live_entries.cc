@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "memstore/memstore.h"
+#include "memstore/skiplist.h"
 
 namespace tandem::engine {
 namespace {
@@ -32,8 +32,7 @@ std::shared_ptr<const StampedBits> LiveEntries::DeadAsOf(format::SequenceNumber 
 
 bool LiveEntries::IsLive(const index::BufferEntry& entry, format::SequenceNumber sequence) const {
   const auto* row = static_cast<const MemRow*>(entry.row);
-  const std::optional<LivePut> put = Memstore::NewestPut(row, index_->columns.front(), sequence);
-  return put.has_value() && put->sequence == entry.sequence;
+  return newest_(row, index_->columns.front(), sequence) == entry.sequence;
 }
 
 // False: the entries do not tell. Allocates nothing, so no change is lost.
@@ -48,7 +47,9 @@ bool LiveEntries::Advance(format::SequenceNumber sequence) {
       __builtin_prefetch(change->row);
       changes[count] = *change;
     }
-    for (size_t i = 0; i < count; ++i) Memstore::PrefetchCells(changes[i].row);
+    for (size_t i = 0; i < count; ++i) {
+      __builtin_prefetch(changes[i].row->newest.load(std::memory_order_relaxed));
+    }
     for (size_t i = 0; i < count; ++i) {
       if (!TakeChange(changes[i])) return false;
     }
@@ -58,14 +59,14 @@ bool LiveEntries::Advance(format::SequenceNumber sequence) {
 }
 
 bool LiveEntries::TakeChange(const ChangeLog::Change& change) {
-  const std::optional<LivePut> put =
-      Memstore::NewestPut(change.row, index_->columns.front(), change.sequence);
+  const std::optional<format::SequenceNumber> put =
+      newest_(change.row, index_->columns.front(), change.sequence);
   const index::BufferEntry* added = entries_.Next(change.sequence);
   if (added != nullptr && added->row != change.row) return false;
   if (added != nullptr && entries_.Next(change.sequence) != nullptr) return false;
-  const index::BufferEntry*& live = live_[Memstore::RowNumber(change.row)];
+  const index::BufferEntry*& live = live_[change.row->number];
   const auto is_put = [&put](const index::BufferEntry* entry) {
-    return entry != nullptr && put.has_value() && put->sequence == entry->sequence;
+    return entry != nullptr && put == entry->sequence;
   };
   const index::BufferEntry* next = is_put(added) ? added : is_put(live) ? live : nullptr;
   if (next == nullptr && put.has_value()) return false;

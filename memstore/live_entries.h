@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -28,10 +29,20 @@ namespace tandem::engine {
 /// Threads: any.
 class LiveEntries {
  public:
+  /// The sequence of the newest Put of the column in a row at a sequence (Memstore::NewestPut).
+  using NewestPutAt = std::optional<format::SequenceNumber> (*)(
+      const MemRow* row, const format::IndexColumnRecord& column, format::SequenceNumber sequence);
+
   /// They outlive this; what it takes is added to `*bytes`.
   LiveEntries(const ChangeLog* log, const index::AppendBuffer* buffer,
-              const format::IndexRecord* index, std::atomic<uint64_t>* bytes)
-      : buffer_(buffer), index_(index), log_(log), bytes_(bytes), changes_(log), entries_(buffer) {}
+              const format::IndexRecord* index, NewestPutAt newest, std::atomic<uint64_t>* bytes)
+      : buffer_(buffer),
+        index_(index),
+        newest_(newest),
+        log_(log),
+        bytes_(bytes),
+        changes_(log),
+        entries_(buffer) {}
 
   /// The numbers of the dead entries, complete up to `sequence`. `rows`: how many the memstore has.
   /// nullptr: bringing it up to date does not pay yet; or the index has several columns, or an
@@ -50,6 +61,7 @@ class LiveEntries {
 
   const index::AppendBuffer* const buffer_;
   const format::IndexRecord* const index_;
+  const NewestPutAt newest_;
   const ChangeLog* const log_;
   QuestionCredit credit_;
   std::atomic<uint64_t>* const bytes_;  // Relaxed: a figure.

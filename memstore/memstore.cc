@@ -306,12 +306,23 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
   impl_->Live(*table_, index).Asked(found.size());
 }
 
+namespace {
+
+std::optional<format::SequenceNumber> SequenceOfNewestPut(const MemRow* row,
+                                                          const format::IndexColumnRecord& column,
+                                                          format::SequenceNumber sequence) {
+  const std::optional<LivePut> put = Memstore::NewestPut(row, column, sequence);
+  return put.has_value() ? std::optional(put->sequence) : std::nullopt;
+}
+
+}  // namespace
+
 LiveEntries& Memstore::Impl::Live(const format::TableRecord& table, size_t index) {
   base::MutexLock lock(mutex);
   if (live == nullptr) {
     auto made = std::make_unique<std::deque<LiveEntries>>();
     for (size_t i = 0; i < table.indexes.size(); ++i) {
-      made->emplace_back(&log, &buffers[i], &table.indexes[i], &live_bytes);
+      made->emplace_back(&log, &buffers[i], &table.indexes[i], SequenceOfNewestPut, &live_bytes);
     }
     live = std::move(made);
   }

@@ -53,7 +53,8 @@ struct LivePut {
   int64_t timestamp = 0;
 };
 
-/// Cells that one operation adds to a row, of one sequence. Lifetime: the caller's, for one call of Apply.
+/// Cells that one operation adds to a row, of one sequence. Lifetime: the caller's, for one call of
+/// Apply.
 struct RowOperation {
   std::string_view row;
   std::span<const format::Cell> cells;
@@ -119,6 +120,8 @@ class Memstore {
   static std::optional<LivePut> NewestPut(const MemRow* row,
                                           const format::IndexColumnRecord& column,
                                           format::SequenceNumber max_sequence);
+  /// Prefetches the row and its key.
+  static void PrefetchRow(const MemRow* row);
   /// Prefetches what Supersedes, NewestPut and RecentCells read first. Requires: the row is in the
   /// CPU cache.
   static void PrefetchCells(const MemRow* row);

@@ -11,6 +11,8 @@
 namespace tandem::engine {
 namespace {
 
+constexpr size_t kLineBytes = 64;  // Of the CPU cache.
+
 bool IsTree(const MemCell* cell) { return cell->kind == kTreeCell; }
 
 // The oldest tree with a cell after `sequence`. Requires: `tree` is one.
@@ -130,9 +132,13 @@ std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
   return LivePut{newest->value(), newest->sequence, newest->timestamp};
 }
 
+void Memstore::PrefetchRow(const MemRow* row) {
+  __builtin_prefetch(row);
+  __builtin_prefetch(reinterpret_cast<const char*>(row) + kLineBytes);
+}
+
 // The cells of one operation are adjacent in memory, the newest last.
 void Memstore::PrefetchCells(const MemRow* row) {
-  constexpr size_t kLineBytes = 64;
   const auto* newest = reinterpret_cast<const char*>(row->newest.load(std::memory_order_relaxed));
   if (newest == nullptr) return;
   __builtin_prefetch(newest);

@@ -119,7 +119,6 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
     } else {
       rows = MemstoreCandidates(cluster, access, job->view.point);
     }
-    SortByKey(&rows);
     rest = NewCandidateIterator(job, cluster, std::move(files), std::move(rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));

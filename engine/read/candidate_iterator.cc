@@ -25,6 +25,7 @@
 #include "engine/read/merge_heap.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/window_file.h"
+#include "engine/source/memstore_overlap.h"
 #include "engine/source/single_source.h"
 #include "format/hash.h"
 #include "store_file/key_hashes_reader.h"
@@ -69,6 +70,8 @@ class CandidateIterator final : public RowIterator {
   Result<bool> Find() override;
   bool Take(format::RowBatch* batch) override;
   Result<bool> Read() override;
+  Status Begin();
+  Result<bool> Locate(std::vector<CandidateStream::Row>* located);
   Status OpenWindow();
   Result<std::optional<std::string>> LoadFiles();
   bool has_candidates() const;
@@ -89,13 +92,15 @@ class CandidateIterator final : public RowIterator {
                          : job_->counters.single_source_by_bitmap);
   }
   Status ReadItem();
-  void GatherMemstores();
+  void GatherMemstores(const MemRow* known);
   void Gather(const MemRow* row);
 
   const Cluster& cluster_;
   std::span<const char> secret_;
-  std::vector<File> files_;  // By their first key.
-  size_t begun_ = 0;         // Of files_: the others are after all windows so far.
+  bool has_begun_ = false;
+  std::vector<FileCandidates> candidates_;  // Until it has.
+  std::vector<File> files_;                 // By their first key.
+  size_t begun_ = 0;                        // Of files_: the others are after all windows so far.
   MergeHeap<File, ComesAfter> heap_{ComesAfter{}};  // Those with items left.
   bool top_is_taken_ = false;                       // The heap is as it was before.
   std::vector<const MemRow*> memstore_rows_;
@@ -116,24 +121,70 @@ CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
     : RowIterator(job),
       cluster_(cluster),
       secret_(job->view.table->hash_secret),
+      candidates_(std::move(candidates)),
       memstore_rows_(std::move(memstore_rows)),
-      blocks_max_(BlocksMax(*job, cluster.files.size())) {
+      blocks_max_(BlocksMax(*job, cluster.files.size())) {}
+
+Status CandidateIterator::Begin() {
+  has_begun_ = true;
+  std::vector<CandidateStream::Row> located;
+  ASSIGN_OR_RETURN(const bool is_located, Locate(&located));
+  SortByKey(&memstore_rows_);
   memstore_keys_.reserve(memstore_rows_.size());
   for (const MemRow* row : memstore_rows_) {
     const std::string_view key = Memstore::Key(row);
     memstore_keys_.push_back({key, format::RowHash(key, secret_)});
   }
-  for (size_t i = 0; i < cluster.files.size(); ++i) {
-    const FileSource& source = cluster.files[i];
+  for (size_t i = 0; i < cluster_.files.size(); ++i) {
+    const FileSource& source = cluster_.files[i];
     File& file = files_.emplace_back();
-    const bool decided = candidates[i].decided;
+    FileCandidates& candidates = candidates_[i];
+    const bool decided = candidates.decided;
     file.window = std::make_unique<WindowFile>(
-        job, source, decided,
-        CandidateStream(job, cluster, source, std::move(candidates[i]), memstore_keys_));
+        job_, source, decided,
+        is_located
+            ? CandidateStream(job_, cluster_, source, std::move(candidates), std::move(located))
+            : CandidateStream(job_, cluster_, source, std::move(candidates),
+                              std::span<const format::HashedKey>(memstore_keys_)));
     file.ranks.resize(source.file_overlaps.size());
     file.asks_filters = !HasAllOverlaps(source);
-    file.returns_plain = ReturnsPlain(*job, decided);
+    file.returns_plain = ReturnsPlain(*job_, decided);
   }
+  return {};
+}
+
+// Moves the memstore's rows that the file holds to `*located`, if there is one of each and their
+// overlap is known. False: it is not.
+Result<bool> CandidateIterator::Locate(std::vector<CandidateStream::Row>* located) {
+  if (cluster_.files.size() != 1 || cluster_.memstores.size() != 1) return false;
+  if (job_->context.overlap_memory == nullptr) return false;
+  const FileSource& source = cluster_.files[0];
+  const auto overlap =
+      MemstoreOverlap::Of(*cluster_.memstores[0], *source.file, job_->context.overlap_memory);
+  overlap->Asked(memstore_rows_.size());
+  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(job_->view.point.sequence, source.file));
+  if (!covers) return false;
+  const std::shared_ptr<const std::vector<uint32_t>> ordinals = overlap->Ordinals();
+  constexpr size_t kAhead = 16;
+  located->reserve(memstore_rows_.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < memstore_rows_.size(); ++i) {
+    __builtin_prefetch(memstore_rows_[std::min(i + kAhead, memstore_rows_.size() - 1)]);
+    const MemRow* row = memstore_rows_[i];
+    const uint32_t ordinal = (*ordinals)[Memstore::RowNumber(row)];
+    if (ordinal < source.low || ordinal >= source.high) {
+      memstore_rows_[kept++] = row;
+    } else {
+      located->push_back({ordinal, true, row});
+    }
+  }
+  memstore_rows_.resize(kept);
+  std::sort(located->begin(), located->end(),
+            [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+  located->erase(std::unique(located->begin(), located->end(),
+                             [](const auto& a, const auto& b) { return a.ordinal == b.ordinal; }),
+                 located->end());
+  return true;
 }
 
 Result<bool> CandidateIterator::Find() {
@@ -142,6 +193,7 @@ Result<bool> CandidateIterator::Find() {
     RETURN_IF_ERROR(Advance());
   }
   while (heap_.empty() && memstore_at_ == memstore_end_) {
+    if (!has_begun_) RETURN_IF_ERROR(Begin());
     for (File& file : files_) file.window->Close();
     if (!has_candidates()) return false;
     RETURN_IF_ERROR(OpenWindow());
@@ -319,12 +371,15 @@ Result<bool> CandidateIterator::Read() {
   locations_.Clear();
   if (candidate_ == nullptr && heap_.top()->item().single_source) return ReadSingleSource();
   bool decided = false;
+  const MemRow* known = candidate_;
   while (!heap_.empty() && heap_.top()->key == key_) {
     decided = heap_.top()->window->decided();
+    const MemRow* row = heap_.top()->item().memstore_row;
+    if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) known = row;
     RETURN_IF_ERROR(ReadItem());
   }
   ++job_->counters.merged;
-  GatherMemstores();
+  GatherMemstores(known);
   return Accept(/*single_source=*/false, decided);
 }
 
@@ -357,10 +412,11 @@ Status CandidateIterator::Advance() {
   return {};
 }
 
-void CandidateIterator::GatherMemstores() {
+// `known`, if not nullptr, is the row in a memstore.
+void CandidateIterator::GatherMemstores(const MemRow* known) {
   if (cluster_.memstores.empty()) return;
-  const bool is_at_hand = candidate_ != nullptr && cluster_.memstores.size() == 1;
-  if (is_at_hand) return Gather(candidate_);
+  const bool is_at_hand = known != nullptr && cluster_.memstores.size() == 1;
+  if (is_at_hand) return Gather(known);
   const uint64_t hash = format::RowHash(key_, secret_);
   for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
     const MemRow* row = memstore->Find(key_, hash);

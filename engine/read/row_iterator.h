@@ -94,7 +94,7 @@ std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& sou
                                              std::optional<FileCandidates> candidates);
 
 /// Reads the candidates of a cluster of several sources: `files` has one entry for each of
-/// cluster.files.
+/// cluster.files; `memstore_rows` are in any order, perhaps repeated.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows);

@@ -118,7 +118,9 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
   }
   for (; opened_ < end; ++opened_) {
     const CandidateStream::Row& row = rows_[opened_];
-    items_.push_back({row.ordinal, !row.is_shared && source_.MayBeSingleSource(row.ordinal)});
+    if (row.memstore_row != nullptr) Memstore::PrefetchRow(row.memstore_row);
+    items_.push_back(
+        {row.ordinal, !row.is_shared && source_.MayBeSingleSource(row.ordinal), row.memstore_row});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};
@@ -132,6 +134,7 @@ Status WindowFile::Complete() {
   for (Item& item : items_) {
     while (!lead().pinned[at].Holds(item.ordinal)) ++at;
     item.pinned = at;
+    if (item.memstore_row != nullptr) Memstore::PrefetchCells(item.memstore_row);
   }
   job_->counters.rows += items_.size();
   return {};

@@ -29,8 +29,9 @@ class WindowFile {
   /// A row of the current window.
   struct Item {
     uint32_t ordinal = 0;
-    bool single_source = false;  ///< As far as is known; no memstore holds it.
-    uint32_t pinned = 0;         ///< Index of the lead's block with its key; set by Complete.
+    bool single_source = false;            ///< As far as is known; no memstore holds it.
+    const MemRow* memstore_row = nullptr;  ///< As CandidateStream::Row.
+    uint32_t pinned = 0;  ///< Index of the lead's block with its key; set by Complete.
   };
 
   /// `decided`: a single-source candidate satisfies the condition.

@@ -23,6 +23,13 @@ CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const Fil
       candidates_charge_(std::move(candidates.charge)),
       memstore_rows_(memstore_rows) {}
 
+CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+                                 FileCandidates candidates, std::vector<Row> located)
+    : CandidateStream(job, cluster, source, std::move(candidates),
+                      std::span<const format::HashedKey>()) {
+  located_ = std::move(located);
+}
+
 bool CandidateStream::is_done() const {
   return at_ == sifted_.size() && candidates_at_ == candidates_.size() &&
          located_at_ == located_.size() && memstore_rows_.empty();
@@ -32,12 +39,12 @@ bool CandidateStream::is_done() const {
 bool CandidateStream::Take(Row* row) {
   const bool is_sifted = at_ < sifted_.size();
   const bool is_located = located_at_ < located_.size();
-  if (!is_located || (is_sifted && sifted_[at_].ordinal < located_[located_at_])) {
+  if (!is_located || (is_sifted && sifted_[at_].ordinal < located_[located_at_].ordinal)) {
     if (!is_sifted) return false;
     *row = sifted_[at_++];
     return true;
   }
-  *row = {located_[located_at_++], true};
+  *row = located_[located_at_++];
   if (is_sifted && sifted_[at_].ordinal == row->ordinal) ++at_;
   return true;
 }
@@ -58,17 +65,37 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
   std::array<MemstoreVerdict, kTogether> verdicts;
   const size_t count = std::min(kTogether, left.size());
   RETURN_IF_ERROR(memstores_.Ask(left, {verdicts.data(), count}));
+  const size_t first = sifted_.size();
   for (size_t i = 0; i < count; ++i) {
     if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
     sifted_.push_back({left[i], verdicts[i] != MemstoreVerdict::kAbsent});
   }
   candidates_at_ += count;
+  if (cluster_.memstores.size() == 1) return FindMemstoreRows(first);
+  return {};
+}
+
+// Finds the memstore's rows of those that are shared, among the sifted ones from `first` on, so
+// that they are on their way to the CPU cache when they are read.
+Status CandidateStream::FindMemstoreRows(size_t first) {
+  std::array<uint32_t, kTogether> shared;
+  std::array<const MemRow*, kTogether> rows;
+  size_t count = 0;
+  for (size_t i = first; i < sifted_.size(); ++i) {
+    if (sifted_[i].is_shared) shared[count++] = sifted_[i].ordinal;
+  }
+  if (count == 0) return {};
+  RETURN_IF_ERROR(memstores_.FindRows({shared.data(), count}, {rows.data(), count}));
+  count = 0;
+  for (size_t i = first; i < sifted_.size(); ++i) {
+    if (sifted_[i].is_shared) sifted_[i].memstore_row = rows[count++];
+  }
   return {};
 }
 
 // Fills located_ unless the file holds no more of the memstores' candidates.
 Status CandidateStream::Locate() {
-  const uint32_t last = located_.empty() ? 0 : located_.back() + 1;
+  const uint32_t last = located_.empty() ? 0 : located_.back().ordinal + 1;
   located_.clear();
   located_at_ = 0;
   while (located_.empty() && !memstore_rows_.empty()) {
@@ -81,14 +108,15 @@ Status CandidateStream::Locate() {
     memstore_rows_ = memstore_rows_.subspan(count);
     // With a single file the key hashes say as much as the filter.
     if (cluster_.files.size() > 1) RETURN_IF_ERROR(KeepPossible());
-    RETURN_IF_ERROR(source_.file->FindEachByHash(sought_, &located_));
+    found_.clear();
+    RETURN_IF_ERROR(source_.file->FindEachByHash(sought_, &found_));
     // Ordinals ascend with the keys, unless hashes collide.
     uint32_t low = std::max(source_.low, last);
-    std::erase_if(located_, [&](uint32_t ordinal) {
-      const bool rises = ordinal >= low && ordinal < source_.high;
-      if (rises) low = ordinal + 1;
-      return !rises;
-    });
+    for (const uint32_t ordinal : found_) {
+      if (ordinal < low || ordinal >= source_.high) continue;
+      located_.push_back({ordinal, true});
+      low = ordinal + 1;
+    }
   }
   return {};
 }

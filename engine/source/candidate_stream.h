@@ -30,11 +30,17 @@ class CandidateStream {
   struct Row {
     uint32_t ordinal = 0;
     bool is_shared = false;  ///< A memstore may hold it.
+    /// Where the cluster has a single memstore, perhaps its row, if the keys are equal.
+    const MemRow* memstore_row = nullptr;
   };
 
   /// `source` is one of the cluster's; `memstore_rows` are the candidates of its memstores, by key.
   CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::span<const format::HashedKey> memstore_rows);
+  /// For a cluster of one file and one memstore: `located` are the candidates of the memstore that
+  /// the file holds, by ordinal, unique.
+  CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+                  FileCandidates candidates, std::vector<Row> located);
 
   /// Whether taking rows is free: there is no memstore to ask.
   bool is_plain() const { return cluster_.memstores.empty(); }
@@ -51,6 +57,7 @@ class CandidateStream {
   bool Take(Row* row);
   Status Sift();
   Status SiftSome(std::span<const uint32_t> left);
+  Status FindMemstoreRows(size_t first);
   Status Locate();
   Status KeepPossible();
 
@@ -67,7 +74,8 @@ class CandidateStream {
 
   std::span<const format::HashedKey> memstore_rows_;  // Those that are not located.
   std::vector<format::HashedKey> sought_;
-  std::vector<uint32_t> located_;
+  std::vector<uint32_t> found_;
+  std::vector<Row> located_;
   size_t located_at_ = 0;
 };
 

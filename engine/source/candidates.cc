@@ -156,6 +156,15 @@ class DeadRows {
   std::string entry_;
 };
 
+// Whether every row of the memstore, now, is in the range.
+bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore) {
+  Memstore::Iterator row(&memstore);
+  row.SeekToFirst();
+  if (row.key() < rows.low) return false;
+  row.SeekToLast();
+  return !rows.high.has_value() || row.key() < *rows.high;
+}
+
 // The rows that a reader at `sequence` sees. One that is being added is in the skiplist already but
 // not yet in the table that a file's rows are looked up in: it would count twice.
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
@@ -239,11 +248,8 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& 
   return candidates;
 }
 
-namespace {
-
-// In no order, perhaps repeated.
-std::vector<const MemRow*> RowsWithEntries(const Cluster& cluster, const AccessPath& access,
-                                           const format::ReadPoint& point) {
+std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
+                                              const format::ReadPoint& point) {
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
@@ -255,17 +261,12 @@ std::vector<const MemRow*> RowsWithEntries(const Cluster& cluster, const AccessP
       if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
     }
   }
+  const bool holds_all =
+      std::all_of(cluster.memstores.begin(), cluster.memstores.end(),
+                  [&](const auto& memstore) { return HoldsAllRows(cluster.rows, *memstore); });
+  if (holds_all) return rows;  // No key is touched.
   std::erase_if(rows,
                 [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
-  return rows;
-}
-
-}  // namespace
-
-std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
-                                              const format::ReadPoint& point) {
-  std::vector<const MemRow*> rows = RowsWithEntries(cluster, access, point);
-  SortByKey(&rows);
   return rows;
 }
 
@@ -296,15 +297,6 @@ int64_t NewestPutOfFiles(const Cluster& cluster, const format::IndexColumnRecord
   return newest;
 }
 
-// Whether every row of the memstore, now, is in the range.
-bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore) {
-  Memstore::Iterator row(&memstore);
-  row.SeekToFirst();
-  if (row.key() < rows.low) return false;
-  row.SeekToLast();
-  return !rows.high.has_value() || row.key() < *rows.high;
-}
-
 }  // namespace
 
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
@@ -329,7 +321,7 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
                                    const TableView& view) {
   MemstoreMatches matches;
   if (!PutsDecide(cluster, access, view)) {
-    matches.others = RowsWithEntries(cluster, access, view.point);
+    matches.others = MemstoreCandidates(cluster, access, view.point);
     return matches;
   }
   const IndexPath& path = access.paths[0];

@@ -52,8 +52,8 @@ std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
 /// the file does not continue without broken sections.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access);
 
-/// The candidates of the memstores, one row per key, by key, without rows whose postings newer
-/// cells in memstores make dead. Whether the others match must be decided on the merged row.
+/// The candidates of the memstores, in no order, perhaps repeated, without rows whose postings
+/// newer cells in memstores make dead. Whether the others match must be decided on the merged row.
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point);
 

@@ -12,8 +12,7 @@
 namespace tandem::engine {
 namespace {
 
-// In ordinals_: the file does not hold the row; it is not known.
-constexpr uint32_t kNowhere = UINT32_MAX, kUnknown = UINT32_MAX - 1;
+constexpr uint32_t kUnknown = UINT32_MAX - 1;  // In ordinals_.
 // Setting up bits for this many rows costs about as much as taking over a change.
 constexpr uint64_t kRowsPerChange = 128;
 
@@ -86,13 +85,19 @@ Result<bool> MemstoreOverlap::BringUpTo(format::SequenceNumber sequence, format:
 bool MemstoreOverlap::MakeRoom(const format::StoreFile& file) {
   const format::TableRecord& table = memstore_.table();
   const uint64_t rows = memstore_.row_count();
-  const size_t room =
-      rows <= ordinals_.size() ? ordinals_.size() : std::max<size_t>(rows, ordinals_.size() * 2);
+  const size_t before = ordinals_ == nullptr ? 0 : ordinals_->size();
+  const size_t room = rows <= before ? before : std::max<size_t>(rows, before * 2);
   const uint64_t bits_bytes = StampedBits::BytesFor(file.row_count());
   if (!charge_.GrowTo(room * sizeof(uint32_t) + bits_bytes * (1 + 2 * table.indexes.size()))) {
     return false;
   }
-  ordinals_.resize(room, kUnknown);
+  if (room > before || ordinals_ == nullptr) {
+    auto grown = std::make_shared<std::vector<uint32_t>>(room, kUnknown);
+    if (ordinals_ != nullptr) std::copy(ordinals_->begin(), ordinals_->end(), grown->begin());
+    base::MutexLock lock(mutex_);
+    ordinals_shared_ = grown;
+    ordinals_ = std::move(grown);
+  }
   if (held_ != nullptr) return true;
   indexes_.clear();  // An attempt before may have run out of memory.
   for (const format::IndexRecord& index : table.indexes) {
@@ -110,7 +115,7 @@ Status MemstoreOverlap::Locate(std::span<const ChangeLog::Change> changes,
   const format::FileStatistics& statistics = file->statistics();
   sought_.clear();
   for (const ChangeLog::Change& change : changes) {
-    uint32_t& ordinal = ordinals_[Memstore::RowNumber(change.row)];
+    uint32_t& ordinal = (*ordinals_)[Memstore::RowNumber(change.row)];
     if (ordinal != kUnknown) continue;
     const std::string_view key = Memstore::Key(change.row);
     if (key < statistics.min_key || key > statistics.max_key) {
@@ -131,13 +136,13 @@ Status MemstoreOverlap::Locate(std::span<const ChangeLog::Change> changes,
   size_t at = 0;
   for (const Sought& sought : sought_) {
     const bool is_here = at < found_.size() && hashes[found_[at]] == sought.key.hash;
-    ordinals_[sought.row] = is_here ? found_[at++] : kNowhere;
+    (*ordinals_)[sought.row] = is_here ? found_[at++] : kNowhere;
   }
   return {};
 }
 
 void MemstoreOverlap::Take(const ChangeLog::Change& change) {
-  const uint32_t ordinal = ordinals_[Memstore::RowNumber(change.row)];
+  const uint32_t ordinal = (*ordinals_)[Memstore::RowNumber(change.row)];
   if (ordinal == kNowhere) return;
   for (Index& index : indexes_) {
     if (index.dead.Has(ordinal)) continue;

@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/region/overlaps.h"
 #include "format/schema.h"
 #include "format/types.h"
@@ -59,6 +60,14 @@ class MemstoreOverlap final : public Memstore::Derived {
   /// Whether everything up to `sequence` is known, brought up to date if that pays. `file` is that
   /// of the overlap. Errors: kCorruption, kIoError.
   Result<bool> Covers(format::SequenceNumber sequence, format::StoreFile* file);
+
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+  /// By row number of the memstore, the ordinal in the file, or kNowhere. Right for the rows that a
+  /// covered reader sees. Requires: Covers was true.
+  std::shared_ptr<const std::vector<uint32_t>> Ordinals() const EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    return ordinals_shared_;
+  }
 
   /// The bits for one index, or for none.
   class Bits {
@@ -129,10 +138,14 @@ class MemstoreOverlap final : public Memstore::Derived {
   std::unique_ptr<StampedBits> held_;
   std::deque<Index> indexes_;
 
+  mutable base::Mutex mutex_;
+  // Replaced when it grows. An element is written before known_through_ covers its row.
+  std::shared_ptr<const std::vector<uint32_t>> ordinals_shared_ GUARDED_BY(mutex_);
+
   // Of the reader that advances it.
   OverlapCharge charge_;
   ChangeLog::Cursor changes_;
-  std::vector<uint32_t> ordinals_;  // By row number.
+  std::shared_ptr<std::vector<uint32_t>> ordinals_;
   std::vector<Sought> sought_;
   std::vector<format::HashedKey> keys_;
   std::vector<uint32_t> found_;

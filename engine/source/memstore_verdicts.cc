@@ -131,20 +131,36 @@ Status MemstoreVerdicts::SiftByAsking(std::span<uint32_t> all, size_t begin, siz
   return {};
 }
 
-// Raises the verdicts by what the memstore's rows say.
-Status MemstoreVerdicts::AskRows(const Memstore& memstore, std::span<const uint32_t> candidates,
-                                 std::span<MemstoreVerdict> verdicts) {
+// The key hashes of the first `count` candidates; some of the others are prefetched.
+Result<std::span<const uint64_t>> MemstoreVerdicts::HashesOf(std::span<const uint32_t> candidates,
+                                                             size_t count) {
   if (!hashes_.has_value()) {
     ASSIGN_OR_RETURN(hashes_, format::KeyHashesReader::Open(source_.file));
   }
-  std::array<uint64_t, kTogether> hashes;
-  for (size_t i = 0; i < verdicts.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     hashes_->Prefetch(candidates[std::min(i + kHashesAhead, candidates.size() - 1)], 1);
-    ASSIGN_OR_RETURN(hashes[i], hashes_->At(candidates[i]));
+    ASSIGN_OR_RETURN(sought_[i], hashes_->At(candidates[i]));
   }
+  return std::span<const uint64_t>(sought_.data(), count);
+}
+
+Status MemstoreVerdicts::FindRows(std::span<const uint32_t> candidates,
+                                  std::span<const MemRow*> rows) {
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, HashesOf(candidates, rows.size()));
+  cluster_.memstores.front()->FindEach(hashes, rows);
+  for (const MemRow* row : rows) {
+    if (row != nullptr) Memstore::PrefetchCells(row);
+  }
+  return {};
+}
+
+// Raises the verdicts by what the memstore's rows say.
+Status MemstoreVerdicts::AskRows(const Memstore& memstore, std::span<const uint32_t> candidates,
+                                 std::span<MemstoreVerdict> verdicts) {
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, HashesOf(candidates, verdicts.size()));
   std::array<const MemRow*, kTogether> found;
   const std::span<const MemRow*> rows(found.data(), verdicts.size());
-  memstore.FindEach({hashes.data(), verdicts.size()}, rows);
+  memstore.FindEach(hashes, rows);
   if (puts_.has_value()) {
     for (const MemRow* row : rows) {
       if (row != nullptr) Memstore::PrefetchCells(row);

@@ -6,6 +6,7 @@
 // overlap.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,10 @@ class MemstoreVerdicts {
   /// be asked for next. Requires: as many verdicts as candidates to ask for. Errors: kCorruption,
   /// kIoError.
   Status Ask(std::span<const uint32_t> candidates, std::span<MemstoreVerdict> verdicts);
+  /// For each candidate a row of the memstore that has its key hash, or nullptr. Requires: there is
+  /// one memstore; at most kTogether candidates, as many rows. Errors: as Ask.
+  Status FindRows(std::span<const uint32_t> candidates, std::span<const MemRow*> rows);
+
   /// Leaves in `*candidates`, which ascend, those that no memstore touches, and appends those that
   /// are shared to `*shared`; the others are superseded. Errors: as Ask, and kCancelled.
   Status Sift(std::vector<uint32_t>* candidates, std::vector<uint32_t>* shared);
@@ -47,6 +52,7 @@ class MemstoreVerdicts {
   };
   bool SiftByBits(std::span<uint32_t> all, size_t* at, SiftedInto into) const;
   Status SiftByAsking(std::span<uint32_t> all, size_t begin, size_t count, SiftedInto into);
+  Result<std::span<const uint64_t>> HashesOf(std::span<const uint32_t> candidates, size_t count);
   Status AskRows(const Memstore& memstore, std::span<const uint32_t> candidates,
                  std::span<MemstoreVerdict> verdicts);
   MemstoreVerdict VerdictOn(const MemRow* row) const;
@@ -66,6 +72,7 @@ class MemstoreVerdicts {
   bool has_begun_ = false;
   std::vector<Known> known_;  // By memstore.
   std::optional<format::KeyHashesReader> hashes_;
+  std::array<uint64_t, kTogether> sought_;
 };
 
 }  // namespace tandem::engine

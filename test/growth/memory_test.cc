@@ -103,6 +103,35 @@ BOOST_AUTO_TEST_CASE(WhatIsHeldTakesLittleEach) {
          .measure = Held<Snapshot>(TakenSnapshot)});
 }
 
+// What readers keep with a memstore, and its log of changes.
+BOOST_AUTO_TEST_CASE(AMemstoreThatIsReadTakesLittleMore) {
+  const auto put_and_count = [](TestEngine* engine, uint64_t row) {
+    BOOST_REQUIRE(engine->Put(RowKey(row), "c", "hit").ok());
+    BOOST_REQUIRE((**engine).Count({}, "t", kIsHit, {}).has_value());
+  };
+  Check({.cost = "bytes of n puts of a row, a count after each",
+         .n = 256,
+         .bound = AtMostLinear(65536, 400),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenColdTable(&engine, kRows, kHits);
+           put_and_count(&engine, 1);
+           const int64_t before = LiveBytes();
+           for (uint64_t i = 0; i < n; ++i) put_and_count(&engine, 1);
+           return static_cast<double>(LiveBytes() - before);
+         }});
+  Check({.cost = "allocations of a count after n puts of rows, a count after each",
+         .n = 50,
+         .bound = AtMost(80),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenColdTable(&engine, kRows, kHits);
+           for (uint64_t i = 0; i < n; ++i) put_and_count(&engine, i * 7 % kRows);
+           return static_cast<double>(AllocationsOf(
+               [&engine] { BOOST_REQUIRE((*engine).Count({}, "t", kIsHit, {}).has_value()); }));
+         }});
+}
+
 // Rows in the order of an index are collected some at a time.
 BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
   Check({.cost = "bytes of an ordered query among n rows, 256 KiB for all that cursors read",
