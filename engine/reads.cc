@@ -62,7 +62,7 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
 }
 
 // As a read of a snapshot: sequence and time are registered before any region is pinned
-// (docs/decisions/0019).
+// (docs/decisions/0021).
 Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
                                                                std::string_view name,
                                                                const ScanOptions& scan) {

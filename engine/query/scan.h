@@ -4,7 +4,7 @@
 // them when it gets there, and has released the parts before: a scan that ends early looks at the
 // regions that it returns rows of, and no file stays on disk longer than the scan needs it. What it
 // returns is the same, as long as each part is pinned at the sequence and time of the first, and
-// both are registered meanwhile (docs/decisions/0019).
+// both are registered meanwhile (docs/decisions/0021).
 #pragma once
 
 #include <cstdint>
