@@ -19,6 +19,7 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
+#include "tools/generator/generator.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
