@@ -144,7 +144,7 @@ class EngineImpl final : public Engine {
   TableView LatestView(const Table& table);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
                            const ReadOptions& options);
-  ReadContext read_context() const {
+  ReadResources read_resources() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
             .memory = database_.memory.get(),

@@ -77,7 +77,7 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
     view.registration = registration;
     return view;
   };
-  return ScanInParts({read_context(), options, scan}, pin, tuning_.scan_regions);
+  return ScanInParts({read_resources(), options, scan}, pin, tuning_.scan_regions);
 }
 
 // A row is read in one go, so its sequence need not be registered (docs/decisions/0014): (a) the
@@ -141,7 +141,7 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   };
   ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, regions_of));
   return NewCursor(are_many ? ScanManyRegions(options, table, scan)
-                            : ScanRows(read_context(), std::move(view), options, scan),
+                            : ScanRows(read_resources(), std::move(view), options, scan),
                    table, options);
 }
 
@@ -151,7 +151,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return NewCursor(QueryRows(read_context(), std::move(view), options, predicate, query), table,
+  return NewCursor(QueryRows(read_resources(), std::move(view), options, predicate, query), table,
                    options);
 }
 
@@ -161,7 +161,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return CountRows(read_context(), std::move(view), options, predicate, query);
+  return CountRows(read_resources(), std::move(view), options, predicate, query);
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
@@ -169,7 +169,7 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return ExplainQuery(read_context(), std::move(view), options, predicate, query);
+  return ExplainQuery(read_resources(), std::move(view), options, predicate, query);
 }
 
 Result<Snapshot> EngineImpl::TakeSnapshot() {
@@ -185,7 +185,7 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table->record->name));
     RETURN_IF_ERROR(VerifyFilesOf(view, database_.opened.storage.get(), &report));
-    RETURN_IF_ERROR(VerifyView(read_context(), view, deep, &report));
+    RETURN_IF_ERROR(VerifyView(read_resources(), view, deep, &report));
     database_.memory->heap().Freed(report.bytes);
   }
   return report;

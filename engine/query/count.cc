@@ -36,12 +36,12 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 
 // Counts the candidates that need not be read, and removes them and those that memstores make dead
 // from `*candidates`.
-Result<uint64_t> TakeDecided(const ReadJob& job, const Cluster& cluster, const FileSource& source,
-                             FileCandidates* candidates) {
+Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
+                             const FileSource& source, FileCandidates* candidates) {
   if (!candidates->decided || !source.may_be_single_source) return uint64_t{0};
   std::vector<uint32_t> read;  // Candidates that have to be read.
   std::vector<uint32_t>& ordinals = candidates->ordinals;
-  MemstoreVerdicts memstores(job, cluster, source, candidates->index);
+  MemstoreVerdicts memstores(context, cluster, source, candidates->index);
   RETURN_IF_ERROR(memstores.Sift(&ordinals, &read));
   uint64_t taken = ordinals.size();
   if (!AllMayBeSingleSource(source) || !OverlapsNoFile(source)) {
@@ -92,12 +92,13 @@ uint64_t TakeKnown(const Cluster& cluster, const AccessPath& access, const Table
 
 // The candidates of the memstores are those that the view sees, so a row that a writer adds
 // meanwhile counts by its posting alone.
-Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const AccessPath& access) {
+Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
+                                 const AccessPath& access) {
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   bool known_match = true;  // Those of memstores.
   for (const FileSource& source : cluster.files) {
-    RETURN_IF_ERROR(job->cancellation.Check());
+    RETURN_IF_ERROR(context->cancellation.Check());
     ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
     FileCandidates& candidates = files.emplace_back();
     if (exact.has_value()) {
@@ -105,35 +106,35 @@ Result<uint64_t> CountAccessPath(ReadJob* job, const Cluster& cluster, const Acc
       continue;
     }
     ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
-    ASSIGN_OR_RETURN(const uint64_t decided, TakeDecided(*job, cluster, source, &candidates));
+    ASSIGN_OR_RETURN(const uint64_t decided, TakeDecided(*context, cluster, source, &candidates));
     count += decided;
     known_match &= KnowsDeadPostings(source, candidates);
   }
   std::unique_ptr<RowIterator> rest;
   if (cluster.has_one_file()) {
-    rest = NewFileIterator(job, cluster.files[0], std::move(files[0]));
+    rest = NewFileIterator(context, cluster.files[0], std::move(files[0]));
   } else {
     std::vector<const MemRow*> rows;
     if (known_match) {
-      count += TakeKnown(cluster, access, job->view, &rows);
+      count += TakeKnown(cluster, access, context->view, &rows);
     } else {
-      rows = MemstoreCandidates(cluster, access, job->view.point);
+      rows = MemstoreCandidates(cluster, access, context->view.point);
     }
-    rest = NewCandidateIterator(job, cluster, std::move(files), std::move(rows));
+    rest = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
   }
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;
 }
 
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
-  ReadJob* job = query.job.get();
-  RETURN_IF_ERROR(job->cancellation.Check());
+  ReadContext* context = query.context.get();
+  RETURN_IF_ERROR(context->cancellation.Check());
   const std::optional<AccessPath>& access = query.plan.access;
-  if (access.has_value() && access->exact) return CountAccessPath(job, cluster, *access);
+  if (access.has_value() && access->exact) return CountAccessPath(context, cluster, *access);
   if (query.plan.rows_decide && cluster.has_one_file() && AllMayBeSingleSource(cluster.files[0])) {
     return uint64_t{cluster.files[0].high - cluster.files[0].low};
   }
-  ConcatenatingIterator chain(job, {&cluster, 1}, access.has_value() ? &*access : nullptr);
+  ConcatenatingIterator chain(context, {&cluster, 1}, access.has_value() ? &*access : nullptr);
   uint64_t count = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain.Next());

@@ -40,17 +40,17 @@ class Totals {
   explicit Totals(Explanation* explanation) : explanation_(explanation) {}
 
   /// Counts what a scan reads of the slice.
-  Status Add(const FileSlice& slice, const ReadShape& shape) {
+  Status Add(const FileSlice& slice, const ReadSchema& schema) {
     if (slice.low >= slice.high) return {};
     format::StoreFile& file = slice.file->store();
     bool has_every_row = false;
-    for (const ColumnSet::Family& family : shape.merged.families()) {
+    for (const ColumnSet::Family& family : schema.merged.families()) {
       ASSIGN_OR_RETURN(const format::DataSection* data, file.Family(family.id));
       if (data == nullptr) continue;
       has_every_row |= data->is_full();
       RETURN_IF_ERROR(AddBlocks(*data, slice));
     }
-    if (has_every_row || !shape.every_row) return {};
+    if (has_every_row || !schema.every_row) return {};
     ASSIGN_OR_RETURN(const format::DataSection* carrier, file.Carrier());
     return AddBlocks(*carrier, slice);
   }
@@ -82,10 +82,10 @@ class Totals {
   std::set<std::pair<const format::DataSection*, uint32_t>> shared_;
 };
 
-Status AddTotals(const ReadJob& job, Explanation* explanation) {
+Status AddTotals(const ReadContext& context, Explanation* explanation) {
   Totals totals(explanation);
-  for (const std::shared_ptr<const RegionVersion>& region : job.view.regions) {
-    for (const FileSlice& slice : region->files) RETURN_IF_ERROR(totals.Add(slice, job.shape));
+  for (const std::shared_ptr<const RegionVersion>& region : context.view.regions) {
+    for (const FileSlice& slice : region->files) RETURN_IF_ERROR(totals.Add(slice, context.schema));
   }
   return {};
 }
@@ -100,7 +100,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.rejected = plan.rejected;
   explanation.entries = plan.entries.total();
   explanation.memstore_entries = plan.entries.in_memstores;
-  RETURN_IF_ERROR(AddTotals(*query.job, &explanation));
+  RETURN_IF_ERROR(AddTotals(*query.context, &explanation));
 
   RowReader rows(OpenQuery(query));
   RowView row;
@@ -110,7 +110,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!row.continues()) ++explanation.rows;
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
-  const ReadCounters& counters = query.job->counters;
+  const ReadCounters& counters = query.context->counters;
   explanation.candidate_rows = counters.rows;
   explanation.candidate_blocks = counters.blocks;
   explanation.candidate_bytes = counters.bytes;

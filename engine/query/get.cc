@@ -58,10 +58,10 @@ Result<std::optional<Row>> ReadPlain(const format::TableRecord& table,
 }
 
 // Reads a row that need not fit in memory, up to the size limit of a view.
-Result<std::optional<Row>> StreamRow(const ReadShape& shape, const RowLocations& locations,
+Result<std::optional<Row>> StreamRow(const ReadSchema& schema, const RowLocations& locations,
                                      std::string_view row, BlockMemo* blocks) {
-  RowPieces pieces(shape);
-  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(shape, locations, blocks));
+  RowPieces pieces(schema);
+  ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells, OpenReturned(schema, locations, blocks));
   pieces.Begin(row, std::move(cells));
   ASSIGN_OR_RETURN(const RowView whole, pieces.Next());
   return RowOf(whole);
@@ -105,13 +105,14 @@ Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& opt
                      ReadPlain(*view.table, locations.files[0], row, &blocks));
     if (plain.has_value()) return plain;
   }
-  ASSIGN_OR_RETURN(const ReadShape shape, ReadShape::OfOneRow(view.table, point, options));
-  ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, shape.returned, &blocks));
+  ASSIGN_OR_RETURN(const ReadSchema schema, ReadSchema::OfOneRow(view.table, point, options));
+  ASSIGN_OR_RETURN(const std::vector<RowPart> parts,
+                   FindParts(locations, schema.returned, &blocks));
   if (std::any_of(parts.begin(), parts.end(),
                   [](const RowPart& part) { return part.must_stream(); })) {
-    return StreamRow(shape, locations, row, &blocks);
+    return StreamRow(schema, locations, row, &blocks);
   }
-  RowBuilder assembly(shape, counters);
+  RowBuilder assembly(schema, counters);
   CellPins pins;
   for (const MemRow* here : locations.memstores) assembly.Append(here);
   for (const RowPart& part : parts) {
@@ -122,12 +123,12 @@ Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& opt
   } else {
     assembly.Merge();
   }
-  if (assembly.is_large()) return StreamRow(shape, locations, row, &blocks);
+  if (assembly.is_large()) return StreamRow(schema, locations, row, &blocks);
   const RowView whole = assembly.Project(row);
   if (!assembly.has_overflow_values() && assembly.returned_bytes() <= kWholeRowBytesMax) {
     return RowOf(whole);
   }
-  RowPieces pieces(shape);
+  RowPieces pieces(schema);
   pieces.Begin(row, NewReturnedList(assembly.ReturnedCells()));
   ASSIGN_OR_RETURN(const RowView read, pieces.Next());
   return RowOf(read);

@@ -44,13 +44,14 @@ class OrderedSource final : public RowSource {
       : query_(query),
         left_(query.limit == 0 ? UINT64_MAX : query.limit),
         batch_bytes_max_(
-            std::min(query.job->context.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
-        batch_charge_(query.job->context.memory, base::MemoryPart::kHits),
-        pieces_(query.job->shape) {}
+            std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
+        batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
+        pieces_(query.context->schema) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
-    RETURN_IF_ERROR(query_.job->cancellation.Check());  // Collected rows are not checked elsewhere.
+    RETURN_IF_ERROR(
+        query_.context->cancellation.Check());  // Collected rows are not checked elsewhere.
     RowView row;
     if (continues_) {
       ASSIGN_OR_RETURN(row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
@@ -106,7 +107,7 @@ Status OrderedSource::Begin() {
   if (!ordering.walks_index) {
     const auto& access = query_.plan.access;
     range_ = format::PresentRange(column());
-    return Collect(ConcatenatingIterator(query_.job.get(), query_.plan.clusters,
+    return Collect(ConcatenatingIterator(query_.context.get(), query_.plan.clusters,
                                          access.has_value() ? &*access : nullptr));
   }
   std::vector<ValueRangeIterator::Part> cursors;
@@ -153,11 +154,11 @@ Result<bool> OrderedSource::NextRow(RowView* row) {
 
 Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   if (collected.row.has_value()) return collected.row->view();
-  const ReadJob& job = *query_.job;
+  const ReadContext& context = *query_.context;
   ASSIGN_OR_RETURN(const RowLocations locations,
-                   FindRow(job.view.RegionOf(collected.key), collected.key));
+                   FindRow(context.view.RegionOf(collected.key), collected.key));
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
-                   OpenReturned(job.shape, locations, &blocks_));
+                   OpenReturned(context.schema, locations, &blocks_));
   pieces_.Begin(collected.key, std::move(cells));
   return pieces_.Next();
 }
@@ -169,7 +170,7 @@ Result<bool> OrderedSource::Step() {
   range_ = std::move(stepped->keys);
   access_ = {.paths = {}, .exact = false};
   access_.paths.push_back({query_.ordering->index, query_.ordering->position, {range_}, false});
-  ConcatenatingIterator chain(query_.job.get(), query_.plan.clusters, &access_);
+  ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
   if (stepped->is_large) {
     stream_.emplace(std::move(chain));
     return true;

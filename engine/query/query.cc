@@ -100,13 +100,13 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
 }  // namespace
 
 Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
-  Query query{.job = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
+  Query query{.context = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
   const base::Cancellation cancellation(request.options.cancelled);
   ASSIGN_OR_RETURN(BoundPredicate predicate,
                    BoundPredicate::Bind(request.predicate, *view.table, cancellation));
-  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
-  view.point = shape.point;
-  if (request.purpose == PlanPurpose::kCount) shape.ReturnNothing();
+  ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
+  view.point = schema.point;
+  if (request.purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
   QueryOptions options = request.query;
   if (!options.order_by.empty()) {
@@ -116,7 +116,7 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
     // To walk an index in its order needs no condition on its column.
     if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
   }
-  shape.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
+  schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
   const PlanPurpose purpose = query.ordering.has_value() && request.purpose == PlanPurpose::kCount
                                   ? PlanPurpose::kRows
@@ -125,11 +125,12 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));
   }
-  RETURN_IF_ERROR(LoadFamilies(shape.merged, &query.plan.clusters));
-  query.job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
-  query.job->cancellation = cancellation;
-  query.job->may_end_early = query.limit > 0;
-  if (!query.plan.rows_decide) query.job->predicate = std::move(predicate);
+  RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
+  query.context =
+      std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
+  query.context->cancellation = cancellation;
+  query.context->may_end_early = query.limit > 0;
+  if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
   return query;
 }
 
@@ -137,7 +138,7 @@ std::unique_ptr<RowSource> OpenQuery(const Query& query) {
   if (query.ordering.has_value()) return OpenOrdered(query);
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(
-      ConcatenatingIterator(query.job.get(), query.plan.clusters, access), query.limit);
+      ConcatenatingIterator(query.context.get(), query.plan.clusters, access), query.limit);
 }
 
 }  // namespace tandem::engine

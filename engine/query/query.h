@@ -1,4 +1,4 @@
-// A prepared query: bound, planned, with the shape of its rows; and the row sources over it.
+// A prepared query: bound, planned, with what it reads of a row; and the row sources over it.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct Ordering {
 };
 
 struct Query {
-  std::unique_ptr<ReadJob> job;
+  std::unique_ptr<ReadContext> context;
   QueryPlan plan;
   std::optional<Ordering> ordering;
   uint64_t limit = 0;  ///< 0: none.
@@ -29,14 +29,14 @@ struct Query {
 
 /// The arguments of a query.
 struct QueryRequest {
-  const ReadContext& context;
+  const ReadResources& resources;
   const ReadOptions& options;
   const Predicate& predicate;
   const QueryOptions& query;
   PlanPurpose purpose = PlanPurpose::kRows;
 };
 
-/// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadShape::Make, PlanQuery; an
+/// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an
 /// unknown order_by), kCorruption, kIoError, kCancelled.
 Result<Query> PrepareQuery(const QueryRequest& request, TableView view);
 

@@ -11,8 +11,8 @@
 
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
-#include "engine/source/read_context.h"
 #include "engine/source/read_counters.h"
+#include "engine/source/read_resources.h"
 #include "tandem/database.h"
 
 namespace tandem::engine {
@@ -20,14 +20,15 @@ namespace tandem::engine {
 /// `counters`, when not null, counts blocks and cells of memstores.
 Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& options,
                                   std::string_view row, ReadCounters* counters = nullptr);
-Result<std::unique_ptr<RowSource>> ScanRows(const ReadContext& context, TableView view,
+Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);
-Result<std::unique_ptr<RowSource>> QueryRows(const ReadContext& context, TableView view,
+Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, TableView view,
                                              const ReadOptions& options, const Predicate& predicate,
                                              const QueryOptions& query);
-Result<uint64_t> CountRows(const ReadContext& context, TableView view, const ReadOptions& options,
-                           const Predicate& predicate, const QueryOptions& query);
-Result<Explanation> ExplainQuery(const ReadContext& context, TableView view,
+Result<uint64_t> CountRows(const ReadResources& resources, TableView view,
+                           const ReadOptions& options, const Predicate& predicate,
+                           const QueryOptions& query);
+Result<Explanation> ExplainQuery(const ReadResources& resources, TableView view,
                                  const ReadOptions& options, const Predicate& predicate,
                                  const QueryOptions& query);
 

@@ -19,7 +19,7 @@ constexpr size_t kPartRegionsMax = 64;
 
 // What the rows of a scan are read from.
 struct PreparedScan {
-  std::unique_ptr<ReadJob> job;
+  std::unique_ptr<ReadContext> context;
   std::vector<Cluster> clusters;
 };
 
@@ -43,7 +43,7 @@ Result<uint64_t> BytesOf(const format::DataSection& data, const FileSource& sour
 class RegionScan final : public RowSource {
  public:
   RegionScan(const ScanRequest& request, PinRegions pin, size_t regions_first)
-      : context_(request.context),
+      : resources_(request.resources),
         options_(request.options),
         scan_(request.scan),
         pin_(std::move(pin)),
@@ -60,7 +60,7 @@ class RegionScan final : public RowSource {
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:
-  const ReadContext context_;
+  const ReadResources resources_;
   ReadOptions options_;
   ScanOptions scan_;  // Of the current part.
   const PinRegions pin_;
@@ -85,7 +85,7 @@ Status RegionScan::OpenPart() {
   scan_.limit = is_limited_ ? left_ : 0;
   const std::string border =
       reverse ? view.regions.front()->start_key : view.regions.back()->end_key;
-  ASSIGN_OR_RETURN(part_, ScanView({context_, options_, scan_}, std::move(view), &bytes_));
+  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_}, std::move(view), &bytes_));
   is_last_ = border.empty() || !rows_.Contains(border) || border == rows_.low;
   if (!is_last_ && reverse) rows_.high = border;
   if (!is_last_ && !reverse) rows_.low = border;
@@ -115,10 +115,10 @@ format::KeyRange RowsOf(const ScanOptions& scan) {
   return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
 }
 
-Result<bool> FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters,
+Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster>& clusters,
                        uint64_t* bytes) {
-  if (context.cache_bytes == 0) return true;
-  const uint64_t most = context.cache_bytes / kCachePartMax;
+  if (resources.cache_bytes == 0) return true;
+  const uint64_t most = resources.cache_bytes / kCachePartMax;
   for (const Cluster& cluster : clusters) {
     for (const FileSource& source : cluster.files) {
       for (const format::DataSection* data : source.families) {
@@ -134,21 +134,22 @@ Result<bool> FitsCache(const ReadContext& context, const std::vector<Cluster>& c
 Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, TableView view,
                                             uint64_t* bytes) {
   const ScanOptions& scan = request.scan;
-  ASSIGN_OR_RETURN(ReadShape shape, ReadShape::Make(view, request.options));
-  view.point = shape.point;
-  shape.needs_cells = true;
+  ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
+  view.point = schema.point;
+  schema.needs_cells = true;
   ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
-  RETURN_IF_ERROR(LoadFamilies(shape.merged, &clusters));
-  auto job = std::make_unique<ReadJob>(request.context, std::move(view), std::move(shape));
-  job->cancellation = base::Cancellation(request.options.cancelled);
-  job->may_end_early = scan.limit > 0;
-  ASSIGN_OR_RETURN(job->fills_cache, FitsCache(request.context, clusters, bytes));
+  RETURN_IF_ERROR(LoadFamilies(schema.merged, &clusters));
+  auto context =
+      std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
+  context->cancellation = base::Cancellation(request.options.cancelled);
+  context->may_end_early = scan.limit > 0;
+  ASSIGN_OR_RETURN(context->fills_cache, FitsCache(request.resources, clusters, bytes));
   const auto prepared =
-      std::make_shared<const PreparedScan>(PreparedScan{std::move(job), std::move(clusters)});
-  std::unique_ptr<RowSource> rows =
-      std::make_unique<LimitIterator>(ConcatenatingIterator(prepared->job.get(), prepared->clusters,
-                                                            /*access=*/nullptr, scan.reverse),
-                                      scan.limit);
+      std::make_shared<const PreparedScan>(PreparedScan{std::move(context), std::move(clusters)});
+  std::unique_ptr<RowSource> rows = std::make_unique<LimitIterator>(
+      ConcatenatingIterator(prepared->context.get(), prepared->clusters,
+                            /*access=*/nullptr, scan.reverse),
+      scan.limit);
   rows->Keep(prepared);
   return rows;
 }

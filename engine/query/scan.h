@@ -14,7 +14,7 @@
 
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
-#include "engine/source/read_context.h"
+#include "engine/source/read_resources.h"
 #include "engine/source/sources.h"
 #include "index/key.h"
 #include "tandem/database.h"
@@ -23,7 +23,7 @@ namespace tandem::engine {
 
 /// Adds the bytes of the clusters' blocks to `*bytes`. Returns whether blocks of a read of that
 /// many bytes may fill the cache; `*bytes` need not be exact where they may not.
-Result<bool> FitsCache(const ReadContext& context, const std::vector<Cluster>& clusters,
+Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster>& clusters,
                        uint64_t* bytes);
 
 /// The keys that the scan asks for.
@@ -31,7 +31,7 @@ format::KeyRange RowsOf(const ScanOptions& scan);
 
 /// What one scan is asked for. Its snapshot is not looked at.
 struct ScanRequest {
-  const ReadContext& context;
+  const ReadResources& resources;
   const ReadOptions& options;
   const ScanOptions& scan;
 };

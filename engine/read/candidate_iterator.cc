@@ -38,19 +38,20 @@ constexpr uint64_t kPinnedPart = 8;                // A window may pin 1/8 of th
 constexpr size_t kMemstoreRowsMax = 256;           // In one window.
 
 // How many blocks of each file a window may pin: the cache does not hold all of them.
-size_t BlocksMax(const ReadJob& job, size_t files) {
+size_t BlocksMax(const ReadContext& context, size_t files) {
   uint64_t block_bytes = 0;
-  for (const format::FamilyRecord& family : job.view.table->families) {
+  for (const format::FamilyRecord& family : context.view.table->families) {
     block_bytes += family.options.block_size_bytes;
   }
-  const uint64_t blocks =
-      job.context.read_buffer_bytes / kPinnedPart / std::max<uint64_t>(files * block_bytes, 1);
+  const uint64_t blocks = context.resources.read_buffer_bytes / kPinnedPart /
+                          std::max<uint64_t>(files * block_bytes, 1);
   return std::clamp<uint64_t>(blocks, kBlocksMin, kBlocksMax);
 }
 
 class CandidateIterator final : public RowIterator {
  public:
-  CandidateIterator(ReadJob* job, const Cluster& cluster, std::vector<FileCandidates> candidates,
+  CandidateIterator(ReadContext* context, const Cluster& cluster,
+                    std::vector<FileCandidates> candidates,
                     std::vector<const MemRow*> memstore_rows);
 
  private:
@@ -88,8 +89,8 @@ class CandidateIterator final : public RowIterator {
   void ChooseKey();
   Result<bool> ReadSingleSource();
   void CountSingleSource(const File& file) {
-    ++(file.asks_filters ? job_->counters.single_source_by_filter
-                         : job_->counters.single_source_by_bitmap);
+    ++(file.asks_filters ? context_->counters.single_source_by_filter
+                         : context_->counters.single_source_by_bitmap);
   }
   Status ReadItem();
   void GatherMemstores(const MemRow* known);
@@ -115,15 +116,15 @@ class CandidateIterator final : public RowIterator {
   size_t may_hold_bytes_ = 0;
 };
 
-CandidateIterator::CandidateIterator(ReadJob* job, const Cluster& cluster,
+CandidateIterator::CandidateIterator(ReadContext* context, const Cluster& cluster,
                                      std::vector<FileCandidates> candidates,
                                      std::vector<const MemRow*> memstore_rows)
-    : RowIterator(job),
+    : RowIterator(context),
       cluster_(cluster),
-      secret_(job->view.table->hash_secret),
+      secret_(context->view.table->hash_secret),
       candidates_(std::move(candidates)),
       memstore_rows_(std::move(memstore_rows)),
-      blocks_max_(BlocksMax(*job, cluster.files.size())) {}
+      blocks_max_(BlocksMax(*context, cluster.files.size())) {}
 
 Status CandidateIterator::Begin() {
   has_begun_ = true;
@@ -141,14 +142,14 @@ Status CandidateIterator::Begin() {
     FileCandidates& candidates = candidates_[i];
     const bool decided = candidates.decided;
     file.window = std::make_unique<WindowFile>(
-        job_, source, decided,
+        context_, source, decided,
         is_located
-            ? CandidateStream(job_, cluster_, source, std::move(candidates), std::move(located))
-            : CandidateStream(job_, cluster_, source, std::move(candidates),
+            ? CandidateStream(context_, cluster_, source, std::move(candidates), std::move(located))
+            : CandidateStream(context_, cluster_, source, std::move(candidates),
                               std::span<const format::HashedKey>(memstore_keys_)));
     file.ranks.resize(source.file_overlaps.size());
     file.asks_filters = !HasAllOverlaps(source);
-    file.returns_plain = ReturnsPlain(*job_, decided);
+    file.returns_plain = ReturnsPlain(*context_, decided);
   }
   return {};
 }
@@ -157,12 +158,12 @@ Status CandidateIterator::Begin() {
 // overlap is known. False: it is not.
 Result<bool> CandidateIterator::Locate(std::vector<CandidateStream::Row>* located) {
   if (cluster_.files.size() != 1 || cluster_.memstores.size() != 1) return false;
-  if (job_->context.overlap_memory == nullptr) return false;
+  if (context_->resources.overlap_memory == nullptr) return false;
   const FileSource& source = cluster_.files[0];
   const auto overlap =
-      MemstoreOverlap::Of(*cluster_.memstores[0], *source.file, job_->context.overlap_memory);
+      MemstoreOverlap::Of(*cluster_.memstores[0], *source.file, context_->resources.overlap_memory);
   overlap->Asked(memstore_rows_.size());
-  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(job_->view.point.sequence, source.file));
+  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(context_->view.point.sequence, source.file));
   if (!covers) return false;
   const std::shared_ptr<const std::vector<uint32_t>> ordinals = overlap->Ordinals();
   constexpr size_t kAhead = 16;
@@ -378,7 +379,7 @@ Result<bool> CandidateIterator::Read() {
     if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) known = row;
     RETURN_IF_ERROR(ReadItem());
   }
-  ++job_->counters.merged;
+  ++context_->counters.merged;
   GatherMemstores(known);
   return Accept(/*single_source=*/false, decided);
 }
@@ -431,10 +432,10 @@ void CandidateIterator::Gather(const MemRow* row) {
 
 }  // namespace
 
-std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
+std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows) {
-  return std::make_unique<CandidateIterator>(job, cluster, std::move(files),
+  return std::make_unique<CandidateIterator>(context, cluster, std::move(files),
                                              std::move(memstore_rows));
 }
 

@@ -42,7 +42,7 @@ Result<bool> ConcatenatingIterator::NextBatch(size_t rows_max, format::RowBatch*
 // Opens the iterator after the current one; false when there is none.
 Result<bool> ConcatenatingIterator::OpenNext() {
   iterator_.reset();
-  RETURN_IF_ERROR(job_->cancellation.Check());
+  RETURN_IF_ERROR(context_->cancellation.Check());
   if (part_ != nullptr && part_->high < parts_end_) {
     ASSIGN_OR_RETURN(iterator_, OpenNextPart());
     return true;
@@ -56,17 +56,17 @@ Result<bool> ConcatenatingIterator::OpenNext() {
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
   part_.reset();
-  if (access_ != nullptr && job_->may_end_early && cluster.has_one_file()) {
+  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file()) {
     part_ = std::make_unique<FileSource>(cluster.files[0]);
     parts_end_ = std::exchange(part_->high, part_->low);
     part_rows_ = kFirstPartRows;
     return OpenNextPart();
   }
-  if (access_ != nullptr) return OpenAccessPath(job_, cluster, *access_);
+  if (access_ != nullptr) return OpenAccessPath(context_, cluster, *access_);
   if (cluster.has_one_file() && !reverse_) {
-    return NewFileIterator(job_, cluster.files[0], std::nullopt);
+    return NewFileIterator(context_, cluster.files[0], std::nullopt);
   }
-  return NewMergingIterator(job_, cluster, reverse_);
+  return NewMergingIterator(context_, cluster, reverse_);
 }
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
@@ -74,20 +74,21 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
   ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(*part_, *access_));
-  return NewFileIterator(job_, *part_, std::move(candidates));
+  return NewFileIterator(context_, *part_, std::move(candidates));
 }
 
-Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster& cluster,
+Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
                                                     const AccessPath& access) {
   std::vector<FileCandidates> files;
   for (const FileSource& source : cluster.files) {
-    RETURN_IF_ERROR(job->cancellation.Check());
+    RETURN_IF_ERROR(context->cancellation.Check());
     ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
     files.push_back(std::move(candidates));
   }
-  if (cluster.has_one_file()) return NewFileIterator(job, cluster.files[0], std::move(files[0]));
-  return NewCandidateIterator(job, cluster, std::move(files),
-                              MemstoreCandidates(cluster, access, job->view.point));
+  if (cluster.has_one_file())
+    return NewFileIterator(context, cluster.files[0], std::move(files[0]));
+  return NewCandidateIterator(context, cluster, std::move(files),
+                              MemstoreCandidates(cluster, access, context->view.point));
 }
 
 Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {

@@ -12,16 +12,16 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: job, clusters and access outlive it.
+/// Threads: one at a time. Lifetime: context, clusters and access outlive it.
 class ConcatenatingIterator {
  public:
   /// All rows of the clusters, or those that `access` (if not null) leads to. `reverse` requires
   /// that `access` is null.
-  ConcatenatingIterator(ReadJob* job, std::span<const Cluster> clusters, const AccessPath* access,
-                        bool reverse = false)
-      : job_(job), clusters_(clusters), access_(access), reverse_(reverse) {}
+  ConcatenatingIterator(ReadContext* context, std::span<const Cluster> clusters,
+                        const AccessPath* access, bool reverse = false)
+      : context_(context), clusters_(clusters), access_(access), reverse_(reverse) {}
 
-  /// Moves to the next row that satisfies the job's predicate; false at the end. Errors:
+  /// Moves to the next row that satisfies the context's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
   /// As of RowIterator.
@@ -39,7 +39,7 @@ class ConcatenatingIterator {
   Result<std::unique_ptr<RowIterator>> Open(const Cluster& cluster);
   Result<std::unique_ptr<RowIterator>> OpenNextPart();
 
-  ReadJob* job_;
+  ReadContext* context_;
   std::span<const Cluster> clusters_;
   const AccessPath* access_;
   bool reverse_;
@@ -69,7 +69,7 @@ class LimitIterator final : public RowSource {
 };
 
 /// An iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError, kCancelled.
-Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadJob* job, const Cluster& cluster,
+Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
                                                     const AccessPath& access);
 
 }  // namespace tandem::engine

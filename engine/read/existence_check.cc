@@ -7,8 +7,8 @@
 namespace tandem::engine {
 
 Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& locations) {
-  for (const format::FamilyRecord& family : job_->shape.table->families) {
-    if (job_->shape.DecodesFamily(family.id)) continue;
+  for (const format::FamilyRecord& family : context_->schema.table->families) {
+    if (context_->schema.DecodesFamily(family.id)) continue;
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }
@@ -16,7 +16,7 @@ Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& locations) {
 }
 
 Result<bool> ExistenceCheck::Exists(const RowLocations& locations) {
-  for (const format::FamilyRecord& family : job_->shape.table->families) {
+  for (const format::FamilyRecord& family : context_->schema.table->families) {
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }
@@ -26,11 +26,12 @@ Result<bool> ExistenceCheck::Exists(const RowLocations& locations) {
 Result<bool> ExistenceCheck::ShowsCells(const RowLocations& locations, format::FamilyId family) {
   ColumnSet columns;
   columns.AddFamily(family);
-  ASSIGN_OR_RETURN(const RowColumns row, OpenColumns(job_->shape, locations, columns, blocks_));
+  ASSIGN_OR_RETURN(const RowColumns row,
+                   OpenColumns(context_->schema, locations, columns, blocks_));
   while (true) {
     ASSIGN_OR_RETURN(const bool more, row.stream->Next());
     if (!more) return false;
-    AssignVisible(*row.stream, job_->shape, &cells_, &visible_);
+    AssignVisible(*row.stream, context_->schema, &cells_, &visible_);
     if (!visible_.empty()) return true;
   }
 }

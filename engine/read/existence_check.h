@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "engine/read/row_locations.h"
-#include "engine/source/read_job.h"
+#include "engine/source/read_context.h"
 
 namespace tandem::engine {
 
 /// Threads: one at a time.
 class ExistenceCheck {
  public:
-  ExistenceCheck(ReadJob* job, BlockMemo* blocks) : job_(job), blocks_(blocks) {}
+  ExistenceCheck(ReadContext* context, BlockMemo* blocks) : context_(context), blocks_(blocks) {}
 
   /// Whether the row has a visible cell in a family that is not decoded. Errors: kCorruption,
   /// kIoError.
@@ -23,7 +23,7 @@ class ExistenceCheck {
  private:
   Result<bool> ShowsCells(const RowLocations& locations, format::FamilyId family);
 
-  ReadJob* job_;
+  ReadContext* context_;
   BlockMemo* blocks_;
   std::vector<format::Cell> cells_, visible_;
 };

@@ -11,12 +11,13 @@ namespace {
 
 class FileIterator final : public RowIterator {
  public:
-  FileIterator(ReadJob* job, const FileSource& source, std::optional<FileCandidates> candidates)
-      : RowIterator(job),
+  FileIterator(ReadContext* context, const FileSource& source,
+               std::optional<FileCandidates> candidates)
+      : RowIterator(context),
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
-        walk_(job, source, candidates_.decided),
-        returns_plain_(ReturnsPlain(*job, candidates_.decided)) {
+        walk_(context, source, candidates_.decided),
+        returns_plain_(ReturnsPlain(*context, candidates_.decided)) {
     locations_.files.push_back({source.file, 0});
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
@@ -47,7 +48,7 @@ class FileIterator final : public RowIterator {
     RETURN_IF_ERROR(walk_.Append(single_source, &row_));
     RETURN_IF_ERROR(walk_.Key(&key_));
     locations_.files[0].ordinal = walk_.ordinal();
-    job_->counters.merged += !single_source;
+    context_->counters.merged += !single_source;
     return Accept(single_source, candidates_.decided);
   }
 
@@ -60,9 +61,9 @@ class FileIterator final : public RowIterator {
 
 }  // namespace
 
-std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& source,
+std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSource& source,
                                              std::optional<FileCandidates> candidates) {
-  return std::make_unique<FileIterator>(job, source, std::move(candidates));
+  return std::make_unique<FileIterator>(context, source, std::move(candidates));
 }
 
 }  // namespace tandem::engine

@@ -15,13 +15,13 @@ namespace {
 
 class MergingIterator final : public RowIterator {
  public:
-  MergingIterator(ReadJob* job, const Cluster& cluster, bool reverse)
-      : RowIterator(job),
+  MergingIterator(ReadContext* context, const Cluster& cluster, bool reverse)
+      : RowIterator(context),
         reverse_(reverse),
-        returns_plain_(ReturnsPlain(*job, /*decided=*/false)),
+        returns_plain_(ReturnsPlain(*context, /*decided=*/false)),
         heap_(ComesAfter{reverse}) {
     for (const FileSource& source : cluster.files) {
-      scans_.push_back(NewFileScan(job, source, reverse));
+      scans_.push_back(NewFileScan(context, source, reverse));
       waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
     }
     // The next one to begin is the last.
@@ -84,7 +84,7 @@ class MergingIterator final : public RowIterator {
   bool Take(format::RowBatch* batch) override {
     top_is_taken_ = returns_plain_ && IsAlone() && heap_.top()->MayBeSingleSource() &&
                     heap_.top()->AddPlain(batch);
-    job_->counters.single_source_by_key += top_is_taken_;
+    context_->counters.single_source_by_key += top_is_taken_;
     return top_is_taken_;
   }
 
@@ -93,7 +93,7 @@ class MergingIterator final : public RowIterator {
     locations_.Clear();
     key_.assign(heap_.top()->key());
     const bool single_source = IsAlone() && heap_.top()->MayBeSingleSource();
-    ++(single_source ? job_->counters.single_source_by_key : job_->counters.merged);
+    ++(single_source ? context_->counters.single_source_by_key : context_->counters.merged);
     do {
       SourceScan* scan = heap_.top();
       RETURN_IF_ERROR(scan->Append(single_source, &row_));
@@ -122,9 +122,9 @@ class MergingIterator final : public RowIterator {
 
 }  // namespace
 
-std::unique_ptr<RowIterator> NewMergingIterator(ReadJob* job, const Cluster& cluster,
+std::unique_ptr<RowIterator> NewMergingIterator(ReadContext* context, const Cluster& cluster,
                                                 bool reverse) {
-  return std::make_unique<MergingIterator>(job, cluster, reverse);
+  return std::make_unique<MergingIterator>(context, cluster, reverse);
 }
 
 }  // namespace tandem::engine

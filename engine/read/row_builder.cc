@@ -16,10 +16,10 @@ constexpr size_t kTreeCellsMax = 4096;
 
 }  // namespace
 
-RowBuilder::RowBuilder(const ReadShape& shape, ReadCounters* counters)
-    : shape_(shape),
+RowBuilder::RowBuilder(const ReadSchema& schema, ReadCounters* counters)
+    : schema_(schema),
       counters_(counters),
-      decodes_all_families_(shape.merged.families().size() == shape.table->families.size()) {}
+      decodes_all_families_(schema.merged.families().size() == schema.table->families.size()) {}
 
 void RowBuilder::Reserve() {
   gathered_.reserve(kUsualCells);
@@ -30,13 +30,13 @@ void RowBuilder::Append(const MemRow* row) {
   const auto first = static_cast<ptrdiff_t>(gathered_.size());
   uint64_t looked_at = 0;
   const RowTreeView tree =
-      Memstore::RecentCells(row, shape_.point.sequence, &gathered_, &looked_at);
+      Memstore::RecentCells(row, schema_.point.sequence, &gathered_, &looked_at);
   if (tree.root != nullptr) trees_.Add(tree);
   if (counters_ != nullptr) counters_->memstore_cells += looked_at;
   if (!decodes_all_families_) {
     const auto unwanted = std::remove_if(
         gathered_.begin() + first, gathered_.end(),
-        [this](const format::Cell& cell) { return !shape_.DecodesFamily(cell.family); });
+        [this](const format::Cell& cell) { return !schema_.DecodesFamily(cell.family); });
     gathered_.erase(unwanted, gathered_.end());
   }
   // Sorted like the cells of files, so that Merge merges sorted parts.
@@ -51,9 +51,9 @@ void RowBuilder::BeginAfterPartial() {
 
 Status RowBuilder::AppendWide(const format::DataSection& data, const format::RowBlockRef& rows) {
   is_partial_ = true;
-  const ColumnSet::Family* returned = shape_.returned.Find(data.family());
+  const ColumnSet::Family* returned = schema_.returned.Find(data.family());
   is_large_ |= returned != nullptr && returned->all;
-  const ColumnSet::Family* named = shape_.named.Find(data.family());
+  const ColumnSet::Family* named = schema_.named.Find(data.family());
   if (named == nullptr) return {};
   return format::AppendWideColumns(data.blocks(), rows, named->qualifiers, &gathered_, &pins_);
 }
@@ -62,19 +62,19 @@ void RowBuilder::Merge() {
   if (!trees_.empty()) MergeTrees();
   Sort();
   merged_.clear();
-  format::VisibleCells(gathered_, shape_.table->families, shape_.point, &merged_);
+  format::VisibleCells(gathered_, schema_.table->families, schema_.point, &merged_);
   visible_ = merged_;
   is_single_source_ = false;
 }
 
 void RowBuilder::MergeTrees() {
   trees_.RemoveHidden(&gathered_);
-  for (const ColumnSet::Family& family : shape_.merged.families()) {
+  for (const ColumnSet::Family& family : schema_.merged.families()) {
     if (GatherFromTrees(family, kTreeCellsMax)) continue;
     is_partial_ = true;
-    const ColumnSet::Family* returned = shape_.returned.Find(family.id);
+    const ColumnSet::Family* returned = schema_.returned.Find(family.id);
     is_large_ |= returned != nullptr && returned->all;
-    const ColumnSet::Family* named = shape_.named.Find(family.id);
+    const ColumnSet::Family* named = schema_.named.Find(family.id);
     if (named != nullptr) GatherFromTrees(*named, SIZE_MAX);
   }
   if (counters_ != nullptr) counters_->memstore_cells += trees_.looked_at();
@@ -83,7 +83,7 @@ void RowBuilder::MergeTrees() {
 // Returns false and gathers nothing if the columns are a whole family that shows more than
 // `cells_max` cells.
 bool RowBuilder::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
-  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  const VersionsWanted wanted{schema_.table.get(), schema_.point, schema_.versions};
   const size_t before = gathered_.size();
   for (size_t tree = 0; tree < trees_.count(); ++tree) {
     TreeColumns source(&trees_, tree, wanted, &columns);
@@ -134,12 +134,12 @@ void RowBuilder::ForEachReturned(Use&& use) {
       is_returned = IsReturned(cell);
     }
     previous = &cell;
-    if (is_returned && versions <= shape_.versions) use(cell);
+    if (is_returned && versions <= schema_.versions) use(cell);
   }
 }
 
 void RowBuilder::FindFamily(format::FamilyId id) {
-  for (const format::FamilyRecord& record : shape_.table->families) {
+  for (const format::FamilyRecord& record : schema_.table->families) {
     if (record.id == id) family_ = &record;
   }
 }
@@ -154,7 +154,7 @@ inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
 RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
   has_overflow_values_ = false;
-  if (is_single_source_ && shape_.returns_all) {  // The common case: no cell is tested.
+  if (is_single_source_ && schema_.returns_all) {  // The common case: no cell is tested.
     returned_.resize(visible_.size());
     for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
   } else {
@@ -171,9 +171,9 @@ std::vector<format::Cell> RowBuilder::ReturnedCells() {
 }
 
 bool RowBuilder::IsReturned(const format::Cell& cell) {
-  if (shape_.returns_all) return true;
+  if (schema_.returns_all) return true;
   if (returned_columns_ == nullptr || returned_columns_->id != cell.family) {
-    returned_columns_ = shape_.returned.Find(cell.family);
+    returned_columns_ = schema_.returned.Find(cell.family);
   }
   return returned_columns_ != nullptr && returned_columns_->Contains(cell.qualifier);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/source/read_counters.h"
-#include "engine/source/read_shape.h"
+#include "engine/source/read_schema.h"
 #include "engine/source/row_trees.h"
 #include "format/cell/cell.h"
 #include "format/cell/projection.h"
@@ -20,12 +20,12 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: the shape outlives it and does not change any more; views last
-/// until the next Begin.
+/// Threads: one at a time. Lifetime: the schema outlives it and does not change any more; views
+/// last until the next Begin.
 class RowBuilder {
  public:
   /// `counters`, when not null, counts what memstores cost.
-  explicit RowBuilder(const ReadShape& shape, ReadCounters* counters = nullptr);
+  explicit RowBuilder(const ReadSchema& schema, ReadCounters* counters = nullptr);
 
   /// Starts the next row.
   void Begin() {
@@ -85,7 +85,7 @@ class RowBuilder {
   void FindFamily(format::FamilyId id);
   Cell ToReturned(const format::Cell& cell);
 
-  const ReadShape& shape_;
+  const ReadSchema& schema_;
   ReadCounters* counters_;
   const bool decodes_all_families_;
   std::vector<format::Cell> gathered_, sorted_, merged_;

@@ -17,7 +17,7 @@ Result<bool> RowIterator::Next() {
 
 Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   RETURN_IF_ERROR(failure_);
-  RETURN_IF_ERROR(job_->cancellation.Check());
+  RETURN_IF_ERROR(context_->cancellation.Check());
   while (batch->size() < rows_max && !batch->is_full()) {
     const Result<bool> found = Find();
     failure_ = found.status();
@@ -34,7 +34,7 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
 }
 
 Result<bool> RowIterator::Accept(bool single_source, bool decided) {
-  RETURN_IF_ERROR(job_->cancellation.Check());
+  RETURN_IF_ERROR(context_->cancellation.Check());
   first_piece_.reset();
   if (single_source) {
     row_.KeepAll();
@@ -43,11 +43,11 @@ Result<bool> RowIterator::Accept(bool single_source, bool decided) {
     ASSIGN_OR_RETURN(const bool exists, Exists());
     if (!exists) return false;
   }
-  if (job_->predicate.has_value() && !(single_source && decided)) {
-    ASSIGN_OR_RETURN(const bool matches, job_->predicate->Matches(key_, row_.visible()));
+  if (context_->predicate.has_value() && !(single_source && decided)) {
+    ASSIGN_OR_RETURN(const bool matches, context_->predicate->Matches(key_, row_.visible()));
     if (!matches) return false;
   }
-  if (!job_->shape.needs_cells) return true;
+  if (!context_->schema.needs_cells) return true;
   return ReturnsCells();
 }
 
@@ -55,7 +55,7 @@ Result<bool> RowIterator::Accept(bool single_source, bool decided) {
 // cells are checked: the predicate or the result needs one of them anyway. (A single-source row has
 // a Put.)
 Result<bool> RowIterator::Exists() {
-  if (!job_->shape.every_row) return row_.is_partial() || !row_.visible().empty();
+  if (!context_->schema.every_row) return row_.is_partial() || !row_.visible().empty();
   if (row_.is_partial()) return existence_.Exists(locations_);
   if (!row_.visible().empty()) return true;
   return existence_.ExistsElsewhere(locations_);
@@ -69,7 +69,7 @@ Result<bool> RowIterator::ReturnsCells() {
 
 Status RowIterator::OpenPieces() {
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
-                   OpenReturned(job_->shape, locations_, &blocks_));
+                   OpenReturned(context_->schema, locations_, &blocks_));
   pieces_.Begin(key_, std::move(cells));
   ASSIGN_OR_RETURN(first_piece_, pieces_.Next());
   return {};

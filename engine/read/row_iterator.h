@@ -13,7 +13,7 @@
 #include "engine/read/row_locations.h"
 #include "engine/read/row_pieces.h"
 #include "engine/source/candidates.h"
-#include "engine/source/read_job.h"
+#include "engine/source/read_context.h"
 #include "engine/source/sources.h"
 #include "format/row/row_batch.h"
 
@@ -26,9 +26,9 @@ class RowIterator {
   RowIterator(const RowIterator&) = delete;
   RowIterator& operator=(const RowIterator&) = delete;
 
-  /// Moves to the next row that exists and satisfies the job's predicate; false at the end. Errors:
-  /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled. Lifetime: key() and visible()
-  /// until the next call.
+  /// Moves to the next row that exists and satisfies the context's predicate; false at the end.
+  /// Errors: kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled. Lifetime: key() and
+  /// visible() until the next call.
   Result<bool> Next();
   std::string_view key() const { return key_; }
   /// Visible cells of the columns that decide, and of others.
@@ -47,12 +47,12 @@ class RowIterator {
   Result<RowView> NextPiece() { return pieces_.Next(); }
 
  protected:
-  explicit RowIterator(ReadJob* job)
-      : job_(job),
-        row_(job->shape, &job->counters),
-        blocks_(&job->counters),
-        existence_(job, &blocks_),
-        pieces_(job->shape) {}
+  explicit RowIterator(ReadContext* context)
+      : context_(context),
+        row_(context->schema, &context->counters),
+        blocks_(&context->counters),
+        existence_(context, &blocks_),
+        pieces_(context->schema) {}
 
   /// Finds the next row that is neither taken nor read; false at the end. Changes nothing if it is
   /// found already. Errors: kCorruption, kIoError, kCancelled.
@@ -65,14 +65,14 @@ class RowIterator {
 
   /// Whether single-source, plain rows may be returned as they are decoded. `decided`: they are
   /// known to match.
-  static bool ReturnsPlain(const ReadJob& job, bool decided) {
-    return (decided || !job.predicate.has_value()) && job.shape.ReturnsAllDecoded(decided);
+  static bool ReturnsPlain(const ReadContext& context, bool decided) {
+    return (decided || !context.predicate.has_value()) && context.schema.ReturnsAllDecoded(decided);
   }
   /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: if the
   /// row is single-source, it satisfies the predicate.
   Result<bool> Accept(bool single_source, bool decided);
 
-  ReadJob* job_;
+  ReadContext* context_;
   RowBuilder row_;
   RowLocations locations_;
   std::string key_;
@@ -90,16 +90,17 @@ class RowIterator {
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.
-std::unique_ptr<RowIterator> NewFileIterator(ReadJob* job, const FileSource& source,
+std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSource& source,
                                              std::optional<FileCandidates> candidates);
 
 /// Reads the candidates of a cluster of several sources: `files` has one entry for each of
 /// cluster.files; `memstore_rows` are in any order, perhaps repeated.
-std::unique_ptr<RowIterator> NewCandidateIterator(ReadJob* job, const Cluster& cluster,
+std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows);
 
 /// Reads all rows of a cluster, in either direction.
-std::unique_ptr<RowIterator> NewMergingIterator(ReadJob* job, const Cluster& cluster, bool reverse);
+std::unique_ptr<RowIterator> NewMergingIterator(ReadContext* context, const Cluster& cluster,
+                                                bool reverse);
 
 }  // namespace tandem::engine

@@ -134,8 +134,8 @@ namespace {
 // Gathers the sources of a stream.
 class ColumnSources {
  public:
-  ColumnSources(const ReadShape& shape, const ColumnSet& columns)
-      : shape_(shape), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
+  ColumnSources(const ReadSchema& schema, const ColumnSet& columns)
+      : schema_(schema), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
 
   // Adds all memstores. Requires: no part of a file has been added.
   void AddMemstores(std::span<const MemRow* const> rows);
@@ -145,7 +145,7 @@ class ColumnSources {
  private:
   Status Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins);
 
-  const ReadShape& shape_;
+  const ReadSchema& schema_;
   const ColumnSet& columns_;
   const std::shared_ptr<RowTrees> trees_;
   std::vector<std::unique_ptr<format::CellStream>> sources_;
@@ -156,7 +156,8 @@ void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
   std::vector<format::Cell> recent;
   uint64_t looked_at = 0;
   for (const MemRow* row : rows) {
-    const RowTreeView tree = Memstore::RecentCells(row, shape_.point.sequence, &recent, &looked_at);
+    const RowTreeView tree =
+        Memstore::RecentCells(row, schema_.point.sequence, &recent, &looked_at);
     if (tree.root != nullptr) trees_->Add(tree);
   }
   KeepColumns(columns_, &recent);
@@ -164,7 +165,7 @@ void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
   format::SortCells(recent);
   for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
   sources_.push_back(format::NewCellStream(std::move(recent), nullptr));
-  const VersionsWanted wanted{shape_.table.get(), shape_.point, shape_.versions};
+  const VersionsWanted wanted{schema_.table.get(), schema_.point, schema_.versions};
   for (size_t tree = 0; tree < trees_->count(); ++tree) {
     sources_.push_back(NewTreeStream(trees_, tree, wanted, columns_));
   }
@@ -200,9 +201,9 @@ RowColumns ColumnSources::Open() {
 
 }  // namespace
 
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& locations,
+Result<RowColumns> OpenColumns(const ReadSchema& schema, const RowLocations& locations,
                                const ColumnSet& columns, BlockMemo* blocks) {
-  ColumnSources sources(shape, columns);
+  ColumnSources sources(schema, columns);
   sources.AddMemstores(locations.memstores);
   ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, columns, blocks));
   for (const RowPart& part : parts) RETURN_IF_ERROR(sources.Add(part));

@@ -11,7 +11,7 @@
 #include "engine/predicate/column_set.h"
 #include "engine/region/view.h"
 #include "engine/source/read_counters.h"
-#include "engine/source/read_shape.h"
+#include "engine/source/read_schema.h"
 #include "engine/source/row_trees.h"
 #include "format/cell/cell.h"
 #include "format/cell/cell_stream.h"
@@ -101,10 +101,10 @@ struct RowColumns {
   /// cells of the trees.
   uint64_t StoredBytes() const { return bytes_elsewhere + trees->CountBytes(); }
 };
-/// The cells of the row in `columns` that decide what it shows as `shape` reads it, merged over all
-/// sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: shape and columns outlive
-/// the result.
-Result<RowColumns> OpenColumns(const ReadShape& shape, const RowLocations& locations,
+/// The cells of the row in `columns` that decide what it shows as `schema` reads it, merged over
+/// all sources, in bounded memory. Errors: kCorruption, kIoError. Lifetime: schema and columns
+/// outlive the result.
+Result<RowColumns> OpenColumns(const ReadSchema& schema, const RowLocations& locations,
                                const ColumnSet& columns, BlockMemo* blocks);
 
 /// Bytes of qualifiers and values, overflow values too. Errors: kCorruption.

@@ -29,14 +29,15 @@ class ReturnedList final : public ReturnedCells {
 
 class ReturnedStream final : public ReturnedCells {
  public:
-  ReturnedStream(const ReadShape& shape, RowColumns row) : shape_(shape), row_(std::move(row)) {}
+  ReturnedStream(const ReadSchema& schema, RowColumns row)
+      : schema_(schema), row_(std::move(row)) {}
 
   Result<const format::Cell*> Next() override {
     while (at_ == visible_.size()) {
       ASSIGN_OR_RETURN(const bool more, row_.stream->Next());
       if (!more) return static_cast<const format::Cell*>(nullptr);
-      AssignVisible(*row_.stream, shape_, &scratch_, &visible_);
-      if (visible_.size() > shape_.versions) visible_.resize(shape_.versions);
+      AssignVisible(*row_.stream, schema_, &scratch_, &visible_);
+      if (visible_.size() > schema_.versions) visible_.resize(schema_.versions);
       at_ = 0;
     }
     return &visible_[at_++];
@@ -44,7 +45,7 @@ class ReturnedStream final : public ReturnedCells {
   Result<uint64_t> StoredBytes() const override { return row_.StoredBytes(); }
 
  private:
-  const ReadShape& shape_;
+  const ReadSchema& schema_;
   RowColumns row_;
   std::vector<format::Cell> scratch_, visible_;
   size_t at_ = 0;  // In visible_.
@@ -56,11 +57,11 @@ std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells) 
   return std::make_unique<ReturnedList>(std::move(cells));
 }
 
-Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
+Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadSchema& schema,
                                                     const RowLocations& locations,
                                                     BlockMemo* blocks) {
-  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(shape, locations, shape.returned, blocks));
-  return std::unique_ptr<ReturnedCells>(std::make_unique<ReturnedStream>(shape, std::move(row)));
+  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(schema, locations, schema.returned, blocks));
+  return std::unique_ptr<ReturnedCells>(std::make_unique<ReturnedStream>(schema, std::move(row)));
 }
 
 void RowPieces::Begin(std::string_view key, std::unique_ptr<ReturnedCells> cells) {
@@ -80,11 +81,11 @@ Result<RowView> RowPieces::Next() {
       if (pending_ == nullptr) return RowView(key_, cells_);
     }
     ASSIGN_OR_RETURN(const uint64_t more, BytesOf({pending_, 1}));
-    if (shape_.pieces && !cells_.empty() && bytes + more > kRowPieceBytes) {
+    if (schema_.pieces && !cells_.empty() && bytes + more > kRowPieceBytes) {
       return RowView(key_, cells_, /*continues=*/true);
     }
     bytes += more;
-    if (!shape_.pieces && bytes > kWholeRowBytesMax) return TooLarge();
+    if (!schema_.pieces && bytes > kWholeRowBytesMax) return TooLarge();
     RETURN_IF_ERROR(Take(*std::exchange(pending_, nullptr)));
   }
 }
@@ -97,7 +98,7 @@ Status RowPieces::Take(const format::Cell& cell) {
   } else {
     value = bytes_->Copy(cell.value);
   }
-  const std::string_view family = shape_.FamilyName(cell.family);
+  const std::string_view family = schema_.FamilyName(cell.family);
   const bool same_column = !cells_.empty() && cells_.back().family == family &&
                            cells_.back().qualifier == cell.qualifier;
   const std::string_view qualifier =

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "engine/read/row_locations.h"
-#include "engine/source/read_shape.h"
+#include "engine/source/read_schema.h"
 #include "format/cell/cell.h"
 #include "tandem/row.h"
 
@@ -31,16 +31,16 @@ class ReturnedCells {
 
 /// Cells that are already chosen. Lifetime: what they point to outlives the result.
 std::unique_ptr<ReturnedCells> NewReturnedList(std::vector<format::Cell> cells);
-/// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the shape outlives the
+/// The row over all its sources. Errors: kCorruption, kIoError. Lifetime: the schema outlives the
 /// result.
-Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadShape& shape,
+Result<std::unique_ptr<ReturnedCells>> OpenReturned(const ReadSchema& schema,
                                                     const RowLocations& locations,
                                                     BlockMemo* blocks);
 
-/// Threads: one at a time. Lifetime: the shape outlives it.
+/// Threads: one at a time. Lifetime: the schema outlives it.
 class RowPieces {
  public:
-  explicit RowPieces(const ReadShape& shape) : shape_(shape) {}
+  explicit RowPieces(const ReadSchema& schema) : schema_(schema) {}
 
   /// Begins a row. Lifetime: `key` outlives the views of the row.
   void Begin(std::string_view key, std::unique_ptr<ReturnedCells> cells);
@@ -54,7 +54,7 @@ class RowPieces {
   Status Take(const format::Cell& cell);
   Status TooLarge() const;
 
-  const ReadShape& shape_;
+  const ReadSchema& schema_;
   std::string_view key_;
   std::unique_ptr<ReturnedCells> source_;
   const format::Cell* pending_ = nullptr;   // Taken from the source, not in a view yet.

@@ -19,17 +19,19 @@ std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
 
 }  // namespace
 
-FamilyColumns::FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided)
-    : single_source(ProjectionOf(decided ? shape.matched : shape.single_source, data)),
-      merged(ProjectionOf(shape.merged, data)) {}
+FamilyColumns::FamilyColumns(const ReadSchema& schema, const format::DataSection& data,
+                             bool decided)
+    : single_source(ProjectionOf(decided ? schema.matched : schema.single_source, data)),
+      merged(ProjectionOf(schema.merged, data)) {}
 
-RowWalk::Lane::Lane(ReadJob* read_job, const format::DataSection& section,
+RowWalk::Lane::Lane(ReadContext* read_context, const format::DataSection& section,
                     FamilyColumns family_columns)
-    : job(read_job),
+    : context(read_context),
       data(&section),
       columns(std::move(family_columns)),
-      family(read_job->shape.FamilyName(section.family())),
-      walk(section, &job->queue, {.admit = job->fills_cache, .cautious = job->may_end_early}) {}
+      family(read_context->schema.FamilyName(section.family())),
+      walk(section, &context->queue,
+           {.admit = context->fills_cache, .cautious = context->may_end_early}) {}
 
 Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
   WalkedBlock walked;
@@ -42,25 +44,26 @@ Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
       if (!more) return data->blocks().Corrupt(0, "rows end before their count");
     }
     rows = std::move(walked.rows);
-    job->counters.CountBlock(*data, walked.block);
+    context->counters.CountBlock(*data, walked.block);
   } while (!Holds(position));
   return {};
 }
 
 Result<format::RowBlockRef> RowWalk::Lane::ReadBackward(uint32_t block) const {
-  if (job->fills_cache) return data->ReadRows(block);
+  if (context->fills_cache) return data->ReadRows(block);
   format::RowBlockRef cached = data->CachedRows(block);
   if (cached != nullptr) return cached;
   return data->ReadRowsUncached(block);
 }
 
-RowWalk::RowWalk(ReadJob* job, const FileSource& source, bool decided)
-    : job_(job), source_(source), visits_every_row_(decided || job->shape.every_row) {
+RowWalk::RowWalk(ReadContext* context, const FileSource& source, bool decided)
+    : context_(context), source_(source), visits_every_row_(decided || context->schema.every_row) {
   for (const format::DataSection* data : source.families) {
-    lanes_.push_back(std::make_unique<Lane>(job, *data, FamilyColumns(job->shape, *data, decided)));
+    lanes_.push_back(
+        std::make_unique<Lane>(context, *data, FamilyColumns(context->schema, *data, decided)));
   }
   if (lanes_.empty() && visits_every_row_) {
-    carrier_ = std::make_unique<Lane>(job, *source.carrier, FamilyColumns());
+    carrier_ = std::make_unique<Lane>(context, *source.carrier, FamilyColumns());
     only_ = carrier_.get();
   } else if (lanes_.size() == 1 && lanes_[0]->data->is_full() && lanes_[0]->columns.single_source) {
     only_ = lanes_[0].get();
@@ -114,7 +117,7 @@ Result<bool> RowWalk::NextOfMany() {
       if (!visits_every_row_) continue;
       RETURN_IF_ERROR(MoveCarrier());
     }
-    ++job_->counters.rows;
+    ++context_->counters.rows;
     return true;
   }
   return false;
@@ -133,7 +136,7 @@ Status RowWalk::MoveLanes() {
 
 Status RowWalk::MoveCarrier() {
   if (carrier_ == nullptr) {
-    carrier_ = std::make_unique<Lane>(job_, *source_.carrier, FamilyColumns());
+    carrier_ = std::make_unique<Lane>(context_, *source_.carrier, FamilyColumns());
   }
   if (!reverse_ && at_ > carried_until_) GatherCarried();
   key_lane_ = carrier_.get();
@@ -160,7 +163,7 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
     const Lane& lane = *lanes_[i];
     if (&lane == only_ || lane.is_here) is_plain = lane.AppendPlain(batch);
   }
-  return batch->End(is_plain, job_->shape.needs_cells);
+  return batch->End(is_plain, context_->schema.needs_cells);
 }
 
 bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {

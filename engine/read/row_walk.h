@@ -20,7 +20,7 @@
 #include "base/status_macros.h"
 #include "engine/read/row_builder.h"
 #include "engine/source/block_walk.h"
-#include "engine/source/read_job.h"
+#include "engine/source/read_context.h"
 #include "engine/source/sources.h"
 #include "format/cell/projection.h"
 #include "format/row/row_batch.h"
@@ -33,18 +33,18 @@ struct FamilyColumns {
 
   FamilyColumns() = default;
   /// `decided`: a single-source row is known to match.
-  FamilyColumns(const ReadShape& shape, const format::DataSection& data, bool decided);
+  FamilyColumns(const ReadSchema& schema, const format::DataSection& data, bool decided);
   const format::Projection* Of(bool is_single_source) const {
     const std::optional<format::Projection>& columns = is_single_source ? single_source : merged;
     return columns.has_value() ? &*columns : nullptr;
   }
 };
 
-/// Threads: one at a time. Lifetime: job, source and ordinals outlive it.
+/// Threads: one at a time. Lifetime: context, source and ordinals outlive it.
 class RowWalk {
  public:
   /// `decided`: single-source rows are known to match.
-  RowWalk(ReadJob* job, const FileSource& source, bool decided = false);
+  RowWalk(ReadContext* context, const FileSource& source, bool decided = false);
 
   /// Walks over these rows, sorted and unique.
   void Start(std::span<const uint32_t> ordinals);
@@ -57,7 +57,7 @@ class RowWalk {
     if (only_ == nullptr) return NextOfMany();
     if (at_ == count_) return false;
     ordinal_ = OrdinalAt(at_++);
-    ++job_->counters.rows;
+    ++context_->counters.rows;
     RETURN_IF_ERROR(only_->MoveTo(ordinal_, reverse_));
     return true;
   }
@@ -75,7 +75,7 @@ class RowWalk {
  private:
   /// The blocks of one family, one after the other.
   struct Lane {
-    Lane(ReadJob* job, const format::DataSection& section, FamilyColumns family_columns);
+    Lane(ReadContext* context, const format::DataSection& section, FamilyColumns family_columns);
 
     bool Holds(uint32_t position) const {
       return rows != nullptr && position - rows->first() < rows->row_count();
@@ -92,7 +92,7 @@ class RowWalk {
     /// Appends the cells of the current row.
     Status Append(bool single_source, RowBuilder* row) const;
 
-    ReadJob* job;
+    ReadContext* context;
     const format::DataSection* data;
     FamilyColumns columns;
     std::string_view family;  // Its name.
@@ -117,7 +117,7 @@ class RowWalk {
   /// Starts the carrier's walk over the next rows that no lane has.
   void GatherCarried();
 
-  ReadJob* job_;
+  ReadContext* context_;
   const FileSource& source_;
   const bool visits_every_row_;
   std::vector<std::unique_ptr<Lane>> lanes_;  // By family.

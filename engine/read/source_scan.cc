@@ -12,8 +12,8 @@ namespace {
 
 class FileScan final : public SourceScan {
  public:
-  FileScan(ReadJob* job, const FileSource& source, bool reverse)
-      : source_(source), walk_(job, source) {
+  FileScan(ReadContext* context, const FileSource& source, bool reverse)
+      : source_(source), walk_(context, source) {
     walk_.StartAll(reverse);
   }
 
@@ -94,8 +94,9 @@ class MemstoreScan final : public SourceScan {
 
 }  // namespace
 
-std::unique_ptr<SourceScan> NewFileScan(ReadJob* job, const FileSource& source, bool reverse) {
-  return std::make_unique<FileScan>(job, source, reverse);
+std::unique_ptr<SourceScan> NewFileScan(ReadContext* context, const FileSource& source,
+                                        bool reverse) {
+  return std::make_unique<FileScan>(context, source, reverse);
 }
 
 std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,

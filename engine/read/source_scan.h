@@ -34,8 +34,9 @@ class SourceScan {
   std::string_view key_;
 };
 
-/// Lifetime: job and source outlive the scan.
-std::unique_ptr<SourceScan> NewFileScan(ReadJob* job, const FileSource& source, bool reverse);
+/// Lifetime: context and source outlive the scan.
+std::unique_ptr<SourceScan> NewFileScan(ReadContext* context, const FileSource& source,
+                                        bool reverse);
 std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,
                                             bool reverse);
 

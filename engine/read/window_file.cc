@@ -19,32 +19,32 @@ constexpr size_t kWalkedPlain = 64 * 1024;
 // Candidates that no window needs any more are dropped when there are this many.
 constexpr size_t kForgottenTogether = 16 * 1024;
 
-size_t WalkedFirst(const ReadJob& job, const CandidateStream& candidates) {
+size_t WalkedFirst(const ReadContext& context, const CandidateStream& candidates) {
   if (candidates.is_plain()) return kWalkedPlain;
-  return job.may_end_early ? kWalkedCautious : kWalkedFirst;
+  return context.may_end_early ? kWalkedCautious : kWalkedFirst;
 }
 
 }  // namespace
 
-WindowFile::WindowFile(ReadJob* job, const FileSource& source, bool decided,
+WindowFile::WindowFile(ReadContext* context, const FileSource& source, bool decided,
                        CandidateStream candidates)
-    : job_(job),
+    : context_(context),
       source_(source),
       decided_(decided),
       candidates_(std::move(candidates)),
-      take_next_(WalkedFirst(*job, candidates_)),
-      sections_(SectionsOf(job->shape, source, decided)),
+      take_next_(WalkedFirst(*context, candidates_)),
+      sections_(SectionsOf(context->schema, source, decided)),
       lead_(LeadOf(sections_, source)),
-      walk_(*lead().data, &job->queue, {.admit = true, .cautious = job->may_end_early}) {}
+      walk_(*lead().data, &context->queue, {.admit = true, .cautious = context->may_end_early}) {}
 
 // By family. The key carrier is the last section if no family can lead.
-std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadShape& shape,
+std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadSchema& schema,
                                                         const FileSource& source, bool decided) {
   std::vector<Section> sections;
   for (const format::DataSection* data : source.families) {
     sections.push_back({.data = data,
-                        .columns = FamilyColumns(shape, *data, decided),
-                        .family = shape.FamilyName(data->family())});
+                        .columns = FamilyColumns(schema, *data, decided),
+                        .family = schema.FamilyName(data->family())});
   }
   if (LeadOf(sections, source) == sections.size()) {
     sections.push_back({.data = source.carrier, .columns = FamilyColumns()});
@@ -136,7 +136,7 @@ Status WindowFile::Complete() {
     item.pinned = at;
     if (item.memstore_row != nullptr) Memstore::PrefetchCells(item.memstore_row);
   }
-  job_->counters.rows += items_.size();
+  context_->counters.rows += items_.size();
   return {};
 }
 
@@ -175,7 +175,7 @@ void WindowFile::AddExtras() {
 Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section) {
   if (positions.empty()) return {};
   const auto before = static_cast<ptrdiff_t>(section->pinned.size());
-  BlockWalk walk(*section->data, &job_->queue);
+  BlockWalk walk(*section->data, &context_->queue);
   walk.Start(positions);
   WalkedBlock block;
   while (true) {
@@ -231,7 +231,7 @@ bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
     const Pinned& pinned = i == lead_ ? first : *section.Find(position);
     is_plain = batch->AppendCells(pinned.rows, position - pinned.first, *wanted, section.family);
   }
-  return batch->End(is_plain, job_->shape.needs_cells);
+  return batch->End(is_plain, context_->schema.needs_cells);
 }
 
 Status WindowFile::Append(const Item& item, RowBuilder* row) const {
@@ -249,7 +249,7 @@ Status WindowFile::Append(const Item& item, RowBuilder* row) const {
 void WindowFile::Pin(const WalkedBlock& block, Section* section) {
   const uint32_t first = block.rows->first();
   section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
-  job_->counters.CountBlock(*section->data, block.block);
+  context_->counters.CountBlock(*section->data, block.block);
 }
 
 // The pinned block that holds `position`; nullptr when there is none.

@@ -23,7 +23,7 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: job and source outlive it.
+/// Threads: one at a time. Lifetime: context and source outlive it.
 class WindowFile {
  public:
   /// A row of the current window.
@@ -35,7 +35,8 @@ class WindowFile {
   };
 
   /// `decided`: a single-source candidate satisfies the condition.
-  WindowFile(ReadJob* job, const FileSource& source, bool decided, CandidateStream candidates);
+  WindowFile(ReadContext* context, const FileSource& source, bool decided,
+             CandidateStream candidates);
 
   const FileSource& source() const { return source_; }
   bool decided() const { return decided_; }
@@ -92,7 +93,7 @@ class WindowFile {
     const Pinned* Find(uint32_t position) const;
   };
 
-  static std::vector<Section> SectionsOf(const ReadShape& shape, const FileSource& source,
+  static std::vector<Section> SectionsOf(const ReadSchema& schema, const FileSource& source,
                                          bool decided);
   Result<bool> TakeMore();
   void Pin(const WalkedBlock& block, Section* section);
@@ -104,7 +105,7 @@ class WindowFile {
   Section& lead() { return sections_[lead_]; }
   const Section& lead() const { return sections_[lead_]; }
 
-  ReadJob* job_;
+  ReadContext* context_;
   const FileSource& source_;
   const bool decided_;
   CandidateStream candidates_;

@@ -12,20 +12,21 @@ constexpr size_t kTogether = MemstoreVerdicts::kTogether;
 
 }  // namespace
 
-CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
-                                 FileCandidates candidates,
+CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
+                                 const FileSource& source, FileCandidates candidates,
                                  std::span<const format::HashedKey> memstore_rows)
-    : job_(job),
+    : context_(context),
       cluster_(cluster),
       source_(source),
-      memstores_(*job, cluster, source, candidates.index),
+      memstores_(*context, cluster, source, candidates.index),
       candidates_(std::move(candidates.ordinals)),
       candidates_charge_(std::move(candidates.charge)),
       memstore_rows_(memstore_rows) {}
 
-CandidateStream::CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
-                                 FileCandidates candidates, std::vector<Row> located)
-    : CandidateStream(job, cluster, source, std::move(candidates),
+CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
+                                 const FileSource& source, FileCandidates candidates,
+                                 std::vector<Row> located)
+    : CandidateStream(context, cluster, source, std::move(candidates),
                       std::span<const format::HashedKey>()) {
   located_ = std::move(located);
 }
@@ -54,7 +55,7 @@ Status CandidateStream::Sift() {
   sifted_.clear();
   at_ = 0;
   while (sifted_.empty() && candidates_at_ < candidates_.size()) {
-    RETURN_IF_ERROR(job_->cancellation.Check());
+    RETURN_IF_ERROR(context_->cancellation.Check());
     RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_)));
   }
   return {};
@@ -99,7 +100,7 @@ Status CandidateStream::Locate() {
   located_.clear();
   located_at_ = 0;
   while (located_.empty() && !memstore_rows_.empty()) {
-    RETURN_IF_ERROR(job_->cancellation.Check());
+    RETURN_IF_ERROR(context_->cancellation.Check());
     const size_t count = std::min(kTogether, memstore_rows_.size());
     sought_.clear();
     for (const format::HashedKey& key : memstore_rows_.first(count)) {

@@ -17,14 +17,14 @@
 #include "base/status_macros.h"
 #include "engine/source/candidates.h"
 #include "engine/source/memstore_verdicts.h"
-#include "engine/source/read_job.h"
+#include "engine/source/read_context.h"
 #include "engine/source/sources.h"
 #include "format/schema.h"
 #include "store_file/store_file.h"
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: job, cluster, source and `memstore_rows` outlive it.
+/// Threads: one at a time. Lifetime: context, cluster, source and `memstore_rows` outlive it.
 class CandidateStream {
  public:
   struct Row {
@@ -35,11 +35,11 @@ class CandidateStream {
   };
 
   /// `source` is one of the cluster's; `memstore_rows` are the candidates of its memstores, by key.
-  CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+  CandidateStream(ReadContext* context, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::span<const format::HashedKey> memstore_rows);
   /// For a cluster of one file and one memstore: `located` are the candidates of the memstore that
   /// the file holds, by ordinal, unique.
-  CandidateStream(ReadJob* job, const Cluster& cluster, const FileSource& source,
+  CandidateStream(ReadContext* context, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::vector<Row> located);
 
   /// Whether taking rows is free: there is no memstore to ask.
@@ -61,7 +61,7 @@ class CandidateStream {
   Status Locate();
   Status KeepPossible();
 
-  ReadJob* job_;
+  ReadContext* context_;
   const Cluster& cluster_;
   const FileSource& source_;
   MemstoreVerdicts memstores_;

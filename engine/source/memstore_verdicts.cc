@@ -22,14 +22,14 @@ std::optional<OlderPuts> PutsOf(const format::StoreFile& file,
 
 }  // namespace
 
-MemstoreVerdicts::MemstoreVerdicts(const ReadJob& job, const Cluster& cluster,
+MemstoreVerdicts::MemstoreVerdicts(const ReadContext& context, const Cluster& cluster,
                                    const FileSource& source, const format::IndexRecord* index)
-    : job_(job),
+    : context_(context),
       cluster_(cluster),
       source_(source),
       index_(index),
-      sequence_(job.view.point.sequence) {
-  const bool may_die = !cluster.memstores.empty() && !job.view.point.is_bounded();  // Rule 22.
+      sequence_(context.view.point.sequence) {
+  const bool may_die = !cluster.memstores.empty() && !context.view.point.is_bounded();  // Rule 22.
   if (may_die && index != nullptr && index->columns.size() == 1) {
     puts_ = PutsOf(*source.file, index->columns.front());
   }
@@ -40,10 +40,10 @@ MemstoreVerdicts::MemstoreVerdicts(const ReadJob& job, const Cluster& cluster,
 Status MemstoreVerdicts::Begin() {
   has_begun_ = true;
   known_.resize(cluster_.memstores.size());
-  if (job_.context.overlap_memory == nullptr) return {};
+  if (context_.resources.overlap_memory == nullptr) return {};
   for (size_t i = 0; i < known_.size(); ++i) {
-    known_[i].overlap =
-        MemstoreOverlap::Of(*cluster_.memstores[i], *source_.file, job_.context.overlap_memory);
+    known_[i].overlap = MemstoreOverlap::Of(*cluster_.memstores[i], *source_.file,
+                                            context_.resources.overlap_memory);
     ASSIGN_OR_RETURN(const bool covers, known_[i].overlap->Covers(sequence_, source_.file));
     if (covers) known_[i].bits = known_[i].overlap->BitsFor(puts_.has_value() ? index_ : nullptr);
   }
@@ -83,7 +83,7 @@ Status MemstoreVerdicts::Sift(std::vector<uint32_t>* candidates, std::vector<uin
   const bool has_bits = known_.size() == 1 && known_[0].bits.has_value();
   if (has_bits) known_[0].overlap->Asked(all.size());
   for (size_t at = 0; at < all.size();) {
-    RETURN_IF_ERROR(job_.cancellation.Check());
+    RETURN_IF_ERROR(context_.cancellation.Check());
     if (has_bits && SiftByBits(all, &at, {&kept, shared})) continue;
     const size_t count = std::min(kTogether, all.size() - at);
     RETURN_IF_ERROR(SiftByAsking(all, at, count, {&kept, shared}));

@@ -16,20 +16,20 @@
 
 #include "engine/source/candidates.h"
 #include "engine/source/memstore_overlap.h"
-#include "engine/source/read_job.h"
+#include "engine/source/read_context.h"
 #include "engine/source/sources.h"
 #include "memstore/memstore.h"
 #include "store_file/key_hashes_reader.h"
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: job, cluster and source outlive it.
+/// Threads: one at a time. Lifetime: context, cluster and source outlive it.
 class MemstoreVerdicts {
  public:
   static constexpr size_t kTogether = 64;
 
   /// `index`: see FileCandidates.
-  MemstoreVerdicts(const ReadJob& job, const Cluster& cluster, const FileSource& source,
+  MemstoreVerdicts(const ReadContext& context, const Cluster& cluster, const FileSource& source,
                    const format::IndexRecord* index);
 
   /// Puts the verdicts on the first candidates, at most kTogether, in `verdicts`; the others will
@@ -63,7 +63,7 @@ class MemstoreVerdicts {
     std::optional<MemstoreOverlap::Bits> bits;
   };
 
-  const ReadJob& job_;
+  const ReadContext& context_;
   const Cluster& cluster_;
   const FileSource& source_;
   const format::IndexRecord* const index_;

@@ -1,25 +1,39 @@
-// What a read needs besides its view: files, memory, and how much of it.
+// One read of a table: the state that its parts share.
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <optional>
+#include <utility>
 
-#include "base/file_system.h"
-#include "base/memory_account.h"
-#include "engine/region/overlaps.h"
+#include "base/cancellation.h"
+#include "engine/predicate/bound.h"
+#include "engine/region/view.h"
+#include "engine/source/read_counters.h"
+#include "engine/source/read_queue.h"
+#include "engine/source/read_resources.h"
+#include "engine/source/read_schema.h"
 
 namespace tandem::engine {
 
-/// `file_system` makes the I/O queue of each cursor.
+/// Lives as long as its cursor.
 struct ReadContext {
-  base::FileSystem* file_system = nullptr;
-  /// Budget of the block cache: a scan that would read more than a part of it does not fill the
-  /// cache. 0: unknown, scans always fill it.
-  uint64_t cache_bytes = 0;
-  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
-  /// Where the overlaps of memstores with files are counted; null: none are built.
-  std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
-  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+  ReadContext(const ReadResources& read_resources, TableView table_view, ReadSchema read_schema)
+      : resources(read_resources),
+        view(std::move(table_view)),
+        schema(std::move(read_schema)),
+        queue(read_resources.file_system, read_resources.memory, read_resources.read_buffer_bytes) {
+  }
+  ReadContext(const ReadContext&) = delete;
+  ReadContext& operator=(const ReadContext&) = delete;
+
+  ReadResources resources;
+  TableView view;
+  ReadSchema schema;
+  base::Cancellation cancellation;
+  std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
+  bool may_end_early = false;               ///< There is a limit.
+  bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
+  ReadQueue queue;
+  ReadCounters counters;
 };
 
 }  // namespace tandem::engine

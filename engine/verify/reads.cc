@@ -105,8 +105,8 @@ Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumn
 
 class ReadsVerifier {
  public:
-  ReadsVerifier(const ReadContext& context, const TableView& view, VerifyReport* report)
-      : context_(context),
+  ReadsVerifier(const ReadResources& resources, const TableView& view, VerifyReport* report)
+      : resources_(resources),
         view_(view),
         findings_("table " + base::Quote(view.table->name), report) {
     options_.versions = std::numeric_limits<uint32_t>::max();
@@ -136,7 +136,7 @@ class ReadsVerifier {
     return Predicate::Compare(Predicate::Kind::kIsNotNull, ColumnName(which), {});
   }
 
-  const ReadContext& context_;
+  const ReadResources& resources_;
   const TableView& view_;
   Findings findings_;
   ReadOptions options_;
@@ -177,14 +177,14 @@ Status ReadsVerifier::CompareAll() {
 }
 
 Result<RowHashes> ReadsVerifier::Scan(const ScanOptions& scan) const {
-  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, ScanRows(context_, view_, options_, scan));
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, ScanRows(resources_, view_, options_, scan));
   return RowHashes(std::move(rows), columns_);
 }
 
 Result<RowHashes> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
                                        const QueryOptions& query) const {
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
-                   QueryRows(context_, index.view, options_, predicate, query));
+                   QueryRows(resources_, index.view, options_, predicate, query));
   return RowHashes(std::move(rows), columns_);
 }
 
@@ -345,7 +345,7 @@ Status ReadsVerifier::CompareSamples(size_t which) {
     QueryOptions query;
     query.use_index = index.record->name;
     ASSIGN_OR_RETURN(const uint64_t counted,
-                     CountRows(context_, index.view, options_, equal, query));
+                     CountRows(resources_, index.view, options_, equal, query));
     findings_.Compare("rows that index " + base::Quote(index.record->name) + " counts of " +
                           base::Quote(equal.ToString()),
                       rows, counted);
@@ -355,8 +355,8 @@ Status ReadsVerifier::CompareSamples(size_t which) {
 
 }  // namespace
 
-Status VerifyReads(const ReadContext& context, const TableView& view, VerifyReport* report) {
-  ReadsVerifier verifier(context, view, report);
+Status VerifyReads(const ReadResources& resources, const TableView& view, VerifyReport* report) {
+  ReadsVerifier verifier(resources, view, report);
   return verifier.Run();
 }
 

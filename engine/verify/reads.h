@@ -8,6 +8,6 @@ namespace tandem::engine {
 
 /// Compares reverse scans, point reads and index queries with forward scans of the same view.
 /// Differences become findings; memory is bounded whatever the table's size. Errors: as VerifyView.
-Status VerifyReads(const ReadContext& context, const TableView& view, VerifyReport* report);
+Status VerifyReads(const ReadResources& resources, const TableView& view, VerifyReport* report);
 
 }  // namespace tandem::engine

@@ -145,7 +145,7 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
 
 }  // namespace
 
-Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
+Status VerifyView(const ReadResources& resources, const TableView& view, bool deep,
                   VerifyReport* report) {
   {
     Findings findings("table " + base::Quote(view.table->name), report);
@@ -156,7 +156,7 @@ Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
   for (const auto& region : view.regions) {
     RETURN_IF_ERROR(VerifyRegion(*region, deep, &verified, report));
   }
-  return deep ? VerifyReads(context, view, report) : Status();
+  return deep ? VerifyReads(resources, view, report) : Status();
 }
 
 }  // namespace tandem::engine

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/region/view.h"
-#include "engine/source/read_context.h"
+#include "engine/source/read_resources.h"
 #include "tandem/status.h"
 #include "tandem/verify.h"
 
@@ -12,7 +12,7 @@ namespace tandem::engine {
 /// rows; with `deep` also every index entry against the rows both ways, digests, forward = reverse
 /// = point reads, and each index's answers against a scan. Findings are appended; memory is
 /// bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
-Status VerifyView(const ReadContext& context, const TableView& view, bool deep,
+Status VerifyView(const ReadResources& resources, const TableView& view, bool deep,
                   VerifyReport* report);
 
 }  // namespace tandem::engine

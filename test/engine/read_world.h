@@ -64,7 +64,7 @@ class ReadWorld {
   std::vector<Moment> Moments() const;
   engine::TableView View(const Moment& moment) const;
   ModelRead ReadOf() const { return {.now_micros = now_, .columns = {}}; }
-  engine::ReadContext context() {
+  engine::ReadResources resources() {
     return {.file_system = &disk_, .overlap_memory = overlap_memory_};
   }
   SimulatedDisk& disk() { return disk_; }

@@ -87,7 +87,7 @@ struct LiteralFixture {
       by_index.use_index = "by_" + column;
       scan.no_index = true;
       for (const QueryOptions& query : {by_index, scan}) {
-        const auto count = engine::CountRows(world.context(), world.View(world.Moments()[0]), {},
+        const auto count = engine::CountRows(world.resources(), world.View(world.Moments()[0]), {},
                                              predicate, query);
         BOOST_REQUIRE_MESSAGE(count.has_value(), predicate.ToString()
                                                      << ": " << count.status().ToString());
@@ -112,14 +112,13 @@ struct LiteralFixture {
     BOOST_CHECK_EQUAL(count(Kind::kNotEqual), below + above);
     BOOST_CHECK_EQUAL(Count(Predicate::In(column, {literal, literal})), equal);
     BOOST_CHECK_EQUAL(Count(Predicate::Between(column, literal, literal)), equal);
-    BOOST_CHECK_EQUAL(Count(Predicate::Not(Predicate::Less(column, literal))),
-                      above + equal);
+    BOOST_CHECK_EQUAL(Count(Predicate::Not(Predicate::Less(column, literal))), above + equal);
     return std::to_string(below) + " " + std::to_string(equal) + " " + std::to_string(above);
   }
   Status Refusal(const std::string& text) {
     const auto predicate = Predicate::Parse(text);
     BOOST_REQUIRE(predicate.has_value());
-    return engine::CountRows(worlds[0].context(), worlds[0].View(worlds[0].Moments()[0]), {},
+    return engine::CountRows(worlds[0].resources(), worlds[0].View(worlds[0].Moments()[0]), {},
                              *predicate, {})
         .status();
   }

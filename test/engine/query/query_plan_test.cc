@@ -40,13 +40,13 @@ void Fill(ReadWorld& world) {
 }
 
 Status StatusOf(ReadWorld& world, const Predicate& predicate, const QueryOptions& query = {}) {
-  return engine::QueryRows(world.context(), world.View(world.Moments()[0]), {}, predicate, query)
+  return engine::QueryRows(world.resources(), world.View(world.Moments()[0]), {}, predicate, query)
       .status();
 }
 
 Explanation Explain(ReadWorld& world, const Predicate& predicate, const QueryOptions& query = {}) {
   const auto explained =
-      engine::ExplainQuery(world.context(), world.View(world.Moments()[0]), {}, predicate, query);
+      engine::ExplainQuery(world.resources(), world.View(world.Moments()[0]), {}, predicate, query);
   BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
   return *explained;
 }
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
   CheckRefused(world, "TRUE", StatusCode::kNotFound, "no index 'by_color'", query);
   ReadOptions options;
   options.versions = 0;
-  const auto source =
-      engine::QueryRows(world.context(), world.View(world.Moments()[0]), options, Predicate(), {});
+  const auto source = engine::QueryRows(world.resources(), world.View(world.Moments()[0]), options,
+                                        Predicate(), {});
   BOOST_CHECK_EQUAL(source.status().code(), StatusCode::kInvalidArgument);
 }
 
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(WhatIsNoPredicateIsRefused) {
     const Status status = StatusOf(world, predicate);
     BOOST_CHECK_EQUAL(status.code(), StatusCode::kInvalidArgument);
     BOOST_CHECK(status.message().find("is no comparison") != std::string_view::npos);
-    BOOST_CHECK_EQUAL(engine::CountRows(world.context(), world.View(world.Moments()[0]), {},
+    BOOST_CHECK_EQUAL(engine::CountRows(world.resources(), world.View(world.Moments()[0]), {},
                                         Predicate::Not(predicate), {})
                           .status()
                           .code(),
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(ACountOfSingleSourceRowsReadsNoDataBlock) {
   Fill(world);
   const auto count = [&](std::string_view text) {
     const auto counted =
-        engine::CountRows(world.context(), world.View(world.Moments()[0]), {}, Parsed(text), {});
+        engine::CountRows(world.resources(), world.View(world.Moments()[0]), {}, Parsed(text), {});
     BOOST_REQUIRE_MESSAGE(counted.has_value(), counted.status().ToString());
     return *counted;
   };
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(AValueOfManyRowsStreamsInKeyOrder) {
       query.descending = descending;
       query.limit = limit;
       const auto rows =
-          Drain(engine::QueryRows(world.context(), world.View(moment), {}, Predicate(), query));
+          Drain(engine::QueryRows(world.resources(), world.View(moment), {}, Predicate(), query));
       BOOST_CHECK(rows == moment.model.Query(kWorldTable, Predicate(), query, world.ReadOf()));
     }
   }

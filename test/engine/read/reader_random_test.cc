@@ -234,7 +234,7 @@ class Trial {
   void CheckVerifies() {
     VerifyReport report;
     const engine::TableView view = world_.View(world_.Moments()[0]);
-    const Status status = engine::VerifyView(world_.context(), view, /*deep=*/true, &report);
+    const Status status = engine::VerifyView(world_.resources(), view, /*deep=*/true, &report);
     BOOST_REQUIRE_MESSAGE(status.ok(), status.ToString());
     std::string findings;
     for (const Finding& finding : report.findings) findings += finding.text + "; ";
@@ -272,7 +272,7 @@ class Trial {
     ChooseCells(&options, &read);
     const auto want = moment.model.Scan(kWorldTable, scan, read);
     const auto views =
-        DrainViews(engine::ScanRows(world_.context(), world_.View(moment), options, scan));
+        DrainViews(engine::ScanRows(world_.resources(), world_.View(moment), options, scan));
     Compare("scan", views, options.pieces ? CutIntoPieces(want) : want);
   }
 
@@ -325,7 +325,7 @@ class Trial {
     if (read.as_of.has_value()) what += " as of " + std::to_string(*read.as_of);
     if (read.since.has_value()) what += " since " + std::to_string(*read.since);
     auto source =
-        engine::QueryRows(world_.context(), world_.View(moment), options, predicate, query);
+        engine::QueryRows(world_.resources(), world_.View(moment), options, predicate, query);
     if (!source.has_value()) {
       BOOST_REQUIRE_MESSAGE(
           source.error().code() == StatusCode::kInvalidArgument && !query.use_index.empty(),
@@ -336,17 +336,17 @@ class Trial {
     Compare(what, Drain(std::move(source)), want);
     if (options.pieces) {
       Compare("pieces of " + what,
-              DrainViews(engine::QueryRows(world_.context(), world_.View(moment), options,
+              DrainViews(engine::QueryRows(world_.resources(), world_.View(moment), options,
                                            predicate, query)),
               CutIntoPieces(want));
     }
     const auto count =
-        engine::CountRows(world_.context(), world_.View(moment), options, predicate, query);
+        engine::CountRows(world_.resources(), world_.View(moment), options, predicate, query);
     BOOST_REQUIRE_MESSAGE(count.has_value(), what << ": " << count.status().ToString());
     BOOST_REQUIRE_MESSAGE(*count == want.size(),
                           "count " << what << ": " << *count << ", expected " << want.size());
     const auto explained =
-        engine::ExplainQuery(world_.context(), world_.View(moment), options, predicate, query);
+        engine::ExplainQuery(world_.resources(), world_.View(moment), options, predicate, query);
     BOOST_REQUIRE_MESSAGE(explained.has_value(), what << ": " << explained.status().ToString());
     BOOST_REQUIRE_EQUAL(explained->rows, want.size());
   }

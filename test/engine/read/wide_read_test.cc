@@ -49,11 +49,11 @@ struct WideFixture {
     return engine::GetRow(View().RegionOf(row), options, row);
   }
   Result<std::unique_ptr<engine::RowSource>> Scan(const ReadOptions& options) {
-    return engine::ScanRows(world.context(), View(), options, {});
+    return engine::ScanRows(world.resources(), View(), options, {});
   }
   Result<std::unique_ptr<engine::RowSource>> Query(const ReadOptions& options,
                                                    const Predicate& predicate) {
-    return engine::QueryRows(world.context(), View(), options, predicate, {});
+    return engine::QueryRows(world.resources(), View(), options, predicate, {});
   }
   // The status that the source ends with.
   static Status End(Result<std::unique_ptr<engine::RowSource>> source) {

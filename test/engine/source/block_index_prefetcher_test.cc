@@ -37,12 +37,12 @@ class IndexTrace {
   const format::BlockIndex& index() const { return (*file().Carrier())->index(); }
   DiskControl& disk() { return world_.disk().control(); }
   size_t Scan(const ScanOptions& scan) {
-    return Drain(engine::ScanRows(world_.context(), world_.View(moment_), {}, scan)).size();
+    return Drain(engine::ScanRows(world_.resources(), world_.View(moment_), {}, scan)).size();
   }
   Result<std::unique_ptr<engine::RowSource>> Query(const QueryOptions& query = {}) {
     QueryOptions with_index = query;
     with_index.use_index = "by_a";
-    return engine::QueryRows(world_.context(), world_.View(moment_), {},
+    return engine::QueryRows(world_.resources(), world_.View(moment_), {},
                              Predicate::Equal("a", "hit"), with_index);
   }
 

@@ -30,7 +30,7 @@ struct FamilyFixture {
     BOOST_REQUIRE(file().MayContain(1).has_value());
     QueryOptions query;
     query.use_index = "by_a";
-    BOOST_REQUIRE(engine::CountRows(world.context(), world.View(moment), {},
+    BOOST_REQUIRE(engine::CountRows(world.resources(), world.View(moment), {},
                                     Predicate::Equal("a", "hit"), query)
                       .has_value());
     world.disk().control().SetTracing(true);
@@ -96,10 +96,10 @@ struct FamilyFixture {
   std::vector<ModelRow> Scan(const ReadOptions& options, bool reverse = false) {
     ScanOptions scan;
     scan.reverse = reverse;
-    return Drain(engine::ScanRows(world.context(), world.View(moment), options, scan));
+    return Drain(engine::ScanRows(world.resources(), world.View(moment), options, scan));
   }
   std::vector<ModelRow> Query(const ReadOptions& options, const Predicate& predicate) {
-    return Drain(engine::QueryRows(world.context(), world.View(moment), options, predicate, {}));
+    return Drain(engine::QueryRows(world.resources(), world.View(moment), options, predicate, {}));
   }
 
   ReadWorld world;
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(WhatAnIndexDecidesIsNotReadAgain) {
   BOOST_CHECK_EQUAL(blocks["g"], kRows / 500);
   BOOST_CHECK_EQUAL(blocks["h"], 0u);
 
-  const auto explained = engine::ExplainQuery(world.context(), world.View(moment), Families({"g"}),
-                                              is_hit, QueryOptions());
+  const auto explained = engine::ExplainQuery(world.resources(), world.View(moment),
+                                              Families({"g"}), is_hit, QueryOptions());
   BOOST_REQUIRE(explained.has_value());
   BOOST_CHECK_EQUAL(explained->candidate_blocks, kRows / 500);
   BOOST_CHECK_EQUAL(explained->total_blocks,
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(WhatAnIndexDecidesIsNotReadAgain) {
 }
 
 BOOST_AUTO_TEST_CASE(AConditionWithoutAnIndexReadsItsFamily) {
-  const auto count = engine::CountRows(world.context(), world.View(moment), {},
+  const auto count = engine::CountRows(world.resources(), world.View(moment), {},
                                        Predicate::Equal("h:s", std::string(90, 's')), {});
   BOOST_REQUIRE(count.has_value());
   BOOST_CHECK_EQUAL(*count, kRows / 3);
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(AnUnknownFamilyIsNotFound) {
     BOOST_CHECK_EQUAL(engine::GetRow(view.RegionOf(Key(1)), options, Key(1)).status().code(),
                       StatusCode::kNotFound);
     BOOST_CHECK_EQUAL(
-        engine::ScanRows(world.context(), world.View(moment), options, {}).status().code(),
+        engine::ScanRows(world.resources(), world.View(moment), options, {}).status().code(),
         StatusCode::kNotFound);
   }
   // A column is that of its family, and of no other.

@@ -80,8 +80,8 @@ class World {
 
   /// The verdicts on all rows of the file at `sequence`, by overlaps or by rows alone.
   std::vector<MemstoreVerdict> Verdicts(uint64_t sequence, bool by_overlap) {
-    const auto job = NewJob(sequence, by_overlap);
-    MemstoreVerdicts verdicts(*job, cluster_, cluster_.files[0], &table_->indexes[0]);
+    const auto context = NewContext(sequence, by_overlap);
+    MemstoreVerdicts verdicts(*context, cluster_, cluster_.files[0], &table_->indexes[0]);
     const std::vector<uint32_t> ordinals = AllOrdinals();
     std::vector<MemstoreVerdict> all(ordinals.size());
     for (size_t at = 0; at < all.size(); at += MemstoreVerdicts::kTogether) {
@@ -94,8 +94,8 @@ class World {
 
   /// The rows that are untouched, then those that are shared.
   std::vector<uint32_t> Sifted(uint64_t sequence, bool by_overlap) {
-    const auto job = NewJob(sequence, by_overlap);
-    MemstoreVerdicts verdicts(*job, cluster_, cluster_.files[0], &table_->indexes[0]);
+    const auto context = NewContext(sequence, by_overlap);
+    MemstoreVerdicts verdicts(*context, cluster_, cluster_.files[0], &table_->indexes[0]);
     std::vector<uint32_t> ordinals = AllOrdinals(), shared;
     CHECK(verdicts.Sift(&ordinals, &shared).ok());
     ordinals.push_back(UINT32_MAX);
@@ -139,19 +139,20 @@ class World {
   /// The overlap has covered a reader at that sequence.
   bool Covers(uint64_t sequence) {
     const auto overlap = engine::MemstoreOverlap::Of(*memstore_, *cluster_.files[0].file,
-                                                     world_.context().overlap_memory);
+                                                     world_.resources().overlap_memory);
     const auto covers = overlap->Covers(SequenceNumber(sequence), cluster_.files[0].file);
     BOOST_REQUIRE(covers.has_value());
     return *covers;
   }
 
  private:
-  std::unique_ptr<engine::ReadJob> NewJob(uint64_t sequence, bool by_overlap) {
-    engine::ReadContext context = world_.context();
-    if (!by_overlap) context.overlap_memory = nullptr;
+  std::unique_ptr<engine::ReadContext> NewContext(uint64_t sequence, bool by_overlap) {
+    engine::ReadResources resources = world_.resources();
+    if (!by_overlap) resources.overlap_memory = nullptr;
     engine::TableView view = view_;
     view.point.sequence = SequenceNumber(sequence);
-    return std::make_unique<engine::ReadJob>(context, std::move(view), engine::ReadShape());
+    return std::make_unique<engine::ReadContext>(resources, std::move(view),
+                                                 engine::ReadSchema());
   }
   std::vector<uint32_t> AllOrdinals() const {
     std::vector<uint32_t> ordinals(cluster_.files[0].high);

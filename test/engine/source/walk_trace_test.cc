@@ -147,14 +147,14 @@ BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHitsOnceAndNeighboursTogether) {
     Warm(world, view);
     QueryOptions query;
     query.use_index = "by_a";
-    const auto rows = Drain(engine::QueryRows(world.context(), world.View(moment), {},
+    const auto rows = Drain(engine::QueryRows(world.resources(), world.View(moment), {},
                                               Predicate::Equal("a", "hit"), query));
     BOOST_REQUIRE_EQUAL(rows.size(), hits.size());
     format::StoreFile& file = FileOf(view, 0);
     const auto needed = BlocksOf(file, hits);
     CheckReads(file, needed, DataReads(world, view)[file.blocks().file().name()]);
 
-    const auto explained = engine::ExplainQuery(world.context(), world.View(moment), {},
+    const auto explained = engine::ExplainQuery(world.resources(), world.View(moment), {},
                                                 Predicate::Equal("a", "hit"), query);
     BOOST_REQUIRE(explained.has_value());
     BOOST_CHECK_EQUAL(explained->candidate_blocks, needed.size());
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesAreMergedReadingEachBlockOnce) {
     Warm(world, view);
     QueryOptions query;
     query.use_index = "by_a";
-    const auto rows = Drain(engine::QueryRows(world.context(), world.View(moment), {},
+    const auto rows = Drain(engine::QueryRows(world.resources(), world.View(moment), {},
                                               Predicate::Equal("a", "hit"), query));
     BOOST_CHECK(rows == moment.model.Query(kWorldTable, Predicate::Equal("a", "hit"), query,
                                            world.ReadOf()));
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(AScanReadsAheadInLargeReads) {
   const auto moment = world.Moments()[0];
   const engine::TableView view = world.View(moment);
   Warm(world, view);
-  Drain(engine::ScanRows(world.context(), world.View(moment), {}, {}));
+  Drain(engine::ScanRows(world.resources(), world.View(moment), {}, {}));
   format::StoreFile& file = FileOf(view, 0);
   std::set<uint32_t> all;
   for (uint32_t block = 0; block < (*file.Carrier())->block_count(); ++block) all.insert(block);
@@ -257,12 +257,12 @@ BOOST_AUTO_TEST_CASE(ALargeScanLeavesTheCacheAsItIs) {
   const auto moment = world.Moments()[0];
   const engine::TableView view = world.View(moment);
   Warm(world, view);
-  engine::ReadContext context = world.context();
-  context.cache_bytes = 1 << 20;
+  engine::ReadResources resources = world.resources();
+  resources.cache_bytes = 1 << 20;
   for (const bool reverse : {false, true}) {
     ScanOptions scan;
     scan.reverse = reverse;
-    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(context, world.View(moment), {}, scan)).size(),
+    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(resources, world.View(moment), {}, scan)).size(),
                       10'000);
     BOOST_CHECK(!DataReads(world, view).empty());
   }
@@ -289,12 +289,12 @@ BOOST_AUTO_TEST_CASE(AScanOfEverythingLeavesTheHotSet) {
   };
   BOOST_CHECK_EQUAL(read_hot(), 200u);
   BOOST_CHECK_EQUAL(read_hot(), 0u);
-  engine::ReadContext context = world.context();
-  context.cache_bytes = kCacheBytes;
+  engine::ReadResources resources = world.resources();
+  resources.cache_bytes = kCacheBytes;
   for (const bool reverse : {false, true}) {
     ScanOptions scan;
     scan.reverse = reverse;
-    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(context, world.View(moment), {}, scan)).size(),
+    BOOST_CHECK_EQUAL(Drain(engine::ScanRows(resources, world.View(moment), {}, scan)).size(),
                       20'000u);
     DataReads(world, view);
     BOOST_CHECK_EQUAL(read_hot(), 0u);
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(ALimitReadsLittle) {
   QueryOptions query;
   query.limit = 5;
   query.use_index = "by_a";
-  Drain(engine::QueryRows(world.context(), world.View(moment), {}, Predicate::Equal("a", "v"),
+  Drain(engine::QueryRows(world.resources(), world.View(moment), {}, Predicate::Equal("a", "v"),
                           query));
   uint64_t bytes = 0;
   for (const auto& [name, reads] : DataReads(world, view)) {
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(ALimitedQueryWhoseRowsAreCachedReadsNothing) {
   for (const uint64_t limit : {1, 2, 6, 40}) {
     query.limit = limit;
     for (int run = 0; run < 2; ++run) {
-      BOOST_CHECK_EQUAL(Drain(engine::QueryRows(world.context(), world.View(moment), {},
+      BOOST_CHECK_EQUAL(Drain(engine::QueryRows(world.resources(), world.View(moment), {},
                                                 Predicate::Equal("a", "hit"), query))
                             .size(),
                         limit);
@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(AFailedReadEndsTheCursorWithItsStatus) {
     fault.operations = {DiskOperation::kRead};
     fault.at = at;
     world.disk().control().InjectFault(fault);
-    auto source = engine::QueryRows(world.context(), world.View(moment), {},
+    auto source = engine::QueryRows(world.resources(), world.View(moment), {},
                                     Predicate::Equal("a", "hit"), query);
     Status status = source.status();
     format::RowBatch rows;

@@ -16,7 +16,7 @@ namespace tandem::engine {
 /// The view's read point with the bounds of the options.
 format::ReadPoint PointOf(format::ReadPoint point, const ReadOptions& options);
 
-struct ReadShape {
+struct ReadSchema {
   std::shared_ptr<const format::TableRecord> table;
   format::ReadPoint point;
   uint32_t versions = 1;
@@ -35,11 +35,11 @@ struct ReadShape {
   bool every_row = false;
 
   /// Errors: kNotFound (a family of the options), kInvalidArgument (versions is 0).
-  static Result<ReadShape> Make(const TableView& view, const ReadOptions& options);
+  static Result<ReadSchema> Make(const TableView& view, const ReadOptions& options);
   /// For a row that is found by its key and read alone: nothing is known to match or to be
   /// single-source, `pieces` is false. Errors: those of Make.
-  static Result<ReadShape> OfOneRow(std::shared_ptr<const format::TableRecord> table,
-                                    const format::ReadPoint& point, const ReadOptions& options);
+  static Result<ReadSchema> OfOneRow(std::shared_ptr<const format::TableRecord> table,
+                                     const format::ReadPoint& point, const ReadOptions& options);
   /// Returns and decodes nothing but what Decode asks for.
   void ReturnNothing();
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.

@@ -1,0 +1,25 @@
+// What a read needs besides its view: files, memory, and how much of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/file_system.h"
+#include "base/memory_account.h"
+#include "engine/region/overlaps.h"
+
+namespace tandem::engine {
+
+/// `file_system` makes the I/O queue of each cursor.
+struct ReadResources {
+  base::FileSystem* file_system = nullptr;
+  /// Budget of the block cache: a scan that would read more than a part of it does not fill the
+  /// cache. 0: unknown, scans always fill it.
+  uint64_t cache_bytes = 0;
+  base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
+  /// Where the overlaps of memstores with files are counted; null: none are built.
+  std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
+  uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+};
+
+}  // namespace tandem::engine
