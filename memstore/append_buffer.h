@@ -56,9 +56,9 @@ class AppendBuffer {
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
 
-  /// As Collect, without entries in `dead`, a set of their numbers. Entries of which that does not
-  /// say whether they are dead at `max_sequence` go to `*unknown`. Requires: `dead` is complete up
-  /// to that sequence.
+  /// As Collect, without the entries in `dead`, a set of numbers. An entry goes to `*unknown` if
+  /// the set cannot tell whether it is dead at `max_sequence`. Requires: `dead` is complete up to
+  /// that sequence.
   void CollectLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
                    const engine::StampedBits& dead, std::vector<const void*>* rows,
                    std::vector<const BufferEntry*>* unknown) const;

@@ -35,8 +35,8 @@ MemstoreVerdicts::MemstoreVerdicts(const ReadContext& context, const Cluster& cl
   }
 }
 
-// What is known of the memstores. A read of the past has no dead postings, nor has one of which the
-// index or the timestamps are not known: for it a row that a memstore holds is shared.
+// Asks what the memstores know. No posting counts as dead in a read of the past, or if its index or
+// its timestamps are not known: then each row that a memstore holds is shared.
 Status MemstoreVerdicts::Begin() {
   has_begun_ = true;
   known_.resize(cluster_.memstores.size());
