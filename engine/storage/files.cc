@@ -36,8 +36,9 @@ std::optional<LocalFile> ParseFileName(const std::string& name) {
     LocalFile file{prefix.kind, {}, name};
     const char* const end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data() + prefix.text.size(), end, file.number.value);
+    if (parsed.ec != std::errc() || file.number.value == 0) continue;
     // Only the spelling that the engine writes: no leading zero, nothing after the number.
-    if (parsed.ec == std::errc() && Name(prefix.kind, file.number) == name) return file;
+    if (Name(prefix.kind, file.number) == name) return file;
   }
   return std::nullopt;
 }

@@ -142,6 +142,7 @@ std::vector<std::string> ArgumentSeeds() {
           "64MiB",
           "{a}/{b}\\x7b",
           "store-17",
+          "manifest-0",
           "f:c=\\x00v",
           "2026-02-28T23:59:59.25+01:00"};
 }

@@ -1,6 +1,8 @@
-// flip: one bit changed in every byte of every file. By hand also the other bits, in eight rounds,
-// and sectors of two sizes that are zeroed, set to ones or exchanged, within a file and between
-// two; and files of random workloads besides.
+// flip: one bit changed in every byte of every file, and zeroed sectors of logs. By hand also the
+// other bits, in eight rounds, and sectors of two sizes that are zeroed, set to ones or exchanged,
+// within a file and between two; and files of random workloads besides.
+#include <functional>
+
 #include "test/reliability/damage.h"
 #include "test/reliability/rounds.h"
 
@@ -49,14 +51,28 @@ class Sectors {
       : trials_(trials), seed_(seed), bytes_(bytes), damages_(*damages) {}
 
   void AddAll() {
-    for (uint8_t shape = 0; shape < trials_.shapes().size(); ++shape) {
-      for (uint8_t file = 0; file < trials_.names(shape).size(); ++file) {
-        for (uint32_t at = 0; at < SizeOf(shape, file); at += bytes_) AddSector(shape, file, at);
-      }
-    }
+    ForEach([this](const Damage& place) { AddSector(place); });
+  }
+
+  /// Zeros in a log look like space that was reserved and not used yet.
+  void AddZerosInLogs() {
+    ForEach([this](Damage damage) {
+      if (!trials_.names(damage.shape)[damage.file].starts_with("log-")) return;
+      damage.kind = Kind::kZeroSector;
+      Add(damage);
+    });
   }
 
  private:
+  void ForEach(const std::function<void(const Damage& place)>& visit) const {
+    for (uint8_t shape = 0; shape < trials_.shapes().size(); ++shape) {
+      for (uint8_t file = 0; file < trials_.names(shape).size(); ++file) {
+        for (uint32_t at = 0; at < SizeOf(shape, file); at += bytes_) {
+          visit({.shape = shape, .file = file, .at = at});
+        }
+      }
+    }
+  }
   uint32_t SizeOf(uint8_t shape, uint8_t file) const {
     const std::string* const bytes = trials_.Bytes(shape, file);
     return bytes == nullptr ? 0 : static_cast<uint32_t>(bytes->size());
@@ -66,8 +82,7 @@ class Sectors {
     damage.sector = bytes_;
     damages_.push_back(damage);
   }
-  void AddSector(uint8_t shape, uint8_t file, uint32_t at) {
-    const Damage place{.shape = shape, .file = file, .at = at};
+  void AddSector(const Damage& place) {
     for (const Kind kind : {Kind::kZeroSector, Kind::kOnesSector}) {
       Damage damage = place;
       damage.kind = kind;
@@ -116,7 +131,12 @@ Report RunFlip(const Plan& plan) {
     std::vector<Damage> damages;
     AddFlips(trials, plan, round, &damages);
     for (const uint32_t sector : kSectorSizes) {
-      if (plan.seconds > 0) Sectors(trials, plan.seed + round, sector, &damages).AddAll();
+      Sectors sectors(trials, plan.seed + round, sector, &damages);
+      if (plan.seconds > 0) {
+        sectors.AddAll();
+      } else {
+        sectors.AddZerosInLogs();
+      }
     }
     trials.Run(plan, damages, "flip", rounds.seconds_left(), &report);
   }
