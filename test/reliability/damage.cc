@@ -83,9 +83,17 @@ bool ChangeBytes(const Damage& damage, uint64_t seed, std::string* bytes) {
   }
 }
 
-/// The floor of what has to be left.
-uint64_t FloorOf(const Shape& shape, const std::string& name, Kind kind) {
-  return name.starts_with("log-") && kind != Kind::kFlip ? shape.log_floor : shape.states_floor;
+/// The floor of what has to be left. A bit, or a sector of zeros that whole frames follow, does not
+/// pass for the end of a log: those frames say what was durable before them.
+uint64_t FloorOf(const Shape& shape, const std::string& name, const Damage& damage) {
+  constexpr uint64_t kFramesBytes = 512;  // Two frames of a shape that is killed at least.
+  if (!name.starts_with("log-") || damage.kind == Kind::kFlip) return shape.states_floor;
+  if (damage.kind != Kind::kZeroSector) return shape.log_floor;
+  const auto file = shape.files.find(name);
+  const bool frames_follow =
+      file != shape.files.end() &&
+      damage.at + damage.sector + kFramesBytes <= file->second.find_last_not_of('\0') + 1;
+  return frames_follow ? shape.states_floor : shape.log_floor;
 }
 
 /// Damage after which everything is there although nothing is said: to one slot of ROOT while the
@@ -184,9 +192,9 @@ Files DamageTrials::Apply(const Damage& damage) const {
 uint64_t DamageTrials::FloorAfter(const Damage& damage) const {
   const Shape& shape = shapes_[damage.shape];
   const auto& names = names_[damage.shape];
-  const uint64_t floor = FloorOf(shape, names[damage.file], damage.kind);
+  const uint64_t floor = FloorOf(shape, names[damage.file], damage);
   if (!IsOfTwoFiles(damage.kind)) return floor;
-  return std::min(floor, FloorOf(shape, names[damage.other], damage.kind));
+  return std::min(floor, FloorOf(shape, names[damage.other], damage));
 }
 
 TrialResult DamageTrials::Try(const Damage& damage) const {
