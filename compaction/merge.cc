@@ -22,11 +22,11 @@
 #include <string>
 #include <utility>
 
+#include "base/loser_tree.h"
 #include "base/memory_account.h"
 #include "base/page_memory.h"
 #include "base/status_macros.h"
 #include "compaction/column_merge.h"
-#include "compaction/loser_tree.h"
 #include "format/cell/cell.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
@@ -139,7 +139,7 @@ class Merger {
   const bool forgets_sequences_;
   format::StoreFileWriter* writer_ = nullptr;  ///< Of the current file.
   std::vector<std::unique_ptr<Source>> sources_;
-  std::optional<LoserTree<Before>> tree_;
+  std::optional<base::LoserTree<Before>> tree_;
   uint64_t blocks_checked_ = 0;
   MergeResult result_;
 

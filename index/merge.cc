@@ -1,9 +1,11 @@
-// The merge looks at every source for each value: there are few sources, so the scan over their
-// cached key heads is cheaper than a heap.
+// The sources are merged by a loser tree over their key heads: the first eight bytes as a number.
 #include "index/merge.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
+#include "base/loser_tree.h"
 #include "base/status_macros.h"
 #include "format/coding.h"
 
@@ -89,70 +91,69 @@ class MappedSource final : public ValueSource {
   std::span<const uint32_t> map_;
 };
 
-// The sources that have values left, each with its current key.
+// The sources by their current keys, in a loser tree; those that have ended come last.
 class Merge {
  public:
-  Status Start(std::span<const std::unique_ptr<ValueSource>> sources) {
-    for (const auto& source : sources) {
-      RETURN_IF_ERROR(source->Start());
-      if (source->valid()) inputs_.push_back(InputOf(source.get()));
+  explicit Merge(std::span<const std::unique_ptr<ValueSource>> sources) : inputs_(sources.size()) {
+    for (size_t i = 0; i < sources.size(); ++i) inputs_[i].source = sources[i].get();
+  }
+
+  Status Start() {
+    for (Input& input : inputs_) {
+      RETURN_IF_ERROR(input.source->Start());
+      input.TakeKey();
     }
+    tree_.emplace(inputs_.size(), Before{&inputs_});
     return {};
   }
-  bool done() const { return inputs_.empty(); }
-  std::string_view key() const { return smallest_.key; }
+  bool done() const { return top().is_over; }
 
-  // Finds the smallest key and the ordinals it has over all sources.
-  Status TakeSmallest(std::vector<uint32_t>* ordinals) {
-    smallest_ = inputs_.front();
-    for (const Input& input : inputs_) {
-      if (Less(input, smallest_)) smallest_ = input;
-    }
+  // Takes the smallest key and its ordinals in all sources, and moves these sources on.
+  Status TakeSmallest(std::string* key, std::vector<uint32_t>* ordinals) {
+    key->assign(top().key);
+    const uint64_t head = top().head;
     ordinals->clear();
-    for (const Input& input : inputs_) {
-      if (!Equal(input, smallest_)) continue;
+    do {
       const auto before = static_cast<std::ptrdiff_t>(ordinals->size());
-      RETURN_IF_ERROR(input.source->AppendOrdinals(ordinals));
+      RETURN_IF_ERROR(top().source->AppendOrdinals(ordinals));
       std::inplace_merge(ordinals->begin(), ordinals->begin() + before, ordinals->end());
-    }
-    return {};
-  }
-
-  // Advances the sources at the smallest key; its bytes are then invalid.
-  Status Advance() {
-    // The bytes of smallest_.key belong to this source, so it is advanced last.
-    ValueSource* last = smallest_.source;
-    for (Input& input : inputs_) {
-      if (input.source != last && Equal(input, smallest_)) RETURN_IF_ERROR(Step(&input));
-    }
-    for (Input& input : inputs_) {
-      if (input.source == last) RETURN_IF_ERROR(Step(&input));
-    }
-    std::erase_if(inputs_, [](const Input& input) { return !input.source->valid(); });
+      RETURN_IF_ERROR(top().source->Next());
+      top().TakeKey();
+      tree_->Replay();
+    } while (!done() && top().head == head && top().key == *key);
     return {};
   }
 
  private:
   struct Input {
     ValueSource* source = nullptr;
+    bool is_over = false;
     uint64_t head = 0;
-    std::string_view key;
+    std::string_view key{};
+
+    void TakeKey() {
+      is_over = !source->valid();
+      key = is_over ? std::string_view() : source->key();
+      head = is_over ? ~uint64_t{0} : KeyHead(key);
+    }
   };
-  static Input InputOf(ValueSource* source) {
-    return {source, KeyHead(source->key()), source->key()};
-  }
-  static bool Less(const Input& a, const Input& b) {
-    return a.head != b.head ? a.head < b.head : a.key < b.key;
-  }
-  static bool Equal(const Input& a, const Input& b) { return a.head == b.head && a.key == b.key; }
-  static Status Step(Input* input) {
-    RETURN_IF_ERROR(input->source->Next());
-    if (input->source->valid()) *input = InputOf(input->source);
-    return {};
-  }
+  struct Before {
+    const std::vector<Input>* inputs;
+
+    bool operator()(size_t a, size_t b) const {
+      const Input& left = (*inputs)[a];
+      const Input& right = (*inputs)[b];
+      if (left.head != right.head) return left.head < right.head;
+      if (left.is_over || right.is_over) return !left.is_over || (right.is_over && a < b);
+      const int order = left.key.compare(right.key);
+      return order != 0 ? order < 0 : a < b;
+    }
+  };
+  Input& top() { return inputs_[tree_->top()]; }
+  const Input& top() const { return inputs_[tree_->top()]; }
 
   std::vector<Input> inputs_;
-  Input smallest_;
+  std::optional<base::LoserTree<Before>> tree_;
 };
 
 }  // namespace
@@ -167,13 +168,13 @@ std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> c
 }
 
 Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out) {
-  Merge merge;
-  RETURN_IF_ERROR(merge.Start(sources));
+  Merge merge(sources);
+  RETURN_IF_ERROR(merge.Start());
+  std::string key;
   std::vector<uint32_t> ordinals;
   while (!merge.done()) {
-    RETURN_IF_ERROR(merge.TakeSmallest(&ordinals));
-    if (!ordinals.empty()) RETURN_IF_ERROR(out->Add(merge.key(), ordinals));
-    RETURN_IF_ERROR(merge.Advance());
+    RETURN_IF_ERROR(merge.TakeSmallest(&key, &ordinals));
+    if (!ordinals.empty()) RETURN_IF_ERROR(out->Add(key, ordinals));
   }
   return {};
 }

@@ -39,7 +39,8 @@ std::unique_ptr<ValueSource> NewCollectedSource(std::span<const CollectedEntry> 
 std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> cursor,
                                              std::span<const uint32_t> map);
 
-/// Adds the values of all sources to `*out`, with the ordinals of equal values merged.
+/// Adds the values of all sources, of which there is at least one, to `*out`, with the ordinals of
+/// equal values merged.
 Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out);
 
 }  // namespace tandem::format

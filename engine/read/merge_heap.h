@@ -1,4 +1,4 @@
-// The sources of a merge of reads, in a binary heap. Unlike in a loser tree (compaction), sources
+// The sources of a merge of reads, in a binary heap. Unlike in base/loser_tree.h, sources
 // may be added while the merge runs.
 #pragma once
 

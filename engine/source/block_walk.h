@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
-#include "base/fifo.h"
 #include "engine/source/block_index_prefetcher.h"
+#include "engine/source/fifo.h"
 #include "engine/source/read_queue.h"
 #include "format/row/data_section.h"
 #include "format/row/row_block.h"
@@ -100,7 +100,7 @@ class BlockWalk {
 
   // The blocks to hand out: the first touched_ are prefetched, the first planned_ have rows or a
   // read, the rest are only gathered.
-  base::Fifo<Ahead> ahead_;
+  Fifo<Ahead> ahead_;
   size_t touched_ = 0, planned_ = 0;
   size_t ahead_max_;
   bool has_read_ = false;  // Some block was not cached.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tandem::base {
+namespace tandem::engine {
 
 /// Elements are default-constructible. Lifetime: a reference to an element is valid until the queue
 /// changes. Threads: one at a time.
@@ -50,4 +50,4 @@ class Fifo {
   size_t first_ = 0, size_ = 0;
 };
 
-}  // namespace tandem::base
+}  // namespace tandem::engine

@@ -1,5 +1,5 @@
 // The queue against std::deque.
-#include "base/fifo.h"
+#include "engine/source/fifo.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 
 #include "test/support/test_random.h"
 
-namespace tandem::base {
+namespace tandem::engine {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(FifoTest)
@@ -48,4 +48,4 @@ BOOST_AUTO_TEST_CASE(LetsGoOfWhatIsTakenOut) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace tandem::base
+}  // namespace tandem::engine

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tandem::compaction {
+namespace tandem::base {
 
 /// `Less(a, b)` says whether source a comes before source b; it must be a strict total order
 /// (sources that have ended come last). Threads: one at a time.
@@ -49,4 +49,4 @@ class LoserTree {
   std::vector<size_t> losers_;
 };
 
-}  // namespace tandem::compaction
+}  // namespace tandem::base
