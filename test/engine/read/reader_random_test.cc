@@ -11,39 +11,69 @@
 #include "test/engine/read_world.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
+#include "tools/generator/generator.h"
 
 namespace tandem::test {
 namespace {
-
-const std::vector<std::string> kFamilies = {"f", "g", "h"};
-const std::vector<std::string> kColumns = {"a", "b", "c"};
-const std::vector<std::string> kValues = {"1", "2", "10"};
 
 struct Scale {
   size_t rows = 3;
   size_t steps = 25;
   size_t values = 3;
-  size_t puts_per_step = 1;
-  size_t payloads = 0;  // Columns of large values, without an index.
+  size_t operations_per_step = 1;
+  bool has_large_rows = false;  // Wide ones, and values that overflow.
 };
 
-WorldOptions RandomOptions(TestRandom& random, size_t families) {
-  WorldOptions options;
-  for (size_t i = 0; i < families; ++i) {
-    FamilyOptions& family = options.families.emplace_back();
-    family.name = kFamilies[i];
-    family.block_size_bytes = 512;
-    family.max_versions = static_cast<uint32_t>(1 + random.Below(3));
-    family.ttl_micros = random.OneIn(3 * families) ? 6 : 0;
-    family.compression = random.OneIn(2) ? Compression::kNone : Compression::kZstd;
+std::vector<std::string> NewKeys(const Scale& scale) {
+  std::vector<std::string> keys;
+  for (size_t row = 0; row < scale.rows; ++row) {
+    keys.push_back(scale.rows <= 3 ? std::string(1, static_cast<char>('p' + row))
+                                   : "row" + std::to_string(100'000 + row * 7));
   }
-  const bool descending = random.OneIn(3);
-  const std::string& second = kFamilies[random.Below(families)];
-  options.indexes.push_back({"by_a", {{"", "a", ColumnType::kText, false}}});
-  options.indexes.push_back({"by_b", {{second, "b", ColumnType::kInt64, descending}}});
-  options.chain_cells_max = static_cast<uint32_t>(1 + random.Below(8));
-  options.cache_bytes = random.OneIn(3) ? 0 : random.OneIn(2) ? 1 << 20 : 1 << 15;
-  return options;
+  return keys;
+}
+
+TablePlan NewPlan(Dice* dice, const Scale& scale) {
+  TablePlan plan;
+  plan.options.name = kWorldTable;
+  const size_t families = 1 + dice->Below(3);
+  for (size_t i = 0; i < families; ++i) {
+    plan.options.families.push_back(
+        {.name = std::string(1, static_cast<char>('f' + i)),
+         .max_versions = static_cast<uint32_t>(1 + dice->Below(3)),
+         .ttl_micros = dice->Below(3 * families) == 0 ? 6 : 0,
+         .compression = dice->Chance(50) ? Compression::kNone : Compression::kZstd,
+         .block_size_bytes = 512});
+  }
+  const std::string& second = dice->Pick(plan.options.families).name;
+  plan.options.indexes = {{"by_a", {{"", "a", ColumnType::kText, false}}},
+                          {"by_b", {{second, "b", ColumnType::kInt64, dice->Chance(33)}}}};
+  plan.keys = NewKeys(scale);
+  plan.columns = {{.qualifier = "a", .kind = ValueKind::kText, .weight = 8},
+                  {.qualifier = "b", .kind = ValueKind::kInteger, .weight = 8},
+                  {.qualifier = "c", .kind = ValueKind::kPlain, .weight = 8}};
+  if (scale.has_large_rows) {
+    plan.large_puts = 20;
+    for (uint64_t number = 0; number < 20; ++number) {
+      plan.columns.push_back({.qualifier = "p" + std::to_string(number), .kind = ValueKind::kLong});
+    }
+    for (const uint64_t number : {3, 250})
+      plan.columns.push_back({.qualifier = LargeColumn(number)});
+  } else {
+    for (size_t i = 0; i < scale.values; ++i) plan.values.push_back(std::to_string(1 + i * i * 2));
+  }
+  plan.timestamps = Timestamps::kSmall;
+  plan.puts = 80;
+  return plan;
+}
+
+WorldOptions NewWorld(Dice* dice, const TablePlan& plan) {
+  return {.families = plan.options.families,
+          .indexes = plan.options.indexes,
+          .cache_bytes = dice->Chance(33)   ? 0u
+                         : dice->Chance(50) ? 1u << 20
+                                            : 1u << 15,
+          .chain_cells_max = static_cast<uint32_t>(1 + dice->Below(8))};
 }
 
 // One random world: its history and the questions asked about it.
@@ -52,54 +82,20 @@ class Trial {
   Trial(TestRandom& random, const Scale& scale)
       : random_(random),
         scale_(scale),
-        families_(1 + random.Below(3)),
-        world_(RandomOptions(random, families_)) {}
+        dice_(random.Next()),
+        plan_(NewPlan(&dice_, scale)),
+        generator_(&dice_, &plan_),
+        world_(NewWorld(&dice_, plan_)) {}
 
   void Run() {
     for (size_t i = 0; i < scale_.steps; ++i) Step();
     FindOverlaps();
     for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
-    if (scale_.payloads > 0) CheckVerifies();
+    if (scale_.has_large_rows) CheckVerifies();
   }
 
  private:
-  std::string RowKey() {
-    const uint64_t row = random_.Below(scale_.rows);
-    if (scale_.rows <= 3) return std::string(1, static_cast<char>('p' + row));
-    return "row" + std::to_string(100'000 + row * 7);
-  }
-  const std::string& Family() { return kFamilies[random_.Below(families_)]; }
-  // As predicates name it.
-  std::string ColumnNamed(const std::string& qualifier) {
-    const std::string& family = Family();
-    if (family == kFamilies[0] && random_.OneIn(2)) return qualifier;
-    return family + ":" + qualifier;
-  }
-  // A column: mostly one of the three that may be indexed.
-  std::string Column() {
-    if (scale_.payloads > 0 && random_.OneIn(2)) return Payload();
-    return kColumns[random_.Below(kColumns.size())];
-  }
-  std::string Payload() { return "p" + std::to_string(random_.Below(scale_.payloads)); }
-  // Some make rows wide together, some overflow.
-  std::string PayloadValue() {
-    const char letter = static_cast<char>('x' + random_.Below(3));
-    const uint64_t size = random_.OneIn(8) ? 60'000 + random_.Below(200'000) : random_.Below(9000);
-    return std::string(size, letter);
-  }
-  std::string Value() {
-    if (scale_.values <= kValues.size()) return kValues[random_.Below(scale_.values)];
-    return std::to_string(random_.Below(scale_.values));
-  }
-
-  // Mostly a value that rows have; otherwise one that no row can have if the column is indexed.
-  std::string Literal(const std::string& qualifier) {
-    static const std::vector<std::string> kFarIntegers = {
-        "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "+2", "-0"};
-    if (!random_.OneIn(12)) return Value();
-    if (qualifier == "b") return kFarIntegers[random_.Below(kFarIntegers.size())];
-    return random_.OneIn(2) ? "1\xff" : Value() + std::string(2000 + random_.Below(200), '0');
-  }
+  const std::string& RowKey() { return dice_.Pick(plan_.keys); }
 
   // Of all files in half of the worlds, of none or some in the others.
   void FindOverlaps() {
@@ -113,10 +109,10 @@ class Trial {
   void Step() {
     const uint64_t choice = random_.Below(100);
     const size_t region = random_.Below(world_.region_count());
-    if (choice < 50) {
-      for (size_t i = 0; i < scale_.puts_per_step; ++i) Put();
-    } else if (choice < 62) {
-      Delete();
+    if (choice < 62) {
+      for (size_t i = 0; i < scale_.operations_per_step; ++i) {
+        world_.Apply(generator_.Operation(world_.now()));
+      }
     } else if (choice < 67) {
       world_.Advance(static_cast<int64_t>(1 + random_.Below(3)));
     } else if (choice < 71) {
@@ -137,87 +133,6 @@ class Trial {
     }
   }
 
-  void Put() {
-    ModelOperation put;
-    put.table = kWorldTable;
-    put.row = RowKey();
-    put.family = Family();
-    for (const std::string& column : kColumns) {
-      if (random_.OneIn(2)) put.columns.emplace_back(column, Value());
-    }
-    for (uint64_t i = scale_.payloads > 0 ? random_.Below(12) : 0; i > 0; --i) {
-      const std::string column = Payload();
-      const auto same = [&](const auto& other) { return other.first == column; };
-      if (std::none_of(put.columns.begin(), put.columns.end(), same)) {
-        put.columns.emplace_back(column, PayloadValue());
-      }
-    }
-    if (put.columns.empty()) put.columns.emplace_back("a", Value());
-    if (!random_.OneIn(4)) put.timestamp = static_cast<int64_t>(1 + random_.Below(12));
-    world_.Apply(put);
-  }
-
-  void Delete() {
-    ModelOperation operation;
-    operation.table = kWorldTable;
-    operation.row = RowKey();
-    operation.family = Family();
-    operation.kind = static_cast<ModelOperation::Kind>(1 + random_.Below(4));
-    operation.columns.emplace_back(Column(), "");
-    if (!random_.OneIn(4)) operation.timestamp = static_cast<int64_t>(1 + random_.Below(12));
-    world_.Apply(operation);
-  }
-
-  Predicate Leaf() {
-    using Kind = Predicate::Kind;
-    static constexpr Kind kKinds[] = {Kind::kEqual,       Kind::kNotEqual, Kind::kLess,
-                                      Kind::kLessOrEqual, Kind::kGreater,  Kind::kGreaterOrEqual,
-                                      Kind::kBetween,     Kind::kIn,       Kind::kIsNull,
-                                      Kind::kIsNotNull,   Kind::kEqual,    Kind::kPrefix};
-    const Kind kind = kKinds[random_.Below(std::size(kKinds))];
-    if (random_.OneIn(6)) {
-      if (kind == Kind::kPrefix) return Predicate::Compare(kind, "_row", {RowKey().substr(0, 5)});
-      if (kind == Kind::kBetween) return Predicate::Between("_row", RowKey(), RowKey());
-      if (kind != Kind::kIsNull && kind != Kind::kIsNotNull) {
-        return Predicate::Compare(kind, "_row", {RowKey()});
-      }
-    }
-    if (scale_.payloads > 0 && random_.OneIn(3)) return PayloadLeaf(kind);
-    const std::string& qualifier = kColumns[random_.Below(3)];
-    if (kind == Kind::kPrefix) {  // Some column b holds numbers, which have none.
-      const std::string column = ColumnNamed(qualifier == "b" ? "a" : qualifier);
-      const bool is_outside = random_.OneIn(12);
-      return Predicate::Compare(kind, column, {is_outside ? Literal("a") : Value().substr(0, 1)});
-    }
-    std::vector<std::string> values;
-    size_t count = kind == Kind::kBetween ? 2 : kind == Kind::kIn ? random_.Below(4) : 1;
-    if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) count = 0;
-    while (values.size() < count) values.push_back(Literal(qualifier));
-    return Predicate::Compare(kind, ColumnNamed(qualifier), std::move(values));
-  }
-
-  Predicate PayloadLeaf(Predicate::Kind kind) {
-    using Kind = Predicate::Kind;
-    const std::string column = ColumnNamed(Payload());
-    if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) {
-      return Predicate::Compare(kind, column, {});
-    }
-    if (kind == Kind::kBetween) {
-      return Predicate::Between(column, PayloadValue(), PayloadValue());
-    }
-    return Predicate::Compare(kind, column, {PayloadValue()});
-  }
-
-  Predicate RandomPredicate(int depth) {
-    const uint64_t choice = random_.Below(depth == 0 ? 1 : 6);
-    if (choice < 3) return Leaf();
-    if (choice == 3) return Predicate::Not(RandomPredicate(depth - 1));
-    std::vector<Predicate> children;
-    for (uint64_t i = 2 + random_.Below(2); i > 0; --i)
-      children.push_back(RandomPredicate(depth - 1));
-    return choice == 4 ? Predicate::And(std::move(children)) : Predicate::Or(std::move(children));
-  }
-
   void Compare(const std::string& what, const std::vector<ModelRow>& got,
                const std::vector<ModelRow>& want) {
     BOOST_REQUIRE_MESSAGE(
@@ -227,7 +142,7 @@ class Trial {
   void Check(const ReadWorld::Moment& moment) {
     for (int i = 0; i < 4; ++i) CheckScan(moment);
     CheckGets(moment);
-    for (int i = 0; i < 12; ++i) CheckQuery(moment, RandomPredicate(2));
+    for (int i = 0; i < 12; ++i) CheckQuery(moment, generator_.NewPredicate());
     CheckQuery(moment, Predicate());
   }
 
@@ -243,12 +158,7 @@ class Trial {
 
   // Random columns and versions, the same for the model and the engine.
   void ChooseCells(ReadOptions* options, ModelRead* read) {
-    if (random_.OneIn(3)) {
-      options->columns.push_back({"", Column()});
-      if (random_.OneIn(2)) options->columns.push_back({Family(), Column()});
-    }
-    if (random_.OneIn(4)) options->families.push_back(random_.OneIn(3) ? "" : Family());
-    options->versions = static_cast<uint32_t>(1 + random_.Below(3));
+    *options = generator_.NewRead();
     *read = world_.ReadOf();
     if (random_.OneIn(3)) read->as_of = static_cast<int64_t>(random_.Below(15));
     if (random_.OneIn(4)) read->since = static_cast<int64_t>(random_.Below(15));
@@ -261,12 +171,7 @@ class Trial {
   }
 
   void CheckScan(const ReadWorld::Moment& moment) {
-    ScanOptions scan;
-    if (random_.OneIn(2)) scan.start = RowKey();
-    if (random_.OneIn(2)) scan.end = RowKey();
-    if (random_.OneIn(4)) scan.prefix = RowKey().substr(0, 6);
-    if (random_.OneIn(3)) scan.limit = 1 + random_.Below(scale_.rows);
-    scan.reverse = random_.OneIn(2);
+    const ScanOptions scan = generator_.NewScan();
     ReadOptions options;
     ModelRead read;
     ChooseCells(&options, &read);
@@ -352,8 +257,10 @@ class Trial {
   }
 
   TestRandom& random_;
-  Scale scale_;
-  const size_t families_;
+  const Scale scale_;
+  Dice dice_;
+  const TablePlan plan_;
+  Generator generator_;
   ReadWorld world_;
 };
 
@@ -371,7 +278,7 @@ BOOST_AUTO_TEST_CASE(WorldsOfManyBlocksReadAsTheModel) {
   Scale scale;
   scale.rows = 400;
   scale.values = 30;
-  scale.puts_per_step = 60;
+  scale.operations_per_step = 60;
   for (size_t i = 0; i < Trials(6); ++i) Trial(random, scale).Run();
 }
 
@@ -380,7 +287,7 @@ BOOST_AUTO_TEST_CASE(WorldsOfFewChangesReadAsTheModel) {
   Scale scale;
   scale.rows = 3000;
   scale.values = 3;
-  scale.puts_per_step = 500;
+  scale.operations_per_step = 500;
   scale.steps = 20;
   for (size_t i = 0; i < Trials(2); ++i) Trial(random, scale).Run();
 }
@@ -389,7 +296,7 @@ BOOST_AUTO_TEST_CASE(WorldsOfWideRowsReadAsTheModel) {
   TestRandom random("reader_random/WorldsOfWideRowsReadAsTheModel");
   Scale scale;
   scale.steps = 30;
-  scale.payloads = 40;
+  scale.has_large_rows = true;
   for (size_t i = 0; i < Trials(24); ++i) Trial(random, scale).Run();
 }
 
