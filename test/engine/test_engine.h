@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "engine/engine.h"
-#include "test/support/small_tuning.h"
+#include "tools/generator/tuning.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "test/model/paths.h"
+#include "tools/generator/tuning.h"
 
 namespace tandem::test {
 namespace {
@@ -27,7 +28,7 @@ Session::Session(const SessionPlan& plan, Counters* counters)
       store_({.disk = plan.disk,
               .parent = plan.parent,
               .seed = plan.seed,
-              .tuning = SmallTuning(plan.seed)}),
+              .tuning = RandomTuning(plan.seed)}),
       checker_(&own_dice_, counters) {
   if (plan_.trace != nullptr) plan_.trace->Watch(store_.simulated(), store_.path());
 }

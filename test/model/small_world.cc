@@ -9,6 +9,7 @@
 #include "test/model/journal.h"
 #include "test/model/paths.h"
 #include "test/model/store.h"
+#include "tools/generator/tuning.h"
 #include "tools/simulation/minimize.h"
 
 namespace tandem::test {
@@ -131,7 +132,7 @@ Store::Setup SetupOf(const SmallWorld& world) {
   Store::Setup setup{.disk = DiskKind::kSimulated,
                      .seed = world.seed,
                      .wall_micros = 1,
-                     .tuning = SmallTuning(world.seed)};
+                     .tuning = RandomTuning(world.seed)};
   if (world.switches_memstores) setup.tuning.memstore_bytes = 1;
   return setup;
 }

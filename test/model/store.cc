@@ -48,18 +48,4 @@ void Store::Abandon() {
   executor_.reset();
 }
 
-engine::Tuning SmallTuning(uint64_t seed) {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 8192 << (seed % 4);
-  tuning.memstores_total_bytes = 64 * tuning.memstore_bytes;
-  tuning.block_cache_bytes = (seed / 4) % 2 == 0 ? 64 << 10 : 4 << 20;
-  tuning.log_segment_bytes = 32 << 10;
-  tuning.log_former_segments = 1 + (seed / 32) % 4;
-  tuning.section_alignment = 64;
-  tuning.compaction_runs = 5 + (seed / 8) % 4;
-  tuning.join_bytes = seed % 3 == 0 ? 0 : 2048 << (seed % 5);
-  tuning.chain_cells_max = 1 + seed % 7;  // Rows become trees all the time.
-  return tuning;
-}
-
 }  // namespace tandem::test

@@ -64,7 +64,4 @@ class Store {
   std::unique_ptr<engine::Engine> engine_;
 };
 
-/// What tests make small, and different from seed to seed.
-engine::Tuning SmallTuning(uint64_t seed);
-
 }  // namespace tandem::test

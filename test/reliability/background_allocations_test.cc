@@ -14,7 +14,7 @@
 #include "test/reliability/machine.h"
 #include "test/reliability/pausing_file_system.h"
 #include "test/support/print.h"
-#include "test/support/small_tuning.h"
+#include "tools/generator/tuning.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"

@@ -10,6 +10,7 @@
 #include "engine/runtime/background.h"
 #include "test/reliability/differential_store.h"
 #include "test/support/temporary_directory.h"
+#include "tools/generator/tuning.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 #include "tools/simulation/simulated_disk.h"
@@ -40,15 +41,9 @@ struct Setting {
 };
 
 engine::Tuning BusyTuning(uint64_t seed) {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 4096 << (seed % 5);
-  tuning.memstores_total_bytes = 16 * tuning.memstore_bytes;
-  tuning.block_cache_bytes = seed % 3 == 0 ? 32 << 10 : 4 << 20;
-  tuning.overlap_bytes = seed % 4 == 0 ? 4096 : 1 << 20;
-  tuning.log_segment_bytes = 16 << 10;
+  engine::Tuning tuning = test::RandomTuning(seed);
   tuning.section_alignment = seed % 2 == 0 ? 64 : 4096;
   tuning.file_rows = seed % 5 == 0 ? 50 : kRowsPerFileMax;
-  tuning.compaction_runs = 3 + seed % 4;
   return tuning;
 }
 

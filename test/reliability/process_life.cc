@@ -14,6 +14,7 @@
 #include "base/file_system.h"
 #include "base/random.h"
 #include "engine/runtime/background.h"
+#include "tools/generator/tuning.h"
 
 namespace tandem::reliability {
 namespace {
@@ -98,19 +99,6 @@ Durability DurabilityOf(uint64_t number) {
                     : (choice < 8 ? Durability::kWritten : Durability::kSynced);
 }
 
-engine::Tuning LifeTuning(uint64_t seed) {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 16384 << (seed % 3);
-  tuning.memstores_total_bytes = 16 * tuning.memstore_bytes;
-  tuning.block_cache_bytes = 1 << 20;
-  tuning.overlap_bytes = 1 << 20;
-  tuning.log_segment_bytes = 32 << 10;
-  tuning.section_alignment = 64;
-  tuning.compaction_runs = 4 + (seed / 3) % 3;
-  tuning.chain_cells_max = 2 + seed % 7;
-  return tuning;
-}
-
 /// An engine with threads on real files.
 class LifeDatabase {
  public:
@@ -122,7 +110,7 @@ class LifeDatabase {
     Options options;
     options.create_if_missing = true;
     auto engine =
-        engine::Engine::Open(plan.path, options, LifeTuning(plan.seed),
+        engine::Engine::Open(plan.path, options, test::RandomTuning(plan.seed),
                              {file_system_.get(), clock_.get(), random_.get(), executor_.get()});
     if (!engine.has_value()) return engine.error();
     engine_ = std::move(*engine);

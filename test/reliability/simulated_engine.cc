@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "test/support/small_tuning.h"
+#include "tools/generator/tuning.h"
 
 namespace tandem::reliability {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "test/support/small_tuning.h"
+#include "tools/generator/tuning.h"
 #include "tools/generator/generator.h"
 
 namespace tandem::reliability {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/status_macros.h"
+#include "tools/generator/tuning.h"
 #include "tools/stress/comparison.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
@@ -22,19 +23,6 @@ using test::ModelRow;
 using tools::Format;
 
 constexpr int64_t kSecond = 1'000'000;
-
-/// Sizes that make files, segments and compactions many.
-engine::Tuning TuningOf(uint64_t seed) {
-  engine::Tuning tuning;
-  tuning.memstore_bytes = 8192 << (seed % 4);
-  tuning.memstores_total_bytes = 64 * tuning.memstore_bytes;
-  tuning.block_cache_bytes = (seed / 4) % 2 == 0 ? 64 << 10 : 4 << 20;
-  tuning.log_segment_bytes = 32 << 10;
-  tuning.section_alignment = 64;
-  tuning.join_bytes = seed % 3 == 0 ? 0 : 2048 << (seed % 5);
-  tuning.compaction_runs = 4 + static_cast<uint32_t>((seed / 8) % 4);
-  return tuning;
-}
 
 DiskOperation OperationOf(const std::string& name) {
   for (int at = 0; at <= static_cast<int>(DiskOperation::kDirectorySync); ++at) {
@@ -71,7 +59,7 @@ Status Session::Open() {
   options.create_if_missing = true;
   base::FileSystem* const files =
       simulated_ != nullptr ? static_cast<base::FileSystem*>(simulated_.get()) : real_.get();
-  auto engine = engine::Engine::Open(path_, options, TuningOf(script_.seed),
+  auto engine = engine::Engine::Open(path_, options, test::RandomTuning(script_.seed),
                                      {.file_system = files,
                                       .clock = &clock_,
                                       .random = random_.get(),
