@@ -116,6 +116,12 @@ Result<std::optional<Row>> Database::Get(const ReadOptions& options, std::string
   return Entered(*engine_, [&] { return engine_->Get(options, table, row); });
 }
 
+Result<std::vector<std::optional<Row>>> Database::MultiGet(const ReadOptions& options,
+                                                           std::string_view table,
+                                                           std::span<const std::string_view> rows) {
+  return Entered(*engine_, [&] { return engine_->MultiGet(options, table, rows); });
+}
+
 Result<Cursor> Database::Scan(const ReadOptions& options, std::string_view table,
                               const ScanOptions& scan) {
   return Entered(*engine_, [&] { return engine_->Scan(options, table, scan); });

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "engine/runtime/environment.h"
@@ -25,6 +27,8 @@ class Engine {
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
                                          std::string_view row) = 0;
+  virtual Result<std::vector<std::optional<Row>>> MultiGet(
+      const ReadOptions&, std::string_view table, std::span<const std::string_view> rows) = 0;
   virtual Result<Cursor> Scan(const ReadOptions&, std::string_view table, const ScanOptions&) = 0;
   virtual Result<Cursor> Query(const ReadOptions&, std::string_view table, const Predicate&,
                                const QueryOptions&) = 0;

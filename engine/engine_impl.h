@@ -71,6 +71,9 @@ class EngineImpl final : public Engine {
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override;
+  Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
+                                                   std::string_view table,
+                                                   std::span<const std::string_view> rows) override;
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table,
                       const ScanOptions& scan) override;
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,

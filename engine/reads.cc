@@ -127,6 +127,17 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
   return GetRow(view, options, row);
 }
 
+Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
+    const ReadOptions& options, std::string_view table, std::span<const std::string_view> rows) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kMultiGet);
+  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, [rows](const Table& found) {
+                     return found.RegionsOfEach(rows);
+                   }));
+  return GetRows(read_resources(), std::move(view), options, rows);
+}
+
 Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view table,
                                 const ScanOptions& scan) {
   GatePass pass(calls_);

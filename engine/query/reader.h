@@ -20,6 +20,11 @@ namespace tandem::engine {
 /// `counters`, when not null, counts blocks and cells of memstores.
 Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& options,
                                   std::string_view row, ReadCounters* counters = nullptr);
+/// The rows of these keys, in their order; nullopt as of Get. The regions of `view` that hold them
+/// are enough. `options.pieces` is ignored.
+Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, TableView view,
+                                                ReadOptions options,
+                                                std::span<const std::string_view> rows);
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);
 Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, TableView view,

@@ -32,6 +32,19 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(const format::KeyRange
   return from_end ? found.last(count) : found.first(count);
 }
 
+std::vector<std::shared_ptr<Region>> Table::RegionsOfEach(
+    std::span<const std::string_view> rows) const {
+  std::vector<size_t> places;
+  places.reserve(rows.size());
+  for (const std::string_view row : rows) places.push_back(PlaceOf(row));
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::vector<std::shared_ptr<Region>> found;
+  found.reserve(places.size());
+  for (const size_t place : places) found.push_back(regions[place]);
+  return found;
+}
+
 void MemstoreSum::Add(const RegionVersion& region) {
   for (const auto& memstore : region.memstores) {
     const bool is_waiting = memstore != region.memstores.back();

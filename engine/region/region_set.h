@@ -36,6 +36,8 @@ struct Table {
   /// `rows` is not empty, `count` is not 0.
   std::span<const std::shared_ptr<Region>> RegionsOf(const format::KeyRange& rows, size_t count,
                                                      bool from_end) const;
+  /// The regions that hold these rows, by start key.
+  std::vector<std::shared_ptr<Region>> RegionsOfEach(std::span<const std::string_view> rows) const;
 
  private:
   size_t PlaceOf(std::string_view row) const;

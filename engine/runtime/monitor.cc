@@ -128,6 +128,7 @@ Statistics Monitor::Counters() const {
   const auto calls = [&](Call call) { return value(calls_[static_cast<size_t>(call)]); };
   Statistics statistics;
   statistics.gets = calls(Call::kGet);
+  statistics.multi_gets = calls(Call::kMultiGet);
   statistics.scans = calls(Call::kScan);
   statistics.queries = calls(Call::kQuery);
   statistics.counts = calls(Call::kCount);

@@ -33,6 +33,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -318,6 +319,13 @@ class Database {
   /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row);
+  /// Reads many rows as of one point in time. The result has a place for each key, in the order of
+  /// `rows`, which may repeat keys: what Get returns for it. Faster than as many calls of Get: keys
+  /// are looked up in order and in batches, and each block is read once, the next ones in flight.
+  /// Errors: as Get, for all rows together; kCancelled.
+  Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
+                                                   std::string_view table,
+                                                   std::span<const std::string_view> rows);
   /// Iterates over a range of keys in byte order. Errors: as Get; read errors, and kCancelled (see
   /// ReadOptions::cancelled), come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);

@@ -50,7 +50,7 @@ struct FilesInfo {
 /// add fields, so a program refers to fields by name.
 struct Statistics {
   // Calls, whatever they returned; those after Close are not counted.
-  uint64_t gets = 0, scans = 0, queries = 0, counts = 0;
+  uint64_t gets = 0, multi_gets = 0, scans = 0, queries = 0, counts = 0;
   // Acknowledged writes; bytes as WriteBatch::size_bytes() counts them.
   uint64_t batches = 0, operations = 0, batch_bytes = 0;
 

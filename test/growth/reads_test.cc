@@ -73,6 +73,20 @@ BOOST_AUTO_TEST_CASE(APageCostsTheSameWhereverItLies) {
          })});
 }
 
+BOOST_AUTO_TEST_CASE(AMultiGetReadsTheBlocksOfItsRows) {
+  Check({.cost = "reads of a cold multi-get of 16 of n rows",
+         .n = kRows,
+         .bound = AtMostLogarithmic(2 * kHits, 1),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           std::vector<std::string> keys;
+           for (uint64_t i = kHits; i > 0; --i) keys.push_back(RowKey(i * n / kHits - 1));
+           const std::vector<std::string_view> wanted(keys.begin(), keys.end());
+           const auto rows = (**engine).MultiGet({}, "t", wanted);
+           BOOST_REQUIRE_EQUAL(rows.status().ToString(), "OK");
+           for (const auto& row : *rows) BOOST_CHECK(row.has_value());
+         })});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -102,6 +102,7 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
     CheckQuery(moment, plan, generator.NewPredicate());
   }
   CheckRows(moment, plan, 3 * effort);
+  CheckManyRows(moment, plan);
   CheckIndexes(moment, plan);
 }
 
@@ -143,6 +144,30 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
     ++counters_.rows_read;
     RequireSameRows(expected, found, context);
   }
+}
+
+void Checker::CheckManyRows(const Moment& moment, const TablePlan& plan) {
+  const std::string& table = plan.options.name;
+  const ReadOptions read = NewRead(moment, plan);
+  CountPast(read);
+  std::vector<std::string> keys(dice_.Below(20));
+  for (std::string& key : keys) {
+    key = dice_.Pick(plan.keys);
+    if (dice_.Chance(10)) key += '\0';  // Most likely no row.
+  }
+  const std::string context = table + ": multi-get" + Describe(read);
+  const std::vector<std::string_view> wanted(keys.begin(), keys.end());
+  const auto rows = moment.engine->MultiGet(read, table, wanted);
+  RequireOk(rows.status(), context);
+  std::vector<ModelRow> expected, found;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (auto seen = moment.model->Get(table, keys[i], ModelReadOf(moment, read))) {
+      expected.push_back(*std::move(seen));
+    }
+    if ((*rows)[i].has_value()) found.emplace_back((*rows)[i]->view());
+  }
+  counters_.rows_read += found.size();
+  RequireSameRows(expected, found, context);
 }
 
 void Checker::CountPast(const ReadOptions& read) {

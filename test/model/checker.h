@@ -40,6 +40,8 @@ class Checker {
   void CheckTable(const Moment& moment, const TablePlan& plan, int effort);
   /// Some rows.
   void CheckRows(const Moment& moment, const TablePlan& plan, int count);
+  /// Rows that are read together.
+  void CheckManyRows(const Moment& moment, const TablePlan& plan);
   /// One query, in one random way of running it.
   void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// Everything that each index can say about its whole column.

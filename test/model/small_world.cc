@@ -288,6 +288,7 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
     return;
   }
   checker_.CheckRows(moment, plan_, 2);
+  checker_.CheckManyRows(moment, plan_);
   for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
 }
 

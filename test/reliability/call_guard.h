@@ -50,6 +50,11 @@ class GuardedEngine final : public engine::Engine {
                                  std::string_view row) override {
     return Within(guard_, [&] { return engine_->Get(options, table, row); });
   }
+  Result<std::vector<std::optional<Row>>> MultiGet(
+      const ReadOptions& options, std::string_view table,
+      std::span<const std::string_view> rows) override {
+    return Within(guard_, [&] { return engine_->MultiGet(options, table, rows); });
+  }
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table,
                       const ScanOptions& scan) override {
     return Within(guard_, [&] { return engine_->Scan(options, table, scan); });

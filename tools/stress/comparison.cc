@@ -32,6 +32,7 @@ class Reads {
         generator_(&dice_, &plan) {}
 
   Status CompareGet();
+  Status CompareMultiGet();
   Status CompareRange();
   Status CompareQuery();
   Status CompareOrder(const IndexOptions& index);
@@ -71,6 +72,23 @@ Status Reads::CompareGet() {
   std::optional<ModelRow> found;
   if (row->has_value()) found.emplace((*row)->view());
   return expected == found ? Status() : Mismatch(where, Describe(expected), Describe(found));
+}
+
+Status Reads::CompareMultiGet() {
+  const ReadOptions read = NewRead();
+  std::vector<std::string_view> keys(dice_.Below(12));
+  for (std::string_view& key : keys) key = dice_.Pick(keys_);
+  const auto rows = moment_.engine->MultiGet(read, table_.name, keys);
+  if (!rows.has_value()) return In(Where("multi-get"), rows.error());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string key(keys[i]);
+    const auto expected = moment_.model->Get(table_.name, key, ModelReadOf(read));
+    std::optional<ModelRow> found;
+    if ((*rows)[i].has_value()) found.emplace((*rows)[i]->view());
+    if (expected == found) continue;
+    return Mismatch(Where("multi-get of " + test::Shown(key)), Describe(expected), Describe(found));
+  }
+  return {};
 }
 
 Status Reads::CompareRange() {
@@ -149,6 +167,7 @@ Status CompareTable(const Moment& moment, const TableOptions& table, bool revers
 Status CompareReads(const Moment& moment, const test::TablePlan& plan, uint64_t seed) {
   Reads reads(moment, plan, seed);
   for (int i = 0; i < 6; ++i) RETURN_IF_ERROR(reads.CompareGet());
+  RETURN_IF_ERROR(reads.CompareMultiGet());
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(reads.CompareRange());
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(reads.CompareQuery());
   const std::vector<IndexOptions>& indexes = plan.options.indexes;

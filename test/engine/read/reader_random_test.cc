@@ -142,6 +142,7 @@ class Trial {
   void Check(const ReadWorld::Moment& moment) {
     for (int i = 0; i < 4; ++i) CheckScan(moment);
     CheckGets(moment);
+    for (int i = 0; i < 4; ++i) CheckMultiGet(moment);
     for (int i = 0; i < 12; ++i) CheckQuery(moment, generator_.NewPredicate());
     CheckQuery(moment, Predicate());
   }
@@ -193,6 +194,27 @@ class Trial {
       if (got->has_value()) rows.emplace_back((*got)->view());
       if (const auto row = moment.model.Get(kWorldTable, key, read)) want.push_back(*row);
       Compare("get " + key, rows, want);
+    }
+  }
+
+  // Of keys that repeat, and of some that are nowhere.
+  void CheckMultiGet(const ReadWorld::Moment& moment) {
+    ReadOptions options;
+    ModelRead read;
+    ChooseCells(&options, &read);
+    std::vector<std::string> keys;
+    for (uint64_t count = random_.Below(20); count > 0; --count) {
+      keys.push_back(RowKey() + (random_.OneIn(8) ? "x" : ""));
+    }
+    const std::vector<std::string_view> wanted(keys.begin(), keys.end());
+    const auto got = engine::GetRows(world_.resources(), world_.View(moment), options, wanted);
+    BOOST_REQUIRE_MESSAGE(got.has_value(), got.status().ToString());
+    BOOST_REQUIRE_EQUAL(got->size(), keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      std::vector<ModelRow> rows, want;
+      if ((*got)[i].has_value()) rows.emplace_back((*got)[i]->view());
+      if (const auto row = moment.model.Get(kWorldTable, keys[i], read)) want.push_back(*row);
+      Compare("multi-get of " + keys[i], rows, want);
     }
   }
 
