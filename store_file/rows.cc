@@ -2,6 +2,7 @@
 // positions are the ordinals.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -20,6 +21,44 @@ void Prefetch(std::span<const uint64_t> hashes) {
   }
 }
 
+// The rows of a block whose hashes have the tag of `hash`, in order; usually one or none.
+class Tagged {
+ public:
+  static constexpr size_t kMax = 4;
+
+  /// Finds up to kMax of them from row `from` of the block on. Requires: from <= block.count.
+  Tagged(const TaggedHashes& all, const DataBlock& block, uint64_t hash, uint32_t from) {
+    constexpr uint64_t kOnes = 0x0101010101010101, kTops = kOnes << 7;
+    const uint8_t* const tags = all.tags.data() + block.first;
+    const uint64_t pattern = kOnes * TaggedHashes::TagOf(hash);
+    next_ = from;
+    while (next_ < block.count) {
+      uint64_t word = 0;
+      std::memcpy(&word, tags + next_, sizeof(word));
+      word ^= pattern;
+      // The top bit of each byte that is zero, and perhaps of some that is 1 and after such a one.
+      uint64_t zeros = (word - kOnes) & ~word & kTops;
+      for (; zeros != 0; zeros &= zeros - 1) {
+        const auto slot = next_ + static_cast<uint32_t>(__builtin_ctzll(zeros)) / 8;
+        if (slot >= block.count) break;
+        slots_[count_++] = slot;
+        if (count_ < kMax) continue;
+        next_ = slot + 1;
+        return;
+      }
+      next_ += sizeof(word);
+    }
+  }
+  std::span<const uint32_t> slots() const { return {slots_.data(), count_}; }
+  /// The row to go on with. At least block.count: there are no more.
+  uint32_t next() const { return next_; }
+
+ private:
+  std::array<uint32_t, kMax> slots_;
+  size_t count_ = 0;
+  uint32_t next_ = 0;
+};
+
 // The first position of `hash`, or hashes.size().
 size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
   constexpr size_t kStep = 16;  // Compared without a branch between them.
@@ -33,6 +72,11 @@ size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
 }
 
 }  // namespace
+
+TaggedHashes::TaggedHashes(std::vector<uint64_t> of_rows) : hashes(std::move(of_rows)) {
+  tags.resize(hashes.size() + sizeof(uint64_t) - 1);
+  std::transform(hashes.begin(), hashes.end(), tags.begin(), TagOf);
+}
 
 Result<DataSection> StoreFile::Impl::LoadData(FamilyId owner, bool with_top) const {
   DataPlaces places;
@@ -90,17 +134,26 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, KeyHashes());
   ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
   if (hashes.empty()) return FindByKey(*carrier, place, key);
+  const TaggedHashes& tagged = impl_->key_hashes.loaded()->value;
   const DataBlock block = carrier->BlockAt(place);
-  const std::span<const uint64_t> here = hashes.subspan(block.first, block.count);
-  Prefetch(here);
-  // A row that is found is usually read next: prefetching lets the cache misses of both overlap.
-  carrier->PrefetchRowsWithSlots(place);
-  const size_t at = FindHash(here, hash);
-  if (at == block.count) return std::optional<FoundRow>();
-  const auto slot = static_cast<uint32_t>(at);
-  RowBlockRef rows = carrier->RememberedRows(place);
-  if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
-  return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
+  __builtin_prefetch(tagged.tags.data() + block.first);
+  carrier->PrefetchRows(place);
+  for (uint32_t from = 0; from < block.count;) {
+    const Tagged found(tagged, block, hash, from);
+    // A row that is found is usually read next: prefetching lets the cache misses of all overlap.
+    for (const uint32_t slot : found.slots()) {
+      __builtin_prefetch(&hashes[block.first + slot]);
+      carrier->PrefetchSlot(place, block.count, slot);
+    }
+    for (const uint32_t slot : found.slots()) {
+      if (hashes[block.first + slot] != hash) continue;
+      RowBlockRef rows = carrier->RememberedRows(place);
+      if (rows != nullptr && slot < rows->row_count()) rows->PrefetchRow(slot);
+      return std::optional(FoundRow{Ordinal(block.first + slot), place, std::move(rows)});
+    }
+    from = found.next();
+  }
+  return std::optional<FoundRow>();
 }
 
 // As FindEachByHash, by FindByKey. The filter spares most keys that are not here a block.

@@ -73,31 +73,31 @@ Result<std::span<const uint64_t>> StoreFile::KeyHashes() {
   if (const std::span<const uint64_t> loaded = LoadedKeyHashes(); !loaded.empty()) return loaded;
   BlockCache* const cache = impl_->blocks.cache();
   if (cache == nullptr) return AllKeyHashes();
-  const uint64_t bytes = row_count() * sizeof(uint64_t);
+  const uint64_t bytes = row_count() * TaggedHashes::kBytesOfRow;
   if (!cache->Fits(base::MemoryPart::kKeyHashes, bytes)) return std::span<const uint64_t>();
   return AllKeyHashes();
 }
 
 Result<std::span<const uint64_t>> StoreFile::AllKeyHashes() {
-  using Loaded = base::Charged<std::vector<uint64_t>>;
+  using Loaded = base::Charged<TaggedHashes>;
   const BlockFile& blocks = impl_->blocks;
   ASSIGN_OR_RETURN(const Loaded* loaded, impl_->key_hashes.Get([&]() -> Result<Loaded> {
     base::MemoryCharge charge =
-        blocks.Charge(base::MemoryPart::kKeyHashes, row_count() * sizeof(uint64_t));
+        blocks.Charge(base::MemoryPart::kKeyHashes, row_count() * TaggedHashes::kBytesOfRow);
     Result<std::vector<uint64_t>> hashes =
         ReadKeyHashes(blocks, impl_->Section(SectionKind::kKeyHashes));
     if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
       hashes = MakeKeyHashes();
     }
     if (!hashes) return hashes.error();
-    return Loaded{*std::move(hashes), std::move(charge)};
+    return Loaded{TaggedHashes(*std::move(hashes)), std::move(charge)};
   }));
-  return std::span<const uint64_t>(loaded->value);
+  return std::span<const uint64_t>(loaded->value.hashes);
 }
 
 std::span<const uint64_t> StoreFile::LoadedKeyHashes() const {
-  const base::Charged<std::vector<uint64_t>>* loaded = impl_->key_hashes.loaded();
-  return loaded == nullptr ? std::span<const uint64_t>() : loaded->value;
+  const base::Charged<TaggedHashes>* loaded = impl_->key_hashes.loaded();
+  return loaded == nullptr ? std::span<const uint64_t>() : loaded->value.hashes;
 }
 
 Result<const Bitmap*> StoreFile::CleanRows() {

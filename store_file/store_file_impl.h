@@ -19,6 +19,18 @@
 
 namespace tandem::format {
 
+/// The keyed hashes of the rows by ordinal, and a byte of each: the tags of a block are in one or
+/// two cache lines, its hashes in ten. Some bytes follow the last tag, so that eight can be read
+/// from any place.
+struct TaggedHashes {
+  static constexpr size_t kBytesOfRow = sizeof(uint64_t) + 1;
+  explicit TaggedHashes(std::vector<uint64_t> of_rows);
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash); }
+
+  std::vector<uint64_t> hashes;
+  std::vector<uint8_t> tags;
+};
+
 /// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.
 struct StoreFile::Impl {
   explicit Impl(BlockFile block_file) : blocks(std::move(block_file)) {}
@@ -38,7 +50,7 @@ struct StoreFile::Impl {
   /// One for each of `families`, and for kKeysOwner when that is the carrier; the map itself never
   /// changes after Open.
   std::map<FamilyId, LazyOnce<DataSection>> data;
-  LazyOnce<base::Charged<std::vector<uint64_t>>> key_hashes;
+  LazyOnce<base::Charged<TaggedHashes>> key_hashes;
   LazyOnce<base::Charged<Bitmap>> clean_rows;
   LazyOnce<base::Charged<BloomFilter>> filter;
   /// One for each index of the table; the map itself never changes after Open.

@@ -120,10 +120,6 @@ RowBlockRef DataSection::RememberedRows(uint32_t block) const { return index_.Sl
 
 void DataSection::PrefetchRows(uint32_t block) const { index_.SlotOf(block).Prefetch(); }
 
-void DataSection::PrefetchRowsWithSlots(uint32_t block) const {
-  index_.SlotOf(block).PrefetchWithSlots(BlockAt(block).count);
-}
-
 Result<RowBlockRef> DataSection::ReadRowsUncached(uint32_t block) const {
   const BlockHandle handle = BlockAt(block).handle;
   ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(handle));

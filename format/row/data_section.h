@@ -116,8 +116,10 @@ class DataSection {
   RowBlockRef RememberedRows(uint32_t block) const;
   /// Prefetches the object that CachedRows will return into the processor's cache.
   void PrefetchRows(uint32_t block) const;
-  /// The same, and the slots of its rows, for a caller that will look for one of them.
-  void PrefetchRowsWithSlots(uint32_t block) const;
+  /// Prefetches the slot of one of the `count` rows of the block.
+  void PrefetchSlot(uint32_t block, uint32_t count, uint32_t slot) const {
+    index_.SlotOf(block).PrefetchSlot(count, slot);
+  }
   /// As ReadRows, but bypassing the cache.
   Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
 

@@ -170,11 +170,9 @@ void RowBlock::PrefetchPlace(uint32_t slot) const {
   __builtin_prefetch(raw_.data() + kRowHeadsAt + size_t{slot} * kRowHeadBytes);
 }
 
-void RowBlock::PrefetchSlots(const char* raw, uint32_t count) {
-  constexpr size_t kBytesMax = 512;
-  const char* const slots = raw + kRowHeadsAt + size_t{count} * kRowHeadBytes;
-  const size_t bytes = std::min(count * sizeof(uint32_t), kBytesMax);
-  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(slots + at);
+void RowBlock::PrefetchSlot(const char* raw, uint32_t count, uint32_t slot) {
+  __builtin_prefetch(raw + kRowHeadsAt + size_t{count} * kRowHeadBytes +
+                     size_t{slot} * sizeof(uint32_t));
 }
 
 void RowBlock::PrefetchLike(const RowBlock& before, uint32_t slot) const {
@@ -272,10 +270,9 @@ void RowSlot::Prefetch() const {
   }
 }
 
-void RowSlot::PrefetchWithSlots(uint32_t count) const {
-  Prefetch();
+void RowSlot::PrefetchSlot(uint32_t count, uint32_t slot) const {
   const char* const raw = raw_.load(std::memory_order_relaxed);
-  if (raw != nullptr) RowBlock::PrefetchSlots(raw, count);
+  if (raw != nullptr) RowBlock::PrefetchSlot(raw, count, slot);
 }
 
 }  // namespace tandem::format

@@ -81,9 +81,9 @@ class RowBlock final : public Block {
   void PrefetchLike(const RowBlock& before, uint32_t slot) const;
   /// Prefetches the slot and head of row `slot`, for PrefetchRow. Requires: slot < row_count().
   void PrefetchPlace(uint32_t slot) const;
-  /// Prefetches the first slots, at most 512 bytes, of a block of `count` rows whose raw bytes
-  /// are, or were, at `raw`: for callers that know neither the slot nor whether they are there.
-  static void PrefetchSlots(const char* raw, uint32_t count);
+  /// Prefetches row `slot`'s slot of a block of `count` rows whose raw bytes are, or were, at
+  /// `raw`: for callers that do not know whether they are there.
+  static void PrefetchSlot(const char* raw, uint32_t count, uint32_t slot);
   /// Prefetches the first bytes of the row. Requires: slot < row_count().
   void PrefetchRow(uint32_t slot) const;
 
@@ -135,8 +135,8 @@ class RowSlot {
   void Forget(const RowBlock* rows);
   /// Prefetches the block's object into the processor's cache, if it is still there.
   void Prefetch() const;
-  /// The same, and the slots of its `count` rows.
-  void PrefetchWithSlots(uint32_t count) const;
+  /// Prefetches the slot of a row of the block, which has `count` rows.
+  void PrefetchSlot(uint32_t count, uint32_t slot) const;
 
  private:
   void Lock() const {

@@ -146,6 +146,26 @@ BOOST_AUTO_TEST_CASE(EveryKeyIsFoundByItsHashAndNoOther) {
   BOOST_TEST(passed < 200u);
 }
 
+// Among so many rows a block has several whose hashes agree in a byte, and the last rows of a block
+// have neighbours in the next.
+BOOST_AUTO_TEST_CASE(RowsOfABlockWithEqualBytesOfTheirHashesAreToldApart) {
+  const TableRecord table = PlainTable(/*block_size_bytes=*/32'768);
+  Rows rows;
+  for (int i = 0; i < 20'000; ++i) {
+    rows["key" + std::to_string(i)] = {{CellKind::kPut, "q", 1, 1, "v", 0}};
+  }
+  const auto file = Opened(Written(table, rows));
+  uint32_t ordinal = 0;
+  for (const auto& [key, row] : rows) {
+    const uint64_t hash = RowHash(key, table.hash_secret);
+    const auto found = file->FindByHash(key, hash);
+    BOOST_REQUIRE(found.has_value() && found->has_value());
+    BOOST_REQUIRE_EQUAL((*found)->ordinal.value, ordinal++);
+    constexpr uint64_t kOtherBit = uint64_t{1} << 40;
+    BOOST_REQUIRE(!file->FindByHash(key, hash ^ kOtherBit)->has_value());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocks) {
   RandomRows random(9);
   const Rows rows = random.Many(700);
