@@ -108,10 +108,12 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
 
 }  // namespace
 
+Status CheckTableName(const std::string& name) { return CheckName("table", name); }
+
 Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                                             base::RandomSource* random) {
   format::TableRecord table;
-  RETURN_IF_ERROR(CheckName("table", options.name));
+  RETURN_IF_ERROR(CheckTableName(options.name));
   table.name = options.name;
   RETURN_IF_ERROR(AddFamilies(options, &table));
   if (options.indexes.size() > kIndexesMax) {

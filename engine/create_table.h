@@ -11,6 +11,8 @@
 
 namespace tandem::engine {
 
+/// Errors: kInvalidArgument.
+Status CheckTableName(const std::string& name);
 /// The record of a new table, complete but for its id: families and indexes are numbered, the hash
 /// secret is drawn from `random`. Errors: kInvalidArgument (names, counts, ranges, an index over an
 /// unknown family); the message names what is wrong.

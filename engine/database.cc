@@ -47,7 +47,7 @@ Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
 }
 Snapshot::~Snapshot() { LeaveInChild(&state_); }
 
-uint64_t Snapshot::sequence() const { return state_->registration->point().sequence.value; }
+uint64_t Snapshot::sequence() const { return state_->point.registration->point().sequence.value; }
 
 Cursor::Cursor(std::unique_ptr<engine::OpenCursor> open) : open_(std::move(open)) {}
 Cursor::Cursor(Cursor&&) noexcept = default;
@@ -92,6 +92,18 @@ Status Database::Close() {
 
 Status Database::CreateTable(const TableOptions& options) {
   return Entered(*engine_, [&] { return engine_->CreateTable(options); });
+}
+
+Status Database::DropTable(std::string_view table) {
+  return Entered(*engine_, [&] { return engine_->DropTable(table); });
+}
+
+Status Database::TruncateTable(std::string_view table) {
+  return Entered(*engine_, [&] { return engine_->TruncateTable(table); });
+}
+
+Status Database::RenameTable(std::string_view from, const std::string& to) {
+  return Entered(*engine_, [&] { return engine_->RenameTable(from, to); });
 }
 
 Result<std::vector<CompactionPlan>> Database::PlanCompaction(std::string_view table) {

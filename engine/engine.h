@@ -24,6 +24,9 @@ class Engine {
   virtual bool in_child() const = 0;
   virtual Status Close() = 0;
   virtual Status CreateTable(const TableOptions& options) = 0;
+  virtual Status DropTable(std::string_view table) = 0;
+  virtual Status TruncateTable(std::string_view table) = 0;
+  virtual Status RenameTable(std::string_view from, const std::string& to) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
                                          std::string_view row) = 0;

@@ -70,6 +70,7 @@ EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tu
       health_(&monitor_),
       time_(environment.clock),
       snapshots_(std::make_shared<SnapshotRegistry>(&time_)),
+      history_(std::make_shared<SchemaHistory>()),
       handles_(std::make_shared<OpenHandles>(fork_mark_)),
       jobs_(std::make_unique<BackgroundJobs>(environment.executor)) {}
 
@@ -121,6 +122,7 @@ void EngineImpl::BuildComponents() {
                          .regions = regions,
                          .latest_view = [this](const Table& table) { return LatestView(table); },
                          .flush = [this](Region* region) { return FlushAllOf(*region); },
+                         .settle_catalog = [this] { return CommitCounters(); },
                          .after_group = [this] { maintenance_->AfterGroup(); }},
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
@@ -197,6 +199,19 @@ void EngineImpl::BuildMaintenance() {
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
+  schema_ = std::make_unique<SchemaEditor>(SchemaEditor::Dependencies{
+      .regions = database_.regions.get(),
+      .history = history_.get(),
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .applier = applier_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .health = &health_,
+      .sync_log = [this] { return SyncLog(); },
+      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
+      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
+      .removed = [this] { maintenance_->Removed(); }});
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -236,11 +251,14 @@ Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
-  ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
-  if (batch.operation_count() == 0) return {};
-  RETURN_IF_ERROR(gate_->Admit(
-      {.tables = plan.tables, .bytes = batch.size_bytes(), .no_wait = options.no_wait}));
-  RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+  while (true) {
+    ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
+    if (batch.operation_count() == 0) return {};
+    RETURN_IF_ERROR(gate_->Admit(
+        {.tables = plan.tables, .bytes = batch.size_bytes(), .no_wait = options.no_wait}));
+    RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+    if (!plan.is_stale) break;
+  }
   if (time_.TakeChange()) ReportClock();
   monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
   return {};
@@ -284,6 +302,34 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
   return editor_->Commit(change);
 }
 
+Status EngineImpl::DropTable(std::string_view table) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  return schema_->Drop(table);
+}
+
+Status EngineImpl::TruncateTable(std::string_view table) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  return schema_->Truncate(table);
+}
+
+Status EngineImpl::RenameTable(std::string_view from, const std::string& to) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  RETURN_IF_ERROR(CheckTableName(to));
+  return schema_->Rename(from, to);
+}
+
+// Threads: the commit leader.
+Status EngineImpl::SyncLog() {
+  RETURN_IF_ERROR(log_->WriteBuffered());
+  return log_->Sync();
+}
+
 // The regions of one table; of all when the name is empty.
 Result<std::vector<std::shared_ptr<Region>>> EngineImpl::RegionsOf(std::string_view name) {
   if (name.empty()) return database_.regions->regions();
@@ -303,7 +349,7 @@ Status EngineImpl::FlushTable(std::string_view table) {
 
 Status EngineImpl::FlushAllOf(Region& region) {
   RETURN_IF_ERROR(maintenance_->Flush({&region}));
-  return region.is_retired() ? FlushTable(region.table().name) : Status();
+  return region.is_retired() ? FlushTable(region.table()->name) : Status();
 }
 
 Status EngineImpl::Flush(std::string_view table) {
@@ -317,7 +363,10 @@ Status EngineImpl::Compact(std::string_view table) {
   if (!pass.inside()) return Closed();
   while (true) {
     ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
-    for (const auto& region : regions) RETURN_IF_ERROR(maintenance_->Compact(region));
+    for (const auto& region : regions) {
+      const Status status = maintenance_->Compact(region);
+      if (!region->is_retired()) RETURN_IF_ERROR(status);
+    }
     if (NoneIsRetired(regions)) return {};
   }
 }
@@ -405,6 +454,10 @@ Status EngineImpl::SealLog() {
 Status EngineImpl::KeepTime() {
   const int64_t kept = database_.opened.storage->catalog().counters.clock_high_micros;
   if (time_.Now() - kept < kMarkLagMicros) return {};
+  return CommitCounters();
+}
+
+Status EngineImpl::CommitCounters() {
   CatalogEditor::Change change;
   change.prepare = [](const format::Catalog&, format::CatalogEdit*) { return Status(); };
   change.publish = [] {};
@@ -436,8 +489,10 @@ void EngineImpl::ReportClock() {
 
 void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
+  history_->End();
   scrubber_.reset();
   maintenance_.reset();
+  schema_.reset();
   region_merger_.reset();
   splitter_.reset();
   gate_.reset();

@@ -42,6 +42,7 @@
 #include "engine/jobs/flush.h"
 #include "engine/jobs/overlap_builder.h"
 #include "engine/jobs/region_merger.h"
+#include "engine/jobs/schema_editor.h"
 #include "engine/jobs/splitter.h"
 #include "engine/maintenance.h"
 #include "engine/open_handles.h"
@@ -68,6 +69,9 @@ class EngineImpl final : public Engine {
   bool in_child() const override { return fork_mark_->in_child(); }
   Status Close() override;
   Status CreateTable(const TableOptions& options) override;
+  Status DropTable(std::string_view table) override;
+  Status TruncateTable(std::string_view table) override;
+  Status RenameTable(std::string_view from, const std::string& to) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override;
@@ -111,6 +115,8 @@ class EngineImpl final : public Engine {
   Status PrepareClose();
   void MergeLittle();
   Status SealLog();
+  Status CommitCounters();
+  Status SyncLog();
   Status KeepTime();
   void ReportClock();
   void Shutdown();
@@ -129,11 +135,16 @@ class EngineImpl final : public Engine {
   Result<PinnedStore> PinStoreAlone();
 
   // reads.cc
-  /// The table with the regions that `regions_of` chooses of a const Table&.
+  Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
+                                               std::string_view name,
+                                               std::shared_ptr<const FormerTable>* former) const;
+  /// The table with the regions that `regions_of` chooses of a const Table&. `schema`: nullptr is
+  /// the present.
   template <typename Chooser>
-  Result<TableView> PinRegionsOf(std::string_view table, const Chooser& regions_of);
-  Result<std::shared_ptr<const SnapshotRegistry::Registration>> Register(const ReadOptions& options,
-                                                                         bool in_parts);
+  Result<TableView> PinRegionsOf(std::string_view table, const SchemaHistory::Pin* schema,
+                                 const Chooser& regions_of);
+  SnapshotPoint TakePoint();
+  Result<SnapshotPoint> PointOf(const Snapshot& snapshot) const;
   Result<std::unique_ptr<RowSource>> ScanManyRegions(const ReadOptions& options,
                                                      std::string_view table,
                                                      const ScanOptions& scan);
@@ -144,6 +155,8 @@ class EngineImpl final : public Engine {
                                   const Chooser& regions_of);
   /// Of all regions.
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
+  /// nullopt: it was dropped.
+  Result<std::optional<TableView>> ViewOf(format::TableId id);
   TableView LatestView(const Table& table);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
                            const ReadOptions& options);
@@ -165,6 +178,7 @@ class EngineImpl final : public Engine {
   Health health_;
   TimeSource time_;
   const std::shared_ptr<SnapshotRegistry> snapshots_;
+  const std::shared_ptr<SchemaHistory> history_;
   const std::shared_ptr<OpenHandles> handles_;
   Gate calls_;  // Every call of the API is inside; Close waits for them.
   std::unique_ptr<BackgroundJobs> jobs_;
@@ -182,6 +196,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<WriteThrottle> gate_;
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<RegionMerger> region_merger_;
+  std::unique_ptr<SchemaEditor> schema_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.

@@ -50,12 +50,19 @@ void Maintenance::Prepare(const Table& table) {
   for (const auto& region : table.regions) MakeTasks(region.get());
 }
 
+// The region of a dropped table may be gone before its tasks have run.
 void Maintenance::MakeTasks(Region* region) {
-  region->SetTasks(std::make_unique<RegionTasks>(
-      deps_.jobs, [this, region] { FlushInBackground(region); },
-      [this, region] { MergeInBackground(region); },
-      [this, region] { FindOverlapsInBackground(region); },
-      [this, region] { ResizeInBackground(region); }));
+  const auto with_region = [this,
+                            weak = region->weak_from_this()](void (Maintenance::*work)(Region*)) {
+    return [this, weak, work] {
+      if (const std::shared_ptr<Region> alive = weak.lock()) (this->*work)(alive.get());
+    };
+  };
+  region->SetTasks(
+      std::make_unique<RegionTasks>(deps_.jobs, with_region(&Maintenance::FlushInBackground),
+                                    with_region(&Maintenance::MergeInBackground),
+                                    with_region(&Maintenance::FindOverlapsInBackground),
+                                    with_region(&Maintenance::ResizeInBackground)));
 }
 
 void Maintenance::Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts) {
@@ -67,6 +74,11 @@ void Maintenance::Begin(Region& region) {
   if (region.waiting_memstores() > 0) region.tasks().flush.Schedule();
   ScheduleMerges(&region);
   ScheduleOverlaps(&region);
+}
+
+void Maintenance::Removed() {
+  drop_.Schedule();
+  deps_.gate->Update();
 }
 
 void Maintenance::AfterGroup() {

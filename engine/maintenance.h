@@ -78,6 +78,8 @@ class Maintenance {
   void Replaced(Region& region, std::span<const std::shared_ptr<Region>> parts);
   /// The region has another memstore that takes writes. Threads: the commit leader.
   void MemstoreChanged(Region& region) { CountGrowth(&region); }
+  /// Rows are gone that no file holds: writers may go on, and segments of the log may be dropped.
+  void Removed();
   /// Schedules what a part of a split region needs, or one that regions became.
   void Begin(Region& region);
   /// Counts what recovery left in the memstores, switches the largest while they exceed the budget,

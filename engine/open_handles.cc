@@ -33,16 +33,15 @@ std::string List(const std::vector<std::string>& open, std::string_view noun,
 
 }  // namespace
 
-SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles,
-                             std::shared_ptr<const SnapshotRegistry::Registration> registered)
-    : handles(std::move(open_handles)), registration(std::move(registered)) {
+SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles, SnapshotPoint pinned)
+    : handles(std::move(open_handles)), point(std::move(pinned)) {
   base::MutexLock lock(handles->mutex_);
-  handles->snapshots_.insert(TakenBy(*registration));
+  handles->snapshots_.insert(TakenBy(*point.registration));
 }
 
 SnapshotState::~SnapshotState() {
   base::MutexLock lock(handles->mutex_);
-  const auto found = handles->snapshots_.find(TakenBy(*registration));
+  const auto found = handles->snapshots_.find(TakenBy(*point.registration));
   if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
 }
 
@@ -81,9 +80,8 @@ std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> so
   return cursor;
 }
 
-std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(
-    std::shared_ptr<const SnapshotRegistry::Registration> registration) {
-  return std::make_unique<SnapshotState>(shared_from_this(), std::move(registration));
+std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(SnapshotPoint point) {
+  return std::make_unique<SnapshotState>(shared_from_this(), std::move(point));
 }
 
 Status OpenHandles::CheckNoneOpen() const {

@@ -16,6 +16,7 @@
 #include "base/fork_mark.h"
 #include "base/mutex.h"
 #include "engine/read/row_source.h"
+#include "engine/region/schema_history.h"
 #include "engine/region/snapshots.h"
 #include "tandem/status.h"
 
@@ -64,16 +65,21 @@ class OpenCursor {
   std::span<const RowView> left_;  // Of the batch.
 };
 
+/// A point in time that a snapshot pins: its sequence and time, and the schema.
+struct SnapshotPoint {
+  std::shared_ptr<const SnapshotRegistry::Registration> registration;
+  std::shared_ptr<const SchemaHistory::Pin> schema;
+};
+
 /// The state of a Snapshot. Lifetime: may outlive its database.
 struct SnapshotState {
-  SnapshotState(std::shared_ptr<OpenHandles> open_handles,
-                std::shared_ptr<const SnapshotRegistry::Registration> registered);
+  SnapshotState(std::shared_ptr<OpenHandles> open_handles, SnapshotPoint pinned);
   ~SnapshotState();
   SnapshotState(const SnapshotState&) = delete;
   SnapshotState& operator=(const SnapshotState&) = delete;
 
   const std::shared_ptr<OpenHandles> handles;  ///< Also says which database it belongs to.
-  const std::shared_ptr<const SnapshotRegistry::Registration> registration;
+  const SnapshotPoint point;
 };
 
 /// Threads: any. Held by shared_ptr: handles keep it alive.
@@ -87,8 +93,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   /// Counts the cursor while it lives. `table` is for the message of CheckNoneOpen.
   std::unique_ptr<OpenCursor> NewCursor(std::unique_ptr<RowSource> source, std::string_view table,
                                         base::Cancellation cancellation) EXCLUDES(mutex_);
-  std::unique_ptr<SnapshotState> NewSnapshot(
-      std::shared_ptr<const SnapshotRegistry::Registration> registration);
+  std::unique_ptr<SnapshotState> NewSnapshot(SnapshotPoint point);
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);

@@ -12,13 +12,52 @@
 
 namespace tandem::engine {
 
-// A region that is split or merged meanwhile has no rows any more: the table, which has what it
-// became by then, is found again.
+namespace {
+
+// What the regions of a table had when a change of the schema took it.
 template <typename Chooser>
-Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Chooser& regions_of) {
-  while (true) {
-    const std::shared_ptr<const Table> table = database_.regions->Find(name);
+TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
+  TableView view;
+  view.table = former.table->record;
+  const std::shared_ptr<Region>* const first = former.table->regions.data();
+  for (const auto& region : regions_of(*former.table)) {
+    view.regions.push_back(former.versions[static_cast<size_t>(&region - first)]);
+  }
+  return view;
+}
+
+}  // namespace
+
+// The table that has the name now, or had it at `schema`; nullptr: none. It has the same rows.
+Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
+    const SchemaHistory::Pin* schema, std::string_view name,
+    std::shared_ptr<const FormerTable>* former) const {
+  while (schema != nullptr) {
+    SchemaHistory::Found then = history_->Find(*schema, name);
+    *former = std::move(then.former);
+    if (*former != nullptr) return (*former)->table;
+    if (then.is_changed && !then.renamed.has_value()) return TableNotFound(name);
+    std::shared_ptr<const Table> table = then.renamed.has_value()
+                                             ? database_.regions->Find(*then.renamed)
+                                             : database_.regions->Find(name);
+    if (history_->number() != then.number) continue;  // Between the two looks.
     if (table == nullptr) return TableNotFound(name);
+    return table;
+  }
+  std::shared_ptr<const Table> table = database_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  return table;
+}
+
+// A region that is split or merged meanwhile has no rows any more, nor has one of a table that is
+// dropped: the table, which has what the region became by then, is found again.
+template <typename Chooser>
+Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SchemaHistory::Pin* schema,
+                                           const Chooser& regions_of) {
+  while (true) {
+    std::shared_ptr<const FormerTable> former;
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table, TableAt(schema, name, &former));
+    if (former != nullptr) return PinFormer(*former, regions_of);
     TableView view;
     view.table = table->record;
     bool is_current = true;
@@ -30,15 +69,20 @@ Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Chooser&
   }
 }
 
-// The registration of the read's sequence, and of its time if it pins its regions one after the
-// other.
-Result<std::shared_ptr<const SnapshotRegistry::Registration>> EngineImpl::Register(
-    const ReadOptions& options, bool in_parts) {
-  if (options.snapshot == nullptr) {
-    return in_parts ? snapshots_->RegisterSnapshot() : snapshots_->RegisterRead();
+// Sequence, time and schema of one moment: no change of the schema comes in between.
+SnapshotPoint EngineImpl::TakePoint() {
+  while (true) {
+    SnapshotPoint point;
+    point.schema = history_->PinNow();
+    point.registration = snapshots_->RegisterSnapshot();
+    if (history_->number() == point.schema->number()) return point;
   }
-  const SnapshotState& state = options.snapshot->state();
-  if (state.handles == handles_) return state.registration;
+}
+
+// The point that the read's snapshot pins.
+Result<SnapshotPoint> EngineImpl::PointOf(const Snapshot& snapshot) const {
+  const SnapshotState& state = snapshot.state();
+  if (state.handles == handles_) return state.point;
   return Status::InvalidArgument("the snapshot belongs to another database");
 }
 
@@ -48,12 +92,17 @@ Result<std::shared_ptr<const SnapshotRegistry::Registration>> EngineImpl::Regist
 template <typename Chooser>
 Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::string_view name,
                                             const Chooser& regions_of) {
-  ASSIGN_OR_RETURN(auto registration, Register(options, /*in_parts=*/false));
-  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, regions_of));
-  view.point = registration->point();
+  SnapshotPoint point;
+  if (options.snapshot == nullptr) {
+    point.registration = snapshots_->RegisterRead();
+  } else {
+    ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
+  }
+  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point.schema.get(), regions_of));
+  view.point = point.registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   if (time_.TakeChange()) ReportClock();
-  view.registration = std::move(registration);
+  view.registration = std::move(point.registration);
   return view;
 }
 
@@ -61,23 +110,38 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   return ViewOfRegions(options, name, [](const Table& table) { return std::span(table.regions); });
 }
 
-// As a read of a snapshot: sequence and time are registered before any region is pinned
+// As a read of a snapshot: sequence, time and schema are registered before any region is pinned
 // (docs/decisions/0021).
 Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
                                                                std::string_view name,
                                                                const ScanOptions& scan) {
-  ASSIGN_OR_RETURN(const auto registration, Register(options, /*in_parts=*/true));
+  SnapshotPoint point;
+  if (options.snapshot == nullptr) {
+    point = TakePoint();
+  } else {
+    ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
+  }
   if (time_.TakeChange()) ReportClock();
-  const auto pin = [this, registration,
+  const auto pin = [this, point,
                     table = std::string(name)](const RegionsWanted& wanted) -> Result<TableView> {
-    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, [&wanted](const Table& found) {
-                       return found.RegionsOf(wanted.rows, wanted.regions_max, wanted.from_end);
-                     }));
-    view.point = registration->point();
-    view.registration = registration;
+    const auto regions_of = [&wanted](const Table& found) {
+      return found.RegionsOf(wanted.rows, wanted.regions_max, wanted.from_end);
+    };
+    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, point.schema.get(), regions_of));
+    view.point = point.registration->point();
+    view.registration = point.registration;
     return view;
   };
   return ScanInParts({read_resources(), options, scan}, pin, tuning_.scan_regions);
+}
+
+Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
+  while (const std::shared_ptr<const Table> table = database_.regions->Find(id)) {
+    Result<TableView> view = ViewOf({}, table->record->name);
+    if (!view.has_value() && view.error().code() != StatusCode::kNotFound) return view.error();
+    if (view.has_value() && view->table->id == id) return std::optional(*std::move(view));
+  }
+  return std::optional<TableView>();
 }
 
 // A row is read in one go, so its sequence need not be registered (docs/decisions/0014): (a) the
@@ -187,7 +251,7 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
 Result<Snapshot> EngineImpl::TakeSnapshot() {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return Snapshot(handles_->NewSnapshot(snapshots_->RegisterSnapshot()));
+  return Snapshot(handles_->NewSnapshot(TakePoint()));
 }
 
 Result<VerifyReport> EngineImpl::Verify(bool deep) {
@@ -195,9 +259,10 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
   if (!pass.inside()) return Closed();
   VerifyReport report;
   for (const auto& table : database_.regions->tables()) {
-    ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table->record->name));
-    RETURN_IF_ERROR(VerifyFilesOf(view, database_.opened.storage.get(), &report));
-    RETURN_IF_ERROR(VerifyView(read_resources(), view, deep, &report));
+    ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
+    if (!view.has_value()) continue;
+    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &report));
+    RETURN_IF_ERROR(VerifyView(read_resources(), *view, deep, &report));
     database_.memory->heap().Freed(report.bytes);
   }
   return report;

@@ -82,7 +82,8 @@ Status Recovery::StartStorage() {
 Status Recovery::AddTables(const format::Catalog& catalog) {
   database_.regions =
       std::make_unique<RegionSet>(database_.memory.get(), options_.tuning.chain_cells_max);
-  applier_ = std::make_unique<GroupApplier>(database_.regions.get());
+  applier_ = std::make_unique<GroupApplier>(database_.regions.get(),
+                                            format::TableId(catalog.counters.next_table_id));
   last_timestamp_ = 0;
   for (const auto& [id, table] : catalog.tables) {
     std::vector<format::RegionRecord> regions;

@@ -198,8 +198,9 @@ std::vector<SpacePart> ExplainFiles(std::span<const ListedFile> files,
 Result<std::vector<TableView>> EngineImpl::PinTables() {
   std::vector<TableView> views;
   for (const auto& table : database_.regions->tables()) {
-    ASSIGN_OR_RETURN(TableView view, ViewOf({}, table->record->name));
-    views.push_back(std::move(view));
+    ASSIGN_OR_RETURN(std::optional<TableView> view, ViewOf(table->record->id));
+    if (!view.has_value()) continue;
+    views.push_back(*std::move(view));
   }
   return views;
 }

@@ -83,10 +83,12 @@ class OperationRun {
 
 }  // namespace
 
-Status GroupApplier::FindTable(format::TableId id) {
-  if (table_ != nullptr && table_->record->id == id) return {};
+// False: it was dropped.
+Result<bool> GroupApplier::FindTable(format::TableId id) {
+  if (table_ != nullptr && table_->record->id == id) return true;
   table_ = regions_->Find(id);
-  if (table_ != nullptr) return {};
+  if (table_ != nullptr) return true;
+  if (id < next_table_) return false;
   return Status::Corruption("log: an operation on table " + std::to_string(id.value) +
                             ", which does not exist");
 }
@@ -95,7 +97,8 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
   OperationRun run;
   while (reader->Next(run.next())) {
     const wal::Operation& operation = *run.next();
-    RETURN_IF_ERROR(FindTable(operation.table));
+    ASSIGN_OR_RETURN(const bool exists, FindTable(operation.table));
+    if (!exists) continue;
     if (replay) RETURN_IF_ERROR(CheckOperation(*table_->record, operation));
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
@@ -115,8 +118,10 @@ bool GroupApplier::IsNeeded(const format::Frame& frame) {
   wal::Operation operation;
   while (reader.Next(&operation)) {
     // Keep what cannot be understood; the next open decides.
-    if (!FindTable(operation.table).ok()) return true;
-    if (operation.sequence > table_->RegionOf(operation.row).flushed_through()) return true;
+    const Result<bool> exists = FindTable(operation.table);
+    if (!exists.has_value()) return true;
+    if (*exists && operation.sequence > table_->RegionOf(operation.row).flushed_through())
+      return true;
   }
   return !reader.status().ok();
 }

@@ -17,13 +17,15 @@ namespace tandem::engine {
 /// Threads: one at a time (the commit leader, or recovery).
 class GroupApplier {
  public:
-  /// `regions` outlives this.
-  explicit GroupApplier(const RegionSet* regions) : regions_(regions) {}
+  /// `regions` outlives this. `next_table`: a smaller id that no table has is that of a dropped
+  /// one, whose operations a replay skips.
+  explicit GroupApplier(const RegionSet* regions, format::TableId next_table = format::TableId(0))
+      : regions_(regions), next_table_(next_table) {}
 
   /// Applies the operations of a group that this process encoded.
   Status Apply(std::string_view payload, format::SequenceNumber first, int64_t timestamp);
   /// Applies a frame of the log: checks each operation as a write would, and skips operations that
-  /// are already in store files. Errors: kCorruption.
+  /// are already in store files, or on tables that were dropped. Errors: kCorruption.
   Status Replay(const format::Frame& frame);
   /// Whether a replayed frame holds an operation that is in no store file.
   bool IsNeeded(const format::Frame& frame);
@@ -40,9 +42,10 @@ class GroupApplier {
 
  private:
   Status ApplyOperations(wal::GroupReader* reader, bool replay);
-  Status FindTable(format::TableId id);
+  Result<bool> FindTable(format::TableId id);
 
   const RegionSet* regions_;
+  const format::TableId next_table_;
   std::shared_ptr<const Table> table_;  // The last one used.
   Applied applied_;
 };

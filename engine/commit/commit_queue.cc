@@ -175,6 +175,7 @@ void CommitQueue::HandOver() {
 // sequence numbers, which are never assigned again; a later one turns the database read-only.
 Status CommitQueue::CommitGroup(const Group& group) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
+  RETURN_IF_ERROR(SettleCatalog());
   ASSIGN_OR_RETURN(LogGroup frame, Encode(group));
   if (frame.count == 0) return {};
   const Durability level = LevelOf(group);
@@ -185,7 +186,14 @@ Status CommitQueue::CommitGroup(const Group& group) {
   return {};
 }
 
-// Assigns sequence numbers and timestamps, and builds the payload.
+Status CommitQueue::SettleCatalog() {
+  if (!catalog_in_doubt_) return {};
+  RETURN_IF_ERROR(deps_.settle_catalog());
+  catalog_in_doubt_ = false;
+  return {};
+}
+
+// Assigns sequence numbers and timestamps, and builds the payload. Stale plans are left out.
 Result<LogGroup> CommitQueue::Encode(const Group& group) {
   LogGroup frame;
   frame.first = format::SequenceNumber(last_sequence().value + 1);
@@ -193,6 +201,8 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
   frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
   for (Request* request = group.first; request != nullptr; request = request->next) {
     WritePlan* plan = request->plan;
+    plan->is_stale = plan->changes != deps_.regions->changes();
+    if (plan->is_stale) continue;
     if (plan->reads()) RETURN_IF_ERROR(Resolve(request, frame));
     if (!request->unlogged.empty()) return LogGroup();
     frame.count += plan->batch.operation_count();
@@ -221,6 +231,7 @@ Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
 Durability CommitQueue::LevelOf(const Group& group) {
   if (group.durability > Durability::kMemory) return group.durability;
   for (const Request* request = group.first; request != nullptr; request = request->next) {
+    if (request->plan->is_stale) continue;
     Region& region = *request->plan->region;
     if (region.is_retired() || region.unlogged().logs_everything()) return Durability::kBuffered;
   }
@@ -229,6 +240,7 @@ Durability CommitQueue::LevelOf(const Group& group) {
 
 void CommitQueue::NoteUnlogged(const Group& group, const LogGroup& frame) {
   for (const Request* request = group.first; request != nullptr; request = request->next) {
+    if (request->plan->is_stale) continue;
     request->plan->region->unlogged().Note(frame.first, frame.last());
   }
 }

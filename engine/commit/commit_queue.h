@@ -49,6 +49,8 @@ struct CommitDependencies {
   std::function<TableView(const Table&)> latest_view;
   /// Switches and flushes the memstores of the region. Called outside the queue.
   std::function<Status(Region*)> flush;
+  /// Makes it certain what the manifest holds.
+  std::function<Status()> settle_catalog = {};
   /// Called by the leader after each group: switches memstores, schedules what follows.
   std::function<void()> after_group;
 };
@@ -59,7 +61,9 @@ class CommitQueue {
   /// `last`: no sequence at or below it is assigned.
   CommitQueue(CommitDependencies dependencies, format::SequenceNumber last);
 
-  /// Commits the plan's batch and returns when it has reached its level and is visible. Errors:
+  /// Commits the plan's batch and returns when it has reached its level and is visible. If a table
+  /// was dropped, truncated or renamed since the batch was planned, commits nothing and sets
+  /// `plan->is_stale`: its names may mean other tables now. Errors:
   /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
   /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);
@@ -72,6 +76,9 @@ class CommitQueue {
     const std::function<Status()> by_reference = std::ref(task);
     return SubmitAlone(by_reference);
   }
+  /// An edit that removes rows failed: a crash may show it or not. Nothing is committed before that
+  /// is settled, for a crash could take it back. Threads: the commit leader.
+  void NoteDoubt() { catalog_in_doubt_ = true; }
   /// Makes every logged operation up to `sequence` durable. Others commit meanwhile.
   Status SyncThrough(format::SequenceNumber sequence);
   /// Writes what is buffered to the operating system.
@@ -102,6 +109,7 @@ class CommitQueue {
   void HandOver() EXCLUDES(mutex_);
 
   Status CommitGroup(const Group& group);
+  Status SettleCatalog();
   Result<LogGroup> Encode(const Group& group);
   Status Resolve(Request* request, const LogGroup& frame);
   static Durability LevelOf(const Group& group);
@@ -112,6 +120,7 @@ class CommitQueue {
 
   const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
+  bool catalog_in_doubt_ = false;        // The leader's.
   BackgroundTask buffered_write_;
 
   base::Mutex mutex_;

@@ -46,7 +46,10 @@ class Planner {
 
   Status Plan();
   bool met_delete_cell() const { return met_delete_cell_; }
-  WritePlan TakePlan() { return std::move(plan_); }
+  WritePlan TakePlan(uint64_t changes) {
+    plan_.changes = changes;
+    return std::move(plan_);
+  }
 
  private:
   Status FindTable(std::string_view name);
@@ -223,12 +226,13 @@ std::string Planner::Where(std::string_view qualifier) const {
 }  // namespace
 
 Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
+  const uint64_t changes = regions.changes();
   Planner planner(batch, regions, false);
   RETURN_IF_ERROR(planner.Plan());
-  if (!planner.met_delete_cell()) return planner.TakePlan();
+  if (!planner.met_delete_cell()) return planner.TakePlan(changes);
   Planner keeping(batch, regions, true);
   RETURN_IF_ERROR(keeping.Plan());
-  return keeping.TakePlan();
+  return keeping.TakePlan(changes);
 }
 
 void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch) {

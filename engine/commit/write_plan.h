@@ -28,6 +28,8 @@ struct PlannedOperation {
 
 /// Threads: one at a time. Lifetime: not longer than the WriteBatch.
 struct WritePlan {
+  uint64_t changes = 0;   ///< RegionSet::changes() before the names were resolved.
+  bool is_stale = false;  ///< Set by CommitQueue::Commit.
   std::vector<std::shared_ptr<const Table>> tables;  ///< That the batch touches, each once.
   bool spans_regions = false;                        ///< It touches more than one.
   Region* region = nullptr;                          ///< Of its first operation.

@@ -59,6 +59,14 @@ const Compactor::CancelFlag& Compactor::CancelFlagOf(const Region& region, const
   return merge.end;
 }
 
+void Compactor::EndMergesOf(const Region& region) {
+  base::MutexLock lock(mutex_);
+  const auto found = due_.find(region.id());
+  if (found == due_.end()) return;
+  ++found->second.callers_waiting;  // For ever.
+  SetCancelFlag(&found->second);
+}
+
 RegionJobLock Compactor::Pause(Region& region) {
   Wait(region, +1);
   struct EndOfWait {
@@ -163,7 +171,7 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag&
   if (inputs.slices().empty()) return {};
   // Otherwise the heap that flushes freed would add to what the merge takes.
   base::ReturnFreeHeap();
-  CompactionEvent event{.table = region.table().name, .region_id = region.id().value};
+  CompactionEvent event{.table = region.table()->name, .region_id = region.id().value};
   uint64_t broken = 0;
   for (const FileSlice& slice : inputs.slices()) {
     event.input_files += 1;
@@ -273,7 +281,7 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   }
   const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
-  options.table = region.shared_table();
+  options.table = region.table();
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled;
@@ -335,6 +343,7 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {
+    if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
     RegionVersion after = *region.version();
     replace_inputs(&after);
     AddFiles(files, edit);

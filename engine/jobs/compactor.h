@@ -46,8 +46,8 @@ class Compactor {
   }
   /// Merges all files of the region into one run, in several steps if there are more runs than one
   /// merge takes. Cancels a due merge of the region that is running, since this one includes it.
-  /// Errors: kCancelled, kReadOnly, kCorruption, kIoError, kNoSpace, kUnsupported; the inputs of
-  /// the failed step then stay.
+  /// Errors: kCancelled (also when the region is retired meanwhile), kReadOnly, kCorruption,
+  /// kIoError, kNoSpace, kUnsupported; the inputs of the failed step then stay.
   Status Compact(Region& region) EXCLUDES(mutex_);
   /// Runs due merges until none is left and calls `merged` after each. Returns at once if another
   /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. A
@@ -56,6 +56,8 @@ class Compactor {
   /// Ends a due merge of the region that is running and keeps merges of it away while the result
   /// lives. Waits for one that was asked for by hand.
   RegionJobLock Pause(Region& region) EXCLUDES(mutex_);
+  /// Ends a due merge that is running. Requires: the region is retired. Allocates nothing.
+  void EndMergesOf(const Region& region) EXCLUDES(mutex_);
   /// For a close, before Cancel: cancels running and later merges unless they are due and small;
   /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
   /// first error; the other regions are merged all the same.

@@ -31,7 +31,7 @@ class MemstoreWriter {
                  const RegionVersion& version)
       : work_(work),
         overlaps_(overlaps),
-        region_(region),
+        table_(region.table()),
         run_(work, region),
         version_(version),
         retention_point_(work.snapshots->TakeRetentionPoint()) {}
@@ -45,13 +45,11 @@ class MemstoreWriter {
   Result<format::StoreFileWriter*> WriterOfNextRow(const Memstore& memstore);
   Result<bool> OlderFilesMayHold(std::string_view key, uint64_t hash);
   Status FinishFile(const Memstore& memstore);
-  uint64_t RowHash(std::string_view key) const {
-    return format::RowHash(key, region_.table().hash_secret);
-  }
+  uint64_t RowHash(std::string_view key) const { return format::RowHash(key, table_->hash_secret); }
 
   const FileWork& work_;
   const OverlapWorker& overlaps_;
-  const Region& region_;
+  const std::shared_ptr<const format::TableRecord> table_;
   RunWriter run_;
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
@@ -71,7 +69,7 @@ Result<bool> MemstoreWriter::OlderFilesMayHold(std::string_view key, uint64_t ha
 }
 
 Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) {
-  format::Retention retention{.families = region_.table().families,
+  format::Retention retention{.families = table_->families,
                               .snapshots = retention_point_.snapshots,
                               .now_micros = retention_point_.now_micros};
   const bool has_marker = std::any_of(cells_.begin(), cells_.end(), [](const format::Cell& cell) {
@@ -113,7 +111,7 @@ Status MemstoreWriter::WriteHotRow(const Memstore::Iterator& row, const Memstore
 Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
                                  const Memstore& memstore) {
   compaction::MergeOptions options;
-  options.table = region_.shared_table();
+  options.table = table_;
   options.snapshots.assign(retention_point_.snapshots.begin(), retention_point_.snapshots.end());
   options.now_micros = retention_point_.now_micros;
   options.older_may_contain = [&](uint64_t hash) { return OlderFilesMayHold(key, hash); };
@@ -201,19 +199,24 @@ Result<bool> Flusher::FlushOldest(Region& region) {
   if (version->memstores.size() < 2) return false;
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const Memstore& memstore = *version->memstores.front();
-  FlushEvent event{.table = region.table().name,
+  FlushEvent event{.table = region.table()->name,
                    .region_id = region.id().value,
                    .memstore_rows = memstore.row_count(),
                    .memstore_bytes = memstore.size_bytes()};
-  RETURN_IF_ERROR(work_.monitor->RunFlush(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version));
-    const RunSize size = SizeOf(files);
-    event.files = size.files;
-    event.rows = size.rows;
-    event.bytes = size.bytes;
-    return {};
-  }));
-  return true;
+  const Status status = Guarded([&] {
+    return work_.monitor->RunFlush(&event, [&]() -> Status {
+      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version));
+      const RunSize size = SizeOf(files);
+      event.files = size.files;
+      event.rows = size.rows;
+      event.bytes = size.bytes;
+      return {};
+    });
+  });
+  if (status.ok()) return true;
+  if (!region.is_retired()) return status;
+  Forget(region);  // Its table was dropped meanwhile.
+  return false;
 }
 
 // The four steps for the version's oldest memstore.
@@ -251,6 +254,7 @@ Status Flusher::Install(Region& region, const Memstore& memstore, const Finished
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
     RegionVersion after = *region.version();
     add_run(&after);
     AddFiles(files, edit);

@@ -37,8 +37,7 @@ class Flusher {
   Status FlushInTurn(Region& region, const std::function<void()>& flushed);
   /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
-  /// Deletes what was written for the region and not installed. Requires: the caller has the
-  /// region's flush turn, and the region is retired.
+  /// Deletes what was written for the region and not installed. Requires: the region is retired.
   void Forget(const Region& region) EXCLUDES(mutex_);
 
  private:

@@ -97,7 +97,7 @@ Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& versi
   });
   if (next == all.end()) return false;
   const int64_t began_micros = monitor_ == nullptr ? 0 : monitor_->NowMicros();
-  ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(region.table(), *next));
+  ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(*region.table(), *next));
   next->newer->DropRecord();
   if (pairs.empty()) return true;
   region.Update([&pairs](RegionVersion* changed) {
@@ -109,7 +109,7 @@ Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& versi
 
 void OverlapWorker::Tell(const Region& region, const Overlaps::Pairs& pairs, int64_t began_micros) {
   if (monitor_ == nullptr) return;
-  OverlapsEvent event{.table = region.table().name, .region_id = region.id().value};
+  OverlapsEvent event{.table = region.table()->name, .region_id = region.id().value};
   event.pairs = pairs.size();
   for (const auto& [key, pair] : pairs) event.bytes += pair->size_bytes();
   monitor_->OverlapsBuilt(event, began_micros);

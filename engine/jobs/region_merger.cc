@@ -137,7 +137,7 @@ Result<RegionMergeResult> RegionMerger::Merge(std::string_view name,
 
 // The left one of the two.
 std::optional<format::RegionId> RegionMerger::FindDue(const Region& region) const {
-  const std::shared_ptr<const Table> table = deps_.regions->Find(region.table().id);
+  const std::shared_ptr<const Table> table = deps_.regions->Find(region.table_id());
   const bool never_splits = deps_.region_bytes_max == UINT64_MAX;
   if (never_splits || table == nullptr || region.is_retired()) return std::nullopt;
   const auto here = table->RegionsOf(region.start_key(), region.start_key());
@@ -155,7 +155,7 @@ std::optional<format::RegionId> RegionMerger::FindDue(const Region& region) cons
 Status RegionMerger::MergeIfDue(const Region& region) {
   const std::optional<format::RegionId> left = FindDue(region);
   if (!left.has_value()) return Status();
-  return Merge(region.table().name, {.region_id = left->value}).status();
+  return Merge(region.table()->name, {.region_id = left->value}).status();
 }
 
 Status RegionMerger::MergeThem(Work* work) {
@@ -179,7 +179,7 @@ Status RegionMerger::MergeThem(Work* work) {
     for (const auto& region : work->neighbours) RETURN_IF_ERROR(deps_.compact(region));
   }
   deps_.begin(*work->merged);
-  deps_.monitor->Merged({.table = work->left().table().name,
+  deps_.monitor->Merged({.table = work->left().table()->name,
                          .region_id = work->merged->id().value,
                          .left_id = work->left().id().value,
                          .right_id = work->right().id().value});
@@ -226,10 +226,13 @@ Result<bool> RegionMerger::MergeSharing(Work* work) {
   ASSIGN_OR_RETURN(const bool fits, Join(work, SIZE_MAX));
   if (!fits) return false;
   RETURN_IF_ERROR(Commit(work));
+  bool is_dropped = false;
   const Status exchanged = deps_.queue->RunAlone([&] {
-    Exchange(work);
+    is_dropped = work->left().is_retired();
+    if (!is_dropped) Exchange(work);
     return Status();
   });
+  if (is_dropped) return Gone(work->left());
   if (!exchanged.ok()) {
     deps_.health->TurnReadOnly("replacing two regions by the merged one", exchanged);
     return exchanged;
@@ -251,6 +254,7 @@ Status RegionMerger::Commit(Work* work) {
   const Region &left = work->left(), &right = work->right();
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    if (left.is_retired()) return Gone(left);  // A table is dropped between two edits.
     RegionVersion version;
     version.files = work->files;
     // Neither has an operation up to the larger one in its memstore.
@@ -258,7 +262,7 @@ Status RegionMerger::Commit(Work* work) {
     format::RegionRecord record = RecordOf(left, version, flushed);
     record.id = format::RegionId(edit->counters->next_region_id++);
     record.end_key = right.end_key();
-    work->merged = deps_.regions->NewRegion(record, left.shared_table());
+    work->merged = deps_.regions->NewRegion(record, left.table());
     deps_.prepare(*work->merged);
     edit->remove_regions = {left.id(), right.id()};
     edit->put_regions = {std::move(record)};
@@ -273,7 +277,7 @@ Status RegionMerger::Commit(Work* work) {
 void RegionMerger::Exchange(Work* work) {
   Region &left = work->left(), &right = work->right();
   work->merged->Unite(left, right, std::move(work->files));
-  const std::shared_ptr<const Table> table = deps_.regions->Find(left.table().id);
+  const std::shared_ptr<const Table> table = deps_.regions->Find(left.table_id());
   deps_.regions->Replace(RegionSet::With(*table, work->neighbours, {&work->merged, 1}));
   left.Retire();
   right.Retire();

@@ -65,7 +65,7 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
                   format::StoreFileSpec{.number = number_,
                                         .id = id_,
                                         .database = work_.database,
-                                        .table = &region_.table(),
+                                        .table = table_.get(),
                                         .region_start = region_.start_key(),
                                         .alignment = alignment,
                                         .cache = work_.files->cache()});
@@ -74,7 +74,7 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
 
 Status RunWriter::Finished(const format::StoreFileSummary& summary) {
   FinishedFile finished;
-  finished.record = RecordOf(number_, id_, region_.table().id, summary);
+  finished.record = RecordOf(number_, id_, table_->id, summary);
   ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
   finished_.push_back(std::move(finished));
   writer_.reset();

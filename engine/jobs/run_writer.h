@@ -61,7 +61,8 @@ void AddFiles(const FinishedRun& files, format::CatalogEdit* edit);
 class RunWriter final : public compaction::MergeOutput {
  public:
   /// Both outlive it.
-  RunWriter(const FileWork& work, const Region& region) : work_(work), region_(region) {}
+  RunWriter(const FileWork& work, const Region& region)
+      : work_(work), region_(region), table_(region.table()) {}
   /// Deletes the files that Take did not hand out.
   ~RunWriter() override;
 
@@ -80,6 +81,7 @@ class RunWriter final : public compaction::MergeOutput {
 
   const FileWork& work_;
   const Region& region_;
+  const std::shared_ptr<const format::TableRecord> table_;
   uint64_t expected_bytes_ = UINT64_MAX;
   format::FileNumber number_;  // Of the file that writer_ writes.
   format::FileId id_;

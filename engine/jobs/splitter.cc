@@ -76,6 +76,10 @@ Status Measure(const Region& region, SplitResult* result) {
   return {};
 }
 
+Status Gone(const Region& region) {
+  return Status::NotFound(region.Describe() + " is gone already");
+}
+
 format::RegionRecord HalfOf(const Region& region, std::span<const FileSlice> files) {
   RegionVersion version;
   version.files.assign(files.begin(), files.end());
@@ -114,7 +118,7 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
 }
 
 Status Splitter::SplitInMiddle(const Region& region) {
-  return Split(region.table().name, {.region_id = region.id().value}, Cause::kSize).status();
+  return Split(region.table()->name, {.region_id = region.id().value}, Cause::kSize).status();
 }
 
 Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, SplitResult* result) {
@@ -129,13 +133,16 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
   {
     const RegionJobLock merges = deps_.compactor->Pause(*region);
     const RegionJobLock flushes(*region, Region::Work::kFlush);
-    if (region->is_retired()) return Status::NotFound(region->Describe() + " is gone already");
+    if (region->is_retired()) return Gone(*region);
     ASSIGN_OR_RETURN(cut.files, CutFilesAt(*region->version(), cut.key));
     RETURN_IF_ERROR(Commit(&cut));
+    bool is_dropped = false;
     const Status exchanged = deps_.queue->RunAlone([&] {
-      Exchange(&cut);
+      is_dropped = region->is_retired();
+      if (!is_dropped) Exchange(&cut);
       return Status();
     });
+    if (is_dropped) return Gone(*region);
     if (!exchanged.ok()) {
       // Without allocations, since one may have failed.
       deps_.health->TurnReadOnly("replacing a region by its halves", exchanged);
@@ -146,7 +153,7 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
   for (const auto& half : cut.halves) deps_.begin(*half);
   result->left.region_id = cut.halves[0]->id().value;
   result->right.region_id = cut.halves[1]->id().value;
-  deps_.monitor->Split({.table = region->table().name,
+  deps_.monitor->Split({.table = region->table()->name,
                         .region_id = result->region_id,
                         .left_id = result->left.region_id,
                         .right_id = result->right.region_id});
@@ -158,15 +165,17 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
 Status Splitter::Commit(Cut* cut) {
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    RETURN_IF_ERROR(CheckMayGrow(*deps_.regions->Find(cut->region->table().id)));
+    // A table is dropped between two edits.
+    if (cut->region->is_retired()) return Gone(*cut->region);
+    RETURN_IF_ERROR(CheckMayGrow(*deps_.regions->Find(cut->region->table_id())));
     format::RegionRecord left = HalfOf(*cut->region, cut->files.left);
     format::RegionRecord right = HalfOf(*cut->region, cut->files.right);
     left.id = format::RegionId(edit->counters->next_region_id++);
     right.id = format::RegionId(edit->counters->next_region_id++);
     left.end_key = right.start_key = cut->key;
     right.start_by_size = cut->cause == Cause::kSize;
-    cut->halves = {deps_.regions->NewRegion(left, cut->region->shared_table()),
-                   deps_.regions->NewRegion(right, cut->region->shared_table())};
+    cut->halves = {deps_.regions->NewRegion(left, cut->region->table()),
+                   deps_.regions->NewRegion(right, cut->region->table())};
     for (const auto& half : cut->halves) deps_.prepare(*half);
     edit->remove_regions.push_back(cut->region->id());
     edit->put_regions = {std::move(left), std::move(right)};
@@ -182,7 +191,7 @@ void Splitter::Exchange(Cut* cut) {
   const std::shared_ptr<const RegionVersion> former = cut->region->version();
   cut->halves[0]->Inherit(*former, std::move(cut->files.left));
   cut->halves[1]->Inherit(*former, std::move(cut->files.right));
-  const std::shared_ptr<const Table> table = deps_.regions->Find(cut->region->table().id);
+  const std::shared_ptr<const Table> table = deps_.regions->Find(cut->region->table_id());
   deps_.regions->Replace(RegionSet::With(*table, {&cut->region, 1}, cut->halves));
   cut->region->Retire();
   deps_.applier->ForgetTables();

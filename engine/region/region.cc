@@ -33,13 +33,14 @@ bool AreInOrder(std::span<const FileSlice> files, const Overlaps::Key& pair) {
 Region::Region(const format::RegionRecord& record, std::shared_ptr<const format::TableRecord> table,
                base::MemoryAccount* account, uint32_t chain_cells_max)
     : id_(record.id),
-      table_(std::move(table)),
+      table_id_(table->id),
       start_key_(record.start_key),
       end_key_(record.end_key),
       start_by_size_(record.start_by_size),
       account_(account),
       chain_cells_max_(chain_cells_max),
-      active_(std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_)),
+      active_(std::make_shared<Memstore>(table, account_, 0, chain_cells_max_)),
+      table_(std::move(table)),
       flushed_through_(record.flushed_through) {
   RegionVersion version;
   version.id = id_;
@@ -71,7 +72,7 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 
 bool Region::SwitchMemstore() {
   if (active_->empty() || shares_memstore_) return false;
-  SwitchTo(std::make_shared<Memstore>(table_, account_, active_->row_count(), chain_cells_max_));
+  SwitchTo(std::make_shared<Memstore>(table(), account_, active_->row_count(), chain_cells_max_));
   return true;
 }
 
@@ -86,7 +87,7 @@ void Region::SwitchTo(std::shared_ptr<Memstore> next) {
 }
 
 void Region::ShareMemstore(Region& other) {
-  auto shared = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  auto shared = std::make_shared<Memstore>(table(), account_, 0, chain_cells_max_);
   SwitchTo(shared);
   other.SwitchTo(std::move(shared));
   shares_memstore_ = other.shares_memstore_ = true;
@@ -94,8 +95,8 @@ void Region::ShareMemstore(Region& other) {
 
 // Both leave the shared memstore, since each will flush its part of it alone.
 void Region::EndSharing(Region& other) {
-  auto own = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
-  auto others = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
+  auto own = std::make_shared<Memstore>(table(), account_, 0, chain_cells_max_);
+  auto others = std::make_shared<Memstore>(table(), account_, 0, chain_cells_max_);
   SwitchTo(std::move(own));
   other.SwitchTo(std::move(others));
   shares_memstore_ = other.shares_memstore_ = false;
@@ -129,14 +130,25 @@ void Region::Inherit(const RegionVersion& former, std::vector<FileSlice> files) 
   });
 }
 
-void Region::Retire() {
-  auto empty = std::make_shared<Memstore>(table_, account_, 0, chain_cells_max_);
-  Update([&empty](RegionVersion* version) {
-    version->is_retired = true;
-    version->files.clear();
-    version->memstores.assign(1, empty);
-  });
-  active_ = std::move(empty);
+Region::Retirement Region::PrepareRetirement() const {
+  Retirement prepared;
+  prepared.memstore = std::make_shared<Memstore>(table(), account_, 0, chain_cells_max_);
+  RegionVersion version;
+  version.id = id_;
+  version.start_key = start_key_;
+  version.end_key = end_key_;
+  version.is_retired = true;
+  version.memstores.push_back(prepared.memstore);
+  prepared.version = std::make_shared<const RegionVersion>(std::move(version));
+  return prepared;
+}
+
+void Region::Retire(Retirement prepared) {
+  {
+    base::MutexLock lock(mutex_);
+    version_.swap(prepared.version);
+  }
+  active_ = std::move(prepared.memstore);
   shares_memstore_ = false;
 }
 
@@ -169,7 +181,7 @@ void Region::RaiseFlushedThrough(format::SequenceNumber sequence) {
 }
 
 std::string Region::Describe() const {
-  return "region " + std::to_string(id_.value) + " of table '" + table_->name + "'";
+  return "region " + std::to_string(id_.value) + " of table '" + table()->name + "'";
 }
 
 void Region::Begin(Work work) {
@@ -194,7 +206,7 @@ format::RegionRecord RecordOf(const Region& region, const RegionVersion& version
                               format::SequenceNumber flushed_through) {
   format::RegionRecord record;
   record.id = region.id();
-  record.table = region.table().id;
+  record.table = region.table_id();
   record.start_key = region.start_key();
   record.end_key = region.end_key();
   record.flushed_through = flushed_through;

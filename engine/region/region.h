@@ -43,7 +43,7 @@ struct RegionTasks {
 };
 
 /// Threads: any, unless said otherwise.
-class Region {
+class Region : public std::enable_shared_from_this<Region> {
  public:
   /// An empty region; files are added by Update. `account` (may be null) counts its memstores and
   /// outlives them.
@@ -51,8 +51,16 @@ class Region {
          base::MemoryAccount* account = nullptr, uint32_t chain_cells_max = kChainCellsMax);
 
   format::RegionId id() const { return id_; }
-  const format::TableRecord& table() const { return *table_; }
-  const std::shared_ptr<const format::TableRecord>& shared_table() const { return table_; }
+  /// The record of its table as it is now.
+  std::shared_ptr<const format::TableRecord> table() const EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    return table_;
+  }
+  void SetTable(std::shared_ptr<const format::TableRecord> table) EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    table_.swap(table);
+  }
+  format::TableId table_id() const { return table_id_; }
   const std::string& start_key() const { return start_key_; }
   const std::string& end_key() const { return end_key_; }
   /// See RegionRecord.
@@ -89,9 +97,17 @@ class Region {
   /// this one is a part of, hold of its keys. Those memstores wait for their flush. Requires: no
   /// other thread sees this region. Threads: the commit leader.
   void Inherit(const RegionVersion& former, std::vector<FileSlice> files) EXCLUDES(mutex_);
-  /// Gives up all rows, which other regions have taken over. From now on the region stays empty.
-  /// Threads: the commit leader.
-  void Retire() EXCLUDES(mutex_);
+  /// Gives up all rows: other regions have taken them over, or its table was dropped. From now on
+  /// the region stays empty. Threads: the commit leader.
+  void Retire() EXCLUDES(mutex_) { Retire(PrepareRetirement()); }
+  /// What a retired region has.
+  struct Retirement {
+    std::shared_ptr<Memstore> memstore;
+    std::shared_ptr<const RegionVersion> version;
+  };
+  Retirement PrepareRetirement() const EXCLUDES(mutex_);
+  /// The same with what was prepared. Allocates nothing.
+  void Retire(Retirement prepared) EXCLUDES(mutex_);
   bool is_retired() const EXCLUDES(mutex_) { return version()->is_retired; }
   /// Bytes by which the active memstore has grown since the last call; may be negative after a
   /// switch. Threads: the commit leader.
@@ -135,7 +151,7 @@ class Region {
   bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
 
   const format::RegionId id_;
-  const std::shared_ptr<const format::TableRecord> table_;
+  const format::TableId table_id_;
   const std::string start_key_, end_key_;
   const bool start_by_size_;
   base::MemoryAccount* const account_;
@@ -151,6 +167,7 @@ class Region {
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;
+  std::shared_ptr<const format::TableRecord> table_ GUARDED_BY(mutex_);
   std::shared_ptr<const RegionVersion> version_ GUARDED_BY(mutex_);
   format::SequenceNumber flushed_through_ GUARDED_BY(mutex_);
   std::array<bool, kWorks> busy_ GUARDED_BY(mutex_) = {};

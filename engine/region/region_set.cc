@@ -84,6 +84,8 @@ std::shared_ptr<const Table> RegionSet::With(const Table& table,
                                              std::span<const std::shared_ptr<Region>> before,
                                              std::span<const std::shared_ptr<Region>> after) {
   auto changed = std::make_shared<Table>(table);
+  // The record may have changed since they were made.
+  for (const auto& region : after) region->SetTable(table.record);
   std::vector<std::shared_ptr<Region>>& regions = changed->regions;
   const auto first = std::find(regions.begin(), regions.end(), before.front());
   const auto place = regions.erase(first, first + static_cast<ptrdiff_t>(before.size()));
@@ -97,6 +99,29 @@ void RegionSet::Replace(std::shared_ptr<const Table> table) {
   base::MutexLock lock(mutex_);
   old = std::exchange(by_id_.find(table->record->id)->second, table);
   by_name_.find(table->record->name)->second = std::move(table);
+}
+
+// Each record that goes is released after the mutex.
+void RegionSet::Exchange(format::TableId removed, Addition addition) {
+  std::shared_ptr<const Table> old;
+  base::MutexLock lock(mutex_);
+  const auto place = by_id_.find(removed);
+  old = std::move(place->second);
+  by_id_.erase(place);
+  by_name_.erase(by_name_.find(old->record->name));
+  by_name_.merge(addition.by_name);
+  by_id_.merge(addition.by_id);
+  changes_.fetch_add(1, std::memory_order_release);
+}
+
+void RegionSet::Rename(Addition renamed) {
+  std::shared_ptr<const Table> old;
+  base::MutexLock lock(mutex_);
+  auto& [id, table] = *renamed.by_id.begin();
+  old = std::exchange(by_id_.find(id)->second, std::move(table));
+  by_name_.erase(by_name_.find(old->record->name));
+  by_name_.merge(renamed.by_name);
+  changes_.fetch_add(1, std::memory_order_release);
 }
 
 std::shared_ptr<const Table> RegionSet::Find(std::string_view name) const {

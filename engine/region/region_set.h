@@ -1,6 +1,7 @@
 // The tables of an open database and their regions: found by name or id, routed to by key.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -88,8 +89,17 @@ class RegionSet {
   /// An empty region of the table.
   std::shared_ptr<Region> NewRegion(const format::RegionRecord& record,
                                     std::shared_ptr<const format::TableRecord> table) const;
-  /// Shows `table` in the place of the one with its id. Allocates nothing.
+  /// Shows `table` in the place of the one with its id and name. Allocates nothing.
   void Replace(std::shared_ptr<const Table> table) EXCLUDES(mutex_);
+  /// Removes the table of the id and adds `addition`, which may be empty or have its name.
+  /// Allocates nothing.
+  void Exchange(format::TableId removed, Addition addition) EXCLUDES(mutex_);
+  /// Shows the table in `renamed`, which holds it alone, in the place of the one with its id.
+  /// Requires: no other table has its name. Allocates nothing.
+  void Rename(Addition renamed) EXCLUDES(mutex_);
+  /// How often Exchange and Rename were called. What was found by a name is still what the name
+  /// means if this is what it was before. Only the commit leader changes it.
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   /// nullptr when there is none.
   std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);
@@ -109,6 +119,7 @@ class RegionSet {
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);
+  std::atomic<uint64_t> changes_{0};  // Release after the maps have changed.
 };
 
 /// kNotFound "table 'NAME' does not exist".

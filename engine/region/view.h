@@ -54,7 +54,8 @@ struct FileSlice {
 struct RegionVersion {
   format::RegionId id;
   std::string start_key, end_key;
-  /// The region was split or merged: its rows are in other regions of its table now.
+  /// The region was split or merged, so that its rows are in other regions of its table now, or its
+  /// table was dropped.
   bool is_retired = false;
   std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
   std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.

@@ -121,6 +121,25 @@ void ThreadPool::Work() {
   }
 }
 
+// The job, which may outlive its task, has all that it needs. It refers to itself without owning
+// itself.
+std::shared_ptr<Job> NewRepeatedJob(base::Executor* executor, std::shared_ptr<Gate> gate,
+                                    Priority priority, std::function<void()> work) {
+  auto self = std::make_shared<std::weak_ptr<Job>>();
+  auto job =
+      base::NewJob(priority, [executor, gate = std::move(gate), work = std::move(work), self] {
+        GatePass pass(*gate);
+        if (!pass.inside()) return;
+        const Status status = Guarded([&work] {
+          work();
+          return Status();
+        });
+        if (!status.ok()) executor->ScheduleAfter(kAgainMicros, self->lock());
+      });
+  *self = job;
+  return job;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, base::Clock* clock) {
@@ -131,22 +150,10 @@ Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, bas
 
 BackgroundTask::BackgroundTask(BackgroundJobs* jobs, Priority priority, std::function<void()> work)
     : executor_(jobs->executor_),
-      work_(std::move(work)),
-      job_(base::NewJob(priority, [this, gate = jobs->gate_] {
-        GatePass pass(*gate);
-        if (pass.inside()) Run();
-      })) {}
+      job_(NewRepeatedJob(jobs->executor_, jobs->gate_, priority, std::move(work))) {}
 
 void BackgroundTask::Schedule(int64_t delay_micros) noexcept {
   executor_->ScheduleAfter(delay_micros, job_);
-}
-
-void BackgroundTask::Run() const noexcept {
-  const Status status = Guarded([this] {
-    work_();
-    return Status();
-  });
-  if (!status.ok()) executor_->ScheduleAfter(kAgainMicros, job_);
 }
 
 }  // namespace tandem::engine

@@ -40,14 +40,13 @@ class BackgroundJobs {
 /// Work that an engine does in the background whenever it is scheduled. All that scheduling needs
 /// is allocated at the construction, so that it cannot fail. Work that ends for want of memory is
 /// done again a second later: no task is lost, and none ends the process.
-/// Threads: any.
+/// Threads: any. Lifetime: what was scheduled runs even if the task is gone by then.
 class BackgroundTask {
  public:
   using Priority = base::Priority;
 
   /// `work` may throw std::bad_alloc and then starts again from its beginning; it may run on
-  /// several threads at a time. `jobs` outlives this and is stopped before it is destroyed, if it
-  /// was ever scheduled.
+  /// several threads at a time. `jobs` is stopped before what `work` refers to is destroyed.
   BackgroundTask(BackgroundJobs* jobs, Priority priority, std::function<void()> work);
   BackgroundTask(const BackgroundTask&) = delete;
   BackgroundTask& operator=(const BackgroundTask&) = delete;
@@ -57,10 +56,7 @@ class BackgroundTask {
   void Schedule(int64_t delay_micros = 0) noexcept;
 
  private:
-  void Run() const noexcept;
-
   base::Executor* const executor_;
-  const std::function<void()> work_;
   const std::shared_ptr<base::Job> job_;
 };
 

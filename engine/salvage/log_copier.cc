@@ -261,6 +261,8 @@ Status LogSalvage::CheckPlaceFor(const wal::Operation& operation) const {
   RETURN_IF_ERROR(CheckSequence(operation.sequence, SequenceLimit(catalog_)));
   const auto table = catalog_.tables.find(operation.table);
   if (table == catalog_.tables.end()) {
+    // It was dropped: the copy skips the operation, as the database did.
+    if (surviving_.is_whole) return {};
     return Status::Corruption("table " + std::to_string(operation.table.value) +
                               " is not in the catalog");
   }

@@ -305,6 +305,18 @@ class Database {
   /// Errors: kAlreadyExists, kInvalidArgument (names, limits, types, split keys: which one),
   /// kReadOnly, kIoError, kNoSpace.
   Status CreateTable(const TableOptions& options);
+  /// Drops a table with its rows, durably; everything that was written before the call is durable
+  /// too. Cursors that are open, and reads of snapshots that were taken before, finish on what they
+  /// began with; the files go with the last of them. Waits for no flush, merge or reader. The name
+  /// can be used again at once. Errors: kNotFound; kReadOnly, kIoError, kNoSpace: the table is
+  /// still there, and a crash before the next write may show it dropped.
+  Status DropTable(std::string_view table);
+  /// As DropTable, but leaves an empty table of the same name, definition and regions.
+  Status TruncateTable(std::string_view table);
+  /// Gives a table another name, durably. Snapshots that were taken before have it under the old
+  /// one. A batch that names the old one is refused from then on. Errors: kNotFound, kAlreadyExists
+  /// (`to`), kInvalidArgument (`to` is no name); those of DropTable.
+  Status RenameTable(std::string_view from, const std::string& to);
   /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).

@@ -43,6 +43,15 @@ class GuardedEngine final : public engine::Engine {
   Status CreateTable(const TableOptions& options) override {
     return Within(guard_, [&] { return engine_->CreateTable(options); });
   }
+  Status DropTable(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->DropTable(table); });
+  }
+  Status TruncateTable(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->TruncateTable(table); });
+  }
+  Status RenameTable(std::string_view from, const std::string& to) override {
+    return Within(guard_, [&] { return engine_->RenameTable(from, to); });
+  }
   Status Write(const WriteOptions& options, const WriteBatch& batch) override {
     return Within(guard_, [&] { return engine_->Write(options, batch); });
   }

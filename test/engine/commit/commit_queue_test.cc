@@ -64,6 +64,7 @@ struct QueueFixture {
                      .time = &time,
                      .health = &health,
                      .jobs = &jobs,
+                     .regions = &regions,
                      .latest_view = nullptr,
                      .flush = nullptr,
                      .after_group = [] {}},

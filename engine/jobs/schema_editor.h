@@ -1,0 +1,83 @@
+// Dropping, truncating and renaming tables. Each is one edit of the catalog, made by the commit
+// leader, so that every operation is before it or after it.
+//
+// Steps (a crash may come after each):
+//   1. The log is synced: what was written before the edit is durable before the edit is. A program
+//      that copies rows to another table and then drops the first one loses none.
+//   2. One edit removes the table, its regions and its files; truncating adds an empty table of the
+//      same record under a new id in the same edit, renaming puts the record again. Table ids are
+//      never given out twice: a replay skips the operations of ids that the catalog lacks.
+//   3. Still the commit leader takes the table from the readers' sight and retires its regions.
+//      Batches that were planned before are planned again. Flushes and merges that run find their
+//      region retired, and delete what they wrote.
+//   4. Files and memstores go with their last reader: a cursor has pinned them, and for snapshots
+//      the SchemaHistory keeps them.
+//
+// If the edit fails, it may be on disk all the same. Until the manifest is certain again nothing is
+// committed (CommitQueue::NoteDoubt): a crash would take it away with the table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/commit/applier.h"
+#include "engine/commit/commit_queue.h"
+#include "engine/jobs/compactor.h"
+#include "engine/jobs/flush.h"
+#include "engine/region/region_set.h"
+#include "engine/region/schema_history.h"
+#include "engine/runtime/health.h"
+#include "engine/storage/catalog_editor.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class SchemaEditor {
+ public:
+  /// All outlive it.
+  struct Dependencies {
+    RegionSet* regions = nullptr;
+    SchemaHistory* history = nullptr;
+    CatalogEditor* editor = nullptr;
+    CommitQueue* queue = nullptr;
+    GroupApplier* applier = nullptr;
+    Flusher* flusher = nullptr;
+    Compactor* compactor = nullptr;
+    Health* health = nullptr;
+    /// Makes the whole log durable. Threads: the commit leader.
+    std::function<Status()> sync_log;
+    /// Makes what a new region needs for its background work.
+    std::function<void(Region&)> prepare;
+    /// The region has no rows any more. Threads: the commit leader.
+    std::function<void(Region&)> memstore_changed;
+    /// Memory is free, and perhaps segments of the log are.
+    std::function<void()> removed;
+  };
+  explicit SchemaEditor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
+
+  /// See Database. Errors: those of it.
+  Status Drop(std::string_view table);
+  Status Truncate(std::string_view table);
+  /// Requires: `to` is a valid name.
+  Status Rename(std::string_view from, const std::string& to);
+
+ private:
+  enum class Successor : uint8_t { kNone, kEmptyTable };
+  struct Removal;
+
+  Status Remove(std::string_view name, Successor successor);
+  Status RemoveAlone(std::string_view name, Removal* removal);
+  void PrepareRemoval(const format::Catalog& catalog, format::CatalogEdit* edit, Removal* removal);
+  void PublishRemoval(Removal* removal);
+  Status RenameAlone(std::string_view from, const std::string& to);
+  /// Threads: the commit leader.
+  Status Commit(const CatalogEditor::Change& change);
+
+  const Dependencies deps_;
+};
+
+}  // namespace tandem::engine
