@@ -29,7 +29,7 @@ void MakeRegions(TestEngine* engine, uint64_t n) {
 }
 
 struct Costs {
-  IoBytes info, usage, plan, put, flush;
+  IoBytes info, usage, plan, put, flush, drop;
   uint64_t scan = 0, backward = 0, get = 0;  // Reads.
 };
 
@@ -70,6 +70,7 @@ const Costs& CostsAmong(uint64_t n) {
   BOOST_REQUIRE(engine.Open().ok());
   costs.put = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine.Put(RowKey(n), "c", "new").ok()); });
   costs.flush = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine->Flush("t").ok()); });
+  costs.drop = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine->DropTable("t").ok()); });
   return costs;
 }
 
@@ -92,6 +93,14 @@ BOOST_AUTO_TEST_CASE(ReportsReadALittleOfEach) {
            }});
     BOOST_CHECK_EQUAL((CostsAmong(256).*line.part).written, 0u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(ADropWritesALittleOfEach) {
+  Check({.cost = "bytes written by a drop of a table of n regions",
+         .n = 256,
+         .bound = AtMostLinear(4096, 16),
+         .measure = [](uint64_t n) { return static_cast<double>(CostsAmong(n).drop.written); }});
+  BOOST_CHECK_EQUAL(CostsAmong(256).drop.read, 0u);
 }
 
 BOOST_AUTO_TEST_CASE(WhatConcernsAFewCostsTheSameAmongMany) {

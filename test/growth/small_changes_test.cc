@@ -13,7 +13,7 @@ namespace tandem::test {
 namespace {
 
 struct SmallChange {
-  IoBytes open, put, flush, checkpoint, split, merge, close;
+  IoBytes open, put, flush, checkpoint, split, merge, close, drop;
 };
 
 void RequireOk(const Status& status) { BOOST_REQUIRE_EQUAL(status.ToString(), "OK"); }
@@ -38,6 +38,8 @@ const SmallChange& ChangeBeside(uint64_t n) {
   change.merge = of([&] { return engine->MergeRegions("t", {}).status(); });
   RequireOk(engine.Put(RowKey(n / 3), "c", "new"));
   change.close = of([&] { return engine.Close(); });
+  RequireOk(engine.Open());
+  change.drop = of([&] { return engine->DropTable("t"); });
   return change;
 }
 
@@ -72,6 +74,9 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
       {"bytes read by a merge of two regions of n rows", &SmallChange::merge, &IoBytes::read,
        64 << 10},
       {"bytes written by a merge of two regions of n rows", &SmallChange::merge, &IoBytes::written,
+       4 << 10},
+      {"bytes read by a drop of a table of n rows", &SmallChange::drop, &IoBytes::read, 0},
+      {"bytes written by a drop of a table of n rows", &SmallChange::drop, &IoBytes::written,
        4 << 10},
       {"bytes read of store files by a close after a put beside n rows", &SmallChange::close,
        &IoBytes::read_of_stores, 16 << 10},

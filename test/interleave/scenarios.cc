@@ -426,6 +426,81 @@ EngineScenario ChangesOfTheCatalog() {
   return scenario;
 }
 
+EngineScenario ATruncationBesideWritersAndReaders() {
+  EngineScenario scenario{.name = "ATruncationBesideWritersAndReaders",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("0"));
+    world.Flush();
+    world.Write({{"a", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Write(Pair("1")); }, [&] { world.Scan(); }, [&] { world.Query("1"); }},
+            {[&] { world.Truncate(); }},
+            {[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ATruncationBesideFlushesAndMerges() {
+  EngineScenario scenario{.name = "ATruncationBesideFlushesAndMerges",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}});
+    world.Flush();
+    world.Write({{"a", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Compact(); },
+             [&] {
+               world.Write({{"b", "1"}});
+             }},
+            {[&] { world.Truncate(); }, [&] { world.Get("a"); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// The truncation comes between the edit of a split, or of a merge, and its exchange.
+EngineScenario ATruncationBesideASplit() {
+  EngineScenario scenario{.name = "ATruncationBesideASplit", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"g", "0"}, {"k", "0"}});
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Split("g"); }, [&] { world.MergeRegions(); }},
+            {[&] { world.Truncate(); }, [&] { world.Truncate(); }},
+            {[&] {
+              world.Write({{"a", "1"}, {"k", "1"}});
+            }}};
+  };
+  return scenario;
+}
+
+// Batches that were planned before the drop name a table that is gone, or another one.
+EngineScenario ADropBesideBatchesOverTables() {
+  EngineScenario scenario{.name = "ADropBesideBatchesOverTables",
+                          .plan = {.tuning = QuietTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"u/a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}, {"u/a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/b", "1"}}, Durability::kMemory);
+             }},
+            {[&] { world.DropTable("u"); }, [&] { world.CreateTable("u"); }},
+            {[&] { world.TakeSnapshot(); },
+             [&] {
+               world.Write({{"a", "2"}, {"u/a", "2"}});
+             },
+             [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
 // A writer waits because flushes fell behind, and has to be woken.
 EngineScenario WritersWaitForFlushes() {
   EngineScenario scenario{.name = "WritersWaitForFlushes", .plan = {.tuning = SwitchingTuning()}};
@@ -469,6 +544,10 @@ std::vector<EngineScenario> EngineScenarios() {
                                            CreateTableBesideWrites(),
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),
+                                           ATruncationBesideWritersAndReaders(),
+                                           ATruncationBesideFlushesAndMerges(),
+                                           ATruncationBesideASplit(),
+                                           ADropBesideBatchesOverTables(),
                                            ASyncFails(),
                                            AFlushSyncsBesideWriters(),
                                            AFlushFailsToSyncBesideAWriter(),

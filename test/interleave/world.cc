@@ -438,6 +438,24 @@ void World::CreateTable(const std::string& name) {
   });
 }
 
+void World::DropTable(const std::string& name) {
+  Call call(this, "drop table " + name);
+  const Status status = engine_->DropTable(name);
+  call.RecordStatus(status, [name](ModelState* state) {
+    state->model.Truncate(name);
+    return state->tables.erase(name) == 1;
+  });
+}
+
+void World::Truncate() {
+  Call call(this, "truncate");
+  const Status status = engine_->TruncateTable("t");
+  call.RecordStatus(status, [](ModelState* state) {
+    state->model.Truncate("t");
+    return true;
+  });
+}
+
 void World::Close() {
   Call call(this, "close");
   const size_t at = closes_.size();

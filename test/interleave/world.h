@@ -90,6 +90,9 @@ class World {
   void Split(const std::string& row);
   void MergeRegions();
   void CreateTable(const std::string& name);
+  void DropTable(const std::string& name);
+  /// "t".
+  void Truncate();
   void Close();
 
   engine::Engine& engine() { return *engine_; }

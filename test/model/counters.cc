@@ -20,6 +20,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"index refusals", &Counters::index_refusals},
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},
+      {"schema edits", &Counters::schema_edits},
       {"splits", &Counters::splits},
       {"merges of regions", &Counters::region_merges},
       {"reopens", &Counters::reopens},

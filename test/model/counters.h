@@ -21,7 +21,8 @@ struct Counters {
   uint64_t rows_read = 0;
   uint64_t queries = 0;
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
-  uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, reopens = 0;
+  uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
+           reopens = 0;
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
   uint64_t replayed_operations = 0, torn_tails = 0;
   uint64_t snapshot_checks = 0, cursors_finished = 0, verifications = 0;

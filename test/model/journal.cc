@@ -12,6 +12,7 @@ namespace tandem::test {
 namespace {
 
 void ApplyTo(Model* model, const JournalBatch& batch) {
+  if (!batch.emptied.empty()) model->Truncate(batch.emptied);
   for (const ModelOperation& operation : batch.operations) {
     model->Apply(operation, batch.timestamp, batch.now_micros);
   }
@@ -20,9 +21,10 @@ void ApplyTo(Model* model, const JournalBatch& batch) {
 }  // namespace
 
 bool JournalBatch::surely_writes() const {
-  return std::any_of(operations.begin(), operations.end(), [](const ModelOperation& operation) {
+  const auto writes = [](const ModelOperation& operation) {
     return operation.kind != ModelOperation::Kind::kDeleteCell;
-  });
+  };
+  return !emptied.empty() || std::any_of(operations.begin(), operations.end(), writes);
 }
 
 bool JournalBatch::only_surely_writes() const {
@@ -38,13 +40,15 @@ class Journal::Search {
   Search(Model state, const std::vector<std::string>& tables, const Recovered& recovered)
       : state_(std::move(state)), recovered_(recovered) {
     for (const std::string& table : tables) {
-      for (const ModelRow& row : state_.Scan(table, {}, Everything())) Compare(table, row.key);
-      for (const auto& [key, row] : recovered_.content.at(table)) Compare(table, key);
+      CompareRows(table, state_.Scan(table, {}, Everything()));
     }
   }
 
   void Advance(const JournalBatch& batch) {
+    std::vector<ModelRow> removed;
+    if (!batch.emptied.empty()) removed = state_.Scan(batch.emptied, {}, Everything());
     ApplyTo(&state_, batch);
+    if (!batch.emptied.empty()) CompareRows(batch.emptied, removed);
     for (const ModelOperation& operation : batch.operations)
       Compare(operation.table, operation.row);
   }
@@ -64,6 +68,11 @@ class Journal::Search {
  private:
   ModelRead Everything() const {
     return {recovered_.now_micros, std::numeric_limits<uint32_t>::max(), {}};
+  }
+  /// These, and those that were recovered.
+  void CompareRows(const std::string& table, const std::vector<ModelRow>& rows) {
+    for (const ModelRow& row : rows) Compare(table, row.key);
+    for (const auto& [key, row] : recovered_.content.at(table)) Compare(table, key);
   }
   void Compare(const std::string& table, const std::string& key) {
     const auto expected = state_.Get(table, key, Everything());
@@ -99,8 +108,9 @@ void Journal::MarkDurableThrough(const std::string& table) {
   const auto touches = [&](const ModelOperation& operation) {
     return operation.table == table && operation.kind != ModelOperation::Kind::kDeleteCell;
   };
-  while (count > 0 && std::none_of(batches_[count - 1].operations.begin(),
-                                   batches_[count - 1].operations.end(), touches)) {
+  while (count > 0 && batches_[count - 1].emptied != table &&
+         std::none_of(batches_[count - 1].operations.begin(), batches_[count - 1].operations.end(),
+                      touches)) {
     --count;
   }
   MarkDurable(count);

@@ -18,6 +18,12 @@ SessionAction::Kind PickReshaping(Dice* dice) {
   return kKinds[dice->Below(std::size(kKinds))];
 }
 
+SessionAction::Kind PickSchemaEdit(Dice* dice) {
+  using Kind = SessionAction::Kind;
+  constexpr Kind kKinds[] = {Kind::kTruncate, Kind::kDropAndCreate, Kind::kRenameTwice};
+  return kKinds[dice->Below(std::size(kKinds))];
+}
+
 }  // namespace
 
 Session::Session(const SessionPlan& plan, Counters* counters)
@@ -151,8 +157,10 @@ void Session::Maintain() {
     const bool all = dice_.Chance(10);
     return Do({.kind = Kind::kFlush, .table = all ? "" : dice_.Pick(tables_).options.name});
   }
-  const Kind kind = PickReshaping(&dice_);
-  Do({.kind = kind, .table = dice_.Pick(tables_).options.name});
+  const TablePlan& plan = dice_.Pick(tables_);
+  const bool edits_schema = !plan.unlogged && dice_.Chance(15);
+  const Kind kind = edits_schema ? PickSchemaEdit(&dice_) : PickReshaping(&dice_);
+  Do({.kind = kind, .table = plan.options.name});
 }
 
 void Session::Hold() {
@@ -218,8 +226,10 @@ std::vector<SessionAction> Session::NewWorkUntilPowerFails() {
     } else if (choice < 9) {
       actions.push_back({.kind = Kind::kFlush, .table = dice_.Pick(tables_).options.name});
     } else if (dice_.Chance(50)) {
-      const Kind kind = PickReshaping(&dice_);
-      actions.push_back({.kind = kind, .table = dice_.Pick(tables_).options.name});
+      const TablePlan& plan = dice_.Pick(tables_);
+      const bool truncates = !plan.unlogged && dice_.Chance(15);
+      const Kind kind = truncates ? Kind::kTruncate : PickReshaping(&dice_);
+      actions.push_back({.kind = kind, .table = plan.options.name});
       actions.back().seed = dice_.Next() | 1;
     } else {
       actions.push_back({.kind = Kind::kDrain});

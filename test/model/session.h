@@ -79,6 +79,7 @@ class Session {
   Status Write(const SessionAction& action);
   void Acknowledge(const SessionAction& action, JournalBatch entry);
   void RefuseBad(const SessionAction& action);
+  Status Empty(const SessionAction& action);
   Status Flush(const std::string& table);
   Status Split(const SessionAction& action);
   Status MergeRegions(const SessionAction& action);

@@ -19,6 +19,9 @@ struct SessionAction {
     kCompact,
     kSplit,         ///< A region of the table.
     kMergeRegions,  ///< Two of them.
+    kTruncate,
+    kDropAndCreate,  ///< The table is dropped, and one of the same name created.
+    kRenameTwice,    ///< To another name, and back.
     kRunOne,
     kDrain,
     kTakeSnapshot,

@@ -2,6 +2,7 @@
 // does the same whatever other actions were cut away.
 #include <algorithm>
 
+#include "base/status_macros.h"
 #include "test/model/paths.h"
 #include "test/model/session.h"
 
@@ -74,6 +75,14 @@ void Session::Perform(const SessionAction& action) {
 void Session::PerformMore(const SessionAction& action) {
   using Kind = SessionAction::Kind;
   switch (action.kind) {
+    case Kind::kTruncate:
+    case Kind::kDropAndCreate:
+      return RequireOk(Empty(action), "removing the rows of " + action.table);
+    case Kind::kRenameTwice:
+      RequireOk(store_.engine().RenameTable(action.table, "renamed"), "rename " + action.table);
+      RequireOk(store_.engine().RenameTable("renamed", action.table), "rename it back");
+      ++counters_.schema_edits;
+      return;
     case Kind::kOpenCursor:
       return OpenCursor(PlanOf(action.table));
     case Kind::kAdvanceCursor:
@@ -165,6 +174,27 @@ void Session::RefuseBad(const SessionAction& action) {
     throw Failure("expected InvalidArgument, found " + status.ToString());
   }
   ++counters_.refused;
+}
+
+// What was logged before is durable with it.
+Status Session::Empty(const SessionAction& action) {
+  JournalBatch entry;
+  entry.emptied = action.table;
+  const bool is_truncated = action.kind == SessionAction::Kind::kTruncate;
+  const Status status = is_truncated ? store_.engine().TruncateTable(action.table)
+                                     : store_.engine().DropTable(action.table);
+  if (!status.ok()) {
+    logged_->Append(std::move(entry));
+    return status;
+  }
+  model_.Truncate(action.table);
+  ++counters_.schema_edits;
+  if (!is_truncated) RETURN_IF_ERROR(store_.engine().CreateTable(PlanOf(action.table).options));
+  if (store_.simulated() == nullptr) return {};
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  logged_->Append(std::move(entry));
+  logged_->MarkDurable();
+  return {};
 }
 
 Status Session::Flush(const std::string& table) {

@@ -104,6 +104,7 @@ void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
     if (action.kind == Kind::kCompact && !store_.engine().Compact(action.table).ok()) return;
     if (action.kind == Kind::kSplit && !Split(action).ok()) return;
     if (action.kind == Kind::kMergeRegions && !MergeRegions(action).ok()) return;
+    if (action.kind == Kind::kTruncate && !Empty(action).ok()) return;
     if (action.kind == Kind::kDrain) store_.executor().Drain();
   }
 }

@@ -65,6 +65,10 @@ class Script {
   Script& MergeRegions(const std::string& key = {}) {
     return Add({.kind = Step::Kind::kMergeRegions, .table = "t", .key = key});
   }
+  Script& Truncate() { return Add({.kind = Step::Kind::kTruncate, .table = "t"}); }
+  Script& DropAndCreate(const std::string& table = "t") {
+    return Add({.kind = Step::Kind::kDropAndCreate, .table = table});
+  }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -182,6 +186,24 @@ Workload Splits(uint64_t seed) {
       .Split()
       .Compact()
       .Written({Put("r2", {{"c", "c"}}), Put("r3", {{"c", "c"}})})
+      .Done();
+}
+
+// Tables go with rows in files, in memory and in the log, after batches over both; what was written
+// to the other table is durable with the removal.
+Workload Removals(uint64_t seed) {
+  return Script("removals", seed)
+      .Create(Table("t"))
+      .Create(Table("u"))
+      .Written({Put("r1", {{"c", "a"}}), Put("r1", {{"c", "a"}}, "u")})
+      .Flush()
+      .Write(Durability::kBuffered, {Put("r2", {{"c", "b"}}), Put("r2", {{"c", "b"}}, "u")})
+      .Truncate()
+      .Written({Put("r3", {{"c", "a"}}), Put("r1", {{"c", "b"}}, "u")})
+      .DropAndCreate()
+      .Synced({Put("r3", {{"c", "c"}})})
+      .DropAndCreate("u")
+      .Written({Put("r4", {{"c", "c"}}), Put("r4", {{"c", "c"}}, "u")})
       .Done();
 }
 
@@ -397,7 +419,8 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
                                                ManySegments,
                                                Splits,
                                                MemoryBatchesSplit,
-                                               RegionMerges};
+                                               RegionMerges,
+                                               Removals};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -19,10 +19,11 @@ bool SurelyWrites(const ModelOperation& operation) {
 }  // namespace
 
 bool History::Batch::surely_writes() const {
-  return std::any_of(operations.begin(), operations.end(), SurelyWrites);
+  return !emptied.empty() || std::any_of(operations.begin(), operations.end(), SurelyWrites);
 }
 
 bool History::Batch::SurelyChanges(const std::string& table) const {
+  if (!emptied.empty() && (table.empty() || emptied == table)) return true;
   return std::any_of(operations.begin(), operations.end(), [&](const ModelOperation& operation) {
     return SurelyWrites(operation) && (table.empty() || operation.table == table);
   });
@@ -54,6 +55,7 @@ std::string History::Lane::TextOf(const Content& content) const {
 
 History::State History::Lane::After(const State& state, const Batch& batch) const {
   State after{state.model, {}, batch};
+  if (!batch.emptied.empty()) after.model.Truncate(batch.emptied);
   for (const ModelOperation& operation : batch.operations) {
     after.model.Apply(operation, batch.micros, batch.micros);
   }
@@ -125,10 +127,21 @@ void History::Writing(const Step& step, int64_t now_micros) {
   };
   current_ = std::any_of(step.batch.begin(), step.batch.end(), is_loose) ? 1 : 0;
   std::vector<Batch>& open = lanes_[current_].open;
-  open.push_back({step.batch, step.durability, now_micros, lanes_[current_].tried_deletion});
+  open.push_back({.operations = step.batch,
+                  .durability = step.durability,
+                  .micros = now_micros,
+                  .follows_deletion = lanes_[current_].tried_deletion});
   lanes_[current_].tried_deletion |=
       !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
   if (open.size() > kOpenMax) open.erase(open.begin());
+}
+
+void History::Removing(const std::string& table, bool is_truncated) {
+  current_ = 0;
+  std::vector<Batch>& open = lanes_[current_].open;
+  open.push_back({.operations = {}, .durability = Durability::kSynced, .emptied = table});
+  if (open.size() > kOpenMax) open.erase(open.begin());
+  if (!is_truncated) std::erase(created_, table);
 }
 
 void History::Acknowledged() {

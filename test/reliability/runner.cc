@@ -13,6 +13,7 @@ constexpr int64_t kStepMicros = 1000;
 
 Status Runner::Take(const Step& step) {
   if (!machine_.is_open()) RETURN_IF_ERROR(machine_.Open());
+  RETURN_IF_ERROR(CreateMissing());
   switch (step.kind) {
     case Step::Kind::kWrite:
       return Write(step);
@@ -30,6 +31,10 @@ Status Runner::Take(const Step& step) {
       return Split(step);
     case Step::Kind::kMergeRegions:
       return MergeRegions(step);
+    case Step::Kind::kTruncate:
+      return Remove(step);
+    case Step::Kind::kDropAndCreate:
+      return DropAndCreate(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return {};
@@ -49,6 +54,32 @@ Status Runner::Split(const Step& step) {
 Status Runner::MergeRegions(const Step& step) {
   const Status status = machine_.engine().MergeRegions(step.table, {.key = step.key}).status();
   return status.code() == StatusCode::kInvalidArgument ? Status() : status;  // There is one region.
+}
+
+// For the history a batch that deletes every row. A database that is read-only removes nothing.
+Status Runner::Remove(const Step& step) {
+  const bool is_truncation = step.kind == Step::Kind::kTruncate;
+  if (!machine_.engine().Info().read_only) history_.Removing(step.table, is_truncation);
+  const Status status = is_truncation ? machine_.engine().TruncateTable(step.table)
+                                      : machine_.engine().DropTable(step.table);
+  if (status.ok()) history_.Acknowledged();
+  return status;
+}
+
+// A creation that fails is tried again before the next step, which needs the table.
+Status Runner::DropAndCreate(const Step& step) {
+  RETURN_IF_ERROR(Remove(step));
+  missing_ = step.table;
+  return CreateMissing();
+}
+
+Status Runner::CreateMissing() {
+  if (missing_.empty()) return {};
+  const Status status = Create(missing_);
+  // One that failed may have been made durable all the same.
+  const bool exists = status.ok() || status.code() == StatusCode::kAlreadyExists;
+  if (exists) missing_.clear();
+  return exists ? Status() : status;
 }
 
 Status Runner::Write(const Step& step) {

@@ -1,6 +1,8 @@
 // Takes the steps of a workload on a machine and keeps its history.
 #pragma once
 
+#include <string>
+
 #include "test/reliability/history.h"
 #include "test/reliability/machine.h"
 #include "test/reliability/workload.h"
@@ -21,11 +23,15 @@ class Runner {
   Status Write(const Step& step);
   Status Split(const Step& step);
   Status MergeRegions(const Step& step);
+  Status Remove(const Step& step);
+  Status DropAndCreate(const Step& step);
+  Status CreateMissing();
   Status Create(const std::string& table);
 
   const Workload& workload_;
   Machine& machine_;
   History& history_;
+  std::string missing_;  ///< A table that was dropped and is to be created.
 };
 
 }  // namespace tandem::reliability

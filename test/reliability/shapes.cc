@@ -193,6 +193,8 @@ Shape MakeRandom(const Workload& workload, uint64_t seed) {
       case Step::Kind::kReopen:
         maker.Reopen();
         break;
+      case Step::Kind::kTruncate:
+      case Step::Kind::kDropAndCreate:
       case Step::Kind::kRunJob:
         break;
     }

@@ -73,6 +73,12 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   Step step;
   const uint64_t choice = dice->Below(20);
   const TablePlan& plan = dice->Pick(plans);
+  // What is not logged is lost region by region: the oracle does not know how it ends.
+  if (choice == 11 && !plan.unlogged) {
+    step.kind = dice->Chance(50) ? Step::Kind::kTruncate : Step::Kind::kDropAndCreate;
+    step.table = plan.options.name;
+    return step;
+  }
   if (choice < 12) return RandomWrite(plans, plan, dice);
   // What regions of an unlogged table lose is no end of the batches.
   const bool may_split = !plan.unlogged && dice->Chance(50);
@@ -91,8 +97,9 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
 }  // namespace
 
 std::string Step::Describe() const {
-  constexpr const char* kNames[] = {"write", "create table",  "flush",       "compact",
-                                    "split", "merge regions", "run one job", "close and reopen"};
+  constexpr const char* kNames[] = {"write",       "create table",    "flush",    "compact",
+                                    "split",       "merge regions",   "truncate", "drop and create",
+                                    "run one job", "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";

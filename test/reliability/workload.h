@@ -21,8 +21,10 @@ struct Step {
     kCompact,
     kSplit,         ///< A region of the table, at `key`, or in its middle.
     kMergeRegions,  ///< The one that holds `key` and the next one, or the smallest two.
-    kRunJob,        ///< One job of the background, if there is any.
-    kReopen,        ///< A clean close, and an open.
+    kTruncate,
+    kDropAndCreate,  ///< The table is dropped, and one of the same name created.
+    kRunJob,         ///< One job of the background, if there is any.
+    kReopen,         ///< A clean close, and an open.
   };
   Kind kind = Kind::kWrite;
   std::vector<test::ModelOperation> batch{};     ///< kWrite.

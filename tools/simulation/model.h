@@ -66,6 +66,7 @@ struct ModelRead {
 class Model {
  public:
   void CreateTable(const TableOptions& options);
+  void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
   const TableOptions& table(const std::string& name) const { return tables_.at(name).options; }
 
   /// `timestamp` is the batch's, for operations without one; `now_micros` decides which versions
