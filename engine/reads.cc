@@ -19,9 +19,8 @@ template <typename Chooser>
 TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
   TableView view;
   view.table = former.table->record;
-  const std::shared_ptr<Region>* const first = former.table->regions.data();
   for (const auto& region : regions_of(*former.table)) {
-    view.regions.push_back(former.versions[static_cast<size_t>(&region - first)]);
+    view.regions.push_back(former.versions[former.table->PlaceOf(region->start_key())]);
   }
   return view;
 }

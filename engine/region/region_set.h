@@ -39,8 +39,7 @@ struct Table {
                                                      bool from_end) const;
   /// The regions that hold these rows, by start key.
   std::vector<std::shared_ptr<Region>> RegionsOfEach(std::span<const std::string_view> rows) const;
-
- private:
+  /// The place in `regions` of the one that holds `row`.
   size_t PlaceOf(std::string_view row) const;
 };
 

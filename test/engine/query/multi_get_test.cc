@@ -71,6 +71,19 @@ BOOST_AUTO_TEST_CASE(RowsOfManyRegionsAreOfOneMoment) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ASnapshotHasTheRowsOfADroppedTable) {
+  PutRows(0, 60, "a");
+  for (const uint64_t row : {10, 20, 30, 40, 50}) Split({.key = Key(row)});
+  const auto snapshot = engine().TakeSnapshot();
+  BOOST_REQUIRE(snapshot.has_value());
+  BOOST_REQUIRE_EQUAL(engine().TruncateTable("t").ToString(), "OK");
+  const std::string first = Key(5), third = Key(25), last = Key(55);
+  BOOST_TEST(Read({last, third, first}, {.snapshot = &*snapshot}) ==
+                 (Texts{last + "=a", third + "=a", first + "=a"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(Read({third}) == Texts{"-"}, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(DeletedRowsAndThoseWithoutTheColumnsAreNone) {
   PutRows(0, 4, "a");
   Flush();
