@@ -256,7 +256,8 @@ BOOST_AUTO_TEST_CASE(EveryHelpOpensWithAnExampleAndFitsAScreen) {
       {"query", "--help"},  {"explain", "--help"}, {"count", "--help"},
       {"info", "--help"},   {"dump", "--help"},    {"verify", "--help"},
       {"flush", "--help"},  {"compact", "--help"}, {"stress", "--help"},
-      {"replay", "--help"}, {"clock", "--help"}};
+      {"replay", "--help"}, {"clock", "--help"},   {"drop", "--help"},
+      {"rename", "--help"}, {"truncate", "--help"}};
   for (const auto& call : calls) {
     const ProgramRun run = RunProgram(call);
     BOOST_CHECK_EQUAL(run.exit_code, 0);

@@ -44,14 +44,21 @@ class Terminal {
     BOOST_REQUIRE_EQUAL(tcsetattr(slave, TCSANOW, &settings), 0);
     BOOST_REQUIRE_EQUAL(fcntl(master_, F_SETFL, O_NONBLOCK), 0);
     file_ = fdopen(slave, "w");
+    in_ = fdopen(dup(slave), "r");
   }
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
   ~Terminal() {
+    std::fclose(in_);
     std::fclose(file_);
     close(master_);
   }
   std::FILE* file() { return file_; }
+  /// What is typed at it is read from here.
+  std::FILE* in() { return in_; }
+  void Type(const std::string& text) {
+    BOOST_REQUIRE_EQUAL(write(master_, text.data(), text.size()), ssize_t(text.size()));
+  }
   std::string Take() {
     std::fflush(file_);
     std::string text;
@@ -64,7 +71,7 @@ class Terminal {
 
  private:
   int master_;
-  std::FILE* file_ = nullptr;
+  std::FILE *file_ = nullptr, *in_ = nullptr;
 };
 
 // What a person sees in the end: a carriage return goes back to the start of the line.
@@ -172,6 +179,36 @@ BOOST_AUTO_TEST_CASE(InfoDrawsRegionsRunsAndShares) {
   // Elsewhere all as before.
   BOOST_REQUIRE_EQUAL(Run({"info", Database(), "--output", "jsonl"}), 0);
   BOOST_CHECK(out.Take().starts_with("{\"kind\":\"database\""));
+}
+
+BOOST_AUTO_TEST_CASE(WhatDestroysRowsAsksBefore) {
+  BOOST_REQUIRE_EQUAL(Run({"create", Database(), "t"}), 0);
+  BOOST_REQUIRE_EQUAL(Run({"put", Database(), "t", "row", "d:n=1"}), 0);
+  BOOST_REQUIRE_EQUAL(Run({"flush", Database()}), 0);
+  (void)err.Take();
+  const auto count = [this] {
+    (void)out.Take();
+    BOOST_REQUIRE_EQUAL(Run({"count", Database(), "t", "n >= '0'"}), 0);
+    return out.Take();
+  };
+  for (const char* verb : {"truncate", "drop"}) {
+    for (const char* answer : {"no\n", "\n", "y\n", "yess\n"}) {
+      err.Type(answer);
+      BOOST_CHECK_EQUAL(Run({verb, Database(), "t"}, err.in()), 130);
+      const std::string asked = err.Take();
+      BOOST_CHECK_MESSAGE(asked.find("table 't' with 1 region, 1 file of ") != std::string::npos,
+                          asked);
+      BOOST_CHECK(asked.find("'yes' does it: ") != std::string::npos);
+      BOOST_CHECK(asked.find("nothing was done") != std::string::npos);
+      BOOST_CHECK(count().starts_with("1"));
+    }
+  }
+  err.Type("yes\n");
+  BOOST_CHECK_EQUAL(Run({"truncate", Database(), "t"}, err.in()), 0);
+  BOOST_CHECK(count().starts_with("0"));
+  err.Type("yes\n");
+  BOOST_CHECK_EQUAL(Run({"drop", Database(), "t"}, err.in()), 0);
+  BOOST_CHECK_EQUAL(Run({"count", Database(), "t", "n = '1'"}), 3);
 }
 
 BOOST_AUTO_TEST_CASE(VersionIsAnOptionToo) {

@@ -38,6 +38,9 @@ struct Arguments {
   CompactOptions compact;
   SplitVerbOptions split;
   MergeRegionsVerbOptions merge_regions;
+  DropVerbOptions drop;
+  TruncateVerbOptions truncate;
+  RenameVerbOptions rename;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -90,6 +93,7 @@ class Grammar {
   void AddFiles();
   void AddDump();
   void AddMaintenance();
+  void AddSchemaEdits();
   void AddStress();
   void AddCopies();
   // What several verbs share beyond that.
@@ -159,6 +163,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddQueries();
   AddFiles();
   AddMaintenance();
+  AddSchemaEdits();
   AddCopies();
   AddStress();
 }
@@ -320,6 +325,15 @@ void Grammar::AddFiles() {
   verb = AddVerb("verify", &verify);
   verb->add_flag("--deep", verify.deep,
                  "Also: each index equals its rows, both ways; all ways to read agree");
+}
+
+void Grammar::AddSchemaEdits() {
+  AddVerb("drop", &arguments_.drop)->add_flag("--yes", arguments_.drop.yes, "Do not ask");
+  AddVerb("truncate", &arguments_.truncate)
+      ->add_flag("--yes", arguments_.truncate.yes, "Do not ask");
+  AddVerb("rename", &arguments_.rename)
+      ->add_option("NAME", arguments_.rename.name, "Its new name")
+      ->required();
 }
 
 void Grammar::AddMaintenance() {

@@ -167,6 +167,23 @@ Makes two neighbouring regions of a table one: those of --key or --region, or th
 hold the least. No row is written: the region takes over the files of both. Regions that
 were split for their size and have become small are merged without being asked.
 )"},
+    {"drop",
+     R"(Example: tandem drop shop/ old-orders --yes
+
+Removes a table with all its rows and indexes, for good. On a terminal it asks first;
+elsewhere nothing is dropped without --yes.
+)"},
+    {"truncate",
+     R"(Example: tandem truncate shop/ sessions --yes
+
+Removes all rows of a table, for good. Its definition and its regions stay. On a terminal
+it asks first; elsewhere nothing is removed without --yes.
+)"},
+    {"rename",
+     R"(Example: tandem rename shop/ orders orders-2025
+
+Gives a table another name, which no other table has. No row is written.
+)"},
     {"clock",
      R"(Example: tandem clock shop/ --accept
 
@@ -262,6 +279,7 @@ Start     demo      import Debian's package list, query it, show what came out
 Make      create    make a table, and the database where there is none
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
+          drop, truncate, rename  remove a table, or all its rows; give it another name
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order
@@ -274,8 +292,7 @@ Care      flush, compact  write memory to files; merge files
           split, merge-regions  cut a region in two; make two regions one
           clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
-          backup    add to a directory of backups what changed
-          restore   make a database from a backup; list and verify backups
+          backup, restore  add to a directory of backups; list, verify and restore them
           export    write rows so that import reads them back, byte for byte
           salvage   copy what is good out of a damaged database
 Measure   stress    random work from many threads, kills, crashes and faults, all compared

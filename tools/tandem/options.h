@@ -173,6 +173,24 @@ struct SplitVerbOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct DropVerbOptions {
+  std::string path;
+  std::string table;
+  bool yes = false;  ///< Do not ask.
+};
+
+struct TruncateVerbOptions {
+  std::string path;
+  std::string table;
+  bool yes = false;  ///< Do not ask.
+};
+
+struct RenameVerbOptions {
+  std::string path;
+  std::string table;
+  std::string name;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -229,7 +247,8 @@ using VerbOptions =
                  ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
                  InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
                  VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
-                 MergeRegionsVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
-                 BackupOptions, RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools
