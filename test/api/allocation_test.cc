@@ -215,6 +215,23 @@ BOOST_AUTO_TEST_CASE(OfOpeningAndClosingAreAnswered) {
   });
 }
 
+// Each fails without an effect, or is done.
+BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
+  CreateAndFill();
+  // It may be done although a later step found no memory.
+  const auto or_done = [](const Status& status) {
+    return status.code() == StatusCode::kNotFound ? Status() : status;
+  };
+  FailEach("RenameTable", [&] { return or_done(database->RenameTable("t", "u")); });
+  BOOST_CHECK_EQUAL(database->RenameTable("t", "u").code(), StatusCode::kNotFound);
+  FailEach("TruncateTable", [&] { return database->TruncateTable("u"); });
+  BOOST_REQUIRE_EQUAL(database->RenameTable("u", "t").ToString(), "OK");
+  CheckSound(0);
+  FailEach("DropTable", [&] { return or_done(database->DropTable("t")); });
+  BOOST_CHECK_EQUAL(database->DropTable("t").code(), StatusCode::kNotFound);
+  BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
