@@ -8,6 +8,8 @@
 #include <memory>
 #include <ranges>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tandem/tandem.h"
 #include "test/allocations/allocations.h"
@@ -122,6 +124,8 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   CreateAndFill();
   const Predicate predicate = *Predicate::Parse("c = 'value' OR e:x IS NULL");
   FailEach("Get", [&] { return database->Get({}, "t", "row7").status(); });
+  const std::vector<std::string_view> rows = {"row7", "row3", "no row", "row7"};
+  FailEach("MultiGet", [&] { return database->MultiGet({}, "t", rows).status(); });
   FailEach("Scan", [&] { return Drain(database->Scan({}, "t", {})); });
   FailEach("Query", [&] { return Drain(database->Query({}, "t", predicate)); });
   FailEach("Count", [&] { return database->Count({}, "t", predicate).status(); });

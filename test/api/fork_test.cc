@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -119,6 +120,7 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Write({.durability = Durability::kSynced}, handles->batch).code(),
       database.Get({}, "t", "100001").status().code(),
       database.Get(at_snapshot, "t", "100001").status().code(),
+      database.MultiGet({}, "t", std::vector<std::string_view>{"100001"}).status().code(),
       database.Scan({}, "t", {}).status().code(),
       database.Query({}, "t", *predicate).status().code(),
       database.Count({}, "t", *predicate).status().code(),
