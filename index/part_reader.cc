@@ -90,12 +90,28 @@ Result<ValuePlace> IndexPartReader::Find(std::string_view key, Through through) 
   return ValuePlace{std::move(leaf), position};
 }
 
-Result<uint64_t> IndexPartReader::EntriesBefore(std::string_view key) const {
-  ASSIGN_OR_RETURN(const ValuePlace place, Find(key, Through::kCache));
-  const IndexLeaf& leaf = place.leaf.leaf;
-  const uint32_t before = leaf.EntriesBefore(place.position);
-  if (before > leaf.EntriesBefore(leaf.value_count())) return BadLeaf(place.leaf);
-  return leaf.entries_before() + before;
+// Entries of the part before a position of the leaf.
+Result<uint64_t> IndexPartReader::EntriesBefore(const LoadedLeaf& leaf, uint32_t position) const {
+  const uint32_t before = leaf.leaf.EntriesBefore(position);
+  if (before > leaf.leaf.EntriesBefore(leaf.leaf.value_count())) return BadLeaf(leaf);
+  return leaf.leaf.entries_before() + before;
+}
+
+Result<uint64_t> IndexPartReader::CountEntries(const KeyRange& range) const {
+  if (empty()) return 0;
+  ASSIGN_OR_RETURN(ValuePlace place, Find(range.low, Through::kCache));
+  ASSIGN_OR_RETURN(const uint64_t low, EntriesBefore(place.leaf, place.position));
+  uint64_t high = totals_.entries;
+  if (range.high.has_value()) {
+    ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
+    if (directory->LeafOf(*range.high) == place.leaf.number) {
+      place.position = place.leaf.leaf.LowerBound(*range.high);
+    } else {
+      ASSIGN_OR_RETURN(place, Find(*range.high, Through::kCache));
+    }
+    ASSIGN_OR_RETURN(high, EntriesBefore(place.leaf, place.position));
+  }
+  return high > low ? high - low : 0;
 }
 
 Result<uint32_t> IndexPartReader::CountAt(const LoadedLeaf& leaf, uint32_t position) const {

@@ -13,6 +13,7 @@
 #include "format/block/stream_section.h"
 #include "format/lazy_once.h"
 #include "index/directory.h"
+#include "index/key.h"
 #include "index/leaf.h"
 #include "index/postings.h"
 #include "index/summary.h"
@@ -72,8 +73,8 @@ class IndexPartReader {
   Result<LoadedLeaf> Leaf(uint32_t number, Through through) const;
   /// The place of the first value >= `key`. Requires: !empty().
   Result<ValuePlace> Find(std::string_view key, Through through) const;
-  /// Entries of all values < `key`.
-  Result<uint64_t> EntriesBefore(std::string_view key) const;
+  /// Entries of the values in the range. Costs one look-up if both ends are in one leaf.
+  Result<uint64_t> CountEntries(const KeyRange& range) const;
   /// Rows of the value at `position`. Errors: kCorruption.
   Result<uint32_t> CountAt(const LoadedLeaf& leaf, uint32_t position) const;
   /// A reader of this part's postings.
@@ -87,6 +88,7 @@ class IndexPartReader {
  private:
   IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
   Result<base::Charged<IndexDirectory>> LoadDirectory() const;
+  Result<uint64_t> EntriesBefore(const LoadedLeaf& leaf, uint32_t position) const;
   Status AppendSingles(const LoadedLeaf& leaf, Positions positions, OrdinalRange rows,
                        std::vector<uint32_t>* out) const;
   Status AppendValue(const LoadedLeaf& leaf, uint32_t position, const Source& source,

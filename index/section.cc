@@ -32,14 +32,7 @@ class StoredIndexSection final : public IndexSection {
   const IndexSummary& summary() const override { return loaded_.summary; }
 
   Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) override {
-    const IndexPartReader& reader = Part(part);
-    if (reader.empty()) return 0;
-    ASSIGN_OR_RETURN(const uint64_t low, reader.EntriesBefore(range.low));
-    uint64_t high = reader.totals().entries;
-    if (range.high.has_value()) {
-      ASSIGN_OR_RETURN(high, reader.EntriesBefore(*range.high));
-    }
-    return high > low ? high - low : 0;
+    return Part(part).CountEntries(range);
   }
 
   Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
