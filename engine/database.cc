@@ -35,6 +35,9 @@ void LeaveInChild(std::unique_ptr<engine::SnapshotState>* state) {
 void LeaveInChild(std::unique_ptr<engine::OpenCursor>* open) {
   if (*open != nullptr && (*open)->in_child()) (void)open->release();
 }
+void LeaveInChild(std::unique_ptr<engine::OpenPin>* open) {
+  if (*open != nullptr && (*open)->in_child()) (void)open->release();
+}
 
 }  // namespace
 
@@ -70,6 +73,23 @@ bool Cursor::Next() {
   const Result<bool> found = Guarded([this] { return open_->Next(&row_); });
   if (!found.has_value()) status_ = found.error();
   return found.has_value() && *found;
+}
+
+PinnedRow::PinnedRow() noexcept = default;
+PinnedRow::PinnedRow(PinnedRow&& other) noexcept
+    : open_(std::move(other.open_)), view_(std::exchange(other.view_, {})) {}
+PinnedRow& PinnedRow::operator=(PinnedRow&& other) noexcept {
+  LeaveInChild(&open_);
+  open_ = std::move(other.open_);
+  view_ = std::exchange(other.view_, {});
+  return *this;
+}
+PinnedRow::~PinnedRow() { LeaveInChild(&open_); }
+
+void PinnedRow::Release() {
+  view_ = {};
+  LeaveInChild(&open_);
+  if (open_ != nullptr) open_->Release();
 }
 
 Database::Database(std::unique_ptr<engine::Engine> engine) : engine_(std::move(engine)) {}
@@ -128,6 +148,13 @@ Result<std::optional<Row>> Database::Get(const ReadOptions& options, std::string
   return Entered(*engine_, [&] { return engine_->Get(options, table, row); });
 }
 
+Result<bool> Database::GetPinned(const ReadOptions& options, std::string_view table,
+                                 std::string_view row, PinnedRow* pinned) {
+  pinned->view_ = {};
+  LeaveInChild(&pinned->open_);
+  return Entered(*engine_, [&] { return engine_->GetPinned(options, table, row, pinned); });
+}
+
 Result<std::vector<std::optional<Row>>> Database::MultiGet(const ReadOptions& options,
                                                            std::string_view table,
                                                            std::span<const std::string_view> rows) {
@@ -152,6 +179,23 @@ Result<uint64_t> Database::Count(const ReadOptions& options, std::string_view ta
 Result<Explanation> Database::Explain(const ReadOptions& options, std::string_view table,
                                       const Predicate& predicate, const QueryOptions& query) {
   return Entered(*engine_, [&] { return engine_->Explain(options, table, predicate, query); });
+}
+
+Result<PreparedQuery> Database::Prepare(std::string_view table, const Predicate& predicate,
+                                        const QueryOptions& query) {
+  return Entered(*engine_, [&] { return engine_->Prepare(table, predicate, query); });
+}
+
+Result<Cursor> Database::Query(const ReadOptions& options, PreparedQuery* query) {
+  return Entered(*engine_, [&] { return engine_->Query(options, query); });
+}
+
+Result<uint64_t> Database::Count(const ReadOptions& options, PreparedQuery* query) {
+  return Entered(*engine_, [&] { return engine_->Count(options, query); });
+}
+
+Result<Explanation> Database::Explain(const ReadOptions& options, PreparedQuery* query) {
+  return Entered(*engine_, [&] { return engine_->Explain(options, query); });
 }
 
 Result<Snapshot> Database::TakeSnapshot() {

@@ -30,6 +30,8 @@ class Engine {
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
                                          std::string_view row) = 0;
+  virtual Result<bool> GetPinned(const ReadOptions&, std::string_view table, std::string_view row,
+                                 PinnedRow* pinned) = 0;
   virtual Result<std::vector<std::optional<Row>>> MultiGet(
       const ReadOptions&, std::string_view table, std::span<const std::string_view> rows) = 0;
   virtual Result<Cursor> Scan(const ReadOptions&, std::string_view table, const ScanOptions&) = 0;
@@ -39,6 +41,11 @@ class Engine {
                                  const QueryOptions&) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, std::string_view table, const Predicate&,
                                       const QueryOptions&) = 0;
+  virtual Result<PreparedQuery> Prepare(std::string_view table, const Predicate&,
+                                        const QueryOptions&) = 0;
+  virtual Result<Cursor> Query(const ReadOptions&, PreparedQuery*) = 0;
+  virtual Result<uint64_t> Count(const ReadOptions&, PreparedQuery*) = 0;
+  virtual Result<Explanation> Explain(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Snapshot> TakeSnapshot() = 0;
   virtual Status Flush(std::string_view table) = 0;
   virtual Status Compact(std::string_view table) = 0;

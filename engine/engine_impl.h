@@ -75,6 +75,8 @@ class EngineImpl final : public Engine {
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override;
+  Result<bool> GetPinned(const ReadOptions& options, std::string_view table, std::string_view row,
+                         PinnedRow* pinned) override;
   Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
                                                    std::string_view table,
                                                    std::span<const std::string_view> rows) override;
@@ -86,6 +88,11 @@ class EngineImpl final : public Engine {
                          const Predicate& predicate, const QueryOptions& query) override;
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query) override;
+  Result<PreparedQuery> Prepare(std::string_view table, const Predicate& predicate,
+                                const QueryOptions& query) override;
+  Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query) override;
+  Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override;
+  Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override;
   Result<Snapshot> TakeSnapshot() override;
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;

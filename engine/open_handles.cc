@@ -55,6 +55,32 @@ OpenCursor::~OpenCursor() {
   handles_->sources_.erase(open_);
 }
 
+OpenPin::~OpenPin() {
+  Release();
+  base::MutexLock lock(handles_->mutex_);
+  handles_->pins_.erase(source_);
+}
+
+Result<bool> OpenPin::Read(RegionView view, const ReadOptions& options, std::string_view row) {
+  GatePass pass(source_->gate);
+  if (!pass.inside()) return Status::Closed("the pinned row's database is closed");
+  source_->holds_row.store(true, std::memory_order_relaxed);
+  source_->reader.Release();  // Before its key changes.
+  source_->key = row;
+  Result<bool> found = source_->reader.Read(std::move(view), options, source_->key);
+  if (found.has_value() && *found) return true;
+  source_->reader.Release();
+  source_->holds_row.store(false, std::memory_order_relaxed);
+  return found;
+}
+
+void OpenPin::Release() {
+  GatePass pass(source_->gate);
+  if (!pass.inside()) return;
+  source_->reader.Release();
+  source_->holds_row.store(false, std::memory_order_relaxed);
+}
+
 Result<bool> OpenCursor::Next(RowView* row) {
   GatePass pass(open_->gate);
   if (!pass.inside()) return Status::Closed("the cursor's database is closed");
@@ -80,23 +106,38 @@ std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> so
   return cursor;
 }
 
+std::unique_ptr<OpenPin> OpenHandles::NewPin(std::string_view table) {
+  auto source = std::make_shared<PinSource>(table);
+  auto pin = std::make_unique<OpenPin>(shared_from_this(), source);
+  base::MutexLock lock(mutex_);
+  pins_.insert(std::move(source));
+  return pin;
+}
+
 std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(SnapshotPoint point) {
   return std::make_unique<SnapshotState>(shared_from_this(), std::move(point));
 }
 
 Status OpenHandles::CheckNoneOpen() const {
-  std::vector<std::string> cursors, snapshots;
+  std::vector<std::string> cursors, pins, snapshots;
   {
     base::MutexLock lock(mutex_);
     for (const auto& open : sources_) cursors.push_back(base::Quote(open->table));
+    for (const auto& pin : pins_) {
+      if (pin->holds_row.load(std::memory_order_relaxed)) pins.push_back(base::Quote(pin->table));
+    }
     for (const auto& [sequence, time] : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
-  const size_t count = cursors.size() + snapshots.size();
+  const size_t count = cursors.size() + pins.size() + snapshots.size();
   if (count == 0) return {};
   std::sort(cursors.begin(), cursors.end());
-  std::string open = List(cursors, "cursor", "");
-  if (!cursors.empty() && !snapshots.empty()) open += " and ";
-  open += List(snapshots, "snapshot", "sequence ");
+  std::sort(pins.begin(), pins.end());
+  std::string open;
+  for (const std::string& part : {List(cursors, "cursor", ""), List(pins, "pinned row", ""),
+                                  List(snapshots, "snapshot", "sequence ")}) {
+    if (!open.empty() && !part.empty()) open += " and ";
+    open += part;
+  }
   return Status::Busy(open + (count == 1 ? " is open" : " are open"));
 }
 
@@ -110,6 +151,9 @@ std::vector<std::string> OpenHandles::cursors() const {
   {
     base::MutexLock lock(mutex_);
     for (const auto& open : sources_) tables.push_back(open->table);
+    for (const auto& pin : pins_) {
+      if (pin->holds_row.load(std::memory_order_relaxed)) tables.push_back(pin->table);
+    }
   }
   std::sort(tables.begin(), tables.end());
   return tables;
@@ -117,14 +161,20 @@ std::vector<std::string> OpenHandles::cursors() const {
 
 void OpenHandles::Invalidate() {
   std::set<std::shared_ptr<OpenSource>> sources;
+  std::set<std::shared_ptr<PinSource>> pins;
   {
     base::MutexLock lock(mutex_);
     sources.swap(sources_);
+    pins.swap(pins_);
     snapshots_.clear();
   }
   for (const auto& open : sources) {
     open->gate.Close();
     open->source.reset();
+  }
+  for (const auto& pin : pins) {
+    pin->gate.Close();
+    pin->reader.Release();
   }
 }
 

@@ -1,7 +1,8 @@
-// The cursors and snapshots that are open: counted, so that Close can refuse, and cut off when the
-// database goes away under them.
+// The cursors, pinned rows and snapshots that are open: counted, so that Close can refuse, and cut
+// off when the database goes away under them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -15,6 +16,7 @@
 #include "base/cancellation.h"
 #include "base/fork_mark.h"
 #include "base/mutex.h"
+#include "engine/query/point_reader.h"
 #include "engine/read/row_source.h"
 #include "engine/region/schema_history.h"
 #include "engine/region/snapshots.h"
@@ -65,6 +67,44 @@ class OpenCursor {
   std::span<const RowView> left_;  // Of the batch.
 };
 
+/// What a PinnedRow holds of the database, shared with the list so that it can be cut off.
+struct PinSource {
+  explicit PinSource(std::string_view table_name) : table(table_name) {}
+
+  const std::string table;
+  std::string key;  ///< Of the row.
+  Gate gate;
+  PointReader reader;  ///< Used inside the gate; it holds nothing when that is closed.
+  /// Relaxed: it orders nothing; who closes the database sees it again when no call is inside.
+  std::atomic<bool> holds_row{false};
+};
+
+/// The state of a PinnedRow: for rows of one table, since the lists of the reader are. Threads: one
+/// at a time. Lifetime: may outlive its database.
+class OpenPin {
+ public:
+  OpenPin(std::shared_ptr<OpenHandles> handles, std::shared_ptr<PinSource> source)
+      : handles_(std::move(handles)), source_(std::move(source)) {}
+  ~OpenPin();
+  OpenPin(const OpenPin&) = delete;
+  OpenPin& operator=(const OpenPin&) = delete;
+
+  bool IsFor(const OpenHandles* handles, std::string_view table) const {
+    return handles_.get() == handles && source_->table == table;
+  }
+  /// Reads a row and holds it if it is there. Errors: those of PointReader::Read; kClosed.
+  Result<bool> Read(RegionView view, const ReadOptions& options, std::string_view row);
+  /// Requires: Read returned true.
+  const RowView& row() const { return source_->reader.row(); }
+  void Release();
+  /// As of OpenCursor.
+  bool in_child() const;
+
+ private:
+  const std::shared_ptr<OpenHandles> handles_;
+  const std::shared_ptr<PinSource> source_;
+};
+
 /// A point in time that a snapshot pins: its sequence and time, and the schema.
 struct SnapshotPoint {
   std::shared_ptr<const SnapshotRegistry::Registration> registration;
@@ -93,6 +133,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   /// Counts the cursor while it lives. `table` is for the message of CheckNoneOpen.
   std::unique_ptr<OpenCursor> NewCursor(std::unique_ptr<RowSource> source, std::string_view table,
                                         base::Cancellation cancellation) EXCLUDES(mutex_);
+  /// Lists the pin, which counts while it holds a row.
+  std::unique_ptr<OpenPin> NewPin(std::string_view table) EXCLUDES(mutex_);
   std::unique_ptr<SnapshotState> NewSnapshot(SnapshotPoint point);
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
@@ -101,7 +143,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   using Taken = std::pair<uint64_t, int64_t>;
   /// The open snapshots, the oldest first.
   std::vector<Taken> snapshots() const EXCLUDES(mutex_);
-  /// The table of each open cursor, in order.
+  /// The table of each open cursor and each pinned row, in order.
   std::vector<std::string> cursors() const EXCLUDES(mutex_);
   /// Releases what the open cursors hold and forgets all snapshots; waits for a Next that is
   /// running.
@@ -110,14 +152,17 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
  private:
   friend struct SnapshotState;
   friend class OpenCursor;
+  friend class OpenPin;
 
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
+  std::set<std::shared_ptr<PinSource>> pins_ GUARDED_BY(mutex_);
   /// The open snapshots; none after Invalidate.
   std::multiset<Taken> snapshots_ GUARDED_BY(mutex_);
 };
 
 inline bool OpenCursor::in_child() const { return handles_->in_child(); }
+inline bool OpenPin::in_child() const { return handles_->in_child(); }
 
 }  // namespace tandem::engine

@@ -5,6 +5,8 @@
 
 #include "base/status_macros.h"
 #include "engine/engine_impl.h"
+#include "engine/prepared_query.h"
+#include "engine/query/plan.h"
 #include "engine/query/scan.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
@@ -187,8 +189,27 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kGet);
-  ASSIGN_OR_RETURN(const RegionView view, ViewOfRow(options, table, row));
-  return GetRow(view, options, row);
+  ASSIGN_OR_RETURN(RegionView view, ViewOfRow(options, table, row));
+  return GetRow(std::move(view), options, row);
+}
+
+Result<bool> EngineImpl::GetPinned(const ReadOptions& options, std::string_view table,
+                                   std::string_view row, PinnedRow* pinned) {
+  __builtin_prefetch(row.data());
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kGet);
+  if (pinned->open_ == nullptr || !pinned->open_->IsFor(handles_.get(), table)) {
+    pinned->open_ = handles_->NewPin(table);
+  }
+  Result<RegionView> view = ViewOfRow(options, table, row);
+  if (!view.has_value()) {
+    pinned->open_->Release();
+    return view.error();
+  }
+  ASSIGN_OR_RETURN(const bool found, pinned->open_->Read(*std::move(view), options, row));
+  if (found) pinned->view_ = pinned->open_->row();
+  return found;
 }
 
 Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
@@ -226,7 +247,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return NewCursor(QueryRows(read_resources(), std::move(view), options, predicate, query), table,
+  return NewCursor(QueryRows({read_resources(), options, predicate, query}, std::move(view)), table,
                    options);
 }
 
@@ -236,7 +257,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return CountRows(read_resources(), std::move(view), options, predicate, query);
+  return CountRows({read_resources(), options, predicate, query}, std::move(view));
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
@@ -244,7 +265,54 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return ExplainQuery(read_resources(), std::move(view), options, predicate, query);
+  return ExplainQuery({read_resources(), options, predicate, query}, std::move(view));
+}
+
+Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate& predicate,
+                                          const QueryOptions& query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  const std::shared_ptr<const Table> table = database_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  RETURN_IF_ERROR(CheckIndexesAskedFor(*table->record, query));
+  auto state = std::make_unique<PreparedState>();
+  ASSIGN_OR_RETURN(state->uses, BoundPredicate::FindParameters(predicate, *table->record));
+  state->table = name;
+  state->predicate = predicate;
+  state->query = query;
+  state->values.resize(predicate.parameter_count());
+  return PreparedQuery(std::move(state));
+}
+
+Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kQuery);
+  const PreparedState& state = *query->state();
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
+  return NewCursor(
+      QueryRows({read_resources(), options, state.predicate, state.query, &state.values},
+                std::move(view)),
+      state.table, options);
+}
+
+Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kCount);
+  const PreparedState& state = *query->state();
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
+  return CountRows({read_resources(), options, state.predicate, state.query, &state.values},
+                   std::move(view));
+}
+
+Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuery* query) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  const PreparedState& state = *query->state();
+  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
+  return ExplainQuery({read_resources(), options, state.predicate, state.query, &state.values},
+                      std::move(view));
 }
 
 Result<Snapshot> EngineImpl::TakeSnapshot() {

@@ -79,8 +79,10 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
 
 class Binder {
  public:
-  Binder(const format::TableRecord& table, const base::Cancellation& cancellation)
-      : table_(table), cancellation_(cancellation) {}
+  /// `uses`, when not null, gets the uses of parameters, which then need no values.
+  Binder(const format::TableRecord& table, const base::Cancellation& cancellation,
+         const ParameterValues& values, std::vector<ParameterUse>* uses)
+      : table_(table), cancellation_(cancellation), values_(values), uses_(uses) {}
 
   Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
     switch (predicate.kind()) {
@@ -163,19 +165,38 @@ class Binder {
     return {};
   }
 
-  static Result<ValueSet> ValuesOf(const Predicate& predicate, const BoundLeaf& leaf) {
+  // The value at `place`, as the user wrote or bound it. While the uses of parameters are looked
+  // for, nullptr for a parameter.
+  Result<const std::string*> TextAt(const Predicate& predicate, size_t place,
+                                    const BoundLeaf& leaf) const {
+    const uint32_t parameter = predicate.parameters().empty() ? 0 : predicate.parameters()[place];
+    if (parameter == 0) return &predicate.values()[place];
+    if (uses_ != nullptr) {
+      uses_->push_back({.parameter = parameter,
+                        .is_row_key = leaf.is_row_key,
+                        .is_prefix = predicate.kind() == Kind::kPrefix,
+                        .column = leaf.column});
+      return static_cast<const std::string*>(nullptr);
+    }
+    if (parameter <= values_.size() && values_[parameter - 1].has_value()) {
+      return &*values_[parameter - 1];
+    }
+    return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + " has no value");
+  }
+
+  Result<ValueSet> ValuesOf(const Predicate& predicate, const BoundLeaf& leaf) const {
     const Kind kind = predicate.kind();
     if (kind == Kind::kIsNull) return ValueSet();
     if (kind == Kind::kIsNotNull) return ValueSet::All();
     if (kind == Kind::kPrefix) return PrefixOf(predicate, leaf);
     std::vector<ValueInterval> intervals;
     if (kind == Kind::kBetween) {
-      ASSIGN_OR_RETURN(const Literal low, LiteralOf(predicate.values()[0], leaf));
-      ASSIGN_OR_RETURN(const Literal high, LiteralOf(predicate.values()[1], leaf));
+      ASSIGN_OR_RETURN(const Literal low, LiteralAt(predicate, 0, leaf));
+      ASSIGN_OR_RETURN(const Literal high, LiteralAt(predicate, 1, leaf));
       return ValueSet({{AtLeast(low), AtMost(high)}});
     }
-    for (const std::string& text : predicate.values()) {
-      ASSIGN_OR_RETURN(const Literal literal, LiteralOf(text, leaf));
+    for (size_t place = 0; place < predicate.values().size(); ++place) {
+      ASSIGN_OR_RETURN(const Literal literal, LiteralAt(predicate, place, leaf));
       AddComparison(kind, literal, &intervals);
     }
     ValueSet values(std::move(intervals));
@@ -206,36 +227,51 @@ class Binder {
     }
   }
 
-  static Result<ValueSet> PrefixOf(const Predicate& predicate, const BoundLeaf& leaf) {
-    const std::string& prefix = predicate.values()[0];
+  Result<ValueSet> PrefixOf(const Predicate& predicate, const BoundLeaf& leaf) const {
     if (!leaf.is_row_key && !ComparesAsBytes(leaf.column.type)) {
       return Status::InvalidArgument("column '" + leaf.column.qualifier +
                                      "' is neither bytes nor text: it has no prefixes");
     }
-    ValueInterval interval{ValueBound{prefix, true}, std::nullopt};
-    if (const auto after = format::Successor(prefix); after.has_value()) {
+    ASSIGN_OR_RETURN(const std::string* prefix, TextAt(predicate, 0, leaf));
+    if (prefix == nullptr) return ValueSet();
+    ValueInterval interval{ValueBound{*prefix, true}, std::nullopt};
+    if (const auto after = format::Successor(*prefix); after.has_value()) {
       interval.high = ValueBound{*after, false};
     }
     return ValueSet({std::move(interval)});
   }
 
-  static Result<Literal> LiteralOf(const std::string& text, const BoundLeaf& leaf) {
-    return leaf.is_row_key ? Literal{text} : ReadLiteral(leaf.column, text);
+  Result<Literal> LiteralAt(const Predicate& predicate, size_t place, const BoundLeaf& leaf) const {
+    ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, place, leaf));
+    if (text == nullptr) return Literal();
+    return leaf.is_row_key ? Literal{*text} : ReadLiteral(leaf.column, *text);
   }
 
   const format::TableRecord& table_;
   base::Cancellation cancellation_;
+  const ParameterValues& values_;
+  std::vector<ParameterUse>* const uses_;
 };
 
 }  // namespace
 
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
                                             const format::TableRecord& table,
-                                            const base::Cancellation& cancellation) {
+                                            const base::Cancellation& cancellation,
+                                            const ParameterValues& values) {
   BoundPredicate bound;
-  Binder binder(table, cancellation);
+  Binder binder(table, cancellation, values, nullptr);
   ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
   return bound;
+}
+
+Result<std::vector<ParameterUse>> BoundPredicate::FindParameters(const Predicate& predicate,
+                                                                 const format::TableRecord& table) {
+  std::vector<ParameterUse> uses;
+  const ParameterValues none;
+  Binder binder(table, {}, none, &uses);
+  RETURN_IF_ERROR(binder.Bind(predicate, /*negated=*/false).status());
+  return uses;
 }
 
 }  // namespace tandem::engine

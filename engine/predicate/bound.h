@@ -39,14 +39,29 @@ struct BoundNode {
   std::vector<BoundNode> children;
 };
 
+/// The values of parameters, the first one's first; nullopt: it has none.
+using ParameterValues = std::vector<std::optional<std::string>>;
+
+/// A parameter and what it is compared with.
+struct ParameterUse {
+  uint32_t parameter = 0;
+  bool is_row_key = false;
+  bool is_prefix = false;
+  format::IndexColumnRecord column;
+};
+
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate), kCancelled.
+  /// predicate; a parameter without a value), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
-                                     const base::Cancellation& cancellation = {});
+                                     const base::Cancellation& cancellation = {},
+                                     const ParameterValues& values = {});
+  /// Checks all but the values of parameters. Returns where these are used. Errors: as Bind.
+  static Result<std::vector<ParameterUse>> FindParameters(const Predicate& predicate,
+                                                          const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
   /// the predicate's columns at least, newest first within a column. Overflow values are read if a

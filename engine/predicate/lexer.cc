@@ -67,6 +67,12 @@ class Lexer {
         ((c == '-' || c == '+' || c == '.') && (IsDigit(Peek(1)) || Peek(1) == '.'))) {
       return ReadNumber(token);
     }
+    if (c == '?') {
+      token->kind = Token::Kind::kParameter;
+      const size_t digits = ++at_;
+      token->text = text_.substr(digits, SkipDigits());
+      return {};
+    }
     if (StartsName(c)) {
       token->kind = Token::Kind::kName;
       while (at_ < text_.size() && ContinuesName(text_[at_])) token->text += text_[at_++];
@@ -184,6 +190,8 @@ Status SyntaxError(const Token& found, std::string_view expected) {
   std::string what = "the end of the text";
   if (found.kind == Token::Kind::kValue) {
     what = "a value";
+  } else if (found.kind == Token::Kind::kParameter) {
+    what = "the parameter ?" + found.text;
   } else if (found.kind != Token::Kind::kEnd) {
     what = "'" + found.text + "'";
   }

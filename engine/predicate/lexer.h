@@ -18,6 +18,7 @@ struct Token {
     kName,        ///< As written, perhaps a keyword.
     kQuotedName,  ///< "..." without its quotes.
     kValue,       ///< 'text', x'hex' or a number; `text` is the value.
+    kParameter,   ///< ? or ?N; `text` is N, empty without.
     kSymbol,      ///< ( ) , : = != < <= > >=; `text` is the symbol, <> reads as !=.
     kEnd,
   };

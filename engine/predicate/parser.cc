@@ -8,8 +8,13 @@
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | LIKE 'text%' )
 //   column      name | name : name, each perhaps "quoted"; _row
+//   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
 // Nesting is limited so that no text can exhaust the stack; redundant parentheses count too.
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/guarded.h"
@@ -181,6 +186,9 @@ class PredicateParser {
   // The only pattern is a prefix: one % at the end and no other wildcard.
   Status ParseLike(Predicate* leaf) {
     const Token pattern = Peek();
+    if (pattern.kind == Token::Kind::kParameter) {
+      return SyntaxError(pattern, "a pattern in quotes (PREFIX takes a parameter)");
+    }
     RETURN_IF_ERROR(ParseValue(leaf));
     std::string& text = leaf->values_.back();
     if (text.find_first_of("%_") != text.size() - 1 || text.empty() || text.back() != '%') {
@@ -193,7 +201,30 @@ class PredicateParser {
     return {};
   }
 
+  // Without a number it is the next one after the largest so far.
+  Status ParseParameter(Predicate* leaf) {
+    const Token token = Take();
+    uint32_t number = parameters_ + 1;
+    if (!token.text.empty()) {
+      const char* const end = token.text.data() + token.text.size();
+      if (std::from_chars(token.text.data(), end, number).ec != std::errc()) number = UINT32_MAX;
+    }
+    if (number == 0 || number > kParametersMax) {
+      return SyntaxError(token, "a parameter from ?1 to ?" + std::to_string(kParametersMax));
+    }
+    parameters_ = std::max(parameters_, number);
+    leaf->AddParameter(number);
+    return {};
+  }
+
   Status ParseValue(Predicate* leaf) {
+    if (Peek().kind == Token::Kind::kParameter) return ParseParameter(leaf);
+    RETURN_IF_ERROR(ParseLiteral(leaf));
+    if (!leaf->parameters_.empty()) leaf->parameters_.push_back(0);
+    return {};
+  }
+
+  Status ParseLiteral(Predicate* leaf) {
     if (Peek().kind == Token::Kind::kValue) {
       leaf->values_.push_back(Take().text);
     } else if (TakeKeyword("TRUE")) {
@@ -209,6 +240,7 @@ class PredicateParser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   uint32_t depth_ = 0;
+  uint32_t parameters_ = 0;  // The largest number.
 };
 
 }  // namespace tandem::engine

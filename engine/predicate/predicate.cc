@@ -70,28 +70,33 @@ std::string ColumnText(const Predicate& leaf) {
   return NameText(leaf.family()) + ":" + NameText(leaf.qualifier());
 }
 
-std::string ListText(const std::vector<std::string>& values) {
+// The value at `place` of a comparison, or the parameter that is there.
+std::string OperandText(const Predicate& leaf, size_t place) {
+  const uint32_t parameter = leaf.parameters().empty() ? 0 : leaf.parameters()[place];
+  return parameter == 0 ? ValueText(leaf.values()[place]) : "?" + std::to_string(parameter);
+}
+
+std::string ListText(const Predicate& leaf) {
   std::string out = "(";
-  for (const std::string& value : values) {
-    if (out.size() > 1) out += ", ";
-    out += ValueText(value);
+  for (size_t place = 0; place < leaf.values().size(); ++place) {
+    if (place > 0) out += ", ";
+    out += OperandText(leaf, place);
   }
   return out += ')';
 }
 
 std::string LeafText(const Predicate& leaf) {
-  const std::vector<std::string>& values = leaf.values();
   switch (leaf.kind()) {
     case Kind::kIsNull:
       return ColumnText(leaf) + " IS NULL";
     case Kind::kIsNotNull:
       return ColumnText(leaf) + " IS NOT NULL";
     case Kind::kIn:
-      return ColumnText(leaf) + " IN " + ListText(values);
+      return ColumnText(leaf) + " IN " + ListText(leaf);
     case Kind::kBetween:
-      return ColumnText(leaf) + " BETWEEN " + ValueText(values[0]) + " AND " + ValueText(values[1]);
+      return ColumnText(leaf) + " BETWEEN " + OperandText(leaf, 0) + " AND " + OperandText(leaf, 1);
     default:
-      return ColumnText(leaf) + std::string(OperatorText(leaf.kind())) + ValueText(values[0]);
+      return ColumnText(leaf) + std::string(OperatorText(leaf.kind())) + OperandText(leaf, 0);
   }
 }
 
@@ -194,6 +199,66 @@ Predicate Predicate::IsNull(std::string column) {
 
 Predicate Predicate::IsNotNull(std::string column) {
   return Compare(Kind::kIsNotNull, std::move(column), {});
+}
+
+Predicate Predicate::CompareWith(Kind kind, std::string column, std::span<const Parameter> values) {
+  for (const Parameter parameter : values) {
+    if (parameter.number > 0 && parameter.number <= kParametersMax) continue;
+    return Invalid("a condition on column '" + column + "' has the parameter " +
+                   std::to_string(parameter.number) + ", expected 1 to " +
+                   std::to_string(kParametersMax));
+  }
+  Predicate leaf = Compare(kind, std::move(column), std::vector<std::string>(values.size()));
+  if (leaf.kind_ == Kind::kInvalid) return leaf;
+  for (const Parameter parameter : values) leaf.parameters_.push_back(parameter.number);
+  return leaf;
+}
+
+Predicate Predicate::Equal(std::string column, Parameter value) {
+  return CompareWith(Kind::kEqual, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::NotEqual(std::string column, Parameter value) {
+  return CompareWith(Kind::kNotEqual, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::Less(std::string column, Parameter value) {
+  return CompareWith(Kind::kLess, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::LessOrEqual(std::string column, Parameter value) {
+  return CompareWith(Kind::kLessOrEqual, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::Greater(std::string column, Parameter value) {
+  return CompareWith(Kind::kGreater, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::GreaterOrEqual(std::string column, Parameter value) {
+  return CompareWith(Kind::kGreaterOrEqual, std::move(column), {&value, 1});
+}
+
+Predicate Predicate::Between(std::string column, Parameter low, Parameter high) {
+  const Parameter ends[] = {low, high};
+  return CompareWith(Kind::kBetween, std::move(column), ends);
+}
+
+Predicate Predicate::Prefix(std::string column, Parameter prefix) {
+  return CompareWith(Kind::kPrefix, std::move(column), {&prefix, 1});
+}
+
+// Adds a value in whose place the parameter is.
+void Predicate::AddParameter(uint32_t number) {
+  parameters_.resize(values_.size());
+  values_.emplace_back();
+  parameters_.push_back(number);
+}
+
+uint32_t Predicate::parameter_count() const {
+  uint32_t count = 0;
+  for (const uint32_t parameter : parameters_) count = std::max(count, parameter);
+  for (const Predicate& child : children_) count = std::max(count, child.parameter_count());
+  return count;
 }
 
 Predicate Predicate::And(std::vector<Predicate> children) {

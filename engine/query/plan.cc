@@ -118,10 +118,7 @@ Load LoadOf(const std::vector<Cluster>& clusters) {
 Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& table,
                                                  const QueryOptions& options) {
   if (options.use_index.empty()) return static_cast<const format::IndexRecord*>(nullptr);
-  const format::IndexRecord* index = table.FindIndex(options.use_index);
-  if (index == nullptr || index->state == format::IndexState::kDropping) {
-    return Status::NotFound("table '" + table.name + "' has no index '" + options.use_index + "'");
-  }
+  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.use_index));
   if (options.no_index) {
     return Status::InvalidArgument("use_index and no_index are both given");
   }
@@ -228,6 +225,18 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation) {
   return QueryPlanner(view, predicate, options, purpose, cancellation).Run();
+}
+
+Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
+                                              const std::string& name) {
+  const format::IndexRecord* index = table.FindIndex(name);
+  if (index != nullptr && index->state != format::IndexState::kDropping) return index;
+  return Status::NotFound("table '" + table.name + "' has no index '" + name + "'");
+}
+
+Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options) {
+  if (!options.order_by.empty()) RETURN_IF_ERROR(IndexNamed(table, options.order_by).status());
+  return IndexAskedFor(table, options).status();
 }
 
 std::string IndexNames(const QueryPlan& plan) {

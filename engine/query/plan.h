@@ -40,6 +40,13 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation);
 
+/// Whether the indexes that the options name exist. Errors: kNotFound, kInvalidArgument (use_index
+/// and no_index).
+Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options);
+/// An index of the table. Errors: kNotFound.
+Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
+                                              const std::string& name);
+
 /// The names of the access's indexes, separated by commas; empty for a scan.
 std::string IndexNames(const QueryPlan& plan);
 

@@ -14,10 +14,7 @@ namespace {
 constexpr uint64_t kSortedMax = 1 << 17;
 
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
-  const format::IndexRecord* index = table.FindIndex(options.order_by);
-  if (index == nullptr || index->state == format::IndexState::kDropping) {
-    return Status::NotFound("table '" + table.name + "' has no index '" + options.order_by + "'");
-  }
+  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}};
   ordering.position = static_cast<size_t>(index - table.indexes.data());
   ordering.backward = options.descending != index->columns[0].descending;
@@ -99,14 +96,17 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
 
 }  // namespace
 
-Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {
   Query query{.context = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
   const base::Cancellation cancellation(request.options.cancelled);
-  ASSIGN_OR_RETURN(BoundPredicate predicate,
-                   BoundPredicate::Bind(request.predicate, *view.table, cancellation));
+  ASSIGN_OR_RETURN(
+      BoundPredicate predicate,
+      request.values == nullptr
+          ? BoundPredicate::Bind(request.predicate, *view.table, cancellation)
+          : BoundPredicate::Bind(request.predicate, *view.table, cancellation, *request.values));
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
-  if (request.purpose == PlanPurpose::kCount) schema.ReturnNothing();
+  if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
   QueryOptions options = request.query;
   if (!options.order_by.empty()) {
@@ -118,9 +118,7 @@ Result<Query> PrepareQuery(const QueryRequest& request, TableView view) {
   }
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
-  const PlanPurpose purpose = query.ordering.has_value() && request.purpose == PlanPurpose::kCount
-                                  ? PlanPurpose::kRows
-                                  : request.purpose;
+  if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));

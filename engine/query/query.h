@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/query/plan.h"
+#include "engine/query/request.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/row_source.h"
 
@@ -27,18 +28,9 @@ struct Query {
   uint64_t limit = 0;  ///< 0: none.
 };
 
-/// The arguments of a query.
-struct QueryRequest {
-  const ReadResources& resources;
-  const ReadOptions& options;
-  const Predicate& predicate;
-  const QueryOptions& query;
-  PlanPurpose purpose = PlanPurpose::kRows;
-};
-
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an
 /// unknown order_by), kCorruption, kIoError, kCancelled.
-Result<Query> PrepareQuery(const QueryRequest& request, TableView view);
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view);
 
 /// Lifetime: `query` outlives the source.
 std::unique_ptr<RowSource> OpenQuery(const Query& query);

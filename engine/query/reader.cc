@@ -16,15 +16,12 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, Tabl
   return ScanView({resources, options, scan}, std::move(view), &bytes);
 }
 
-Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, TableView view,
-                                             const ReadOptions& options, const Predicate& predicate,
-                                             const QueryOptions& query) {
-  ASSIGN_OR_RETURN(Query prepared,
-                   PrepareQuery({resources, options, predicate, query}, std::move(view)));
+Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view) {
+  ASSIGN_OR_RETURN(Query prepared, PrepareQuery(request, PlanPurpose::kRows, std::move(view)));
   if (!prepared.plan.access.has_value()) {
     uint64_t bytes = 0;
     ASSIGN_OR_RETURN(prepared.context->fills_cache,
-                     FitsCache(resources, prepared.plan.clusters, &bytes));
+                     FitsCache(request.resources, prepared.plan.clusters, &bytes));
   }
   const auto kept = std::make_shared<const Query>(std::move(prepared));
   std::unique_ptr<RowSource> rows = OpenQuery(*kept);
@@ -32,23 +29,19 @@ Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, Tab
   return rows;
 }
 
-Result<uint64_t> CountRows(const ReadResources& resources, TableView view,
-                           const ReadOptions& options, const Predicate& predicate,
-                           const QueryOptions& query) {
-  ASSIGN_OR_RETURN(
-      const Query prepared,
-      PrepareQuery({resources, options, predicate, query, PlanPurpose::kCount}, std::move(view)));
+Result<uint64_t> CountRows(const QueryRequest& request, TableView view) {
+  ASSIGN_OR_RETURN(const Query prepared,
+                   PrepareQuery(request, PlanPurpose::kCount, std::move(view)));
   return CountMatches(prepared);
 }
 
-Result<Explanation> ExplainQuery(const ReadResources& resources, TableView view,
-                                 const ReadOptions& options, const Predicate& predicate,
-                                 const QueryOptions& query) {
-  ReadOptions in_pieces = options;  // Rows of any size are explained.
+Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view) {
+  ReadOptions in_pieces = request.options;  // Rows of any size are explained.
   in_pieces.pieces = true;
-  ASSIGN_OR_RETURN(const Query prepared,
-                   PrepareQuery({resources, in_pieces, predicate, query, PlanPurpose::kExplanation},
-                                std::move(view)));
+  ASSIGN_OR_RETURN(
+      const Query prepared,
+      PrepareQuery({request.resources, in_pieces, request.predicate, request.query, request.values},
+                   PlanPurpose::kExplanation, std::move(view)));
   return ExplainMatches(prepared);
 }
 

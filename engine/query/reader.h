@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "engine/query/request.h"
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
 #include "engine/source/read_counters.h"
@@ -18,8 +20,8 @@
 namespace tandem::engine {
 
 /// `counters`, when not null, counts blocks and cells of memstores.
-Result<std::optional<Row>> GetRow(const RegionView& view, const ReadOptions& options,
-                                  std::string_view row, ReadCounters* counters = nullptr);
+Result<std::optional<Row>> GetRow(RegionView view, const ReadOptions& options, std::string_view row,
+                                  ReadCounters* counters = nullptr);
 /// The rows of these keys, in their order; nullopt as of Get. The regions of `view` that hold them
 /// are enough. `options.pieces` is ignored.
 Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, TableView view,
@@ -27,15 +29,28 @@ Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, 
                                                 std::span<const std::string_view> rows);
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan);
-Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, TableView view,
-                                             const ReadOptions& options, const Predicate& predicate,
-                                             const QueryOptions& query);
-Result<uint64_t> CountRows(const ReadResources& resources, TableView view,
-                           const ReadOptions& options, const Predicate& predicate,
-                           const QueryOptions& query);
-Result<Explanation> ExplainQuery(const ReadResources& resources, TableView view,
-                                 const ReadOptions& options, const Predicate& predicate,
-                                 const QueryOptions& query);
+
+Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view);
+Result<uint64_t> CountRows(const QueryRequest& request, TableView view);
+Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view);
+
+/// The same for a query without parameters.
+inline Result<std::unique_ptr<RowSource>> QueryRows(const ReadResources& resources, TableView view,
+                                                    const ReadOptions& options,
+                                                    const Predicate& predicate,
+                                                    const QueryOptions& query) {
+  return QueryRows({resources, options, predicate, query}, std::move(view));
+}
+inline Result<uint64_t> CountRows(const ReadResources& resources, TableView view,
+                                  const ReadOptions& options, const Predicate& predicate,
+                                  const QueryOptions& query) {
+  return CountRows({resources, options, predicate, query}, std::move(view));
+}
+inline Result<Explanation> ExplainQuery(const ReadResources& resources, TableView view,
+                                        const ReadOptions& options, const Predicate& predicate,
+                                        const QueryOptions& query) {
+  return ExplainQuery({resources, options, predicate, query}, std::move(view));
+}
 
 /// The column that a DeleteCell reads.
 struct ColumnWanted {

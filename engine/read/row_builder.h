@@ -30,6 +30,10 @@ class RowBuilder {
   /// Starts the next row.
   void Begin() {
     if (gathered_.capacity() == 0) Reserve();  // Not before: a read of plain rows needs none.
+    Clear();
+  }
+  /// Forgets the row and what it pins. Allocates nothing.
+  void Clear() {
     gathered_.clear();
     visible_ = {};
     if (is_partial_ || !trees_.empty()) BeginAfterPartial();

@@ -13,24 +13,6 @@
 namespace tandem::engine {
 namespace {
 
-Result<std::optional<RowLocations::InFile>> FindInFile(const FileSlice& slice, std::string_view row,
-                                                       uint64_t hash, bool ask_filter) {
-  const std::optional<RowLocations::InFile> nowhere;
-  format::StoreFile& file = slice.file->store();
-  const format::FileStatistics& statistics = file.statistics();
-  if (row < statistics.min_key || row > statistics.max_key) return nowhere;
-  if (ask_filter) {
-    ASSIGN_OR_RETURN(const bool may, file.MayContain(hash));
-    if (!may) return nowhere;
-  }
-  ASSIGN_OR_RETURN(const auto found, file.FindByHash(row, hash));
-  if (!found.has_value()) return nowhere;
-  const uint32_t ordinal = found->ordinal.value;
-  if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
-  return std::optional(
-      RowLocations::InFile{&file, ordinal, found->carrier_block, found->carrier_rows});
-}
-
 // Keeps only the cells of `columns`. Cells that no read point shows do no harm.
 void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
   std::erase_if(*cells, [&](const format::Cell& cell) {
@@ -42,25 +24,56 @@ void KeepColumns(const ColumnSet& columns, std::vector<format::Cell>* cells) {
 
 }  // namespace
 
-Result<RowLocations> FindRow(const RegionView& view, std::string_view row) {
-  const RegionVersion& region = *view.region;
-  const uint64_t hash = format::RowHash(row, view.table->hash_secret);
-  RowLocations locations;
-  for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
-    if (!memstore->MayContain(hash)) continue;
-    const MemRow* found = memstore->Find(row);
-    if (found != nullptr) locations.memstores.push_back(found);
+RowFinder::RowFinder(const RegionView& view, std::string_view row)
+    : view_(view), row_(row), hash_(format::RowHash(row, view.table->hash_secret)) {}
+
+void RowFinder::AddMemstores(std::vector<const MemRow*>* found) const {
+  for (const std::shared_ptr<const Memstore>& memstore : view_.region->memstores) {
+    if (!memstore->MayContain(hash_)) continue;
+    const MemRow* row = memstore->Find(row_);
+    if (row != nullptr) found->push_back(row);
   }
+}
+
+Result<std::optional<RowLocations::InFile>> RowFinder::NextFile() {
+  const std::vector<FileSlice>& files = view_.region->files;
+  while (next_ < files.size()) {
+    const FileSlice& slice = files[next_++];
+    if (slice.file->store().statistics().min_sequence > view_.point.sequence) continue;
+    ASSIGN_OR_RETURN(const std::optional<RowLocations::InFile> found, FindInFile(slice));
+    if (found.has_value()) return found;
+  }
+  return std::optional<RowLocations::InFile>();
+}
+
+Result<std::optional<RowLocations::InFile>> RowFinder::FindInFile(const FileSlice& slice) const {
+  const std::optional<RowLocations::InFile> nowhere;
+  format::StoreFile& file = slice.file->store();
+  const format::FileStatistics& statistics = file.statistics();
+  if (row_ < statistics.min_key || row_ > statistics.max_key) return nowhere;
   // With a single file the key hashes say as much as the filter, which would be one more cache
   // miss.
-  const bool ask_filters = region.files.size() > 1;
-  for (const FileSlice& slice : region.files) {
-    if (slice.file->store().statistics().min_sequence > view.point.sequence) continue;
-    ASSIGN_OR_RETURN(const std::optional<RowLocations::InFile> found,
-                     FindInFile(slice, row, hash, ask_filters));
-    if (found.has_value()) locations.files.push_back(*found);
+  if (view_.region->files.size() > 1) {
+    ASSIGN_OR_RETURN(const bool may, file.MayContain(hash_));
+    if (!may) return nowhere;
   }
-  return locations;
+  ASSIGN_OR_RETURN(auto found, file.FindByHash(row_, hash_));
+  if (!found.has_value()) return nowhere;
+  const uint32_t ordinal = found->ordinal.value;
+  if (ordinal < slice.low || ordinal >= slice.high) return nowhere;
+  return std::optional(
+      RowLocations::InFile{&file, ordinal, found->carrier_block, std::move(found->carrier_rows)});
+}
+
+Result<RowLocations> FindRow(const RegionView& view, std::string_view row) {
+  RowFinder finder(view, row);
+  RowLocations locations;
+  finder.AddMemstores(&locations.memstores);
+  while (true) {
+    ASSIGN_OR_RETURN(std::optional<RowLocations::InFile> found, finder.NextFile());
+    if (!found.has_value()) return locations;
+    locations.files.push_back(*std::move(found));
+  }
 }
 
 Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uint32_t position,
@@ -106,15 +119,21 @@ Result<RowPart> FindPart(const RowLocations::InFile& location, format::FamilyId 
 Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,
                                        BlockMemo* blocks) {
   std::vector<RowPart> parts;
+  RETURN_IF_ERROR(FindParts(locations, columns, blocks, &parts));
+  return parts;
+}
+
+Status FindParts(const RowLocations& locations, const ColumnSet& columns, BlockMemo* blocks,
+                 std::vector<RowPart>* parts) {
   for (const RowLocations::InFile& location : locations.files) {
     for (const ColumnSet::Family& family : columns.families()) {
       ASSIGN_OR_RETURN(RowPart part, FindPart(location, family.id, blocks));
       if (part.data == nullptr) continue;
       part.wanted = &family;
-      parts.push_back(std::move(part));
+      parts->push_back(std::move(part));
     }
   }
-  return parts;
+  return {};
 }
 
 Status AppendCells(const RowPart& part, std::vector<format::Cell>* cells, CellPins* pins) {

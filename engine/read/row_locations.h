@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,28 @@ struct RowLocations {
   }
 };
 
-/// The sources that hold the row, by filter if there are several, then by key and hash: no data
-/// block is read. Errors: kCorruption, kIoError.
+/// Finds the sources that hold a row, one after the other: by filter if there are several, then by
+/// key and hash. No data block is read. Lifetime: view and row outlive it.
+class RowFinder {
+ public:
+  RowFinder(const RegionView& view, std::string_view row);
+
+  /// Appends those of the memstores that hold the row.
+  void AddMemstores(std::vector<const MemRow*>* found) const;
+  /// The row in the next file that holds it, the oldest first; nullopt at the end. Errors:
+  /// kCorruption, kIoError.
+  Result<std::optional<RowLocations::InFile>> NextFile();
+
+ private:
+  Result<std::optional<RowLocations::InFile>> FindInFile(const FileSlice& slice) const;
+
+  const RegionView& view_;
+  const std::string_view row_;
+  const uint64_t hash_;
+  size_t next_ = 0;  // Of the region's files.
+};
+
+/// All that RowFinder finds. Errors: those of RowFinder.
 Result<RowLocations> FindRow(const RegionView& view, std::string_view row);
 
 /// The last row block read of each family: reading rows in order reads each block once, whatever
@@ -53,6 +74,8 @@ class BlockMemo {
   /// block `hint`. Errors: kCorruption, kIoError.
   Result<format::RowBlockRef> Read(const format::DataSection& data, uint32_t position,
                                    uint32_t hint);
+  /// Forgets the blocks.
+  void Clear() { blocks_.clear(); }
 
  private:
   struct LastBlock {
@@ -83,6 +106,9 @@ Result<RowPart> FindPart(const RowLocations::InFile& location, format::FamilyId 
 /// Lifetime: `columns` outlives them.
 Result<std::vector<RowPart>> FindParts(const RowLocations& locations, const ColumnSet& columns,
                                        BlockMemo* blocks);
+/// The same, appended to `*parts`.
+Status FindParts(const RowLocations& locations, const ColumnSet& columns, BlockMemo* blocks,
+                 std::vector<RowPart>* parts);
 
 /// Keeps the bytes of cells alive.
 using CellPins = std::vector<std::shared_ptr<const void>>;

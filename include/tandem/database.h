@@ -52,6 +52,8 @@ namespace tandem::engine {
 class Engine;
 class EngineImpl;
 class OpenCursor;
+class OpenPin;
+struct PreparedState;
 struct SnapshotState;
 }  // namespace tandem::engine
 
@@ -133,6 +135,72 @@ class Cursor {
   std::unique_ptr<engine::OpenCursor> open_;
   RowView row_;
   Status status_;
+};
+
+/// A row where the database has it (Database::GetPinned). Cells are not copied, and reading one row
+/// after the other of one table into the same object allocates nothing once its lists have grown.
+/// Exceptions: rows that are wide or have overflow values (above 64 KiB) are copied, and where
+/// single columns are asked for, each file that has the row costs an allocation.
+///   PinnedRow row;
+///   Result<bool> found = database->GetPinned({}, "users", "ann", &row);
+///   if (found.has_value() && *found) Use(row.view());
+/// Move-only. While it holds a row, the memstores and files of that row's region stay, in memory
+/// and on disk, and Close is refused: release it, or read the next row, soon.
+/// Threads: one at a time.
+class PinnedRow {
+ public:
+  PinnedRow() noexcept;
+  PinnedRow(PinnedRow&&) noexcept;
+  PinnedRow& operator=(PinnedRow&&) noexcept;
+  ~PinnedRow();
+
+  /// The row that was read; empty if there is none. Lifetime: until the next GetPinned into this
+  /// object or Release, or until it is destroyed or assigned to, or the Database is destroyed.
+  const RowView& view() const { return view_; }
+  /// Holds nothing any more, but keeps its lists for the next row.
+  void Release();
+
+ private:
+  friend class Database;
+  friend class engine::EngineImpl;
+
+  std::unique_ptr<engine::OpenPin> open_;  // Null: nothing was read yet.
+  RowView view_;
+};
+
+/// A query of one table with parameters (Database::Prepare), to be run many times.
+///   auto query = database->Prepare("orders", *Predicate::Parse("city = ? AND amount > ?"));
+///   query->Bind(1, "Oslo");
+///   query->BindInt64(2, 100);
+///   Result<Cursor> rows = database->Query({}, &*query);
+/// Parameters are numbered from 1. A value stays bound until it is bound again, so the next run
+/// needs only those that change. Move-only. Threads: one at a time; its cursors may be anywhere.
+class PreparedQuery {
+ public:
+  PreparedQuery(PreparedQuery&&) noexcept;
+  PreparedQuery& operator=(PreparedQuery&&) noexcept;
+  ~PreparedQuery();
+
+  uint32_t parameter_count() const;
+  /// Binds a parameter to `text`, which reads as a value between quotes in a predicate does. Errors
+  /// (nothing is bound then): kInvalidArgument (no such parameter; not a value of the type of a
+  /// column that it is compared with: parameter, column and type are named), kOutOfMemory.
+  Status Bind(uint32_t parameter, std::string_view text);
+  /// Binds a parameter to a number, or to true or false, as if it were written in the predicate.
+  /// Errors: as Bind.
+  Status BindInt64(uint32_t parameter, int64_t value);
+  Status BindUint64(uint32_t parameter, uint64_t value);
+  Status BindDouble(uint32_t parameter, double value);
+  Status BindBool(uint32_t parameter, bool value);
+  /// No parameter has a value any more.
+  void ClearBindings();
+
+ private:
+  friend class engine::EngineImpl;
+  explicit PreparedQuery(std::unique_ptr<engine::PreparedState> state);
+  engine::PreparedState* state() const { return state_.get(); }
+
+  std::unique_ptr<engine::PreparedState> state_;
 };
 
 /// How a query is answered. Counts are over all regions of the table.
@@ -331,6 +399,10 @@ class Database {
   /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row);
+  /// The same without copying the row: `*pinned` holds it until it is used again. Returns whether
+  /// there is such a row; if not, and after an error, `*pinned` holds none. Errors: as Get.
+  Result<bool> GetPinned(const ReadOptions& options, std::string_view table, std::string_view row,
+                         PinnedRow* pinned);
   /// Reads many rows as of one point in time. The result has a place for each key, in the order of
   /// `rows`, which may repeat keys: what Get returns for it. Faster than as many calls of Get: keys
   /// are looked up in order and in batches, and each block is read once, the next ones in flight.
@@ -354,6 +426,19 @@ class Database {
   /// Plans and runs the query and returns how it was answered. Errors: as Count.
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query = {});
+  /// Prepares a query whose predicate may have parameters: `?` in its text, or Parameter. The table
+  /// may change as it likes: a query that was prepared reads it as it is when it is run.
+  /// Errors: kNotFound (table, index, a family of the predicate), kInvalidArgument (a value that
+  /// the column's type does not allow; more than kParametersMax parameters).
+  Result<PreparedQuery> Prepare(std::string_view table, const Predicate& predicate,
+                                const QueryOptions& query = {});
+  /// Runs a prepared query with the values that are bound now: the same as running it unprepared
+  /// with these in the place of its parameters. Binding others, and destroying the query, does not
+  /// change a cursor. Errors: as without preparation; also kInvalidArgument (a parameter without a
+  /// value: its number), kNotFound (the table is gone).
+  Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query);
+  Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query);
+  Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
 

@@ -4,8 +4,8 @@
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
 // family:name, or "quoted"; without a family it is in the table's first. `_row` is the row key. A
-// value is 'text', x'hex', a number, TRUE or FALSE. A quote inside quotes is doubled. IN () matches
-// no row. Keywords are not case-sensitive.
+// value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote inside quotes is
+// doubled. IN () matches no row. Keywords are not case-sensitive.
 //
 // Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
 // comparison with an absent column is false; NOT turns true into false and false into true. A value
@@ -13,10 +13,14 @@
 // range, too long for an index, or not UTF-8 is allowed: it equals no row and compares as larger or
 // smaller than each. A number may begin with '+'.
 //
+// Parameters are for Database::Prepare: ? takes the number after the largest one so far, ?7 is
+// number 7, and one number may be used several times. LIKE takes none.
+//
 // Depth: at most kPredicateDepthMax levels of AND, OR and NOT.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +34,12 @@ class PredicateParser;
 #pragma GCC visibility push(default)
 
 namespace tandem {
+
+/// In the place of a value: the parameter with that number, from 1 to kParametersMax.
+struct Parameter {
+  explicit Parameter(uint32_t parameter_number) : number(parameter_number) {}
+  uint32_t number;
+};
 
 /// A value type with deep copies. Columns and values are checked against the table when it is used.
 /// A comparison of another kind or with the wrong number of values, and a tree that is too deep,
@@ -75,6 +85,18 @@ class Predicate {
   /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time.
   /// kInvalid unless there are as many `values` as the kind takes.
   static Predicate Compare(Kind kind, std::string column, std::vector<std::string> values);
+  /// The same with parameters in the place of values.
+  static Predicate Equal(std::string column, Parameter value);
+  static Predicate NotEqual(std::string column, Parameter value);
+  static Predicate Less(std::string column, Parameter value);
+  static Predicate LessOrEqual(std::string column, Parameter value);
+  static Predicate Greater(std::string column, Parameter value);
+  static Predicate GreaterOrEqual(std::string column, Parameter value);
+  static Predicate Between(std::string column, Parameter low, Parameter high);
+  static Predicate Prefix(std::string column, Parameter prefix);
+  /// kInvalid unless there are as many `values` as the kind takes, and where a number is too large
+  /// or 0.
+  static Predicate CompareWith(Kind kind, std::string column, std::span<const Parameter> values);
   /// And({}) matches every row, Or({}) none. A child of the same kind is replaced by its children,
   /// so a chain of any length has one level. kInvalid above kPredicateDepthMax levels.
   static Predicate And(std::vector<Predicate> children);
@@ -94,6 +116,11 @@ class Predicate {
   bool is_row_key() const { return is_row_key_; }
   /// As the user wrote them: text of a value of the column's type.
   const std::vector<std::string>& values() const { return values_; }
+  /// For each of the values: 0, or the number of the parameter in its place. Empty if no value is a
+  /// parameter.
+  const std::vector<uint32_t>& parameters() const { return parameters_; }
+  /// The largest number of a parameter in the tree; 0: it has none.
+  uint32_t parameter_count() const;
   const std::vector<Predicate>& children() const { return children_; }
   /// Levels of AND, OR and NOT.
   uint32_t depth() const { return depth_; }
@@ -101,6 +128,7 @@ class Predicate {
  private:
   friend class engine::PredicateParser;
   static Predicate Invalid(std::string why);
+  void AddParameter(uint32_t number);
   static Predicate Group(Kind kind, std::vector<Predicate> children);
 
   Kind kind_ = Kind::kTrue;
@@ -108,6 +136,7 @@ class Predicate {
   uint32_t depth_ = 0;
   std::string family_, qualifier_;
   std::vector<std::string> values_;
+  std::vector<uint32_t> parameters_;
   std::vector<Predicate> children_;
 };
 

@@ -74,7 +74,7 @@ struct SpaceUsage {
   std::vector<SpacePart> parts;         ///< By kind, table, region and name.
   std::vector<RegionSpace> regions;     ///< By table, and start key.
   std::vector<SnapshotInfo> snapshots;  ///< The open ones, the oldest first.
-  std::vector<std::string> cursors;     ///< The table of each open cursor.
+  std::vector<std::string> cursors;     ///< Of each open cursor and pinned row, its table.
 };
 
 struct SpaceOptions {

@@ -126,10 +126,25 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Get", [&] { return database->Get({}, "t", "row7").status(); });
   const std::vector<std::string_view> rows = {"row7", "row3", "no row", "row7"};
   FailEach("MultiGet", [&] { return database->MultiGet({}, "t", rows).status(); });
+  FailEach("GetPinned", [&] {
+    PinnedRow pinned;
+    return database->GetPinned({}, "t", "row7", &pinned).status();
+  });
   FailEach("Scan", [&] { return Drain(database->Scan({}, "t", {})); });
   FailEach("Query", [&] { return Drain(database->Query({}, "t", predicate)); });
   FailEach("Count", [&] { return database->Count({}, "t", predicate).status(); });
   FailEach("Explain", [&] { return database->Explain({}, "t", predicate).status(); });
+  const Predicate parameters = *Predicate::Parse("c = ? OR e:x IS NULL");
+  FailEach("Prepare", [&] { return database->Prepare("t", parameters).status(); });
+  PreparedQuery prepared = *database->Prepare("t", parameters);
+  const std::string value(100, 'v');
+  FailEach("Bind", [&] {
+    prepared.ClearBindings();
+    return prepared.Bind(1, value);
+  });
+  FailEach("Query, prepared", [&] { return Drain(database->Query({}, &prepared)); });
+  FailEach("Count, prepared", [&] { return database->Count({}, &prepared).status(); });
+  FailEach("Explain, prepared", [&] { return database->Explain({}, &prepared).status(); });
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
   FailEach("Verify", [&] { return database->Verify(true).status(); });
   FailEach("Info", [&] { return database->Info().status(); });

@@ -86,11 +86,26 @@ void CheckNode(const engine::BoundNode& node) {
   }
 }
 
+// Looks for the parameters, and binds a number to each.
+void CheckParameters(const Predicate& predicate) {
+  const uint32_t count = predicate.parameter_count();
+  if (count == 0) return;
+  const engine::ParameterValues values(count, "7");
+  const auto uses = engine::BoundPredicate::FindParameters(predicate, TableOfAllTypes());
+  const auto bound =
+      engine::BoundPredicate::Bind(predicate, TableOfAllTypes(), base::Cancellation(), values);
+  if (bound) {
+    Expect(uses.has_value() && !uses->empty(), "a bound parameter is used");
+    CheckNode(bound->root());
+  }
+}
+
 void RunPredicate(std::string_view input) {
   const auto predicate = Predicate::Parse(input);
   if (!predicate) return;
   const auto bound = engine::BoundPredicate::Bind(*predicate, TableOfAllTypes());
   if (bound) CheckNode(bound->root());
+  CheckParameters(*predicate);
   const auto again = Predicate::Parse(predicate->ToString());
   Expect(again.has_value(), "a printed predicate parses");
   Expect(again->ToString() == predicate->ToString(), "a parsed predicate prints as before");
@@ -100,6 +115,7 @@ std::vector<std::string> PredicateSeeds() {
   return {"section = 'games' AND size BETWEEN 1000000 AND 2000000 AND NOT maintainer IS NULL",
           "(a:b >= x'00ff' OR \"c d\" IN (1, 2.5, TRUE)) AND _row PREFIX 'p''q'",
           "d LIKE 'p%' AND e <> -7 AND f IS NOT NULL",
+          "c0 = ? AND c1 IN (?, ?7, 3) OR NOT c5 BETWEEN ?2 AND ? AND _row PREFIX ?",
           "c0 PREFIX 'a' OR c1 < 9223372036854775808 AND NOT c1 = +0 AND c1 != 7",
           "c2 > -1 OR c3 <= 1e309 OR c3 > -1e-400 OR c4 != TRUE OR NOT c5 IN ()",
           "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'"};

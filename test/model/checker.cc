@@ -128,6 +128,7 @@ void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanO
 
 void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) {
   const std::string& table = plan.options.name;
+  PinnedRow pinned;
   for (int i = 0; i < count; ++i) {
     const ReadOptions read = NewRead(moment, plan);
     CountPast(read);
@@ -143,6 +144,11 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
     if (row->has_value()) found.emplace_back((*row)->view());
     ++counters_.rows_read;
     RequireSameRows(expected, found, context);
+    const auto is_there = moment.engine->GetPinned(read, table, key, &pinned);
+    RequireOk(is_there.status(), context + ", pinned");
+    found.clear();
+    if (*is_there) found.emplace_back(pinned.view());
+    RequireSameRows(expected, found, context + ", pinned");
   }
 }
 
@@ -203,7 +209,36 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
+  if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
+}
+
+void Checker::CheckPrepared(const Moment& moment, const std::string& table,
+                            const Predicate& predicate, const QueryOptions& query,
+                            const ReadOptions& read, const std::vector<ModelRow>& expected,
+                            const std::string& context) {
+  std::vector<std::string> values;
+  const Predicate parameters = WithParameters(&dice_, predicate, &values);
+  const std::string asked = context + ", prepared as " + parameters.ToString().substr(0, 1000);
+  auto prepared = moment.engine->Prepare(table, parameters, query);
+  // A snapshot may read a table that is gone, or whose name another one has.
+  const bool may_be_gone = moment.snapshot != nullptr;
+  if (may_be_gone && prepared.status().code() == StatusCode::kNotFound) return;
+  RequireOk(prepared.status(), asked);
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    const Status bound = prepared->Bind(i + 1, values[i]);
+    if (may_be_gone && bound.code() == StatusCode::kInvalidArgument) return;
+    RequireOk(bound, asked);
+  }
+  RequireSameRows(expected, ReadAll(moment.engine->Query(read, &*prepared), asked), asked);
+  const auto counted = moment.engine->Count(read, &*prepared);
+  RequireOk(counted.status(), asked + ", counted");
+  const auto unprepared = moment.engine->Count(read, table, predicate, query);
+  RequireOk(unprepared.status(), asked + ", counted without");
+  if (*counted != *unprepared) {
+    throw Failure(asked + ": expected a count of " + std::to_string(*unprepared) + ", found " +
+                  std::to_string(*counted));
+  }
 }
 
 void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,

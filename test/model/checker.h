@@ -52,6 +52,10 @@ class Checker {
   ReadOptions NewRead(const Moment& moment, const TablePlan& plan);
   void CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
                  ReadOptions read);
+  /// Compares a query with parameters with the rows that were found without.
+  void CheckPrepared(const Moment& moment, const std::string& table, const Predicate& predicate,
+                     const QueryOptions& query, const ReadOptions& read,
+                     const std::vector<ModelRow>& expected, const std::string& context);
   void CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
                   QueryOptions query, const std::string& context);
   void CountPast(const ReadOptions& read);

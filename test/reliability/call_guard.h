@@ -59,6 +59,10 @@ class GuardedEngine final : public engine::Engine {
                                  std::string_view row) override {
     return Within(guard_, [&] { return engine_->Get(options, table, row); });
   }
+  Result<bool> GetPinned(const ReadOptions& options, std::string_view table, std::string_view row,
+                         PinnedRow* pinned) override {
+    return Within(guard_, [&] { return engine_->GetPinned(options, table, row, pinned); });
+  }
   Result<std::vector<std::optional<Row>>> MultiGet(
       const ReadOptions& options, std::string_view table,
       std::span<const std::string_view> rows) override {
@@ -79,6 +83,19 @@ class GuardedEngine final : public engine::Engine {
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query) override {
     return Within(guard_, [&] { return engine_->Explain(options, table, predicate, query); });
+  }
+  Result<PreparedQuery> Prepare(std::string_view table, const Predicate& predicate,
+                                const QueryOptions& query) override {
+    return Within(guard_, [&] { return engine_->Prepare(table, predicate, query); });
+  }
+  Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query) override {
+    return Within(guard_, [&] { return engine_->Query(options, query); });
+  }
+  Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override {
+    return Within(guard_, [&] { return engine_->Count(options, query); });
+  }
+  Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override {
+    return Within(guard_, [&] { return engine_->Explain(options, query); });
   }
   Result<Snapshot> TakeSnapshot() override {
     return Within(guard_, [&] { return engine_->TakeSnapshot(); });

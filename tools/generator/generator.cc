@@ -234,4 +234,29 @@ void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
   read->since = Bound(now_micros);
 }
 
+Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std::string>* values) {
+  using Kind = Predicate::Kind;
+  std::vector<Predicate> children;
+  for (const Predicate& child : predicate.children()) {
+    children.push_back(WithParameters(dice, child, values));
+  }
+  if (predicate.kind() == Kind::kAnd) return Predicate::And(std::move(children));
+  if (predicate.kind() == Kind::kOr) return Predicate::Or(std::move(children));
+  if (predicate.kind() == Kind::kNot) return Predicate::Not(std::move(children[0]));
+  if (predicate.values().empty() || dice->Chance(25)) return predicate;
+  std::string column = "_row";
+  if (!predicate.is_row_key()) column = predicate.family() + ":" + predicate.qualifier();
+  if (!predicate.is_row_key() && predicate.family().empty()) column = predicate.qualifier();
+  std::vector<Parameter> parameters;
+  for (const std::string& value : predicate.values()) {
+    // Two comparisons with one value may share a parameter.
+    const auto same =
+        dice->Chance(50) ? std::find(values->begin(), values->end(), value) : values->end();
+    const auto number = static_cast<uint32_t>(same - values->begin()) + 1;
+    if (same == values->end()) values->push_back(value);
+    parameters.emplace_back(number);
+  }
+  return Predicate::CompareWith(predicate.kind(), column, parameters);
+}
+
 }  // namespace tandem::test

@@ -91,4 +91,8 @@ class Generator {
 /// A column that only the large Puts of a generator write.
 std::string LargeColumn(uint64_t number);
 
+/// The predicate with parameters in the place of the values of some comparisons. Adds their values
+/// to `*values`, the first parameter's first.
+Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std::string>* values);
+
 }  // namespace tandem::test

@@ -18,7 +18,7 @@ using Kind = Predicate::Kind;
 bool Same(const Predicate& a, const Predicate& b) {
   if (a.kind() != b.kind() || a.is_row_key() != b.is_row_key() || a.family() != b.family() ||
       a.qualifier() != b.qualifier() || a.values() != b.values() ||
-      a.children().size() != b.children().size()) {
+      a.parameters() != b.parameters() || a.children().size() != b.children().size()) {
     return false;
   }
   for (size_t i = 0; i < a.children().size(); ++i) {
@@ -89,6 +89,38 @@ BOOST_AUTO_TEST_CASE(EveryOperatorHasABuilder) {
   CheckParses("a PREFIX 'p'", Predicate::Prefix("a", "p"));
   CheckParses("a IS NULL", Predicate::IsNull("a"));
   CheckParses("a IS NOT NULL", Predicate::IsNotNull("a"));
+}
+
+BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
+  CheckParses("a = ?", Predicate::Equal("a", Parameter(1)));
+  CheckParses("a != ?3", Predicate::NotEqual("a", Parameter(3)));
+  CheckParses("a < ?1", Predicate::Less("a", Parameter(1)));
+  CheckParses("a<=?1", Predicate::LessOrEqual("a", Parameter(1)));
+  CheckParses("a > ?1", Predicate::Greater("a", Parameter(1)));
+  CheckParses("a >= ?1", Predicate::GreaterOrEqual("a", Parameter(1)));
+  CheckParses("_row PREFIX ?", Predicate::Prefix("_row", Parameter(1)));
+  CheckParses("a BETWEEN ? AND ?", Predicate::Between("a", Parameter(1), Parameter(2)));
+  // The next one is the largest so far and one.
+  BOOST_CHECK_EQUAL(Parsed("a = ?5 AND b IN (1, ?, ?2, ?) OR NOT c = ?").ToString(),
+                    "(a = ?5 AND b IN ('1', ?6, ?2, ?7)) OR NOT c = ?8");
+  BOOST_CHECK_EQUAL(Parsed("a = ?5 AND b IN (1, ?, ?2, ?) OR NOT c = ?").parameter_count(), 8u);
+  BOOST_CHECK_EQUAL(Parsed("a BETWEEN ? AND 7").ToString(), "a BETWEEN ?1 AND '7'");
+  BOOST_CHECK_EQUAL(Parsed("a = '?'").parameter_count(), 0u);
+  BOOST_CHECK_EQUAL(Parsed("a = ?32766").parameter_count(), kParametersMax);
+  const std::string numbers = "expected a parameter from ?1 to ?32766, found the parameter ";
+  BOOST_CHECK_EQUAL(ErrorOf("a = ?0"), "at position 5: " + numbers + "?0");
+  BOOST_CHECK_EQUAL(ErrorOf("a = ?32767"), "at position 5: " + numbers + "?32767");
+  BOOST_CHECK_EQUAL(ErrorOf("a = ?99999999999"), "at position 5: " + numbers + "?99999999999");
+  BOOST_CHECK_EQUAL(ErrorOf("a = ?32766 OR b = ?"), "at position 19: " + numbers + "?");
+  BOOST_CHECK_EQUAL(ErrorOf("a LIKE ?"),
+                    "at position 8: expected a pattern in quotes (PREFIX takes a parameter), found "
+                    "the parameter ?");
+  for (const uint32_t number : {uint32_t{0}, kParametersMax + 1}) {
+    BOOST_CHECK(Predicate::Equal("a", Parameter(number)).kind() == Kind::kInvalid);
+  }
+  const Parameter two[] = {Parameter(1), Parameter(2)};
+  BOOST_CHECK(Predicate::CompareWith(Kind::kEqual, "a", two).kind() == Kind::kInvalid);
+  BOOST_CHECK_EQUAL(Predicate::CompareWith(Kind::kIn, "a", two).ToString(), "a IN (?1, ?2)");
 }
 
 BOOST_AUTO_TEST_CASE(NotBeforeAnOperatorNegatesIt) {
