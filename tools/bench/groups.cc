@@ -54,10 +54,11 @@ void MeasureWarmReads(const Arguments& arguments, const W1& w1, Peer* peer) {
     for (const NamedRead& read : reads) MeasureRead(read, peer, arguments.seconds);
   };
   measure("query", QueriesOf(w1));
+  measure("query", {OneRowQueriesOf(w1)});
   measure("range", {RangeOf(w1)});
   measure("filter", FiltersOf(w1));
   if (arguments.Wants("count")) MeasureCounts(w1, peer, arguments.seconds);
-  measure("get", {GetsOf(w1)});
+  measure("get", {GetsOf(w1), PinnedGetsOf(w1)});
   measure("scan", {ScanOf()});
 }
 

@@ -30,6 +30,9 @@ std::vector<NamedRead> QueriesOf(const W1& w1);  ///< By rising selectivity.
 std::vector<NamedRead> FiltersOf(const W1& w1);  ///< The same rows without an index.
 NamedRead RangeOf(const W1& w1);
 NamedRead GetsOf(const W1& w1);  ///< A thousand gets.
+/// The same rows, pinned; and through the index of ts, one query each.
+NamedRead PinnedGetsOf(const W1& w1);
+NamedRead OneRowQueriesOf(const W1& w1);
 NamedRead ScanOf();
 /// What is read cold, each in a process of its own.
 std::vector<NamedRead> ColdReadsOf(const W1& w1);

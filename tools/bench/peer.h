@@ -59,6 +59,15 @@ class Peer {
   virtual uint64_t Count(const std::string& column, const std::string& value) = 0;
   virtual uint64_t CountTimes(const std::string& low, const std::string& high) = 0;
   virtual void Get(const std::string& key, Consumer* consumer) = 0;
+  /// The same without copying the row, where the engine has a call for that.
+  virtual void GetPinned(const std::string& key, Consumer* consumer) { Get(key, consumer); }
+  /// The row whose ts has these eight bytes, by a statement that was prepared, where the engine has
+  /// those.
+  virtual void QueryTime(const std::string& ts, Consumer* consumer) {
+    std::string after = ts;  // The number after it, in big-endian bytes.
+    for (size_t i = after.size(); i > 0 && ++after[i - 1] == '\0';) --i;
+    QueryTimes(ts, after, consumer);
+  }
   virtual void Scan(Consumer* consumer) = 0;
   /// The share of index entries whose row has a newer value, where the engine reports it.
   virtual std::optional<double> DeadShare() { return std::nullopt; }

@@ -6,7 +6,8 @@
 namespace tandem::bench {
 namespace {
 
-constexpr int kGetsAtOnce = 1000;
+constexpr uint64_t kGetsAtOnce = 1000;
+constexpr uint64_t kTimes = 20'000;  // Distinct ones that are queried.
 
 }  // namespace
 
@@ -46,9 +47,37 @@ NamedRead GetsOf(const W1& w1) {
   // Each run continues after the one before it; the first, which is compared, begins at 0.
   auto next = std::make_shared<uint64_t>(0);
   const auto run = [next, &w1](Peer* peer, Consumer* consumer) {
-    for (int i = 0; i < kGetsAtOnce; ++i) peer->Get(w1.Key(Mix((*next)++) % w1.rows()), consumer);
+    for (uint64_t i = 0; i < kGetsAtOnce; ++i) {
+      peer->Get(w1.Key(Mix((*next)++) % w1.rows()), consumer);
+    }
   };
   return {"get", "get", run, Reads::kColdFew};
+}
+
+NamedRead PinnedGetsOf(const W1& w1) {
+  auto next = std::make_shared<uint64_t>(0);
+  const auto run = [next, &w1](Peer* peer, Consumer* consumer) {
+    for (uint64_t i = 0; i < kGetsAtOnce; ++i) {
+      peer->GetPinned(w1.Key(Mix((*next)++) % w1.rows()), consumer);
+    }
+  };
+  return {"get pinned", "get", run, Reads::kColdFew};
+}
+
+NamedRead OneRowQueriesOf(const W1& w1) {
+  auto times = std::make_shared<std::vector<std::string>>();
+  W1Row row;
+  for (uint64_t i = 0; i < kTimes; ++i) {
+    w1.Row(Mix(i) % w1.rows(), &row);
+    times->push_back(row.ts);
+  }
+  auto next = std::make_shared<uint64_t>(0);
+  const auto run = [next, times](Peer* peer, Consumer* consumer) {
+    for (uint64_t i = 0; i < kGetsAtOnce; ++i) {
+      peer->QueryTime((*times)[(*next)++ % kTimes], consumer);
+    }
+  };
+  return {"query one row", "get", run, Reads::kColdFew};
 }
 
 NamedRead ScanOf() {

@@ -80,7 +80,10 @@ class TandemPeer : public Peer {
     const Status created = database_->CreateTable(table);
     if (created.code() != StatusCode::kAlreadyExists) Check(created);
   }
-  ~TandemPeer() override { Check(database_->Close()); }
+  ~TandemPeer() override {
+    pinned_.Release();
+    Check(database_->Close());
+  }
 
   std::unique_ptr<Writer> NewWriter() override {
     return std::make_unique<TandemWriter>(database_.get(), synced_);
@@ -116,6 +119,22 @@ class TandemPeer : public Peer {
     if (row.value().has_value()) Consume(row.value()->view(), consumer);
   }
 
+  void GetPinned(const std::string& key, Consumer* consumer) override {
+    const auto found = database_->GetPinned({}, kTable, key, &pinned_);
+    Check(found.status());
+    if (*found) Consume(pinned_.view(), consumer);
+  }
+
+  void QueryTime(const std::string& ts, Consumer* consumer) override {
+    if (!by_time_.has_value()) {
+      auto prepared = database_->Prepare(kTable, Predicate::Equal("ts", Parameter(1)));
+      Check(prepared.status());
+      by_time_ = *std::move(prepared);
+    }
+    Check(by_time_->BindUint64(1, NumberOf(ts)));
+    ConsumeAll(database_->Query({}, &*by_time_), consumer);
+  }
+
   void Scan(Consumer* consumer) override { ConsumeAll(database_->Scan({}, kTable, {}), consumer); }
 
   // Of entries of a column that is updated, those beyond one a row are of older values. Each row of
@@ -143,6 +162,8 @@ class TandemPeer : public Peer {
 
   const bool synced_;
   std::unique_ptr<Database> database_;
+  PinnedRow pinned_;
+  std::optional<PreparedQuery> by_time_;
 };
 
 }  // namespace
