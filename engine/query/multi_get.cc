@@ -51,8 +51,9 @@ struct Found {
 
 class KeyFinder {
  public:
-  KeyFinder(const Cluster& cluster, Keys keys)
-      : cluster_(cluster), keys_(KeysIn(keys, cluster.rows)) {}
+  /// `sequence`: the read's.
+  KeyFinder(const Cluster& cluster, Keys keys, format::SequenceNumber sequence)
+      : cluster_(cluster), keys_(KeysIn(keys, cluster.rows)), sequence_(sequence) {}
 
   Result<Found> Run() {
     Found found;
@@ -111,7 +112,7 @@ class KeyFinder {
         if (row != nullptr && Memstore::Key(row) != keys[i].bytes) {
           row = memstore.Find(keys[i].bytes, keys[i].hash);
         }
-        if (row != nullptr) rows->push_back(row);
+        if (row != nullptr && Memstore::HasCells(row, sequence_)) rows->push_back(row);
       }
     }
   }
@@ -119,6 +120,7 @@ class KeyFinder {
   static constexpr size_t kTogether = 64;
   const Cluster& cluster_;
   const Keys keys_;
+  const format::SequenceNumber sequence_;
   std::vector<format::HashedKey> possible_;
 };
 
@@ -192,7 +194,7 @@ Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, 
   std::vector<Found> found;
   size_t kept = 0;
   for (Cluster& cluster : clusters) {
-    ASSIGN_OR_RETURN(Found here, KeyFinder(cluster, wanted.keys).Run());
+    ASSIGN_OR_RETURN(Found here, KeyFinder(cluster, wanted.keys, view.point.sequence).Run());
     if (here.empty()) continue;
     found.push_back(std::move(here));
     if (&cluster != &clusters[kept]) clusters[kept] = std::move(cluster);

@@ -94,7 +94,8 @@ std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSou
                                              std::optional<FileCandidates> candidates);
 
 /// Reads the candidates of a cluster of several sources: `files` has one entry for each of
-/// cluster.files; `memstore_rows` are in any order, perhaps repeated.
+/// cluster.files; `memstore_rows` are in any order, perhaps repeated, and have cells that the view
+/// sees.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows);

@@ -84,6 +84,35 @@ BOOST_AUTO_TEST_CASE(ASnapshotHasTheRowsOfADroppedTable) {
   BOOST_TEST(Read({third}) == Texts{"-"}, boost::test_tools::per_element());
 }
 
+// Queries have made bits of what the memstore holds of the file. Rows that are younger than those
+// are not in them.
+BOOST_AUTO_TEST_CASE(ASnapshotHasNoRowsThatWereAddedLater) {
+  constexpr uint64_t kRows = 2000;
+  PutRows(0, kRows, "a");
+  Flush();
+  PutRows(0, kRows / 2, "b");
+  const auto predicate = Predicate::Prefix("c", "");
+  for (int i = 0; i < 20; ++i) {
+    BOOST_REQUIRE_EQUAL(*engine().Count({}, "t", predicate, {}), kRows);
+    auto cursor = engine().Query({}, "t", predicate, {.use_index = "by_c"});
+    BOOST_REQUIRE(cursor.has_value());
+    while (cursor->Next()) {
+    }
+    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+  }
+  const auto snapshot = engine().TakeSnapshot();
+  BOOST_REQUIRE(snapshot.has_value());
+  PutRows(kRows, 2 * kRows, "c");
+  std::vector<std::string> keys;
+  for (uint64_t row = 0; row < 2 * kRows; row += 3) keys.push_back(Key(row));
+  const Texts rows = Read({keys.begin(), keys.end()}, {.snapshot = &*snapshot});
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const uint64_t row = 3 * i;
+    const char* const value = row < kRows / 2 ? "=b" : "=a";
+    BOOST_REQUIRE_EQUAL(rows[i], row < kRows ? keys[i] + value : "-");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(DeletedRowsAndThoseWithoutTheColumnsAreNone) {
   PutRows(0, 4, "a");
   Flush();
