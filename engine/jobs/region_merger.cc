@@ -78,10 +78,6 @@ RegionHalf Describe(const Region& region) {
   return {.region_id = region.id().value, .rows = size.rows, .bytes = size.bytes};
 }
 
-Status Gone(const Region& region) {
-  return Status::NotFound(region.Describe() + " is gone already");
-}
-
 // The part of the bytes of a region that is split that two may have to be merged.
 constexpr uint64_t kSmallDenominator = 4;
 

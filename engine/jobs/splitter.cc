@@ -76,10 +76,6 @@ Status Measure(const Region& region, SplitResult* result) {
   return {};
 }
 
-Status Gone(const Region& region) {
-  return Status::NotFound(region.Describe() + " is gone already");
-}
-
 format::RegionRecord HalfOf(const Region& region, std::span<const FileSlice> files) {
   RegionVersion version;
   version.files.assign(files.begin(), files.end());

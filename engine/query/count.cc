@@ -110,18 +110,13 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
     count += decided;
     known_match &= KnowsDeadPostings(source, candidates);
   }
-  std::unique_ptr<RowIterator> rest;
-  if (cluster.has_one_file()) {
-    rest = NewFileIterator(context, cluster.files[0], std::move(files[0]));
-  } else {
-    std::vector<const MemRow*> rows;
-    if (known_match) {
-      count += TakeKnown(cluster, access, context->view, &rows);
-    } else {
-      rows = MemstoreCandidates(cluster, access, context->view.point);
-    }
-    rest = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
+  std::vector<const MemRow*> rows;
+  if (!known_match) {
+    rows = MemstoreCandidates(cluster, access, context->view.point);
+  } else if (!cluster.has_one_file()) {
+    count += TakeKnown(cluster, access, context->view, &rows);
   }
+  const auto rest = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;
 }

@@ -72,30 +72,14 @@ class KeyFinder {
     const auto end = std::upper_bound(keys.begin(), keys.end(), source.max_key(), ByBytes());
     keys = {keys.begin(), end};
     if (!cluster_.has_one_file()) {
-      RETURN_IF_ERROR(KeepPossible(source, keys));
+      possible_.assign(keys.begin(), keys.end());
+      RETURN_IF_ERROR(KeepPossible(source.file, &possible_));
       keys = possible_;
     }
     RETURN_IF_ERROR(source.file->FindEachByHash(keys, ordinals));
     std::erase_if(*ordinals, [&source](uint32_t ordinal) {
       return ordinal < source.low || ordinal >= source.high;
     });
-    return {};
-  }
-
-  // Puts the keys that the file may hold in possible_.
-  Status KeepPossible(const FileSource& source, Keys keys) {
-    possible_.clear();
-    ASSIGN_OR_RETURN(const format::BloomFilter* filter, source.file->Filter());
-    std::array<uint64_t, kTogether> hashes;
-    std::array<bool, kTogether> may_hold;
-    for (; !keys.empty(); keys = keys.subspan(std::min(kTogether, keys.size()))) {
-      const size_t count = std::min(kTogether, keys.size());
-      for (size_t i = 0; i < count; ++i) hashes[i] = keys[i].hash;
-      filter->MayContainEach({hashes.data(), count}, {may_hold.data(), count});
-      for (size_t i = 0; i < count; ++i) {
-        if (may_hold[i]) possible_.push_back(keys[i]);
-      }
-    }
     return {};
   }
 
@@ -124,14 +108,6 @@ class KeyFinder {
   std::vector<format::HashedKey> possible_;
 };
 
-std::unique_ptr<RowIterator> Open(ReadContext* context, const Cluster& cluster, Found found) {
-  if (cluster.has_one_file()) {
-    return NewFileIterator(context, cluster.files[0], std::move(found.files[0]));
-  }
-  return NewCandidateIterator(context, cluster, std::move(found.files),
-                              std::move(found.memstore_rows));
-}
-
 // What was asked for, in order, each key once.
 struct Wanted {
   std::vector<format::HashedKey> keys;
@@ -156,11 +132,12 @@ Wanted Sort(std::span<const std::string_view> rows, std::span<const char> secret
   return wanted;
 }
 
-// Reads the rows of a cluster, each to all its places.
-Status ReadRows(const Wanted& wanted, RowIterator* iterator,
+// Reads the rows of a cluster, each to all its places. `*next`: keys before it are before the
+// cluster.
+Status ReadRows(const Wanted& wanted, RowIterator* iterator, size_t* next,
                 std::vector<std::optional<Row>>* rows) {
   format::RowBatch batch;
-  size_t at = 0;
+  size_t& at = *next;
   while (true) {
     batch.Clear();
     ASSIGN_OR_RETURN(const bool more, iterator->NextBatch(format::RowBatch::kRowsMax, &batch));
@@ -205,10 +182,12 @@ Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, 
 
   ReadContext context(resources, std::move(view), std::move(schema));
   context.cancellation = base::Cancellation(options.cancelled);
+  size_t next = 0;
   for (size_t i = 0; i < clusters.size(); ++i) {
     RETURN_IF_ERROR(context.cancellation.Check());
-    const auto iterator = Open(&context, clusters[i], std::move(found[i]));
-    RETURN_IF_ERROR(ReadRows(wanted, iterator.get(), &result));
+    const auto iterator = NewCandidateIterator(&context, clusters[i], std::move(found[i].files),
+                                               std::move(found[i].memstore_rows));
+    RETURN_IF_ERROR(ReadRows(wanted, iterator.get(), &next, &result));
   }
   return result;
 }

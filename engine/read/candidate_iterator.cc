@@ -435,6 +435,9 @@ void CandidateIterator::Gather(const MemRow* row) {
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
                                                   std::vector<const MemRow*> memstore_rows) {
+  if (cluster.has_one_file()) {
+    return NewFileIterator(context, cluster.files[0], std::move(files[0]));
+  }
   return std::make_unique<CandidateIterator>(context, cluster, std::move(files),
                                              std::move(memstore_rows));
 }

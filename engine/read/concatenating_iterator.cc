@@ -85,8 +85,6 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const 
     ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
     files.push_back(std::move(candidates));
   }
-  if (cluster.has_one_file())
-    return NewFileIterator(context, cluster.files[0], std::move(files[0]));
   return NewCandidateIterator(context, cluster, std::move(files),
                               MemstoreCandidates(cluster, access, context->view.point));
 }

@@ -93,7 +93,7 @@ class RowIterator {
 std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSource& source,
                                              std::optional<FileCandidates> candidates);
 
-/// Reads the candidates of a cluster of several sources: `files` has one entry for each of
+/// Reads the candidates of a cluster: `files` has one entry for each of
 /// cluster.files; `memstore_rows` are in any order, perhaps repeated, and have cells that the view
 /// sees.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,

@@ -29,8 +29,7 @@ RowFinder::RowFinder(const RegionView& view, std::string_view row)
 
 void RowFinder::AddMemstores(std::vector<const MemRow*>* found) const {
   for (const std::shared_ptr<const Memstore>& memstore : view_.region->memstores) {
-    if (!memstore->MayContain(hash_)) continue;
-    const MemRow* row = memstore->Find(row_);
+    const MemRow* row = memstore->Find(row_, hash_);
     if (row != nullptr) found->push_back(row);
   }
 }

@@ -8,6 +8,10 @@
 
 namespace tandem::engine {
 
+Status Gone(const Region& region) {
+  return Status::NotFound(region.Describe() + " is gone already");
+}
+
 std::vector<format::FileNumber> FileNumbers(const RegionVersion& version) {
   std::vector<format::FileNumber> numbers;
   for (const FileSlice& slice : version.files) numbers.push_back(slice.file->store().number());

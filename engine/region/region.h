@@ -21,6 +21,7 @@
 #include "engine/storage/catalog.h"
 #include "format/schema.h"
 #include "memstore/memstore.h"
+#include "tandem/status.h"
 
 namespace tandem::engine {
 
@@ -187,6 +188,9 @@ class RegionJobLock {
   Region& region_;
   const Region::Work work_;
 };
+
+/// kNotFound "region 3 of table 'x' is gone already".
+Status Gone(const Region& region);
 
 /// The numbers of the version's files, ascending.
 std::vector<format::FileNumber> FileNumbers(const RegionVersion& version);

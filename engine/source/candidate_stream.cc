@@ -108,7 +108,7 @@ Status CandidateStream::Locate() {
     }
     memstore_rows_ = memstore_rows_.subspan(count);
     // With a single file the key hashes say as much as the filter.
-    if (cluster_.files.size() > 1) RETURN_IF_ERROR(KeepPossible());
+    if (cluster_.files.size() > 1) RETURN_IF_ERROR(KeepPossible(source_.file, &sought_));
     found_.clear();
     RETURN_IF_ERROR(source_.file->FindEachByHash(sought_, &found_));
     // Ordinals ascend with the keys, unless hashes collide.
@@ -119,21 +119,6 @@ Status CandidateStream::Locate() {
       low = ordinal + 1;
     }
   }
-  return {};
-}
-
-// Removes keys that are certainly not in the file from sought_.
-Status CandidateStream::KeepPossible() {
-  std::array<uint64_t, kTogether> hashes;
-  std::array<bool, kTogether> may_hold;
-  for (size_t i = 0; i < sought_.size(); ++i) hashes[i] = sought_[i].hash;
-  ASSIGN_OR_RETURN(const format::BloomFilter* filter, source_.file->Filter());
-  filter->MayContainEach({hashes.data(), sought_.size()}, {may_hold.data(), sought_.size()});
-  size_t kept = 0;
-  for (size_t i = 0; i < sought_.size(); ++i) {
-    if (may_hold[i]) sought_[kept++] = sought_[i];
-  }
-  sought_.resize(kept);
   return {};
 }
 

@@ -59,7 +59,6 @@ class CandidateStream {
   Status SiftSome(std::span<const uint32_t> left);
   Status FindMemstoreRows(size_t first);
   Status Locate();
-  Status KeepPossible();
 
   ReadContext* context_;
   const Cluster& cluster_;

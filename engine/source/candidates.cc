@@ -3,6 +3,7 @@
 #include "engine/source/candidates.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "base/status_macros.h"
@@ -177,6 +178,24 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 }
 
 }  // namespace
+
+Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* keys) {
+  constexpr size_t kTogether = 64;
+  std::array<uint64_t, kTogether> hashes;
+  std::array<bool, kTogether> may_hold;
+  ASSIGN_OR_RETURN(const format::BloomFilter* filter, file->Filter());
+  size_t kept = 0;
+  for (size_t first = 0; first < keys->size(); first += kTogether) {
+    const size_t count = std::min(kTogether, keys->size() - first);
+    for (size_t i = 0; i < count; ++i) hashes[i] = (*keys)[first + i].hash;
+    filter->MayContainEach({hashes.data(), count}, {may_hold.data(), count});
+    for (size_t i = 0; i < count; ++i) {
+      if (may_hold[i]) (*keys)[kept++] = (*keys)[first + i];
+    }
+  }
+  keys->resize(kept);
+  return {};
+}
 
 void SortByKey(std::vector<const MemRow*>* rows) {
   constexpr size_t kAhead = 16;

@@ -69,6 +69,9 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
 /// its live entries; nullopt: not without looking at them.
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
                                           const TableView& view);
+/// Removes the keys that are certainly not in the file, by its filter. Errors: kCorruption,
+/// kIoError.
+Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* keys);
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 
