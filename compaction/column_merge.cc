@@ -100,7 +100,7 @@ Result<StreamedTotals> ColumnMerger::Run(std::vector<StreamedPart> parts,
     cells_.clear();
     indexed[i].AppendSorted(&cells_);
     for (size_t index = 0; index < table.indexes.size(); ++index) {
-      RETURN_IF_ERROR(present->index(index).SubtractRow(key_, cells_));
+      present->index(index).SubtractRow(key_, cells_);
     }
   }
   return totals_;

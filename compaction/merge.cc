@@ -360,7 +360,7 @@ Status Merger::CopyRow(const Part& part) {
   ++result_.rows_copied;
   if (!source->counts_digests) return {};
   for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
-    RETURN_IF_ERROR(writer_->index(i).CountRow(key_, retained_));
+    writer_->index(i).CountRow(key_, retained_);
   }
   return {};
 }
@@ -373,7 +373,7 @@ Status Merger::TakeOutOfDigests(const Part* except) {
     if (&part == except || !in_digests) continue;
     const auto cells = std::span(cells_).subspan(part.begin, part.end - part.begin);
     for (size_t i = 0; i < options_.table->indexes.size(); ++i) {
-      RETURN_IF_ERROR(writer_->index(i).SubtractRow(key_, cells));
+      writer_->index(i).SubtractRow(key_, cells);
     }
   }
   return {};

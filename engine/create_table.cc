@@ -25,25 +25,6 @@ Status CheckName(std::string_view kind, const std::string& name) {
                  std::to_string(kNameBytesMax) + " bytes without control characters");
 }
 
-bool IsKnownType(ColumnType type) {
-  switch (type) {
-    case ColumnType::kBytes:
-    case ColumnType::kText:
-    case ColumnType::kInt64:
-    case ColumnType::kUint64:
-    case ColumnType::kDouble:
-    case ColumnType::kBool:
-    case ColumnType::kTimestamp:
-    case ColumnType::kInt64Be:
-    case ColumnType::kUint64Be:
-    case ColumnType::kDoubleBe:
-    case ColumnType::kBoolBe:
-    case ColumnType::kTimestampBe:
-      return true;
-  }
-  return false;
-}
-
 Status CheckFamily(const FamilyOptions& family) {
   RETURN_IF_ERROR(CheckName("family", family.name));
   const std::string where = "family " + base::Quote(family.name) + ": ";
@@ -78,31 +59,75 @@ Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
   return {};
 }
 
+// The family and the type of a column that a declaration names.
+Result<const format::FamilyRecord*> CheckColumn(const std::string& where, const std::string& family,
+                                                const std::string& qualifier, ColumnType type,
+                                                const format::TableRecord& table) {
+  const format::FamilyRecord* record =
+      family.empty() ? &table.families.front() : table.FindFamily(family);
+  if (record == nullptr) return Invalid(where + "there is no family " + base::Quote(family));
+  if (qualifier.size() > kQualifierBytesMax) {
+    return Invalid(where + "its qualifier has " + std::to_string(qualifier.size()) +
+                   " bytes, the limit is " + std::to_string(kQualifierBytesMax));
+  }
+  if (ColumnTypeName(type) == "unknown") return Invalid(where + "unknown column type");
+  return record;
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
-  if (table->FindIndex(options.name) != nullptr) return Invalid(where + "is declared twice");
   if (options.columns.size() != 1) {
     return Invalid(where + "declares " + std::to_string(options.columns.size()) +
                    " columns, expected exactly one");
   }
   const IndexColumn& column = options.columns.front();
-  const format::FamilyRecord* family =
-      column.family.empty() ? &table->families.front() : table->FindFamily(column.family);
-  if (family == nullptr) return Invalid(where + "there is no family " + base::Quote(column.family));
-  if (column.qualifier.size() > kQualifierBytesMax) {
-    return Invalid(where + "its qualifier has " + std::to_string(column.qualifier.size()) +
-                   " bytes, the limit is " + std::to_string(kQualifierBytesMax));
-  }
-  if (!IsKnownType(column.type)) return Invalid(where + "unknown column type");
+  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
+                   CheckColumn(where, column.family, column.qualifier, column.type, *table));
   format::IndexRecord index;
-  index.id = format::IndexId(static_cast<uint32_t>(table->indexes.size() + 1));
+  index.id = table->next_index;
   index.name = options.name;
   index.columns.push_back({.family = family->id,
                            .qualifier = column.qualifier,
                            .type = column.type,
                            .descending = column.descending});
   table->indexes.push_back(std::move(index));
+  ++table->next_index.value;
+  return {};
+}
+
+// Declares the type of a column, or declares another one.
+Status SetType(format::ColumnTypeRecord column, format::TableRecord* table) {
+  const auto place =
+      std::lower_bound(table->columns.begin(), table->columns.end(), column, format::ComesBefore);
+  if (place != table->columns.end() && !format::ComesBefore(column, *place)) {
+    place->type = column.type;
+    return {};
+  }
+  if (table->columns.size() == kColumnTypesMax) {
+    return Invalid("table " + base::Quote(table->name) + " has " + std::to_string(kColumnTypesMax) +
+                   " columns with types, the limit");
+  }
+  table->columns.insert(place, std::move(column));
+  return {};
+}
+
+// Keeps the type that the column had under `before`.
+Status KeepType(const format::IndexColumnRecord& column, const format::TableRecord& before,
+                format::TableRecord* table) {
+  const ColumnType type = before.TypeOf(column.family, column.qualifier);
+  if (table->TypeOf(column.family, column.qualifier) == type) return {};
+  return SetType({.family = column.family, .qualifier = column.qualifier, .type = type}, table);
+}
+
+Status AddColumns(const TableOptions& options, format::TableRecord* table) {
+  for (const ColumnOptions& column : options.columns) {
+    const size_t before = table->columns.size();
+    RETURN_IF_ERROR(SetColumnTypeIn(column, table));
+    if (table->columns.size() == before) {
+      return Invalid("column " + base::Quote(column.qualifier) + " is declared twice");
+    }
+  }
   return {};
 }
 
@@ -121,9 +146,52 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                    std::to_string(options.indexes.size()) + " indexes, the limit is " +
                    std::to_string(kIndexesMax));
   }
-  for (const IndexOptions& index : options.indexes) RETURN_IF_ERROR(AddIndex(index, &table));
+  for (const IndexOptions& index : options.indexes) {
+    if (table.FindIndex(index.name) != nullptr) {
+      return Invalid("index " + base::Quote(index.name) + ": is declared twice");
+    }
+    RETURN_IF_ERROR(AddIndex(index, &table));
+  }
+  RETURN_IF_ERROR(AddColumns(options, &table));
   random->Fill(table.hash_secret);
   return table;
+}
+
+Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
+  if (table->FindIndex(options.name) != nullptr) {
+    return Status::AlreadyExists("table " + base::Quote(table->name) + " has an index " +
+                                 base::Quote(options.name) + " already");
+  }
+  if (table->indexes.size() == kIndexesMax) {
+    return Invalid("table " + base::Quote(table->name) + " has " + std::to_string(kIndexesMax) +
+                   " indexes, the limit");
+  }
+  if (table->next_index.value == UINT32_MAX) {
+    return Invalid("table " + base::Quote(table->name) + " has had all indexes that it can have");
+  }
+  const format::TableRecord before = *table;
+  RETURN_IF_ERROR(AddIndex(options, table));
+  return KeepType(table->indexes.back().columns.front(), before, table);
+}
+
+Status RemoveIndexFrom(std::string_view index, format::TableRecord* table) {
+  const format::IndexRecord* found = table->FindIndex(index);
+  if (found == nullptr) {
+    return Status::NotFound("table " + base::Quote(table->name) + " has no index " +
+                            base::Quote(index));
+  }
+  const format::TableRecord before = *table;
+  const format::IndexColumnRecord column = found->columns.front();
+  table->indexes.erase(table->indexes.begin() + (found - table->indexes.data()));
+  return KeepType(column, before, table);
+}
+
+Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table) {
+  const std::string where = "column " + base::Quote(options.qualifier) + ": ";
+  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
+                   CheckColumn(where, options.family, options.qualifier, options.type, *table));
+  return SetType({.family = family->id, .qualifier = options.qualifier, .type = options.type},
+                 table);
 }
 
 Result<std::vector<std::string>> RegionStarts(const TableOptions& options) {
@@ -161,19 +229,23 @@ TableOptions OptionsOf(const format::TableRecord& table) {
   for (const format::FamilyRecord& family : table.families) {
     options.families.push_back(family.options);
   }
+  const auto name_of = [&table](format::FamilyId id) {
+    const format::FamilyRecord* family = table.FindFamily(id);
+    return family == nullptr ? std::string() : family->options.name;
+  };
   for (const format::IndexRecord& record : table.indexes) {
     IndexOptions& index = options.indexes.emplace_back();
     index.name = record.name;
     for (const format::IndexColumnRecord& column : record.columns) {
-      std::string family;
-      for (const format::FamilyRecord& candidate : table.families) {
-        if (candidate.id == column.family) family = candidate.options.name;
-      }
-      index.columns.push_back({.family = family,
+      index.columns.push_back({.family = name_of(column.family),
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending});
     }
+  }
+  for (const format::ColumnTypeRecord& column : table.columns) {
+    options.columns.push_back(
+        {.family = name_of(column.family), .qualifier = column.qualifier, .type = column.type});
   }
   return options;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -18,6 +19,14 @@ Status CheckTableName(const std::string& name);
 /// unknown family); the message names what is wrong.
 Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                                             base::RandomSource* random);
+/// Adds an index to the record; its id is one that the table has never had. The type of its column
+/// stays what it is. Errors: kInvalidArgument, kAlreadyExists (an index of that name).
+Status AddIndexTo(const IndexOptions& options, format::TableRecord* table);
+/// Takes the index out. The type of its column stays what it is. Errors: kNotFound.
+Status RemoveIndexFrom(std::string_view index, format::TableRecord* table);
+/// Errors: kInvalidArgument (an unknown family or type, a qualifier that is too long, too many
+/// columns with types).
+Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table);
 /// The keys at which the regions of a new table start, in order; the first, which holds the
 /// smallest keys, starts at the empty one. Errors: kInvalidArgument (split keys that are empty, too
 /// long, repeated, or too many); the message names which.

@@ -126,6 +126,18 @@ Status Database::RenameTable(std::string_view from, const std::string& to) {
   return Entered(*engine_, [&] { return engine_->RenameTable(from, to); });
 }
 
+Status Database::CreateIndex(std::string_view table, const IndexOptions& index) {
+  return Entered(*engine_, [&] { return engine_->CreateIndex(table, index); });
+}
+
+Status Database::DropIndex(std::string_view table, std::string_view index) {
+  return Entered(*engine_, [&] { return engine_->DropIndex(table, index); });
+}
+
+Status Database::SetColumnType(std::string_view table, const ColumnOptions& column) {
+  return Entered(*engine_, [&] { return engine_->SetColumnType(table, column); });
+}
+
 Result<std::vector<CompactionPlan>> Database::PlanCompaction(std::string_view table) {
   return Entered(*engine_, [&] { return engine_->PlanCompaction(table); });
 }

@@ -27,6 +27,9 @@ class Engine {
   virtual Status DropTable(std::string_view table) = 0;
   virtual Status TruncateTable(std::string_view table) = 0;
   virtual Status RenameTable(std::string_view from, const std::string& to) = 0;
+  virtual Status CreateIndex(std::string_view table, const IndexOptions& index) = 0;
+  virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
+  virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
                                          std::string_view row) = 0;

@@ -211,7 +211,8 @@ void EngineImpl::BuildMaintenance() {
       .sync_log = [this] { return SyncLog(); },
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
-      .removed = [this] { maintenance_->Removed(); }});
+      .removed = [this] { maintenance_->Removed(); },
+      .indexes_changed = [this](const Table& table) { maintenance_->IndexesChanged(table); }});
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -322,6 +323,28 @@ Status EngineImpl::RenameTable(std::string_view from, const std::string& to) {
   RETURN_IF_ERROR(health_.CheckWritable());
   RETURN_IF_ERROR(CheckTableName(to));
   return schema_->Rename(from, to);
+}
+
+Status EngineImpl::ChangeTable(std::string_view table,
+                               const std::function<Status(format::TableRecord*)>& change) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  return schema_->Change(table, change);
+}
+
+Status EngineImpl::CreateIndex(std::string_view table, const IndexOptions& index) {
+  return ChangeTable(table, [&](format::TableRecord* record) { return AddIndexTo(index, record); });
+}
+
+Status EngineImpl::DropIndex(std::string_view table, std::string_view index) {
+  return ChangeTable(table,
+                     [&](format::TableRecord* record) { return RemoveIndexFrom(index, record); });
+}
+
+Status EngineImpl::SetColumnType(std::string_view table, const ColumnOptions& column) {
+  return ChangeTable(table,
+                     [&](format::TableRecord* record) { return SetColumnTypeIn(column, record); });
 }
 
 // Threads: the commit leader.

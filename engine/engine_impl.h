@@ -72,6 +72,9 @@ class EngineImpl final : public Engine {
   Status DropTable(std::string_view table) override;
   Status TruncateTable(std::string_view table) override;
   Status RenameTable(std::string_view from, const std::string& to) override;
+  Status CreateIndex(std::string_view table, const IndexOptions& index) override;
+  Status DropIndex(std::string_view table, std::string_view index) override;
+  Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override;
@@ -124,6 +127,8 @@ class EngineImpl final : public Engine {
   Status SealLog();
   Status CommitCounters();
   Status SyncLog();
+  Status ChangeTable(std::string_view table,
+                     const std::function<Status(format::TableRecord*)>& change);
   Status KeepTime();
   void ReportClock();
   void Shutdown();

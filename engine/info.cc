@@ -42,8 +42,13 @@ void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
       info->size_bytes += section.size_bytes;
     }
   }
+  ++info->files;
   const Result<format::IndexSection*> section = store.Index(id);
-  if (!section.has_value() || *section == nullptr) return;
+  if (!section.has_value() || *section == nullptr) {
+    ++info->files_without;
+    info->files_older += store.table().FindIndex(id) == nullptr;
+    return;
+  }
   const format::IndexSummary& summary = (*section)->summary();
   info->entries += summary.current_entries + summary.older_entries;
   info->values += summary.current_values + summary.older_values;

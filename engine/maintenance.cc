@@ -107,9 +107,10 @@ void Maintenance::Start() {
   deps_.gate->Update();
   for (const auto& region : deps_.regions->regions()) {
     if (region->waiting_memstores() > 0) region->tasks().flush.Schedule();
-    // Earlier sessions may have ended before their merges. Other due merges wait for a flush: a
-    // session that only reads should not work more than it must.
-    if (deps_.compactor->IsBehind(*region)) ScheduleMerges(region.get());
+    // Earlier sessions may have ended before their merges, or before files had a new index. Other
+    // due merges wait for a flush: a session that only reads should not work more than it must.
+    const bool is_behind = deps_.compactor->IsBehind(*region);
+    if (is_behind || deps_.compactor->HasBroken(*region)) ScheduleMerges(region.get());
   }
 }
 
@@ -124,6 +125,11 @@ void Maintenance::SwitchAndSchedule(Region* region) {
   region->tasks().flush.Schedule();
   CountGrowth(region);
   ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The throttle is updated after this group.
+}
+
+void Maintenance::IndexesChanged(const Table& table) {
+  for (const auto& region : table.regions) SwitchAndSchedule(region.get());
+  ScheduleRewrites();
 }
 
 // Many small memstores can exceed the common budget though none is full: switches the largest.
@@ -266,11 +272,12 @@ void Maintenance::ResizeInBackground(Region* region) {
 
 void Maintenance::MergeInBackground(Region* region) {
   if (!deps_.health->CheckWritable().ok()) return;
-  const Status rewritten = Guarded([&] { return deps_.compactor->RewriteBroken(*region); });
   const Status merged = Guarded(
       [&] { return deps_.compactor->CompactIfDue(*region, [this] { deps_.gate->Update(); }); });
-  MergeEnded(region, "rewriting a damaged file of ", rewritten);
+  const Status rewritten = Guarded([&] { return deps_.compactor->RewriteBroken(*region); });
   MergeEnded(region, "compacting ", merged);
+  MergeEnded(region, "rewriting a file of ", rewritten);
+  if (merged.ok() && rewritten.ok()) ScheduleMerges(region);
   ScheduleOverlaps(region);
   deps_.gate->Update();
 }

@@ -89,7 +89,11 @@ class Maintenance {
   /// among it.
   /// Threads: the commit leader.
   void AfterGroup();
-  /// Schedules the rewriting of every file that has a broken section. Cannot fail. Threads: any.
+  /// The table has other indexes: memstores are switched to them, files are rewritten in the
+  /// background. Threads: the commit leader.
+  void IndexesChanged(const Table& table);
+  /// Schedules the rewriting of every file that has a broken section, or is older than an index.
+  /// Cannot fail. Threads: any.
   void ScheduleRewrites() noexcept { rewrites_.Schedule(); }
   /// Schedules the building of every overlap that is missing.
   void ScheduleOverlaps();

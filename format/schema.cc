@@ -8,6 +8,9 @@
 //                   5  hash secret  192 bytes
 //                   7  family *     family record, 1 to kFamiliesMax
 //                   9  index *      index record, 0 to kIndexesMax
+//                  11  type *       type record, 0 to kColumnTypesMax, by family and qualifier
+//                  13  next index   varint u32, above every index id; left out where it is 1 more
+//                                   than the largest
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -22,12 +25,16 @@
 //                   3  qualifier    0 to 2,048 bytes
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
+//   type            1  family       as in a column record
+//                   3  qualifier    as in a column record
+//                   5  type         as in a column record
 //
 // Example: the column record (family 0, qualifier "n", int64, ascending) is
 //   01 01 00  03 01 6e  05 01 03  07 01 00
 #include "format/schema.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/status_macros.h"
 #include "format/fields.h"
@@ -36,7 +43,15 @@
 namespace tandem::format {
 namespace {
 
-enum TableTag : uint64_t { kTableId = 1, kTableName = 3, kSecret = 5, kFamily = 7, kIndex = 9 };
+enum TableTag : uint64_t {
+  kTableId = 1,
+  kTableName = 3,
+  kSecret = 5,
+  kFamily = 7,
+  kIndex = 9,
+  kColumnType = 11,
+  kNextIndex = 13
+};
 enum FamilyTag : uint64_t {
   kFamilyId = 1,
   kFamilyName = 3,
@@ -131,6 +146,16 @@ std::string EncodeColumn(const IndexColumnRecord& column) {
   return out;
 }
 
+FamilyId ColumnFamilyField(FieldReader* fields) {
+  return FamilyId(static_cast<uint8_t>(fields->Number(UINT8_MAX)));
+}
+
+std::string QualifierField(FieldReader* fields) {
+  const std::string_view qualifier = fields->Bytes();
+  if (qualifier.size() > kQualifierBytesMax) fields->FailCorrupt("is too long");
+  return std::string(qualifier);
+}
+
 ColumnType TypeField(FieldReader* fields) {
   const uint64_t value = fields->Number(UINT64_MAX);
   if (!IsKnownType(value)) {
@@ -146,11 +171,10 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   while (fields.Next()) {
     switch (fields.tag()) {
       case kColumnFamily:
-        column.family = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        column.family = ColumnFamilyField(&fields);
         break;
       case kQualifier:
-        column.qualifier = std::string(fields.Bytes());
-        if (column.qualifier.size() > kQualifierBytesMax) fields.FailCorrupt("is too long");
+        column.qualifier = QualifierField(&fields);
         break;
       case kType:
         column.type = TypeField(&fields);
@@ -163,6 +187,36 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
+  return column;
+}
+
+std::string EncodeColumnType(const ColumnTypeRecord& column) {
+  std::string out;
+  AppendNumberField(&out, kColumnFamily, column.family.value);
+  AppendField(&out, kQualifier, column.qualifier);
+  AppendNumberField(&out, kType, static_cast<uint64_t>(column.type));
+  return out;
+}
+
+Result<ColumnTypeRecord> DecodeColumnType(std::string_view bytes) {
+  FieldReader fields(bytes, "type record");
+  ColumnTypeRecord column;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kColumnFamily:
+        column.family = ColumnFamilyField(&fields);
+        break;
+      case kQualifier:
+        column.qualifier = QualifierField(&fields);
+        break;
+      case kType:
+        column.type = TypeField(&fields);
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType}));
   return column;
 }
 
@@ -250,7 +304,35 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
   table->indexes.push_back(std::move(*index));
 }
 
+void AddColumnType(FieldReader* fields, TableRecord* table) {
+  if (table->columns.size() == kColumnTypesMax) {
+    return fields->Fail(TooMany("types of columns", kColumnTypesMax));
+  }
+  Result<ColumnTypeRecord> column = DecodeColumnType(fields->Repeated());
+  if (!column) return fields->Fail(column.error());
+  if (table->FindFamily(column->family) == nullptr) {
+    return fields->FailCorrupt("a typed column lies in a family that does not exist");
+  }
+  if (!table->columns.empty() && !ComesBefore(table->columns.back(), *column)) {
+    return fields->FailCorrupt("typed columns do not ascend");
+  }
+  table->columns.push_back(std::move(*column));
+}
+
+// The least id above those of the indexes.
+IndexId LeastNextIndex(const TableRecord& table) {
+  uint32_t next = 1;
+  for (const IndexRecord& index : table.indexes) {
+    next = std::max(next, index.id.value == UINT32_MAX ? UINT32_MAX : index.id.value + 1);
+  }
+  return IndexId(next);
+}
+
 }  // namespace
+
+bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b) {
+  return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
+}
 
 bool IsValidName(std::string_view name) {
   const auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; };
@@ -286,12 +368,30 @@ const IndexRecord* TableRecord::FindIndex(IndexId index_id) const {
   return nullptr;
 }
 
+ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) const {
+  for (const ColumnTypeRecord& column : columns) {
+    if (column.family == family && column.qualifier == qualifier) return column.type;
+  }
+  for (const IndexRecord& index : indexes) {
+    if (index.columns.size() != 1) continue;
+    const IndexColumnRecord& column = index.columns[0];
+    if (column.family == family && column.qualifier == qualifier) return column.type;
+  }
+  return ColumnType::kBytes;
+}
+
 void EncodeTable(const TableRecord& table, std::string* out) {
   AppendNumberField(out, kTableId, table.id.value);
   AppendField(out, kTableName, table.name);
   AppendField(out, kSecret, {table.hash_secret.data(), table.hash_secret.size()});
   for (const FamilyRecord& family : table.families) AppendField(out, kFamily, EncodeFamily(family));
   for (const IndexRecord& index : table.indexes) AppendField(out, kIndex, EncodeIndex(index));
+  for (const ColumnTypeRecord& column : table.columns) {
+    AppendField(out, kColumnType, EncodeColumnType(column));
+  }
+  if (table.next_index > LeastNextIndex(table)) {
+    AppendNumberField(out, kNextIndex, table.next_index.value);
+  }
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -316,11 +416,18 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
       case kIndex:
         AddIndex(&fields, &table);
         break;
+      case kColumnType:
+        AddColumnType(&fields, &table);
+        break;
+      case kNextIndex:
+        table.next_index = IndexId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
       default:
         fields.Unknown();
     }
   }
   RETURN_IF_ERROR(fields.Finish({kTableId, kTableName, kSecret, kFamily}));
+  table.next_index = std::max(table.next_index, LeastNextIndex(table));
   return table;
 }
 

@@ -23,6 +23,13 @@ struct FamilyRecord {
   FamilyOptions options;
 };
 
+/// The type that conditions and orders compare a column as.
+struct ColumnTypeRecord {
+  FamilyId family;
+  std::string qualifier;
+  ColumnType type = ColumnType::kBytes;
+};
+
 struct IndexColumnRecord {
   FamilyId family;
   std::string qualifier;
@@ -46,13 +53,22 @@ struct TableRecord {
   std::array<char, kHashSecretBytes> hash_secret{};
   std::vector<FamilyRecord> families;
   std::vector<IndexRecord> indexes;
+  /// Of columns whose type is not that of the first index over them.
+  std::vector<ColumnTypeRecord> columns = {};
+  /// An index that is added gets at least this id: ids of dropped ones are never given out again.
+  IndexId next_index{1};
 
   /// nullptr when there is none of that name (or id).
   const FamilyRecord* FindFamily(std::string_view family_name) const;
   const FamilyRecord* FindFamily(FamilyId family) const;
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
+  /// What `columns` says, else the type of the first index over the column, else kBytes (rule 34).
+  ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
 };
+
+/// The order of TableRecord::columns.
+bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);
 
 /// Whether `name` is valid for a table, family or index: 1 to kNameBytesMax bytes, no control
 /// characters.

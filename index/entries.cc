@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/status_macros.h"
 #include "format/cell/visibility.h"
 #include "index/key.h"
 
@@ -57,11 +56,13 @@ const Cell* CurrentPut(const ColumnCells& column) {
   return nullptr;
 }
 
-Status AppendEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
+void AppendEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
   std::string key;
-  RETURN_IF_ERROR(AppendPutKey(column, put, &key));
-  facts->entries.push_back({std::move(key), false});
-  return {};
+  if (AppendPutKey(column, put, &key)) {
+    facts->entries.push_back({std::move(key), false});
+  } else if (IsHiddenFrom(column, put)) {
+    facts->complete = false;
+  }
 }
 
 // Keeps each key once; the first entry stays first.
@@ -106,30 +107,30 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   return false;
 }
 
-Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
-  if (put.is_overflow())
-    return Status::Corruption("the value of an indexed column is an overflow value");
-  const Status status = AppendIndexKey(column, put.value, out);
-  return status.ok() ? status : Status::Corruption(std::string(status.message()));
+// No value that is long enough to overflow has a key.
+bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
+  return !put.is_overflow() && AppendKeyIfFits(column, put.value, out);
 }
 
-Status FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
+bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
+  return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
+}
+
+void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
   const IndexColumnRecord& column = index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();
   facts->touched = !found.empty();
+  facts->complete = true;
   const Cell* current = CurrentPut(found);
-  if (current != nullptr) {
-    RETURN_IF_ERROR(AppendEntry(column, *current, facts));
-    facts->entries.front().current = true;
-  }
+  if (current != nullptr) AppendEntry(column, *current, facts);
+  const bool has_current = !facts->entries.empty();
+  if (has_current) facts->entries.front().current = true;
   for (const Cell& cell : found.cells) {
-    if (cell.kind != CellKind::kPut || &cell == current) continue;
-    RETURN_IF_ERROR(AppendEntry(column, cell, facts));
+    if (cell.kind == CellKind::kPut && &cell != current) AppendEntry(column, cell, facts);
   }
   facts->present = !facts->entries.empty();
-  DropRepeatedKeys(current != nullptr, &facts->entries);
-  return {};
+  DropRepeatedKeys(has_current, &facts->entries);
 }
 
 bool IsCleanRow(std::span<const Cell> cells) {

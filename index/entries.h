@@ -21,8 +21,9 @@ struct IndexEntry {
 struct RowIndexFacts {
   std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that
                                     ///< is current is not repeated as older.
-  bool present = false;             ///< The row has a Put of the column here.
+  bool present = false;             ///< The row has a Put of the column here that has a key.
   bool touched = false;             ///< Any cell or marker of the row concerns the column.
+  bool complete = true;             ///< False: IsHiddenFrom is true of some Put.
 };
 
 /// The cells of one row that concern one column.
@@ -44,12 +45,17 @@ ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> ce
 /// DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 
-/// Appends the index key of a stored Put. Errors: kCorruption when its value does not fit the type.
-Status AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
+/// Appends the index key of a stored Put. False: its value does not fit the type, as one may that
+/// was written before the index was made. The column is absent then for the index, and for
+/// conditions of its type.
+bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
+/// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
+/// length, and a key has kIndexKeyBytesMax. An index with such a Put serves no read.
+bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
 
 /// Fills `*facts` (replaced) for a single-column index. Requires: `cells` is one row as the file
-/// holds it, sorted by CellLess. Errors: kCorruption when a stored value does not fit the type.
-Status FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
+/// holds it, sorted by CellLess.
+void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
 
 /// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).
 bool IsCleanRow(std::span<const Cell> cells);

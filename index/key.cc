@@ -23,36 +23,6 @@ constexpr size_t kEndBytes = 2;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 constexpr size_t kNumberBytes = 8;
 
-std::string_view TypeName(ColumnType type) {
-  switch (type) {
-    case ColumnType::kBytes:
-      return "bytes";
-    case ColumnType::kText:
-      return "text";
-    case ColumnType::kInt64:
-      return "int64";
-    case ColumnType::kUint64:
-      return "uint64";
-    case ColumnType::kDouble:
-      return "double";
-    case ColumnType::kBool:
-      return "bool";
-    case ColumnType::kTimestamp:
-      return "timestamp";
-    case ColumnType::kInt64Be:
-      return "int64_be";
-    case ColumnType::kUint64Be:
-      return "uint64_be";
-    case ColumnType::kDoubleBe:
-      return "double_be";
-    case ColumnType::kBoolBe:
-      return "bool_be";
-    case ColumnType::kTimestampBe:
-      return "timestamp_be";
-  }
-  return "unknown";
-}
-
 bool IsBytes(ColumnType type) { return type == ColumnType::kBytes || type == ColumnType::kText; }
 bool IsBool(ColumnType type) { return type == ColumnType::kBool || type == ColumnType::kBoolBe; }
 
@@ -90,6 +60,7 @@ std::optional<uint64_t> OrderedBinary(ColumnType type, std::string_view value) {
 
 // The number that sorts like the value; nullopt: the value does not fit the type.
 std::optional<uint64_t> OrderedNumber(ColumnType type, std::string_view value) {
+  if (value.size() > kIndexKeyBytesMax) return std::nullopt;  // Zeros in front, or behind.
   switch (type) {
     case ColumnType::kInt64: {
       const auto number = ParseInt64(value);
@@ -127,46 +98,44 @@ void Invert(std::string* out, size_t from) {
 Status DoesNotFit(const IndexColumnRecord& column, std::string_view value) {
   std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
   return Status::InvalidArgument(
-      message.append("' does not fit the index type ").append(TypeName(column.type)));
+      message.append("' does not fit the index type ").append(ColumnTypeName(column.type)));
 }
 
 Status TooLong(const IndexColumnRecord& column, std::string_view value) {
   std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
-  message.append("' as ").append(TypeName(column.type)).append(" encodes to more than ");
+  message.append("' as ").append(ColumnTypeName(column.type)).append(" encodes to more than ");
   return Status::InvalidArgument(message + std::to_string(kIndexKeyBytesMax) +
                                  " bytes, the limit of an indexed value");
 }
 
 // Requires: the column is bytes or text.
-Status CheckBytes(const IndexColumnRecord& column, std::string_view value) {
-  if (value.size() > kIndexKeyBytesMax) return TooLong(column, value);
-  if (column.type == ColumnType::kText && !IsUtf8(value)) return DoesNotFit(column, value);
+bool IsTooLong(std::string_view value) {
+  if (value.size() > kIndexKeyBytesMax) return true;
   const auto zeros = static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
-  const size_t encoded = sizeof(kPresentTag) + value.size() + zeros + kEndBytes;
-  return encoded > kIndexKeyBytesMax ? TooLong(column, value) : Status();
+  return sizeof(kPresentTag) + value.size() + zeros + kEndBytes > kIndexKeyBytesMax;
 }
 
-// Appends tag and value, ascending. After an error `*out` is unchanged.
-Status AppendPresent(const IndexColumnRecord& column, std::string_view value, std::string* out) {
+// Appends tag and value, ascending. False: it does not fit, and `*out` is unchanged.
+bool AppendPresent(const IndexColumnRecord& column, std::string_view value, std::string* out) {
   if (IsBytes(column.type)) {
-    RETURN_IF_ERROR(CheckBytes(column, value));
+    if (IsTooLong(value) || (column.type == ColumnType::kText && !IsUtf8(value))) return false;
     out->push_back(kPresentTag);
     AppendEscaped(value, out);
     out->append({'\0', kEnd});
-    return {};
+    return true;
   }
   const std::optional<uint64_t> number = OrderedNumber(column.type, value);
-  if (!number.has_value()) return DoesNotFit(column, value);
+  if (!number.has_value()) return false;
   out->push_back(kPresentTag);
   if (IsBool(column.type)) {
     out->push_back(static_cast<char>(*number));
-    return {};
+    return true;
   }
   const uint64_t big_endian = __builtin_bswap64(*number);
   char bytes[kNumberBytes];
   std::memcpy(bytes, &big_endian, kNumberBytes);
   out->append(bytes, kNumberBytes);
-  return {};
+  return true;
 }
 
 // Reads the bytes of an encoded key front to back, in their ascending form.
@@ -239,16 +208,29 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
   const size_t start = out->size();
   if (!value.has_value()) {
     out->push_back(kAbsentTag);
-  } else {
-    RETURN_IF_ERROR(AppendPresent(column, *value, out));
+  } else if (!AppendPresent(column, *value, out)) {
+    return CheckIndexValue(column, *value);
   }
   if (column.descending) Invert(out, start);
   return {};
 }
 
+bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, std::string* out) {
+  const size_t start = out->size();
+  if (!AppendPresent(column, value, out)) return false;
+  if (column.descending) Invert(out, start);
+  return true;
+}
+
+bool FitsIndex(const IndexColumnRecord& column, std::string_view value) {
+  if (!IsBytes(column.type)) return OrderedNumber(column.type, value).has_value();
+  return !IsTooLong(value) && (column.type != ColumnType::kText || IsUtf8(value));
+}
+
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value) {
-  if (IsBytes(column.type)) return CheckBytes(column, value);
-  return OrderedNumber(column.type, value).has_value() ? Status() : DoesNotFit(column, value);
+  if (FitsIndex(column, value)) return {};
+  return IsBytes(column.type) && IsTooLong(value) ? TooLong(column, value)
+                                                  : DoesNotFit(column, value);
 }
 
 Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,
@@ -259,7 +241,7 @@ Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& colum
   if (tag == kPresentTag) value = DecodePresent(column.type, &reader);
   if (tag != kAbsentTag && !value.has_value()) {
     return Status::Corruption("index key " + base::Quote(*key) + " is none of type " +
-                              std::string(TypeName(column.type)));
+                              std::string(ColumnTypeName(column.type)));
   }
   key->remove_prefix(reader.offset());
   return value;

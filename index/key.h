@@ -33,6 +33,9 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
                       std::string* out);
 /// Whether a present value has an encoding. Errors: those of AppendIndexKey.
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value);
+bool FitsIndex(const IndexColumnRecord& column, std::string_view value);
+/// Appends the encoding of a present value. False: it has none, and `*out` is unchanged.
+bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, std::string* out);
 /// Decodes one column's part and advances `*key` past it; nullopt: absent. Yields the value in its
 /// plain textual form (integers as decimal text, timestamps as integer microseconds, bytes as they
 /// are). Errors: kCorruption.

@@ -13,9 +13,10 @@
 namespace tandem::format {
 namespace {
 
-bool HasPut(const ColumnCells& column) {
-  return std::any_of(column.cells.begin(), column.cells.end(),
-                     [](const Cell& cell) { return cell.kind == CellKind::kPut; });
+bool HasEntry(const IndexColumnRecord& column, const ColumnCells& found) {
+  return std::any_of(found.cells.begin(), found.cells.end(), [&](const Cell& cell) {
+    return cell.kind == CellKind::kPut && !cell.is_overflow() && FitsIndex(column, cell.value);
+  });
 }
 
 Status WriteBits(IndexId index, const Bitmap& present, const Bitmap& touched, SectionWriter* out) {
@@ -56,7 +57,7 @@ struct IndexSectionWriter::Impl {
     to.digest.Add(key, row_key);
   }
   template <typename Change>
-  Status ForEachEntry(std::span<const Cell> cells, Change change);
+  void ForEachEntry(std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
 
   IndexRecord index;
@@ -64,6 +65,7 @@ struct IndexSectionWriter::Impl {
   base::Arena keys;
   Part current_part, older_part;
   GrowingBitmap present, touched;
+  bool is_complete = true;
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
@@ -76,57 +78,59 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
-Status IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
-                                  std::span<const Cell> cells) {
+void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
+                                std::span<const Cell> cells) {
   const IndexColumnRecord& column = impl_->index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
-  if (found.empty()) return {};
+  if (found.empty()) return;
   if (found.is_single_put()) {
     impl_->key.clear();
-    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &impl_->key));
-    impl_->Mark(ordinal, true, true);
-    impl_->Collect(ordinal, row_key, impl_->key, true);
-    return {};
+    const bool has_key = AppendPutKey(column, found.cells.front(), &impl_->key);
+    impl_->Mark(ordinal, has_key, true);
+    if (has_key) {
+      impl_->Collect(ordinal, row_key, impl_->key, true);
+    } else {
+      impl_->is_complete &= !IsHiddenFrom(column, found.cells.front());
+    }
+    return;
   }
-  RETURN_IF_ERROR(FactsOfRow(impl_->index, cells, &impl_->facts));
+  FactsOfRow(impl_->index, cells, &impl_->facts);
+  impl_->is_complete &= impl_->facts.complete;
   impl_->Mark(ordinal, impl_->facts.present, impl_->facts.touched);
   for (const IndexEntry& entry : impl_->facts.entries) {
     impl_->Collect(ordinal, row_key, entry.key, entry.current);
   }
-  return {};
 }
 
-Status IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
-  const ColumnCells found = FindColumn(impl_->index.columns.front(), cells);
-  impl_->Mark(ordinal, HasPut(found), !found.empty());
-  return {};
+void IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
+  const IndexColumnRecord& column = impl_->index.columns.front();
+  const ColumnCells found = FindColumn(column, cells);
+  impl_->Mark(ordinal, HasEntry(column, found), !found.empty());
 }
 
 // Calls change(digest, key) for each entry of the row, with the digest of its part.
 template <typename Change>
-Status IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
+void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
   const IndexColumnRecord& column = index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
-  if (found.empty()) return {};
+  if (found.empty()) return;
   if (found.is_single_put()) {
     key.clear();
-    RETURN_IF_ERROR(AppendPutKey(column, found.cells.front(), &key));
-    change(&current_part.digest, key);
-    return {};
+    if (AppendPutKey(column, found.cells.front(), &key)) change(&current_part.digest, key);
+    return;
   }
-  RETURN_IF_ERROR(FactsOfRow(index, cells, &facts));
+  FactsOfRow(index, cells, &facts);
   for (const IndexEntry& entry : facts.entries) change(&part(entry.current).digest, entry.key);
-  return {};
 }
 
-Status IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
-  return impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
+void IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
+  impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Subtract(key, row_key);
   });
 }
 
-Status IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  return impl_->ForEachEntry(
+void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
+  impl_->ForEachEntry(
       cells, [row_key](IndexDigest* digest, std::string_view key) { digest->Add(key, row_key); });
 }
 
@@ -137,6 +141,8 @@ void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint3
   impl_->current_part.digest.AddAll(section->summary().current_digest);
   impl_->older_part.digest.AddAll(section->summary().older_digest);
 }
+
+bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
   const size_t entries =

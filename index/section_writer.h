@@ -33,21 +33,25 @@ class IndexSectionWriter {
   ~IndexSectionWriter();
 
   /// Collects the entries of row `ordinal` (ascending over calls; a row may be skipped when CopyRow
-  /// was called for it). Errors: kCorruption from FactsOfRow.
-  Status AddRow(Ordinal ordinal, std::string_view row_key, std::span<const Cell> cells);
+  /// was called for it).
+  void AddRow(Ordinal ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Declares that the entries of row `ordinal` come with a copied section: only its bits (present,
   /// touched) are taken from `cells`.
-  Status CopyRow(Ordinal ordinal, std::span<const Cell> cells);
+  void CopyRow(Ordinal ordinal, std::span<const Cell> cells);
   /// Takes the entries of a row that are NOT copied out of the digest of its input, which
   /// AddSection adds as a whole. `cells` is the row in that input.
-  Status SubtractRow(std::string_view row_key, std::span<const Cell> cells);
+  void SubtractRow(std::string_view row_key, std::span<const Cell> cells);
   /// Adds the entries of the copied row `cells` to the digest, for an input with kByRow.
-  Status CountRow(std::string_view row_key, std::span<const Cell> cells);
+  void CountRow(std::string_view row_key, std::span<const Cell> cells);
   /// Adds an input section: its postings are mapped through `map` at Write, its digest is added at
   /// once unless it is kByRow. Requires: the maps of different inputs have disjoint images, and
   /// each preserves order. Lifetime: `section` and `map` live until Write returns.
   void AddSection(IndexSection* section, std::span<const uint32_t> map,
                   CopiedDigest digest = CopiedDigest::kWhole);
+
+  /// False: some row has a Put that IsHiddenFrom the index (entries.h), so the file must have no
+  /// section of it.
+  bool is_complete() const;
 
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.

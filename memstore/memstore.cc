@@ -13,7 +13,7 @@
 #include "base/check.h"
 #include "base/mutex.h"
 #include "format/hash.h"
-#include "index/key.h"
+#include "index/entries.h"
 #include "memstore/hash_table.h"
 #include "memstore/live_entries.h"
 #include "memstore/row_tree_writer.h"
@@ -82,6 +82,7 @@ struct Memstore::Impl {
         rows_charge(account, base::MemoryPart::kMemstores),
         buffers_charge(account, base::MemoryPart::kAppendBuffers) {
     for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
+    incomplete = std::vector<std::atomic<bool>>(table.indexes.size());
   }
   uint64_t row_bytes() const;
   uint64_t buffer_bytes() const;
@@ -99,10 +100,11 @@ struct Memstore::Impl {
   base::Arena index_arena;  // Index entries.
   RowSkiplist rows;
   RowTable by_hash;
-  ChangeLog log;                            // Empty if the table has no index.
-  std::deque<index::AppendBuffer> buffers;  // One per index, in the table's order.
-  std::string index_key;                    // The writer's own, reused,
-  std::vector<const MemCell*> chained;      // as this.
+  ChangeLog log;                              // Empty if the table has no index.
+  std::deque<index::AppendBuffer> buffers;    // One per index, in the table's order.
+  std::vector<std::atomic<bool>> incomplete;  // An entry is missing in the buffer.
+  std::string index_key;                      // The writer's own, reused,
+  std::vector<const MemCell*> chained;        // as this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
@@ -190,8 +192,11 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
         continue;
       }
       index_key.clear();
-      CHECK(format::AppendIndexKey(column, cell.value, &index_key).ok());
-      buffers[i].Append(index_key, row, cell.sequence);
+      if (format::AppendPutKey(column, cell, &index_key)) {
+        buffers[i].Append(index_key, row, cell.sequence);
+      } else if (format::IsHiddenFrom(column, cell)) {
+        Publish(&incomplete[i], true);
+      }
     }
   }
 }
@@ -295,6 +300,14 @@ void Memstore::FindEach(std::span<const uint64_t> row_hashes, std::span<const Me
 }
 
 std::string_view Memstore::Key(const MemRow* row) { return row->key(); }
+
+std::optional<size_t> Memstore::FindIndex(format::IndexId index) const {
+  for (size_t i = 0; i < table_->indexes.size(); ++i) {
+    if (table_->indexes[i].id != index) continue;
+    return impl_->incomplete[i].load(std::memory_order_acquire) ? std::nullopt : std::optional(i);
+  }
+  return std::nullopt;
+}
 
 void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
                             format::SequenceNumber max_sequence,

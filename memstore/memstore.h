@@ -72,10 +72,9 @@ class Memstore {
                     uint32_t chain_cells_max = kChainCellsMax);
   ~Memstore();
 
-  /// Adds the cells of operations, one operation after the other (bytes are copied). Each indexed
-  /// Put goes to its index's buffer. Several operations in one call cost less, since their rows are
-  /// looked up together. Requires: values fit their indexes (checked at Write); sequences never
-  /// decrease from operation to operation.
+  /// Adds the cells of operations, one operation after the other (bytes are copied). Each Put that
+  /// has a key goes to its index's buffer. Several operations in one call cost less, since their
+  /// rows are looked up together. Requires: sequences never decrease from operation to operation.
   void Apply(std::span<const RowOperation> operations);
   void Apply(std::string_view row, std::span<const format::Cell> cells) {
     const RowOperation operation{row, cells};
@@ -154,8 +153,12 @@ class Memstore {
     const MemRow* row_ = nullptr;
   };
 
-  /// The rows with an entry of the i-th index of the table in `range` and sequence <= max_sequence,
-  /// as MemRow pointers, perhaps repeated.
+  /// Where the index is, for the functions below. nullopt: no reader may use it here, because it was
+  /// made after the memstore, or a Put is hidden from it (format::IsHiddenFrom).
+  std::optional<size_t> FindIndex(format::IndexId index) const;
+
+  /// The rows with an entry of the i-th index in `range` and sequence <= max_sequence, as MemRow
+  /// pointers, perhaps repeated.
   void CollectIndex(size_t index, const format::KeyRange& range,
                     format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
 

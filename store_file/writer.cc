@@ -156,8 +156,11 @@ Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
     CountMemory();
   }
   for (const auto& index : indexes) {
-    RETURN_IF_ERROR(entries == RowEntries::kCollect ? index->AddRow(ordinal, key, indexed)
-                                                    : index->CopyRow(ordinal, indexed));
+    if (entries == RowEntries::kCollect) {
+      index->AddRow(ordinal, key, indexed);
+    } else {
+      index->CopyRow(ordinal, indexed);
+    }
   }
   return ordinal;
 }
@@ -235,6 +238,7 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   StoreFileSummary summary;
   summary.statistics = impl.statistics.Statistics();
   for (const auto& index : impl.indexes) {
+    if (!index->is_complete()) continue;
     impl.CountMemory(uint64_t{row_count()} * kPostingBytes + index->sort_bytes());
     ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
     summary.indexes.push_back(std::move(section));

@@ -20,6 +20,14 @@ bool WasEnded(const Status& status) {
   return status.code() == StatusCode::kCancelled || status.code() == StatusCode::kReadOnly;
 }
 
+// Whether the file was written with every index of the table. One of them may have no section even
+// so (format::IsHiddenFrom).
+bool IsIndexedAs(const format::StoreFile& file, const format::TableRecord& table) {
+  return std::all_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
+    return file.table().FindIndex(index.id) != nullptr;
+  });
+}
+
 }  // namespace
 
 bool Compactor::IsDue(const Region& region) const {
@@ -208,8 +216,12 @@ Status Compactor::RewriteBroken(Region& region) {
   return status;
 }
 
+// A merge that comes due in between rewrites some of them.
 Status Compactor::RewriteLocked(Region& region) {
+  bool is_first = true;
   while (const std::optional<Inputs> inputs = FindBroken(region)) {
+    if (!is_first && IsDue(region)) break;
+    is_first = false;
     const Status status = CompactInputs(region, *inputs, cancelled_);
     if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
       base::MutexLock lock(mutex_);
@@ -222,15 +234,17 @@ Status Compactor::RewriteLocked(Region& region) {
   return {};
 }
 
-// The oldest run with a broken section whose rewriting has not failed for good.
+// The oldest run with a file to rewrite, unless that has failed for good.
 std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
+  const std::shared_ptr<const format::TableRecord> table = region.table();
   Inputs inputs{.version = WithoutMemstores(*region.version())};
   std::optional<uint32_t> run;
   {
     base::MutexLock lock(mutex_);
     for (const FileSlice& slice : inputs.version.files) {
       const format::StoreFile& store = slice.file->store();
-      if (!store.has_broken_section() || not_rewritten_.contains(store.number())) continue;
+      if (!store.has_broken_section() && IsIndexedAs(store, *table)) continue;
+      if (not_rewritten_.contains(store.number())) continue;
       run = slice.run;
       break;
     }

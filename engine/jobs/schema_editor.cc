@@ -164,4 +164,39 @@ Status SchemaEditor::RenameAlone(std::string_view from, const std::string& to) {
   return Commit(change);
 }
 
+Status SchemaEditor::Change(std::string_view table,
+                            const std::function<Status(format::TableRecord*)>& change) {
+  return deps_.queue->RunAlone([&] { return ChangeAlone(table, change); });
+}
+
+Status SchemaEditor::ChangeAlone(std::string_view name,
+                                 const std::function<Status(format::TableRecord*)>& change) {
+  RETURN_IF_ERROR(deps_.health->CheckWritable());
+  const std::shared_ptr<const Table> table = deps_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  auto record = std::make_shared<format::TableRecord>(*table->record);
+  RETURN_IF_ERROR(change(record.get()));
+  auto changed = std::make_shared<Table>(*table);
+  changed->record = record;
+  RegionSet::Addition addition;
+  addition.by_id[record->id] = changed;
+  addition.by_name[record->name] = changed;
+  CatalogEditor::Change edit;
+  edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) {
+    out->put_tables.push_back(*record);
+    return Status();
+  };
+  edit.publish = [&] {
+    deps_.regions->Rename(std::move(addition));
+    deps_.applier->ForgetTables();
+    for (const auto& region : changed->regions) region->SetTable(record);
+  };
+  RETURN_IF_ERROR(deps_.editor->Commit(edit));
+  Guarded([&] {
+    deps_.indexes_changed(*changed);
+    return Status();
+  }).Ignore("memstores are read without the index until they are flushed");
+  return {};
+}
+
 }  // namespace tandem::engine

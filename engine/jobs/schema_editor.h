@@ -13,8 +13,13 @@
 //   4. Files and memstores go with their last reader: a cursor has pinned them, and for snapshots
 //      the SchemaHistory keeps them.
 //
-// If the edit fails, it may be on disk all the same. Until the manifest is certain again nothing is
-// committed (CommitQueue::NoteDoubt): a crash would take it away with the table.
+// Indexes and types of columns change by one edit as well. Readers go on with the record that they
+// have; what a file or a memstore has of an index is asked there. So nothing waits, and the log need
+// not be synced: an operation is right before the edit and after it.
+//
+// If an edit that takes rows or a name fails, it may be on disk all the same. Until the manifest is
+// certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it away with the
+// table.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +61,8 @@ class SchemaEditor {
     std::function<void(Region&)> memstore_changed;
     /// Memory is free, and perhaps segments of the log are.
     std::function<void()> removed;
+    /// The table has other indexes. Threads: the commit leader.
+    std::function<void(const Table&)> indexes_changed;
   };
   explicit SchemaEditor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
@@ -64,6 +71,9 @@ class SchemaEditor {
   Status Truncate(std::string_view table);
   /// Requires: `to` is a valid name.
   Status Rename(std::string_view from, const std::string& to);
+  /// Changes the record of a table but for its id, name and families. `change` fails or leaves a
+  /// valid record. Errors: kNotFound (the table), those of `change`.
+  Status Change(std::string_view table, const std::function<Status(format::TableRecord*)>& change);
 
  private:
   enum class Successor : uint8_t { kNone, kEmptyTable };
@@ -74,6 +84,8 @@ class SchemaEditor {
   void PrepareRemoval(const format::Catalog& catalog, format::CatalogEdit* edit, Removal* removal);
   void PublishRemoval(Removal* removal);
   Status RenameAlone(std::string_view from, const std::string& to);
+  Status ChangeAlone(std::string_view name,
+                     const std::function<Status(format::TableRecord*)>& change);
   /// Threads: the commit leader.
   Status Commit(const CatalogEditor::Change& change);
 

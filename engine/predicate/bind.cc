@@ -1,6 +1,7 @@
 // BoundPredicate::Bind: from the user's tree to the bound one.
 //
-// 1. A column is looked up: its family must exist, its type is that of the first index over it.
+// 1. A column is looked up: its family must exist, its type is what it is cast to, else its
+//    own.
 // 2. A leaf becomes a set of values; literals become keys that compare as the column's values do.
 // 3. NOT is pushed down: AND and OR are swapped, a leaf is complemented.
 // 4. A group nested in a group of the same kind is merged into it. Its leaves over one column are
@@ -20,17 +21,6 @@ namespace tandem::engine {
 namespace {
 
 using Kind = Predicate::Kind;
-
-const format::IndexColumnRecord* FindIndexColumn(const format::TableRecord& table,
-                                                 format::FamilyId family,
-                                                 std::string_view qualifier) {
-  for (const format::IndexRecord& index : table.indexes) {
-    if (index.state == format::IndexState::kDropping || index.columns.size() != 1) continue;
-    const format::IndexColumnRecord& column = index.columns[0];
-    if (column.family == family && column.qualifier == qualifier) return &column;
-  }
-  return nullptr;
-}
 
 // The kind of node that AND or OR becomes.
 BoundNode::Kind GroupKind(Kind kind, bool negated) {
@@ -52,11 +42,12 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
 
 // Combines the leaves over each column into one, at the position of the first.
 Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
-  using Column = std::tuple<bool, uint32_t, std::string>;
+  using Column = std::tuple<bool, uint32_t, std::string, ColumnType>;
   std::map<Column, std::vector<BoundLeaf*>> columns;
   std::vector<BoundNode> kept;
   const auto column_of = [](const BoundLeaf& leaf) {
-    return Column(leaf.is_row_key, leaf.column.family.value, leaf.column.qualifier);
+    return Column(leaf.is_row_key, leaf.column.family.value, leaf.column.qualifier,
+                  leaf.column.type);
   };
   for (BoundNode& child : group->children) {
     RETURN_IF_ERROR(cancellation.Check());
@@ -159,9 +150,7 @@ class Binder {
     }
     leaf->column.family = family->id;
     leaf->column.qualifier = predicate.qualifier();
-    const format::IndexColumnRecord* indexed =
-        FindIndexColumn(table_, family->id, predicate.qualifier());
-    if (indexed != nullptr) leaf->column.type = indexed->type;
+    leaf->column.type = predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
     return {};
   }
 

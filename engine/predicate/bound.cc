@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "format/cell/overflow_value.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -84,15 +85,6 @@ const format::Cell* FindNewest(const format::IndexColumnRecord& column,
   return nullptr;
 }
 
-Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
-                       std::string* key) {
-  const Status status = cell.is_overflow() ? Status::InvalidArgument("it is too long for an index")
-                                           : format::AppendIndexKey(column, cell.value, key);
-  if (status.ok()) return status;
-  return Status::Corruption("stored value of column '" + column.qualifier +
-                            "': " + std::string(status.message()));
-}
-
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column) {
   std::vector<format::KeyRange> ranges;
@@ -137,13 +129,18 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   return cell == nullptr ? leaf.accepts_null : Matches(leaf, *cell);
 }
 
+// A value that does not fit the type is absent. All bytes fit, at any length.
 Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
-  if (leaf.values.is_all()) return true;
   scratch_.clear();
-  if (!ComparesAsBytes(leaf.column.type)) {
-    RETURN_IF_ERROR(AppendStoredKey(leaf.column, cell, &scratch_));
-    return leaf.values.Contains(scratch_);
+  if (leaf.column.type == ColumnType::kText) {
+    const bool fits = !cell.is_overflow() && format::FitsIndex(leaf.column, cell.value);
+    return fits ? leaf.values.Contains(cell.value) : leaf.accepts_null;
   }
+  if (leaf.column.type != ColumnType::kBytes) {
+    const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
+    return fits ? leaf.values.Contains(scratch_) : leaf.accepts_null;
+  }
+  if (leaf.values.is_all()) return true;
   if (leaf.values.intervals().empty()) return false;
   if (!cell.is_overflow()) return leaf.values.Contains(cell.value);
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));

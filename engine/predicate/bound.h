@@ -25,9 +25,9 @@ namespace tandem::engine {
 /// A condition on one column or on the row key.
 struct BoundLeaf {
   bool is_row_key = false;
-  /// Ascending; of the type that the first index over the column declares, else bytes.
+  /// Ascending; of the type that the condition is cast to, else of the column's own.
   format::IndexColumnRecord column;
-  ValueSet values;            ///< True for a present value in it...
+  ValueSet values;            ///< True for a present value in it that fits the type...
   bool accepts_null = false;  ///< ... and for an absent one if this is set.
 };
 
@@ -35,7 +35,7 @@ struct BoundNode {
   enum class Kind : uint8_t { kLeaf, kAnd, kOr };  ///< Without children, kAnd is true, kOr false.
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
-  /// Never exactly one child, none of the node's own kind, and at most one leaf per column.
+  /// Never exactly one child, none of the node's own kind, and at most one leaf per column and type.
   std::vector<BoundNode> children;
 };
 
@@ -65,8 +65,7 @@ class BoundPredicate {
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
   /// the predicate's columns at least, newest first within a column. Overflow values are read if a
-  /// condition needs them. Errors: kCorruption (also when a stored value does not fit its index's
-  /// type), kIoError.
+  /// condition needs them. Errors: kCorruption, kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
 
   const BoundNode& root() const { return root_; }
@@ -88,10 +87,6 @@ class BoundPredicate {
 /// The newest cell of a column among visible ones; nullptr when there is none.
 const format::Cell* FindNewest(const format::IndexColumnRecord& column,
                                std::span<const format::Cell> cells);
-/// Appends the encoded value of a cell to `*key`. Errors: kCorruption (it does not fit the column).
-Status AppendStoredKey(const format::IndexColumnRecord& column, const format::Cell& cell,
-                       std::string* key);
-
 /// Whether values of the type compare as their bytes do, without being encoded.
 inline bool ComparesAsBytes(ColumnType type) {
   return type == ColumnType::kBytes || type == ColumnType::kText;

@@ -137,7 +137,7 @@ class Lexer {
   Status ReadSymbol(Token* token) {
     token->kind = Token::Kind::kSymbol;
     for (const std::string_view symbol :
-         {"!=", "<>", "<=", ">=", "=", "<", ">", "(", ")", ",", ":"}) {
+         {"!=", "<>", "<=", ">=", "=", "<", ">", "(", ")", ",", "::", ":"}) {
       if (!text_.substr(at_).starts_with(symbol)) continue;
       at_ += symbol.size();
       token->text = symbol == "<>" ? "!=" : symbol;

@@ -7,7 +7,7 @@
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | LIKE 'text%' )
-//   column      name | name : name, each perhaps "quoted"; _row
+//   column      ( name | name : name, each perhaps "quoted" ) [ :: type ]; _row
 //   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
 // Nesting is limited so that no text can exhaust the stack; redundant parentheses count too.
@@ -112,6 +112,16 @@ class PredicateParser {
   }
 
   Status ParseColumn(Predicate* leaf) {
+    RETURN_IF_ERROR(ParseColumnName(leaf));
+    if (leaf->is_row_key_ || !TakeSymbol("::")) return {};
+    const Token& token = Peek();
+    if (token.kind == Token::Kind::kName) leaf->type_ = ColumnTypeNamed(token.text);
+    if (!leaf->type_.has_value()) return SyntaxError(token, "a type (bytes, text, int64, ...)");
+    Take();
+    return {};
+  }
+
+  Status ParseColumnName(Predicate* leaf) {
     const bool is_quoted = Peek().kind == Token::Kind::kQuotedName;
     RETURN_IF_ERROR(ParseName("a condition", &leaf->qualifier_));
     if (TakeSymbol(":")) {

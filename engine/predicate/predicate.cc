@@ -66,8 +66,10 @@ std::string_view OperatorText(Kind kind) {
 
 std::string ColumnText(const Predicate& leaf) {
   if (leaf.is_row_key()) return std::string(engine::kRowKeyColumn);
-  if (leaf.family().empty()) return NameText(leaf.qualifier());
-  return NameText(leaf.family()) + ":" + NameText(leaf.qualifier());
+  std::string text = leaf.family().empty() ? "" : NameText(leaf.family()) + ":";
+  text += NameText(leaf.qualifier());
+  if (leaf.type().has_value()) text.append("::").append(ColumnTypeName(*leaf.type()));
+  return text;
 }
 
 // The value at `place` of a comparison, or the parameter that is there.
@@ -155,6 +157,19 @@ Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::str
     leaf.qualifier_ = column.substr(colon + 1);
   }
   return leaf;
+}
+
+Predicate Predicate::As(ColumnType type) const {
+  if (kind_ == Kind::kInvalid) return *this;
+  if (kind_ < Kind::kEqual || kind_ > Kind::kIsNotNull || is_row_key_) {
+    return Invalid("only a comparison of a column is cast, not " + ToString());
+  }
+  if (ColumnTypeName(type) == "unknown") {
+    return Invalid("a condition on column '" + qualifier_ + "' is cast to an unknown type");
+  }
+  Predicate cast = *this;
+  cast.type_ = type;
+  return cast;
 }
 
 Predicate Predicate::Equal(std::string column, std::string value) {

@@ -87,17 +87,15 @@ AccessPathFinder::Found AccessPathFinder::FindNode(const BoundNode& node, bool r
   }
 }
 
-AccessPath AccessPathFinder::AccessBy(size_t position, const BoundLeaf& leaf) const {
-  const format::IndexRecord& index = table_.indexes[position];
+AccessPath AccessPathFinder::AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf) {
   AccessPath access{.paths = {}, .exact = true};
-  access.paths.push_back({&index, position, RangesOf(leaf, index.columns[0]), leaf.accepts_null});
+  access.paths.push_back({&index, RangesOf(leaf, index.columns[0]), leaf.accepts_null});
   return access;
 }
 
 AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
-  for (size_t i = 0; i < table_.indexes.size(); ++i) {
-    if (!MayUse(table_.indexes[i]) || !Serves(table_.indexes[i], leaf)) continue;
-    return std::optional(AccessBy(i, leaf));
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (MayUse(index) && Serves(index, leaf)) return std::optional(AccessBy(index, leaf));
   }
   return std::optional<AccessPath>();
 }
@@ -121,10 +119,10 @@ AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool ro
         return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
       });
   std::vector<AccessPath> ways;
-  for (size_t i = 0; i < table_.indexes.size(); ++i) {
-    if (!MayUse(table_.indexes[i])) continue;
-    const BoundLeaf* leaf = LeafServed(node, table_.indexes[i]);
-    if (leaf != nullptr) ways.push_back(AccessBy(i, *leaf));
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (!MayUse(index)) continue;
+    const BoundLeaf* leaf = LeafServed(node, index);
+    if (leaf != nullptr) ways.push_back(AccessBy(index, *leaf));
   }
   for (const BoundNode& child : node.children) {
     if (child.kind == Kind::kLeaf) continue;

@@ -57,7 +57,7 @@ class AccessPathFinder {
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
   Found Cheapest(std::vector<AccessPath> ways) const;
-  AccessPath AccessBy(size_t position, const BoundLeaf& leaf) const;
+  static AccessPath AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf);
   bool MayUse(const format::IndexRecord& index) const;
 
   const format::TableRecord& table_;

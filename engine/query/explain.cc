@@ -1,6 +1,7 @@
 // The figures of an explanation: what the run has counted, and what a scan would read.
 #include "engine/query/explain.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -18,10 +19,20 @@ Result<bool> HasSections(const FileSource& source, const AccessPath& access) {
   return true;
 }
 
+bool HasIndexes(const Memstore& memstore, const AccessPath& access) {
+  return std::all_of(access.paths.begin(), access.paths.end(), [&](const IndexPath& path) {
+    return memstore.FindIndex(path.index->id).has_value();
+  });
+}
+
 Status AddSources(const QueryPlan& plan, Explanation* explanation) {
   for (const Cluster& cluster : plan.clusters) {
     explanation->memstores += cluster.memstores.size();
     explanation->files += cluster.files.size();
+    for (const auto& memstore : cluster.memstores) {
+      explanation->memstores_scanned +=
+          !plan.access.has_value() || !HasIndexes(*memstore, *plan.access);
+    }
     for (const FileSource& source : cluster.files) {
       if (!plan.access.has_value()) {
         ++explanation->files_scanned;

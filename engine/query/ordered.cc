@@ -18,6 +18,7 @@
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/read/row_pieces.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -111,13 +112,16 @@ Status OrderedSource::Begin() {
                                          access.has_value() ? &*access : nullptr));
   }
   std::vector<ValueRangeIterator::Part> cursors;
-  ValueRangeIterator::InMemory in_memory{ordering.position, {}};
+  std::vector<ValueRangeIterator::InMemory> in_memory;
   for (const Cluster& cluster : query_.plan.clusters) {
-    for (const auto& memstore : cluster.memstores) in_memory.memstores.push_back(memstore.get());
+    for (const auto& memstore : cluster.memstores) {
+      const std::optional<size_t> index = memstore->FindIndex(ordering.index->id);
+      if (index.has_value()) in_memory.push_back({memstore.get(), *index});
+    }
     for (const FileSource& source : cluster.files) {
       const format::IndexId index = ordering.index->id;
       ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
-      if (section == nullptr) continue;  // Its rows are scanned for every range.
+      if (section == nullptr) continue;  // Its rows are read for every range.
       const auto can_go = [file = source.file, index](const Status& status) {
         return GoesOnWithoutIndex(file, index, status);
       };
@@ -169,7 +173,7 @@ Result<bool> OrderedSource::Step() {
   if (!stepped.has_value()) return false;
   range_ = std::move(stepped->keys);
   access_ = {.paths = {}, .exact = false};
-  access_.paths.push_back({query_.ordering->index, query_.ordering->position, {range_}, false});
+  access_.paths.push_back({query_.ordering->index, {range_}, false});
   ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
   if (stepped->is_large) {
     stream_.emplace(std::move(chain));
@@ -217,7 +221,7 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
     const format::Cell* cell = FindNewest(column(), chain->visible());
     if (cell == nullptr) continue;
     entry_.clear();
-    RETURN_IF_ERROR(AppendStoredKey(column(), *cell, &entry_));
+    if (!format::AppendPutKey(column(), *cell, &entry_)) continue;
     if (range.Contains(entry_)) return true;
   }
 }

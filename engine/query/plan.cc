@@ -90,8 +90,9 @@ std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRe
     return "a row may match without the condition on column '" + column.qualifier + "'";
   }
   if (HasLeafOfColumn(predicate.root(), column)) {
-    return "it reads column '" + column.qualifier +
-           "' as another type than the first index over it, whose type conditions have";
+    return "it has column '" + column.qualifier + "' as " +
+           std::string(ColumnTypeName(column.type)) + ", and conditions do not: cast them (" +
+           column.qualifier + "::" + std::string(ColumnTypeName(column.type)) + ")";
   }
   return "no condition on column '" + column.qualifier + "'";
 }

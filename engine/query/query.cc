@@ -16,16 +16,15 @@ constexpr uint64_t kSortedMax = 1 << 17;
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}};
-  ordering.position = static_cast<size_t>(index - table.indexes.data());
   ordering.backward = options.descending != index->columns[0].descending;
   return ordering;
 }
 
-// Entries of the ordering's ranges; nullopt when a file lacks the section, so that the index cannot
-// be walked.
+// Entries of the ordering's ranges; nullopt when a source lacks the index, so that it cannot be
+// walked.
 Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const QueryPlan& plan,
                                                const base::Cancellation& cancellation) {
-  const IndexPath path{ordering.index, ordering.position, ordering.ranges, false};
+  const IndexPath path{ordering.index, ordering.ranges, false};
   EntryCount entries;
   for (const Cluster& cluster : plan.clusters) {
     for (const FileSource& source : cluster.files) {
@@ -34,6 +33,7 @@ Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const Q
       if (!count.has_value()) return std::optional<EntryCount>();
       entries.in_files += *count;
     }
+    if (!MemstoresHave(cluster, ordering.index->id)) return std::optional<EntryCount>();
     entries.in_memstores += CountMemstoreEntries(cluster, path);
   }
   return std::optional(entries);
@@ -65,7 +65,7 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
     }
   }
   plan.access = AccessPath{.paths = {}, .exact = false};
-  plan.access->paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  plan.access->paths.push_back({ordering.index, ordering.ranges, false});
   plan.entries = entries;
   plan.reason = std::move(reason);
 }
@@ -85,11 +85,11 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
     return {};
   }
   if (!is_forced) return {};
-  // A walk would read every row of the files that lack the section again for each range of values.
+  // A walk would read every row of the sources that lack the index again for each range of values.
   AccessPath access{.paths = {}, .exact = false};
-  access.paths.push_back({ordering.index, ordering.position, ordering.ranges, false});
+  access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read, CountEntries(query->plan.clusters, access, cancellation));
-  AccessByOrdering("use_index; sorted, since some files lack its section and are scanned", read,
+  AccessByOrdering("use_index; sorted, since some files or memstores lack it and are scanned", read,
                    query);
   return {};
 }

@@ -15,7 +15,6 @@ namespace tandem::engine {
 /// Rows by the values of an index.
 struct Ordering {
   const format::IndexRecord* index = nullptr;
-  size_t position = 0;       ///< Of the index in its table.
   bool backward = false;     ///< Against the order of the index's keys.
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
   std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.

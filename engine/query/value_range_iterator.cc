@@ -20,7 +20,7 @@ std::string After(const std::string& value) { return *format::EqualRange(value).
 
 }  // namespace
 
-ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts, InMemory in_memory,
+ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts, std::vector<InMemory> in_memory,
                                        std::vector<format::KeyRange> ranges, bool backward)
     : parts_(std::move(parts)),
       in_memory_(std::move(in_memory)),
@@ -100,10 +100,10 @@ std::optional<std::string> ValueRangeIterator::NextValue() const {
 // The value of the open range at which it ends at the latest; nullopt: memstores have few entries.
 std::optional<std::string> ValueRangeIterator::MemstoreBound(uint64_t entries) const {
   std::optional<std::string> bound;
-  if (in_memory_.memstores.empty()) return bound;
-  const uint64_t each = std::max(kFromEachMin, entries / in_memory_.memstores.size());
-  for (const Memstore* memstore : in_memory_.memstores) {
-    const auto key = memstore->IndexKeyAfter(in_memory_.position, *open_, each, backward_);
+  if (in_memory_.empty()) return bound;
+  const uint64_t each = std::max(kFromEachMin, entries / in_memory_.size());
+  for (const auto& [memstore, index] : in_memory_) {
+    const auto key = memstore->IndexKeyAfter(index, *open_, each, backward_);
     if (!key.has_value()) continue;
     if (std::string value(*key); !bound.has_value() || IsBefore(value, *bound)) {
       bound = std::move(value);
@@ -119,8 +119,8 @@ bool ValueRangeIterator::IsBefore(const std::string& value, const std::string& o
 // Of memstores.
 uint64_t ValueRangeIterator::CountInMemory(const std::string& value) const {
   uint64_t count = 0;
-  for (const Memstore* memstore : in_memory_.memstores) {
-    count += memstore->CountIndex(in_memory_.position, format::EqualRange(value));
+  for (const auto& [memstore, index] : in_memory_) {
+    count += memstore->CountIndex(index, format::EqualRange(value));
   }
   return count;
 }

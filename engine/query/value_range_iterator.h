@@ -30,15 +30,15 @@ class ValueRangeIterator {
     std::unique_ptr<format::IndexValueCursor> cursor;
     std::function<bool(const Status&)> can_go;
   };
-  /// The entries of the index at `position` in memstores. Lifetime: they outlive the iterator.
+  /// The entries of an index in a memstore. Lifetime: it outlives the iterator.
   struct InMemory {
-    size_t position = 0;
-    std::vector<const Memstore*> memstores;
+    const Memstore* memstore = nullptr;
+    size_t index = 0;  ///< See Memstore::FindIndex.
   };
   /// `parts` has a cursor for each part of each section that is read; `ranges` ascend. Values that
   /// no cursor has may exist between the others: the resulting ranges leave no gap, even if a
   /// cursor is dropped.
-  ValueRangeIterator(std::vector<Part> parts, InMemory in_memory,
+  ValueRangeIterator(std::vector<Part> parts, std::vector<InMemory> in_memory,
                      std::vector<format::KeyRange> ranges, bool backward);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
@@ -61,7 +61,7 @@ class ValueRangeIterator {
   Status MoveEach(const Move& move);
 
   std::vector<Part> parts_;
-  InMemory in_memory_;
+  std::vector<InMemory> in_memory_;
   std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
   bool backward_;
   std::optional<format::KeyRange> open_;  // What is left of the current one.

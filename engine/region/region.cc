@@ -75,9 +75,12 @@ void Region::Update(const std::function<void(RegionVersion*)>& change) {
 }
 
 bool Region::SwitchMemstore() {
-  if (active_->empty() || shares_memstore_) return false;
-  SwitchTo(std::make_shared<Memstore>(table(), account_, active_->row_count(), chain_cells_max_));
-  return true;
+  if (shares_memstore_) return false;
+  const std::shared_ptr<const format::TableRecord> table = this->table();
+  const bool is_empty = active_->empty();
+  if (is_empty && &active_->table() == table.get()) return false;
+  SwitchTo(std::make_shared<Memstore>(table, account_, active_->row_count(), chain_cells_max_));
+  return !is_empty;
 }
 
 // An empty memstore has nothing to wait for.

@@ -76,9 +76,9 @@ class Region : public std::enable_shared_from_this<Region> {
 
   /// The memstore that takes writes. Threads: the commit leader.
   Memstore* active() { return active_.get(); }
-  /// Replaces it with an empty memstore, so that the old one waits for its flush; does nothing if
-  /// it is empty, or shared with another region. Returns whether it was replaced. Threads: the
-  /// commit leader.
+  /// Replaces it with an empty memstore for the present record of the table, so that the old one
+  /// waits for its flush. Does nothing if it is shared with another region, or empty and for that
+  /// record. Returns whether one waits now that did not. Threads: the commit leader.
   bool SwitchMemstore() EXCLUDES(mutex_);
   /// From now on both regions add their operations to one memstore, which is not switched until
   /// EndSharing, or until both retire. What they had waits for its flush. Requires: neither shares

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -27,16 +26,6 @@ Status CheckFits(const format::TableRecord& table, const format::Cell& cell) {
   if (table.FindFamily(cell.family) == nullptr) {
     return Status::Corruption("family " + std::to_string(cell.family.value) +
                               " is none of the table's");
-  }
-  if (cell.kind != format::CellKind::kPut) return {};
-  std::string key;
-  for (const format::IndexRecord& index : table.indexes) {
-    const format::IndexColumnRecord& column = index.columns.front();
-    if (column.family != cell.family || column.qualifier != cell.qualifier) continue;
-    key.clear();
-    const Status status = format::AppendPutKey(column, cell, &key);
-    if (status.ok()) continue;
-    return Status::Corruption("index " + index.name + ": " + std::string(status.message()));
   }
   return {};
 }

@@ -121,12 +121,12 @@ class DeadRows {
     }
   }
   /// The rows of the memstore with an entry in `range` that are not dead, perhaps repeated.
-  void Collect(const Memstore& memstore, size_t position, const format::KeyRange& range,
+  void Collect(const Memstore& memstore, size_t index, const format::KeyRange& range,
                std::vector<const MemRow*>* rows) {
     rows->clear();
     const bool is_only = memstores_.size() == 1;  // No other makes its Puts dead.
-    if (may_die_ && is_only && memstore.CollectLiveIndex(position, range, sequence_, rows)) return;
-    memstore.CollectIndex(position, range, sequence_, rows);
+    if (may_die_ && is_only && memstore.CollectLiveIndex(index, range, sequence_, rows)) return;
+    memstore.CollectIndex(index, range, sequence_, rows);
     if (may_die_) RemoveFrom(range, rows);
   }
 
@@ -272,12 +272,16 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
+      const std::optional<size_t> index = memstore->FindIndex(path.index->id);
       DeadRows dead(cluster, path, point);
       for (const format::KeyRange& range : path.ranges) {
-        dead.Collect(*memstore, path.position, range, &found);
+        if (!index.has_value()) break;
+        dead.Collect(*memstore, *index, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
       }
-      if (path.nulls) AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
+      if (path.nulls || !index.has_value()) {
+        AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
+      }
     }
   }
   const bool holds_all =
@@ -291,19 +295,19 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
 
 namespace {
 
-// Whether a Put of a memstore decides alone if no file has a newer one. (Markers hide Puts of
-// smaller sequences alone, and those of files are smaller.)
-bool PutsDecide(const Cluster& cluster, const AccessPath& access, const TableView& view) {
-  if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) {
-    return false;
-  }
+// Where the index of the access is in the only memstore, if a Put there decides alone unless a file
+// has a newer one. (Markers hide Puts of smaller sequences alone, and those of files are smaller.)
+std::optional<size_t> FindDecidingIndex(const Cluster& cluster, const AccessPath& access,
+                                        const TableView& view) {
+  if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) return {};
   const format::IndexRecord& index = *access.paths[0].index;
-  if (index.columns.size() != 1 || view.point.is_bounded()) return false;
-  return std::all_of(view.table->families.begin(), view.table->families.end(),
-                     [&](const format::FamilyRecord& family) {
-                       return family.id != index.columns[0].family ||
-                              family.options.ttl_micros == 0;
-                     });
+  if (index.columns.size() != 1 || view.point.is_bounded()) return {};
+  const bool may_expire =
+      std::any_of(view.table->families.begin(), view.table->families.end(),
+                  [&](const format::FamilyRecord& family) {
+                    return family.id == index.columns[0].family && family.options.ttl_micros != 0;
+                  });
+  return may_expire ? std::nullopt : cluster.memstores[0]->FindIndex(index.id);
 }
 
 // No Put of the column in a file of the cluster has a larger timestamp.
@@ -320,7 +324,8 @@ int64_t NewestPutOfFiles(const Cluster& cluster, const format::IndexColumnRecord
 
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
                                           const TableView& view) {
-  if (!PutsDecide(cluster, access, view)) return std::nullopt;
+  const std::optional<size_t> index = FindDecidingIndex(cluster, access, view);
+  if (!index.has_value()) return std::nullopt;
   const IndexPath& path = access.paths[0];
   const Memstore& memstore = *cluster.memstores[0];
   const bool is_newer =
@@ -329,7 +334,7 @@ std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPa
   uint64_t count = 0;
   for (const format::KeyRange& range : path.ranges) {
     const std::optional<uint64_t> here =
-        memstore.CountLiveIndex(path.position, range, view.point.sequence);
+        memstore.CountLiveIndex(*index, range, view.point.sequence);
     if (!here.has_value()) return std::nullopt;
     count += *here;
   }
@@ -339,7 +344,8 @@ std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPa
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view) {
   MemstoreMatches matches;
-  if (!PutsDecide(cluster, access, view)) {
+  const std::optional<size_t> index = FindDecidingIndex(cluster, access, view);
+  if (!index.has_value()) {
     matches.others = MemstoreCandidates(cluster, access, view.point);
     return matches;
   }
@@ -349,7 +355,7 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
   std::vector<const MemRow*> found;
   for (const format::KeyRange& range : path.ranges) {
     found.clear();
-    cluster.memstores[0]->CollectIndex(path.position, range, view.point.sequence, &found);
+    cluster.memstores[0]->CollectIndex(*index, range, view.point.sequence, &found);
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
     dead.ForEachLive(range, found, [&](const MemRow* row, const LivePut* put) {
@@ -376,11 +382,19 @@ Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
   return entries.value_or(source.high - source.low);
 }
 
+bool MemstoresHave(const Cluster& cluster, format::IndexId index) {
+  return std::all_of(
+      cluster.memstores.begin(), cluster.memstores.end(),
+      [index](const auto& memstore) { return memstore->FindIndex(index).has_value(); });
+}
+
 uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
   uint64_t entries = 0;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    const std::optional<size_t> index = memstore->FindIndex(path.index->id);
+    if (!index.has_value()) entries += memstore->row_count();
     for (const format::KeyRange& range : path.ranges) {
-      entries += memstore->CountIndex(path.position, range);
+      if (index.has_value()) entries += memstore->CountIndex(*index, range);
     }
     if (path.nulls) entries += memstore->row_count();
   }

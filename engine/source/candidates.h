@@ -18,7 +18,6 @@ namespace tandem::engine {
 /// A look-up in one index.
 struct IndexPath {
   const format::IndexRecord* index = nullptr;
-  size_t position = 0;                   ///< Of the index in its table.
   std::vector<format::KeyRange> ranges;  ///< Ascending, disjoint.
   bool nulls = false;                    ///< Rows without the column too.
 };
@@ -75,12 +74,16 @@ Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* key
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 
+/// Whether every memstore of the cluster has the index.
+bool MemstoresHave(const Cluster& cluster, format::IndexId index);
+
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
 /// The same, but every row of a file without a usable section counts.
 Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path);
-/// Entries of the path in the cluster's memstores, including those of later writes; plus every row
-/// of the memstores if the path includes rows without the column.
+/// Entries of the path in the cluster's memstores, including those of later writes. Every row of a
+/// memstore counts if it has not the index, and once more if the path includes rows without the
+/// column.
 uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path);
 
 }  // namespace tandem::engine

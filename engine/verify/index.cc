@@ -52,11 +52,11 @@ std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const 
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
                              std::span<const Cell> cells) {
-  if (Status status = FactsOfRow(index_, cells, &facts_); !status.ok()) {
-    findings_.set_topic({"rows", FindingEffect::kRows});
-    return findings_.AddError(status);
-  }
+  FactsOfRow(index_, cells, &facts_);
   findings_.set_topic(topic_);
+  if (!facts_.complete) {
+    Add("row " + std::to_string(ordinal) + " has a value that is too long for a section");
+  }
   for (const IndexEntry& entry : facts_.entries) {
     const IndexPart part = entry.current ? IndexPart::kCurrent : IndexPart::kOlder;
     AddTo(&sums_[GroupOf(ordinal)], TermOf(part, HashOf128(entry.key), ordinal));
@@ -197,8 +197,7 @@ Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
 
 void IndexVerifier::Expect(uint32_t ordinal, std::span<const Cell> cells) {
   expected_end_ = ordinal + 1;
-  // A row whose entries cannot be computed is a finding already.
-  if (!FactsOfRow(index_, cells, &facts_).ok()) return;
+  FactsOfRow(index_, cells, &facts_);
   for (const IndexEntry& entry : facts_.entries) {
     expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
   }

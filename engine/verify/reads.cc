@@ -27,6 +27,7 @@
 #include "engine/verify/row_hashes.h"
 #include "format/value_text.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -64,28 +65,10 @@ struct OrderedRows {
 /// An index, and what the scan says about its column.
 struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
-  TableView view;                           ///< Without other indexes over its column.
   uint64_t rows = 0;                        ///< That have the column.
   std::map<std::string, uint64_t> samples;  ///< Row counts by index key, for the values seen first.
   OrderedRows ordered[2] = {{.descending = false}, {.descending = true}};
 };
-
-bool IsOverColumnOf(const format::IndexRecord& a, const format::IndexRecord& b) {
-  return a.columns[0].family == b.columns[0].family &&
-         a.columns[0].qualifier == b.columns[0].qualifier;
-}
-
-/// The view with `index` as the only index over its column. Positions of indexes stay as they are.
-TableView ViewWithAlone(TableView view, const format::IndexRecord& index) {
-  auto table = std::make_shared<format::TableRecord>(*view.table);
-  for (format::IndexRecord& other : table->indexes) {
-    if (other.id != index.id && IsOverColumnOf(other, index)) {
-      other.state = format::IndexState::kDropping;
-    }
-  }
-  view.table = std::move(table);
-  return view;
-}
 
 /// The rows whose value in `column` has the index key `key`. Infinity has no literal: it is what
 /// compares beyond the largest finite number.
@@ -95,12 +78,12 @@ Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumn
   const bool is_double = TextType(record.type) == ColumnType::kDouble;
   const std::string last = format::DoubleText(std::numeric_limits<double>::max());
   if (is_double && value == "inf") {
-    return Predicate::Compare(Predicate::Kind::kGreater, column, {last});
+    return Predicate::Compare(Predicate::Kind::kGreater, column, {last}).As(record.type);
   }
   if (is_double && value == "-inf") {
-    return Predicate::Compare(Predicate::Kind::kLess, column, {"-" + last});
+    return Predicate::Compare(Predicate::Kind::kLess, column, {"-" + last}).As(record.type);
   }
-  return Predicate::Equal(column, value.value_or(""));
+  return Predicate::Equal(column, value.value_or("")).As(record.type);
 }
 
 class ReadsVerifier {
@@ -127,13 +110,12 @@ class ReadsVerifier {
   void CompareOrdered(const ScannedIndex& index);
   Status CompareSamples(size_t which);
   Result<RowHashes> Scan(const ScanOptions& scan) const;
-  Result<RowHashes> Query(const ScannedIndex& index, const Predicate& predicate,
-                          const QueryOptions& query) const;
+  Result<RowHashes> Query(const Predicate& predicate, const QueryOptions& query) const;
   std::string ColumnName(size_t which) const {
     return columns_[which].family + ":" + columns_[which].record.qualifier;
   }
   Predicate IsNotNull(size_t which) const {
-    return Predicate::Compare(Predicate::Kind::kIsNotNull, ColumnName(which), {});
+    return Predicate::IsNotNull(ColumnName(which)).As(columns_[which].record.type);
   }
 
   const ReadResources& resources_;
@@ -156,7 +138,6 @@ Status ReadsVerifier::CompareAll() {
     if (record.state == format::IndexState::kDropping) continue;
     ScannedIndex& index = indexes_.emplace_back();
     index.record = &record;
-    index.view = ViewWithAlone(view_, record);
     SeenColumn& column = columns_.emplace_back();
     column.record = record.columns[0];
     column.record.descending = false;
@@ -181,10 +162,10 @@ Result<RowHashes> ReadsVerifier::Scan(const ScanOptions& scan) const {
   return RowHashes(std::move(rows), columns_);
 }
 
-Result<RowHashes> ReadsVerifier::Query(const ScannedIndex& index, const Predicate& predicate,
+Result<RowHashes> ReadsVerifier::Query(const Predicate& predicate,
                                        const QueryOptions& query) const {
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
-                   QueryRows(resources_, index.view, options_, predicate, query));
+                   QueryRows(resources_, view_, options_, predicate, query));
   return RowHashes(std::move(rows), columns_);
 }
 
@@ -263,7 +244,7 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
   const std::string& name = index.record->name;
   QueryOptions query;
   query.use_index = name;
-  ASSIGN_OR_RETURN(RowHashes hits, Query(index, IsNotNull(which), query));
+  ASSIGN_OR_RETURN(RowHashes hits, Query(IsNotNull(which), query));
   ASSIGN_OR_RETURN(RowHashes scanned, Scan({}));
   const SeenRow& row = scanned.row();
   const SeenRow& hit = hits.row();
@@ -273,7 +254,8 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
       ASSIGN_OR_RETURN(more, scanned.Next());
       has_column = more && row.values[which].has_value();
     }
-    if (more) {
+    const bool has_entry = more && row.values[which]->size() <= kIndexKeyBytesMax;
+    if (has_entry) {
       for (OrderedRows& ordered : index.ordered) {
         const bool is_before = !ordered.end || ordered.IsBefore(*row.values[which], *ordered.end);
         if (is_before) ordered.scanned.Add(row.hash);
@@ -300,7 +282,7 @@ Status ReadsVerifier::ReadInIndexOrder(size_t which, OrderedRows* ordered) {
   query.descending = ordered->descending;
   const bool is_large = index.rows > kOrderedRowsMax;
   if (is_large) query.limit = kOrderedRowsMax;
-  ASSIGN_OR_RETURN(RowHashes hits, Query(index, {}, query));
+  ASSIGN_OR_RETURN(RowHashes hits, Query({}, query));
   const SeenRow& hit = hits.row();
   RowSum sum;
   std::string value;
@@ -344,8 +326,7 @@ Status ReadsVerifier::CompareSamples(size_t which) {
                      EqualsKey(ColumnName(which), columns_[which].record, key));
     QueryOptions query;
     query.use_index = index.record->name;
-    ASSIGN_OR_RETURN(const uint64_t counted,
-                     CountRows(resources_, index.view, options_, equal, query));
+    ASSIGN_OR_RETURN(const uint64_t counted, CountRows(resources_, view_, options_, equal, query));
     findings_.Compare("rows that index " + base::Quote(index.record->name) + " counts of " +
                           base::Quote(equal.ToString()),
                       rows, counted);

@@ -33,6 +33,7 @@ Result<bool> RowHashes::Next() {
   row_.key = piece.key();
   row_.pieces = 0;
   row_.values.assign(columns_.size(), std::nullopt);
+  has_newest_.assign(columns_.size(), false);
   while (true) {
     RETURN_IF_ERROR(Add(piece));
     if (!piece.continues()) return true;
@@ -52,10 +53,16 @@ Status RowHashes::Add(const RowView& piece) {
   AppendPiece(piece, &bytes);
   row_.hash = format::HashOf128(bytes);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (row_.values[i].has_value()) continue;  // The newest comes first.
+    if (has_newest_[i]) continue;
     const auto value = piece.Find(columns_[i].family, columns_[i].record.qualifier);
     if (!value.has_value()) continue;
-    RETURN_IF_ERROR(format::AppendIndexKey(columns_[i].record, value, &row_.values[i].emplace()));
+    has_newest_[i] = true;
+    std::string key;
+    if (format::AppendKeyIfFits(columns_[i].record, *value, &key)) {
+      row_.values[i] = std::move(key);
+    } else if (columns_[i].record.type == ColumnType::kBytes) {
+      row_.values[i] = format::BoundKey(columns_[i].record, *value);
+    }
   }
   return {};
 }

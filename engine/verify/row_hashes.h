@@ -25,7 +25,8 @@ struct SeenRow {
   std::string key;
   format::Hash128 hash;  ///< Of key and cells; of a row in pieces also of where it was cut.
   uint32_t pieces = 0;
-  /// Encoded newest values of the columns; nullopt where the row has none.
+  /// Encoded newest values of the columns; nullopt where the row has none, or one that does not fit.
+  /// The key of bytes that are too long for an index has more than kIndexKeyBytesMax.
   std::vector<std::optional<std::string>> values;
 };
 
@@ -38,8 +39,7 @@ class RowHashes {
   RowHashes(std::unique_ptr<RowSource> source, std::span<const SeenColumn> columns)
       : rows_(std::move(source)), columns_(columns) {}
 
-  /// Reads the next row; false at the end. Errors: those of the source; kCorruption (a value that
-  /// does not fit its column).
+  /// Reads the next row; false at the end. Errors: those of the source.
   Result<bool> Next();
   const SeenRow& row() const { return row_; }
 
@@ -49,6 +49,7 @@ class RowHashes {
   RowReader rows_;
   std::span<const SeenColumn> columns_;
   SeenRow row_;
+  std::vector<bool> has_newest_;  // By column: the newest cell was seen.
 };
 
 }  // namespace tandem::engine

@@ -213,6 +213,7 @@ struct Explanation {
   uint64_t files = 0;
   uint64_t files_scanned = 0;  ///< Without a section of the index.
   uint64_t memstores = 0;
+  uint64_t memstores_scanned = 0;              ///< Without the index.
   uint64_t candidate_rows = 0;                 ///< Rows in files that will be read.
   uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
   uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
@@ -227,8 +228,11 @@ struct Explanation {
 /// An index over all regions of its table.
 struct IndexInfo {
   IndexOptions options;
-  uint64_t entries = 0;  ///< In files: postings, current and older.
-  uint64_t values = 0;   ///< Distinct values, summed over files.
+  uint64_t files = 0;          ///< Of the table. One that regions share counts in each.
+  uint64_t files_without = 0;  ///< Of those: without it, so that they are read whole.
+  uint64_t files_older = 0;    ///< Of those: from before it was made; they are being rewritten.
+  uint64_t entries = 0;        ///< In files: postings, current and older.
+  uint64_t values = 0;         ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
 };
 /// A store file: "store-NUMBER" in the database's directory.
@@ -385,6 +389,22 @@ class Database {
   /// one. A batch that names the old one is refused from then on. Errors: kNotFound, kAlreadyExists
   /// (`to`), kInvalidArgument (`to` is no name); those of DropTable.
   Status RenameTable(std::string_view from, const std::string& to);
+  /// Adds an index to a table, durably. Returns at once, and queries are right from then on: files
+  /// and memstores from before are read without it, until they are rewritten in the background
+  /// (IndexInfo::files_older). From now on a put of a value that does not fit is refused; stored
+  /// ones that do not fit are absent for the index, and for conditions of its type. The type that
+  /// conditions have for the column does not change: an index of another type serves those that
+  /// are cast to its type. A file with a value of more than kIndexKeyBytesMax in a kBytes column is
+  /// read without the index. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument (name,
+  /// columns, limits), kReadOnly, kIoError, kNoSpace: the index was not added, and a crash before
+  /// the next change of a table may show it.
+  Status CreateIndex(std::string_view table, const IndexOptions& index);
+  /// Drops an index, durably. Its bytes go as files are merged. Queries that run finish with it.
+  /// Conditions keep the type of its column. Errors: kNotFound (table, index); as CreateIndex.
+  Status DropIndex(std::string_view table, std::string_view index);
+  /// Sets the type that conditions on a column have from now on, durably; see ColumnOptions. Stored
+  /// values stay as they are. Errors: kNotFound (table), kInvalidArgument; as CreateIndex.
+  Status SetColumnType(std::string_view table, const ColumnOptions& column);
   /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).

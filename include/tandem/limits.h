@@ -19,6 +19,7 @@ inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of
 inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split keys of a table.
 inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families of one table.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
+inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of a table with types.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.

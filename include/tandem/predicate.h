@@ -3,13 +3,13 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
-// family:name, or "quoted"; without a family it is in the table's first. `_row` is the row key. A
+// family:name, or "quoted"; without a family it is in the table's first; ::type may follow. `_row` is the row key. A
 // value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote inside quotes is
 // doubled. IN () matches no row. Keywords are not case-sensitive.
 //
-// Meaning: a column compares as the type that an index declares for it, otherwise as bytes. A
-// comparison with an absent column is false; NOT turns true into false and false into true. A value
-// must parse as the column's type (a number, a time, true or false). A value outside the type's
+// Meaning: a column compares as its type (ColumnOptions), or as the type that it is cast to:
+// `size::int64 < 10`. Stored text that does not fit the type counts as absent. A comparison with an
+// absent column is false; NOT turns true into false and false into true. A value must parse as the column's type (a number, a time, true or false). A value outside the type's
 // range, too long for an index, or not UTF-8 is allowed: it equals no row and compares as larger or
 // smaller than each. A number may begin with '+'.
 //
@@ -20,11 +20,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tandem/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -68,6 +70,9 @@ class Predicate {
   };
 
   Predicate() = default;  ///< Every row.
+  /// The same comparison, of the column cast to `type`. kInvalid for what is no comparison of a
+  /// column.
+  Predicate As(ColumnType type) const;
   // Comparisons. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Equal(std::string column, std::string value);
   static Predicate NotEqual(std::string column, std::string value);
@@ -114,6 +119,8 @@ class Predicate {
   const std::string& family() const { return family_; }  ///< Empty: the table's first.
   const std::string& qualifier() const { return qualifier_; }
   bool is_row_key() const { return is_row_key_; }
+  /// What the column is cast to; nullopt: it has its own type.
+  std::optional<ColumnType> type() const { return type_; }
   /// As the user wrote them: text of a value of the column's type.
   const std::vector<std::string>& values() const { return values_; }
   /// For each of the values: 0, or the number of the parameter in its place. Empty if no value is a
@@ -133,6 +140,7 @@ class Predicate {
 
   Kind kind_ = Kind::kTrue;
   bool is_row_key_ = false;
+  std::optional<ColumnType> type_;
   uint32_t depth_ = 0;
   std::string family_, qualifier_;
   std::vector<std::string> values_;

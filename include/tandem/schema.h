@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace tandem {
 
-/// How an index reads a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
+/// How an index and conditions read a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
 /// or integer microseconds), the Be types eight big-endian bytes, bool one (encoding.h). The stored
 /// value is never changed; a put whose value does not fit is refused. Numbers are on disk.
 enum class ColumnType : uint8_t {
@@ -26,6 +28,11 @@ enum class ColumnType : uint8_t {
   kBoolBe = 22,
   kTimestampBe = 23,
 };
+
+/// "int64", "timestamp_be" and so on; "unknown" for a number that is no type.
+std::string_view ColumnTypeName(ColumnType type);
+/// nullopt: no type has that name.
+std::optional<ColumnType> ColumnTypeNamed(std::string_view name);
 
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
 
@@ -49,10 +56,21 @@ struct IndexOptions {
   std::vector<IndexColumn> columns = {};  ///< Exactly one.
 };
 
+/// The type that conditions and orders compare a column as, whatever indexes there are. A column
+/// that is not declared has the type of the first index that its table was created with, else
+/// kBytes. Values are not checked against it: one that does not fit counts as absent.
+struct ColumnOptions {
+  std::string family = {};  ///< Empty: the table's first family.
+  std::string qualifier = {};
+  ColumnType type = ColumnType::kBytes;
+};
+
 struct TableOptions {
   std::string name = {};
   std::vector<FamilyOptions> families = {};  ///< 1 to kFamiliesMax.
   std::vector<IndexOptions> indexes = {};
+  /// Types of columns without an index; at most kColumnTypesMax.
+  std::vector<ColumnOptions> columns = {};
   /// Row keys at which the table is cut into regions from the start, in any order, without
   /// duplicates.
   std::vector<std::string> split_keys = {};

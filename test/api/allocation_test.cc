@@ -241,6 +241,13 @@ BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   const auto or_done = [](const Status& status) {
     return status.code() == StatusCode::kNotFound ? Status() : status;
   };
+  const IndexOptions index{.name = "added", .columns = {{.qualifier = "added"}}};
+  FailEach("CreateIndex", [&]() -> Status {
+    const Status status = database->CreateIndex("t", index);
+    return status.code() == StatusCode::kAlreadyExists ? Status() : status;
+  });
+  FailEach("SetColumnType", [&] { return database->SetColumnType("t", {.qualifier = "added"}); });
+  FailEach("DropIndex", [&] { return or_done(database->DropIndex("t", "added")); });
   FailEach("RenameTable", [&] { return or_done(database->RenameTable("t", "u")); });
   BOOST_CHECK_EQUAL(database->RenameTable("t", "u").code(), StatusCode::kNotFound);
   FailEach("TruncateTable", [&] { return database->TruncateTable("u"); });

@@ -10,6 +10,7 @@
 
 #include "format/cell/visibility.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
 
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfTheReference) {
     const std::vector<Cell> cells = RandomRow(&random);
     const IndexRecord index = IndexOn("b", FamilyId(static_cast<uint8_t>(i % 2)));
     const ReferenceFacts expected = Reference(index.columns[0], cells);
-    BOOST_REQUIRE(FactsOfRow(index, cells, &facts).ok());
+    FactsOfRow(index, cells, &facts);
     std::map<std::string, bool> entries;
     for (const IndexEntry& entry : facts.entries) {
       BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
@@ -117,7 +118,7 @@ BOOST_AUTO_TEST_CASE(NewerTimestampWinsNotLaterSequence) {
   const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 1, "new"),
                                    MakeCell(CellKind::kPut, "a", 3, 2, "old")};
   RowIndexFacts facts;
-  BOOST_REQUIRE(FactsOfRow(IndexOn("a"), cells, &facts).ok());
+  FactsOfRow(IndexOn("a"), cells, &facts);
   BOOST_REQUIRE(facts.entries.size() == 2);
   BOOST_TEST(facts.entries[0].key == KeyOf("new"));
   BOOST_TEST(facts.entries[0].current);
@@ -129,18 +130,43 @@ BOOST_AUTO_TEST_CASE(HiddenPutsStayAsOlderEntries) {
                                    MakeCell(CellKind::kPut, "a", 5, 1, "x"),
                                    MakeCell(CellKind::kPut, "a", 4, 2, "x")};
   RowIndexFacts facts;
-  BOOST_REQUIRE(FactsOfRow(IndexOn("a"), cells, &facts).ok());
+  FactsOfRow(IndexOn("a"), cells, &facts);
   BOOST_REQUIRE(facts.entries.size() == 1);
   BOOST_TEST(!facts.entries[0].current);
   BOOST_TEST(facts.present);
 }
 
-BOOST_AUTO_TEST_CASE(ValueThatDoesNotFitIsCorruption) {
+// As it may be where the value was written before the index was made.
+BOOST_AUTO_TEST_CASE(ValueThatDoesNotFitHasNoEntry) {
   IndexRecord index = IndexOn("a");
   index.columns[0].type = ColumnType::kInt64;
-  const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 1, "x")};
+  const std::vector<Cell> newest = {MakeCell(CellKind::kPut, "a", 5, 1, "x")};
   RowIndexFacts facts;
-  BOOST_TEST(FactsOfRow(index, cells, &facts).code() == StatusCode::kCorruption);
+  FactsOfRow(index, newest, &facts);
+  BOOST_TEST(facts.entries.empty());
+  BOOST_TEST(!facts.present);
+  BOOST_TEST(facts.touched);
+  BOOST_TEST(facts.complete);
+  // The older value that fits is not the current one.
+  const std::vector<Cell> both = {MakeCell(CellKind::kPut, "a", 5, 2, "x"),
+                                  MakeCell(CellKind::kPut, "a", 4, 1, "7")};
+  FactsOfRow(index, both, &facts);
+  BOOST_REQUIRE(facts.entries.size() == 1);
+  BOOST_TEST(!facts.entries[0].current);
+  BOOST_TEST(facts.present);
+}
+
+BOOST_AUTO_TEST_CASE(OnlyBytesThatAreTooLongAreHidden) {
+  const std::string value(kIndexKeyBytesMax, 'v');
+  const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 1, value)};
+  RowIndexFacts facts;
+  for (const ColumnType type : {ColumnType::kBytes, ColumnType::kText, ColumnType::kInt64}) {
+    IndexRecord index = IndexOn("a");
+    index.columns[0].type = type;
+    FactsOfRow(index, cells, &facts);
+    BOOST_TEST(facts.entries.empty());
+    BOOST_TEST(facts.complete == (type != ColumnType::kBytes));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ManyMarkersTakeLinearTime) {
@@ -151,7 +177,7 @@ BOOST_AUTO_TEST_CASE(ManyMarkersTakeLinearTime) {
     cells.push_back(MakeCell(CellKind::kPut, "a", t, 1, "v"));
   }
   RowIndexFacts facts;
-  BOOST_REQUIRE(FactsOfRow(IndexOn("a"), cells, &facts).ok());
+  FactsOfRow(IndexOn("a"), cells, &facts);
   BOOST_TEST(facts.entries.size() == 1u);
 }
 

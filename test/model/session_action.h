@@ -22,6 +22,7 @@ struct SessionAction {
     kTruncate,
     kDropAndCreate,  ///< The table is dropped, and one of the same name created.
     kRenameTwice,    ///< To another name, and back.
+    kChangeIndexes,  ///< One is created, dropped, or dropped and created again.
     kRunOne,
     kDrain,
     kTakeSnapshot,

@@ -83,6 +83,8 @@ void Session::PerformMore(const SessionAction& action) {
       RequireOk(store_.engine().RenameTable("renamed", action.table), "rename it back");
       ++counters_.schema_edits;
       return;
+    case Kind::kChangeIndexes:
+      return RequireOk(ChangeIndexes(action), "changing an index of " + action.table);
     case Kind::kOpenCursor:
       return OpenCursor(PlanOf(action.table));
     case Kind::kAdvanceCursor:
@@ -126,7 +128,10 @@ void Session::BringClockBack() {
   is_clock_ahead_ = false;
 }
 
-Status Session::Write(const SessionAction& action) {
+// An index of any type may refuse what the generator makes.
+Status Session::Write(SessionAction action) {
+  std::erase_if(action.batch, [this](const auto& operation) { return model_.Refuses(operation); });
+  if (action.batch.empty()) return {};
   WriteBatch encoded;
   for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
   Status status = store_.engine().Write({.durability = action.durability}, encoded);
@@ -195,6 +200,48 @@ Status Session::Empty(const SessionAction& action) {
   logged_->Append(std::move(entry));
   logged_->MarkDurable();
   return {};
+}
+
+// Those that the table was created with stay, or are dropped and created again under a new id; the
+// others, over any column and of any type, come and go.
+Status Session::ChangeIndexes(const SessionAction& action) {
+  TablePlan& plan = *std::find_if(tables_.begin(), tables_.end(), [&](const TablePlan& known) {
+    return known.options.name == action.table;
+  });
+  std::vector<IndexOptions>& indexes = plan.options.indexes;
+  IndexOptions index;
+  index.name = "extra_" + std::to_string(own_dice_.Below(3));
+  const bool is_replaced = own_dice_.Chance(25);
+  if (is_replaced) index = own_dice_.Pick(indexes);
+  const auto found = std::find_if(indexes.begin(), indexes.end(), [&](const IndexOptions& known) {
+    return known.name == index.name;
+  });
+  if (found != indexes.end()) {
+    RETURN_IF_ERROR(store_.engine().DropIndex(action.table, index.name));
+    ApplyIndexes(&plan, [&](auto* known) {
+      std::erase_if(*known, [&](const IndexOptions& other) { return other.name == index.name; });
+    });
+    if (!is_replaced) return {};
+  } else {
+    static const std::vector<ColumnType> kTypes = {ColumnType::kBytes, ColumnType::kText,
+                                                   ColumnType::kInt64};
+    index.columns = {{own_dice_.Pick(plan.options.families).name,
+                      own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
+                      own_dice_.Chance(50)}};
+  }
+  RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
+  ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
+  return {};
+}
+
+// Snapshots have the rows of their time, and the indexes of now.
+void Session::ApplyIndexes(TablePlan* plan,
+                           const std::function<void(std::vector<IndexOptions>*)>& change) {
+  const std::string& table = plan->options.name;
+  model_.ChangeIndexes(table, change);
+  plan->options = model_.table(table);
+  for (HeldSnapshot& held : snapshots_) held.model.TakeSchema(plan->options);
+  ++counters_.schema_edits;
 }
 
 Status Session::Flush(const std::string& table) {

@@ -1,6 +1,7 @@
 // How a session opens the database, and ends it: closes, kills and power cuts.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "test/model/session.h"
 #include "test/model/tables.h"
@@ -27,7 +28,7 @@ void Session::LearnTime() {
                      tables_[0].options.name,
                      "a row for the time",
                      "d",
-                     {{"note", "x"}},
+                     {{"note", "7"}},  // It fits an index of any type.
                      std::nullopt};
   WriteBatch batch;
   put.AddTo(&batch);
@@ -105,6 +106,10 @@ void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
     if (action.kind == Kind::kSplit && !Split(action).ok()) return;
     if (action.kind == Kind::kMergeRegions && !MergeRegions(action).ok()) return;
     if (action.kind == Kind::kTruncate && !Empty(action).ok()) return;
+    if (action.kind == Kind::kChangeIndexes && !ChangeIndexes(action).ok()) {
+      indexes_in_doubt_ = action.table;
+      return;
+    }
     if (action.kind == Kind::kDrain) store_.executor().Drain();
   }
 }
@@ -146,8 +151,31 @@ void Session::OpenAfterCrash(bool* killed) {
   }
 }
 
+// A change that was under way may show or not.
+void Session::TakeIndexes(const DatabaseInfo& info) {
+  const auto names = [](const TableOptions& options) {
+    std::set<std::string> all;
+    for (const IndexOptions& index : options.indexes) all.insert(index.name);
+    return all;
+  };
+  for (TablePlan& plan : tables_) {
+    const auto table = std::find_if(
+        info.tables.begin(), info.tables.end(),
+        [&](const TableInfo& found) { return found.options.name == plan.options.name; });
+    if (table == info.tables.end()) throw Failure("table " + plan.options.name + " is gone");
+    if (names(table->options) == names(plan.options)) continue;
+    if (plan.options.name != indexes_in_doubt_) {
+      throw Failure("table " + plan.options.name + " has other indexes after a crash");
+    }
+    plan.options.indexes = table->options.indexes;
+    plan.options.columns = table->options.columns;
+  }
+  indexes_in_doubt_.clear();
+}
+
 void Session::Recover(bool killed) {
   const DatabaseInfo info = store_.engine().Info();
+  TakeIndexes(info);
   counters_.replayed_operations += info.recovered_operations;
   counters_.torn_tails += info.torn_bytes > 0 ? 1 : 0;
   Journal::Recovered recovered;
@@ -168,6 +196,7 @@ void Session::Recover(bool killed) {
   const Model unlogged = unlogged_->Recover(recovered);
   for (const TablePlan& plan : tables_) {
     model_.TakeTable(plan.options.name, plan.unlogged ? unlogged : logged);
+    model_.TakeSchema(plan.options);
   }
   LearnTime();
   CheckEverything();

@@ -61,7 +61,10 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
       NewTable(dice, "unlogged", {Family(dice, "d", 1, 0)}),
       NewTable(dice, "large", {Family(dice, "d", 2, 0), Family(dice, "w", 1, 0)}),
   };
-  for (TablePlan& plan : tables) plan.keys = NewKeys(dice, rows);
+  for (TablePlan& plan : tables) {
+    plan.keys = NewKeys(dice, rows);
+    plan.casts = true;
+  }
   tables[1].options.indexes.push_back(Index("by_m_size", "m", kInteger, ColumnType::kInt64));
   tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));
   Split(dice, &tables[1]);

@@ -52,6 +52,15 @@ class GuardedEngine final : public engine::Engine {
   Status RenameTable(std::string_view from, const std::string& to) override {
     return Within(guard_, [&] { return engine_->RenameTable(from, to); });
   }
+  Status CreateIndex(std::string_view table, const IndexOptions& index) override {
+    return Within(guard_, [&] { return engine_->CreateIndex(table, index); });
+  }
+  Status DropIndex(std::string_view table, std::string_view index) override {
+    return Within(guard_, [&] { return engine_->DropIndex(table, index); });
+  }
+  Status SetColumnType(std::string_view table, const ColumnOptions& column) override {
+    return Within(guard_, [&] { return engine_->SetColumnType(table, column); });
+  }
   Status Write(const WriteOptions& options, const WriteBatch& batch) override {
     return Within(guard_, [&] { return engine_->Write(options, batch); });
   }

@@ -69,6 +69,7 @@ class Script {
   Script& DropAndCreate(const std::string& table = "t") {
     return Add({.kind = Step::Kind::kDropAndCreate, .table = table});
   }
+  Script& ToggleIndex() { return Add({.kind = Step::Kind::kToggleIndex, .table = "t"}); }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -204,6 +205,27 @@ Workload Removals(uint64_t seed) {
       .Synced({Put("r3", {{"c", "c"}})})
       .DropAndCreate("u")
       .Written({Put("r4", {{"c", "c"}}), Put("r4", {{"c", "c"}}, "u")})
+      .Done();
+}
+
+// An index comes over rows in files, in memory and in the log, and goes again; files are rewritten.
+Workload Indexes(uint64_t seed) {
+  return Script("indexes", seed)
+      .Create(Table("t"))
+      .Written({Put("r1", {{"c", "a"}}), Put("r2", {{"c", "b"}})})
+      .Flush()
+      .Write(Durability::kBuffered, {Put("r1", {{"c", "c"}}), Put("r3", {{"c", "a"}})})
+      .ToggleIndex()
+      .Written({Put("r3", {{"c", "b"}})})
+      .RunJob()
+      .RunJob()
+      .RunJob()
+      .Written({Delete(Kind::kDeleteRow, "r2")})
+      .ToggleIndex()
+      .Synced({Put("r4", {{"c", "c"}})})
+      .Flush()
+      .ToggleIndex()
+      .Compact()
       .Done();
 }
 
@@ -420,7 +442,8 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
                                                Splits,
                                                MemoryBatchesSplit,
                                                RegionMerges,
-                                               Removals};
+                                               Removals,
+                                               Indexes};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

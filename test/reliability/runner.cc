@@ -35,6 +35,8 @@ Status Runner::Take(const Step& step) {
       return Remove(step);
     case Step::Kind::kDropAndCreate:
       return DropAndCreate(step);
+    case Step::Kind::kToggleIndex:
+      return ToggleIndex(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return {};
@@ -71,6 +73,21 @@ Status Runner::DropAndCreate(const Step& step) {
   RETURN_IF_ERROR(Remove(step));
   missing_ = step.table;
   return CreateMissing();
+}
+
+// Over the column of the first index, so that it refuses nothing else. One that failed may have been
+// created or dropped all the same.
+Status Runner::ToggleIndex(const Step& step) {
+  for (const TableOptions& options : workload_.tables) {
+    if (options.name != step.table) continue;
+    IndexOptions index = options.indexes.front();
+    index.name = "toggled";
+    const Status created = machine_.engine().CreateIndex(step.table, index);
+    if (created.code() != StatusCode::kAlreadyExists) return created;
+    const Status dropped = machine_.engine().DropIndex(step.table, index.name);
+    if (dropped.code() != StatusCode::kNotFound) return dropped;
+  }
+  return {};
 }
 
 Status Runner::CreateMissing() {

@@ -25,6 +25,7 @@ class Runner {
   Status MergeRegions(const Step& step);
   Status Remove(const Step& step);
   Status DropAndCreate(const Step& step);
+  Status ToggleIndex(const Step& step);
   Status CreateMissing();
   Status Create(const std::string& table);
 

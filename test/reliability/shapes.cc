@@ -195,6 +195,7 @@ Shape MakeRandom(const Workload& workload, uint64_t seed) {
         break;
       case Step::Kind::kTruncate:
       case Step::Kind::kDropAndCreate:
+      case Step::Kind::kToggleIndex:
       case Step::Kind::kRunJob:
         break;
     }

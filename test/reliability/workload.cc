@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tools/generator/tuning.h"
 #include "tools/generator/generator.h"
+#include "tools/generator/tuning.h"
 
 namespace tandem::reliability {
 namespace {
@@ -75,7 +75,9 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   const TablePlan& plan = dice->Pick(plans);
   // What is not logged is lost region by region: the oracle does not know how it ends.
   if (choice == 11 && !plan.unlogged) {
-    step.kind = dice->Chance(50) ? Step::Kind::kTruncate : Step::Kind::kDropAndCreate;
+    step.kind = dice->Chance(50)   ? Step::Kind::kToggleIndex
+                : dice->Chance(50) ? Step::Kind::kTruncate
+                                   : Step::Kind::kDropAndCreate;
     step.table = plan.options.name;
     return step;
   }
@@ -97,8 +99,9 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
 }  // namespace
 
 std::string Step::Describe() const {
-  constexpr const char* kNames[] = {"write",       "create table",    "flush",    "compact",
-                                    "split",       "merge regions",   "truncate", "drop and create",
+  constexpr const char* kNames[] = {"write",       "create table",    "flush",
+                                    "compact",     "split",           "merge regions",
+                                    "truncate",    "drop and create", "create or drop an index",
                                     "run one job", "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";

@@ -23,6 +23,7 @@ struct Step {
     kMergeRegions,  ///< The one that holds `key` and the next one, or the smallest two.
     kTruncate,
     kDropAndCreate,  ///< The table is dropped, and one of the same name created.
+    kToggleIndex,    ///< An index is created, or dropped if it is there.
     kRunJob,         ///< One job of the background, if there is any.
     kReopen,         ///< A clean close, and an open.
   };

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(EntriesOfRowsThatAreGoneAreFound) {
   for (int i = 0; i < 40; ++i) {
     if (i == 5) continue;
     map[static_cast<size_t>(i == 6 ? 5 : i)] = next;
-    if (i == 6) BOOST_REQUIRE(writer->index(0).SubtractRow(KeyOf(i), CellsOf(i)).ok());
+    if (i == 6) writer->index(0).SubtractRow(KeyOf(i), CellsOf(i));
     BOOST_REQUIRE(writer->AddRow(KeyOf(i), CellsOf(i), RowEntries::kCopied).has_value());
     ++next;
   }

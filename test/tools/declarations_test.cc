@@ -15,7 +15,7 @@ std::string Describe(const Result<IndexOptions>& index) {
   if (!index.has_value()) return index.error().ToString();
   const IndexColumn& column = index->columns.at(0);
   return index->name + "=" + column.family + ":" + column.qualifier + ":" +
-         std::string(tools::ColumnTypeName(column.type)) + (column.descending ? ":desc" : "");
+         std::string(ColumnTypeName(column.type)) + (column.descending ? ":desc" : "");
 }
 
 BOOST_AUTO_TEST_SUITE(declarations)

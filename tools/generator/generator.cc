@@ -44,8 +44,8 @@ const ColumnPlan& Generator::ColumnOf(ValueKind kind) const {
                        [kind](const ColumnPlan& column) { return column.kind == kind; });
 }
 
-std::string Generator::Value(const ColumnPlan& column) {
-  return plan_.values.empty() ? RandomValue(&dice_, column.kind) : dice_.Pick(plan_.values);
+std::string Generator::Value(ValueKind kind) {
+  return plan_.values.empty() ? RandomValue(&dice_, kind) : dice_.Pick(plan_.values);
 }
 
 std::string Generator::NameOf(const FamilyOptions& family) {
@@ -94,7 +94,7 @@ ModelOperation Generator::Put(int64_t now_micros) {
     const bool is_new =
         std::none_of(put.columns.begin(), put.columns.end(),
                      [&](const auto& other) { return other.first == column.qualifier; });
-    if (is_new) put.columns.emplace_back(column.qualifier, Value(column));
+    if (is_new) put.columns.emplace_back(column.qualifier, Value(column.kind));
   }
   return put;
 }
@@ -170,14 +170,26 @@ Predicate Generator::Leaf() {
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
   const FamilyOptions& family = Family();
   const ColumnPlan& column = Column(family);
-  if (column.kind == ValueKind::kInteger && kind == Kind::kPrefix) kind = Kind::kEqual;
+  const std::optional<ColumnType> cast = Cast();
+  const ValueKind literals = cast == ColumnType::kInt64 ? ValueKind::kInteger : column.kind;
+  if (literals == ValueKind::kInteger && kind == Kind::kPrefix) kind = Kind::kEqual;
   const bool is_outside = dice_.Chance(8);
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
-    value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, column.kind) : Value(column);
+    value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, literals) : Value(literals);
   }
   if (kind == Kind::kPrefix && !is_outside) values[0].resize(dice_.Below(values[0].size() + 1));
-  return Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
+  const Predicate leaf =
+      Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
+  return cast.has_value() ? leaf.As(*cast) : leaf;
+}
+
+// The type that a condition casts its column to, sometimes.
+std::optional<ColumnType> Generator::Cast() {
+  static const std::vector<ColumnType> kTypes = {ColumnType::kBytes, ColumnType::kText,
+                                                 ColumnType::kInt64, ColumnType::kInt64};
+  if (!plan_.casts || !dice_.Chance(25)) return std::nullopt;
+  return dice_.Pick(kTypes);
 }
 
 Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
@@ -256,7 +268,8 @@ Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std
     if (same == values->end()) values->push_back(value);
     parameters.emplace_back(number);
   }
-  return Predicate::CompareWith(predicate.kind(), column, parameters);
+  const Predicate compared = Predicate::CompareWith(predicate.kind(), column, parameters);
+  return predicate.type().has_value() ? compared.As(*predicate.type()) : compared;
 }
 
 }  // namespace tandem::test

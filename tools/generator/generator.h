@@ -43,6 +43,7 @@ struct TablePlan {
   uint64_t puts = 75;          ///< Of a hundred operations; the others delete.
   uint64_t large_puts = 0;     ///< Of a hundred: they make a row wide, or a value overflow.
   std::string large_family{};  ///< Of those; empty: any.
+  bool casts = false;          ///< Conditions may cast their columns to any of three types.
   bool unlogged = false;       ///< Written at Durability::kMemory mostly; the others never are.
 };
 
@@ -70,8 +71,9 @@ class Generator {
  private:
   Predicate NewPredicate(int depth);
   Predicate Leaf();
+  std::optional<ColumnType> Cast();
   Predicate RowKeyLeaf(Predicate::Kind kind);
-  std::string Value(const ColumnPlan& column);
+  std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
   const ColumnPlan& Column(const FamilyOptions& family);
   const ColumnPlan& ColumnOf(ValueKind kind) const;

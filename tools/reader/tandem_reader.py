@@ -19,11 +19,13 @@ BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 
 CELL_KINDS = 'put', 'delete-cell', 'delete-column', 'delete-family'
 BYTES, TEXT, UINT64, DOUBLE, BOOL = 1, 2, 4, 5, 6  # Types of columns (7).
 MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
-# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, else a number.
+# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, else a number, which
+# may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index*',
+    'table': 'id name$ secret$ family* index* typed* next_index?',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
+    'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment*',
     'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
     'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
@@ -68,13 +70,13 @@ class Reader:
 def record(data, kind):
     """The fields of a record (9) by name."""
     reader, specs = Reader(data), FIELDS[kind].split()
-    found = {spec[:-1]: [] for spec in specs if spec[-1] == '*'}
+    found = {spec[:-1]: [] if spec[-1] == '*' else 0 for spec in specs if spec[-1] in '*?'}
     while reader.at < len(data):
         tag, field = reader.varint(), Reader(reader.bytes())
         if tag % 2 == 0:
             continue
         check(tag // 2 < len(specs), f'{kind}: field {tag} is unknown', UNSUPPORTED)
-        name, form = specs[tag // 2].rstrip('$*'), specs[tag // 2][-1]
+        name, form = specs[tag // 2].rstrip('$*?'), specs[tag // 2][-1]
         value = field.data if form == '$' else (
             record(field.data, name) if form == '*' and name in FIELDS else field.varint())
         check(value in KNOWN.get(name, [value]), f'{kind}: {name} {value} is unknown', UNSUPPORTED)
@@ -232,7 +234,10 @@ class Store(File):
                            sequence=sequence & MASK, operation=CELL_KINDS[kind], value=value)
 
     def index_lines(self, ordinals, place, start, name):
-        index, = [index for index in self.table['index'] if index['name'] == name]
+        found = [index for index in self.table['index'] if index['name'] == name]
+        if not found:
+            return  # The file is older than the index.
+        index, = found
         keys = {ordinal: key for ordinal, _, _, key, _ in self.rows()}
         parts = [self.entries(index['id'], *part) for part in ((0, 'current'), (1, 'older'))]
         for key, ordinal, part in heapq.merge(*parts):

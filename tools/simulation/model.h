@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +68,11 @@ class Model {
  public:
   void CreateTable(const TableOptions& options);
   void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
+  /// Conditions on a column keep the type that they had.
+  void ChangeIndexes(const std::string& table,
+                     const std::function<void(std::vector<IndexOptions>*)>& change);
+  /// The indexes and the types of columns of a table are those of `options`.
+  void TakeSchema(const TableOptions& options) { tables_.at(options.name).options = options; }
   const TableOptions& table(const std::string& name) const { return tables_.at(name).options; }
 
   /// `timestamp` is the batch's, for operations without one; `now_micros` decides which versions
@@ -121,9 +127,7 @@ class Model {
                       const Predicate& predicate, const ModelRead& read);
   static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
                             const Predicate& predicate, const ModelRead& read);
-  /// nullopt: no index is over the column.
-  static std::optional<ColumnType> IndexedType(const TableOptions& options, size_t family,
-                                               std::string_view qualifier);
+  static ColumnType TypeOf(const TableOptions& options, size_t family, std::string_view qualifier);
 
   std::map<std::string, Table, std::less<>> tables_;
 };

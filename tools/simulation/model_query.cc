@@ -1,6 +1,7 @@
 // The model's answers to predicates: every row is looked at, every comparison is made on the values
 // as they are stored.
 #include <algorithm>
+#include <utility>
 
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
@@ -127,15 +128,33 @@ int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
   return a.compare(b);
 }
 
-std::optional<ColumnType> Model::IndexedType(const TableOptions& options, size_t family,
-                                             std::string_view qualifier) {
+ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string_view qualifier) {
+  const auto is_it = [&](const auto& column) {
+    return FamilyOf(options, column.family) == family && column.qualifier == qualifier;
+  };
+  for (const ColumnOptions& column : options.columns) {
+    if (is_it(column)) return column.type;
+  }
   for (const IndexOptions& index : options.indexes) {
-    const IndexColumn& column = index.columns[0];
-    if (FamilyOf(options, column.family) == family && column.qualifier == qualifier) {
-      return column.type;
+    if (is_it(index.columns[0])) return index.columns[0].type;
+  }
+  return ColumnType::kBytes;
+}
+
+void Model::ChangeIndexes(const std::string& table,
+                          const std::function<void(std::vector<IndexOptions>*)>& change) {
+  TableOptions& options = tables_.at(table).options;
+  const TableOptions before = options;
+  change(&options.indexes);
+  for (const TableOptions* side : {&before, &std::as_const(options)}) {
+    for (const IndexOptions& index : std::vector(side->indexes)) {
+      const IndexColumn& column = index.columns[0];
+      const size_t family = FamilyOf(options, column.family);
+      const ColumnType type = TypeOf(before, family, column.qualifier);
+      if (TypeOf(options, family, column.qualifier) == type) continue;
+      options.columns.push_back({options.families[family].name, column.qualifier, type});
     }
   }
-  return std::nullopt;
 }
 
 bool Model::Refuses(const ModelOperation& operation) const {
@@ -143,8 +162,11 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   return std::any_of(operation.columns.begin(), operation.columns.end(), [&](const auto& column) {
-    const std::optional<ColumnType> type = IndexedType(options, family, column.first);
-    return type.has_value() && !FitsType(*type, column.second);
+    return std::any_of(options.indexes.begin(), options.indexes.end(), [&](const auto& index) {
+      const IndexColumn& indexed = index.columns[0];
+      return FamilyOf(options, indexed.family) == family && indexed.qualifier == column.first &&
+             !FitsType(indexed.type, column.second);
+    });
   });
 }
 
@@ -172,8 +194,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
   ColumnType type = ColumnType::kBytes;
   if (!predicate.is_row_key()) {
     const size_t family = FamilyOf(table.options, predicate.family());
-    type = IndexedType(table.options, family, predicate.qualifier()).value_or(ColumnType::kBytes);
+    type = predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()));
     value = Newest(table, columns, family, predicate.qualifier(), read);
+    // All bytes fit, at any length.
+    if (value.has_value() && type != ColumnType::kBytes && !FitsType(type, *value)) value.reset();
   }
   if (predicate.kind() == Predicate::Kind::kIsNull) return !value.has_value();
   if (predicate.kind() == Predicate::Kind::kIsNotNull) return value.has_value();
@@ -220,7 +244,7 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     if (order != nullptr) {
       value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier, read);
     }
-    if (!value.has_value()) continue;
+    if (!value.has_value() || (order != nullptr && !FitsType(order->type, *value))) continue;
     auto row = Visible(in, key, *columns, read);
     if (!row.has_value()) row.emplace().key = key;
     hits.push_back({*std::move(value), *std::move(row)});

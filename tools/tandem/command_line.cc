@@ -16,6 +16,9 @@
 namespace tandem::tools {
 namespace {
 
+constexpr const char* kColumnHelp =
+    "FAMILY:COLUMN:TYPE, the type that conditions have for the column;\nmay be repeated";
+
 /// All that any verb can be asked for; the library binds to its members.
 struct Arguments {
   DemoOptions demo;
@@ -41,6 +44,8 @@ struct Arguments {
   DropVerbOptions drop;
   TruncateVerbOptions truncate;
   RenameVerbOptions rename;
+  AlterVerbOptions alter;
+  IndexVerbOptions index;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -137,6 +142,9 @@ CLI::App* Grammar::AddVerb(const char* name, Options* options) {
 
 template <typename Options>
 void Grammar::AddDatabase(CLI::App* verb, Options* options) {
+  if constexpr (std::same_as<Options, IndexVerbOptions>) {
+    verb->add_option("ACTION", options->action, "create, drop, build or list")->required();
+  }
   if constexpr (std::same_as<Options, VerifyOptions>) {
     verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
   } else if constexpr (std::same_as<Options, StressOptions>) {
@@ -146,7 +154,8 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
     verb->add_option("DB", options->path, "Directory of the database")->required();
   }
   if constexpr (std::same_as<Options, FlushOptions> || std::same_as<Options, CompactOptions> ||
-                std::same_as<Options, RegionsVerbOptions> || std::same_as<Options, DuVerbOptions>) {
+                std::same_as<Options, RegionsVerbOptions> || std::same_as<Options, DuVerbOptions> ||
+                std::same_as<Options, IndexVerbOptions>) {
     verb->add_option("TABLE", options->table, "Default: all");
   } else if constexpr (requires { options->table; }) {
     verb->add_option("TABLE", options->table, "Table")->required();
@@ -214,6 +223,7 @@ void Grammar::AddCreate() {
                    "NAME=FAMILY:COLUMN[:TYPE][:desc], one column an index;\n"
                    "may be repeated")
       ->allow_extra_args(false);
+  verb->add_option("--column", create.columns, kColumnHelp)->allow_extra_args(false);
   verb->add_option("--split-keys", create.split_keys,
                    "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
 }
@@ -334,6 +344,13 @@ void Grammar::AddSchemaEdits() {
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();
+  AddVerb("alter", &arguments_.alter)
+      ->add_option("--column", arguments_.alter.columns, kColumnHelp)
+      ->allow_extra_args(false)
+      ->required();
+  AddVerb("index", &arguments_.index)
+      ->add_option("INDEX", arguments_.index.index,
+                   "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; drop, build: NAME");
 }
 
 void Grammar::AddMaintenance() {

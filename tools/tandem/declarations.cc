@@ -16,19 +16,6 @@
 namespace tandem::tools {
 namespace {
 
-struct NamedType {
-  std::string_view name;
-  ColumnType type;
-};
-constexpr NamedType kTypes[] = {
-    {"bytes", ColumnType::kBytes},         {"text", ColumnType::kText},
-    {"int64", ColumnType::kInt64},         {"uint64", ColumnType::kUint64},
-    {"double", ColumnType::kDouble},       {"bool", ColumnType::kBool},
-    {"timestamp", ColumnType::kTimestamp}, {"int64_be", ColumnType::kInt64Be},
-    {"uint64_be", ColumnType::kUint64Be},  {"double_be", ColumnType::kDoubleBe},
-    {"bool_be", ColumnType::kBoolBe},      {"timestamp_be", ColumnType::kTimestampBe},
-};
-
 struct Unit {
   std::string_view name;
   uint64_t factor;
@@ -56,10 +43,11 @@ std::optional<uint64_t> ParseQuantity(std::string_view text, std::span<const Uni
 }
 
 Result<ColumnType> ParseType(std::string_view text) {
+  if (const auto type = ColumnTypeNamed(text)) return *type;
   std::vector<std::string> names;
-  for (const NamedType& known : kTypes) {
-    if (known.name == text) return known.type;
-    names.emplace_back(known.name);
+  for (int number = 1; number <= static_cast<int>(ColumnType::kTimestampBe); ++number) {
+    const std::string_view name = ColumnTypeName(static_cast<ColumnType>(number));
+    if (name != "unknown") names.emplace_back(name);
   }
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
@@ -127,6 +115,20 @@ Result<FamilyOptions> ParseFamily(std::string_view text) {
     RETURN_IF_ERROR(ApplyFamilySetting(parts[i], &family));
   }
   return family;
+}
+
+Result<ColumnOptions> ParseColumnType(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) {
+    return Status::InvalidArgument(
+        Format("--column '{}': expected FAMILY:COLUMN:TYPE", EscapeBytes(text)));
+  }
+  ColumnOptions column;
+  ASSIGN_OR_RETURN(const ColumnName name, ParseColumnName(text.substr(0, colon)));
+  ASSIGN_OR_RETURN(column.type, ParseType(text.substr(colon + 1)));
+  column.family = name.family;
+  column.qualifier = name.qualifier;
+  return column;
 }
 
 Result<IndexOptions> ParseIndex(std::string_view text) {
@@ -253,13 +255,6 @@ Result<int64_t> ParseTime(std::string_view option, std::string_view text) {
   return Status::InvalidArgument(
       Format("{} '{}': expected microseconds since 1970, or a time such as 2026-11-20T10:11:12Z",
              option, EscapeBytes(text)));
-}
-
-std::string_view ColumnTypeName(ColumnType type) {
-  for (const NamedType& known : kTypes) {
-    if (known.type == type) return known.name;
-  }
-  return "unknown";
 }
 
 std::string_view CompressionName(Compression compression) {

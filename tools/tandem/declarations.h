@@ -28,6 +28,8 @@ struct ColumnSelection {
 /// `[FAMILY:]COLUMN` or `FAMILY:*`, separated by commas; without a family the table's first is
 /// meant, which stays empty here. A column named `*` is `\x2a`. Errors: kInvalidArgument.
 Result<ColumnSelection> ParseColumns(std::string_view text);
+/// `[FAMILY:]COLUMN:TYPE`. Errors: kInvalidArgument.
+Result<ColumnOptions> ParseColumnType(std::string_view text);
 /// Row keys separated by commas, each as ParseBytes reads it; a comma itself is `\x2c`. Errors:
 /// kInvalidArgument, and those of ParseBytes.
 Result<std::vector<std::string>> ParseKeys(std::string_view text);
@@ -61,7 +63,6 @@ Result<int64_t> ParseDuration(std::string_view text);
 /// Microseconds since 1970, or RFC 3339. `option` is for the message. Errors: kInvalidArgument.
 Result<int64_t> ParseTime(std::string_view option, std::string_view text);
 
-std::string_view ColumnTypeName(ColumnType type);
 std::string_view CompressionName(Compression compression);
 
 }  // namespace tandem::tools

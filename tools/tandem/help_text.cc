@@ -184,6 +184,24 @@ it asks first; elsewhere nothing is removed without --yes.
 
 Gives a table another name, which no other table has. No row is written.
 )"},
+    {"alter",
+     R"(Example: tandem alter shop/ orders --column d:total:int64
+
+Sets the type that conditions on a column have from now on. Stored values stay as they
+are; one that is not of the type counts as absent. It needs no index, and no index changes
+it. A single condition is cast by itself: "total::int64 < 10".
+)"},
+    {"index",
+     R"(Example: tandem index create shop/ orders by_total=d:total:int64
+         tandem index list shop/
+
+create adds an index to a table with data and ends at once: queries are right from then
+on. Files from before are read whole until they are rewritten, which build waits for; a
+program that has the database open does it in the background. An index whose type is not
+that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
+drop removes an index; its bytes go as files are merged. list shows, for each index, how
+many files are without it.
+)"},
     {"clock",
      R"(Example: tandem clock shop/ --accept
 
@@ -280,6 +298,7 @@ Make      create    make a table, and the database where there is none
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
           drop, truncate, rename  remove a table, or all its rows; give it another name
+          index, alter  create, drop, build or list indexes; set types of columns
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order

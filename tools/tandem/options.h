@@ -20,6 +20,7 @@ struct CreateOptions {
   std::string path, table;
   std::vector<std::string> families;  ///< Empty: one family, "d".
   std::vector<std::string> indexes;
+  std::vector<std::string> columns;
   std::string split_keys;  ///< KEY,...; empty: one region.
 };
 
@@ -191,6 +192,20 @@ struct RenameVerbOptions {
   std::string name;
 };
 
+struct AlterVerbOptions {
+  std::string path;
+  std::string table;
+  std::vector<std::string> columns;  ///< FAMILY:COLUMN:TYPE.
+};
+
+struct IndexVerbOptions {
+  std::string action;  ///< create, drop, build or list.
+  std::string path;
+  std::string table;  ///< Empty: all, for list.
+  std::string index;  ///< create: its declaration; drop, build: its name.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -242,13 +257,12 @@ struct RestoreOptions {
 
 struct VersionOptions {};
 
-using VerbOptions =
-    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
-                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
-                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-                 StressOptions, ReplayOptions, VersionOptions>;
+using VerbOptions = std::variant<
+    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
+    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
+    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
+    RenameVerbOptions, AlterVerbOptions, IndexVerbOptions, ClockOptions, SalvageVerbOptions,
+    CheckpointOptions, BackupOptions, RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -9,6 +9,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
+#include "tools/tandem/index_output.h"
 #include "tools/tandem/progress.h"
 #include "tools/tandem/table_picture.h"
 #include "tools/tandem/verbs.h"
@@ -142,22 +143,6 @@ void WriteFamilies(const TableInfo& table, RecordWriter* writer) {
     writer->Add({table.options.name, family.name, family.max_versions,
                  family.ttl_micros == 0 ? Value() : Value(family.ttl_micros),
                  CompressionName(family.compression), family.block_size_bytes});
-  }
-  writer->End();
-}
-
-void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
-  if (table.indexes.empty()) return;
-  writer->Begin("index", {"table", "index", "column", "type", "order", "entries_in_files", "values",
-                          "bytes"});
-  for (const IndexInfo& index : table.indexes) {
-    for (const IndexColumn& column : index.options.columns) {
-      writer->Add(
-          {table.options.name, index.options.name,
-           column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier,
-           ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
-           index.values, index.size_bytes});
-    }
   }
   writer->End();
 }

@@ -32,6 +32,8 @@ Result<ExitCode> RunVerb(const MergeRegionsVerbOptions& options, const Context& 
 Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const TruncateVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);

@@ -1,4 +1,4 @@
-// drop, truncate and rename: what destroys rows asks before it does.
+// drop, truncate, rename and alter: what destroys rows asks before it does.
 #include <cstdint>
 #include <cstdio>
 #include <set>
@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "tools/tandem/database_access.h"
+#include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/progress.h"
@@ -78,6 +79,21 @@ Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& contex
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(database->RenameTable(table.options.name, options.name));
+  RETURN_IF_ERROR(database->Close());
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  std::vector<ColumnOptions> columns;
+  for (const std::string& text : options.columns) {
+    ASSIGN_OR_RETURN(columns.emplace_back(), ParseColumnType(text));
+    RETURN_IF_ERROR(CheckFamilyName(table, columns.back().family));
+  }
+  for (const ColumnOptions& column : columns) {
+    RETURN_IF_ERROR(database->SetColumnType(table.options.name, column));
+  }
   RETURN_IF_ERROR(database->Close());
   return ExitCode::kDone;
 }

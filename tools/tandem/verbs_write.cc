@@ -56,6 +56,10 @@ Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
     ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(text));
     table.indexes.push_back(std::move(index));
   }
+  for (const std::string& text : options.columns) {
+    ASSIGN_OR_RETURN(ColumnOptions column, ParseColumnType(text));
+    table.columns.push_back(std::move(column));
+  }
   ASSIGN_OR_RETURN(table.split_keys, ParseKeys(options.split_keys));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                    OpenForWriting(options.path, context, true));
