@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "format/coding.h"
+#include "format/key_head.h"
 
 namespace tandem::format {
 namespace {
@@ -38,6 +39,7 @@ std::optional<IndexDirectory> IndexDirectory::Decode(std::string bytes) {
   directory.keys_at_ = reader.offset();
   reader.Skip(key_bytes);
   if (!reader.done() || count == 0 || !directory.IsSound()) return std::nullopt;
+  directory.GatherHeads();
   return directory;
 }
 
@@ -68,10 +70,26 @@ std::string_view IndexDirectory::Separator(uint32_t leaf) const {
   return std::string_view(bytes_).substr(keys_at_ + start, end - start);
 }
 
+void IndexDirectory::GatherHeads() {
+  if (count_ == 1) return;
+  prefix_bytes_ = CommonPrefix(Separator(1), Separator(count_ - 1));
+  heads_.resize((count_ - size_t{1}) * sizeof(uint64_t));
+  for (uint32_t leaf = 1; leaf < count_; ++leaf) {
+    StoreAt(&heads_, (leaf - 1) * sizeof(uint64_t), KeyHead(Separator(leaf).substr(prefix_bytes_)));
+  }
+}
+
 uint32_t IndexDirectory::LeafOf(std::string_view key) const {
-  // The last leaf whose separator is <= key; the first separator is empty and always is.
-  uint32_t low = 0;
-  uint32_t size = count_;
+  if (count_ == 1) return 0;
+  const std::string_view prefix = Separator(1).substr(0, prefix_bytes_);
+  const int order = key.substr(0, prefix_bytes_).compare(prefix);
+  if (order != 0) return order < 0 ? 0 : count_ - 1;
+  // The first leaf whose separator has this head or a greater one, less 1.
+  const uint64_t head = KeyHead(key.substr(prefix_bytes_));
+  uint32_t low = LowerBoundOfHeads(heads_, 0, count_ - 1, head);
+  if (low + 1 == count_ || Separator(low + 1) > key) return low;
+  // Several may have this head: the last one whose separator is <= key.
+  uint32_t size = count_ - low;
   while (size > 1) {
     const uint32_t half = size / 2;
     if (Separator(low + half) <= key) low += half;

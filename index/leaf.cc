@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "format/coding.h"
+#include "format/key_head.h"
 
 namespace tandem::format {
 namespace {
@@ -15,12 +16,6 @@ constexpr size_t kHeadBytes = 8;
 constexpr size_t kTailBytesMax = std::numeric_limits<uint16_t>::max();
 constexpr size_t kFixedBytes = 16;
 constexpr size_t kValueBytes = 8 + 4 + 4 + 2 + 1;  // Per value, all arrays together.
-
-size_t CommonPrefix(std::string_view a, std::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + size, b.begin()).first -
-                             a.begin());
-}
 
 }  // namespace
 
@@ -83,8 +78,11 @@ uint32_t IndexLeaf::LowerBound(std::string_view key) const {
   if (order != 0) return order < 0 ? 0 : count_;
   const std::string_view suffix = key.substr(prefix().size());
   const uint64_t head = KeyHead(suffix);
-  uint32_t low = 0;
-  uint32_t size = count_;
+  uint32_t low = LowerBoundOfHeads(raw_, kHeadsAt, count_, head);
+  if (low == count_ || Head(low) != head) return low;
+  // Several may have this head.
+  uint32_t size = count_ - low;
+  if (!SuffixLess(low, head, suffix)) return low;
   while (size > 0) {
     const uint32_t half = size / 2;
     if (SuffixLess(low + half, head, suffix)) {

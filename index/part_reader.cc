@@ -36,12 +36,17 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
 }
 
 Result<const IndexDirectory*> IndexPartReader::Directory() const {
-  ASSIGN_OR_RETURN(const base::Charged<IndexDirectory>* loaded,
-                   loaded_directory_.Get([this] { return LoadDirectory(); }));
+  ASSIGN_OR_RETURN(const Leaves* leaves, LoadedLeaves());
+  return &leaves->directory;
+}
+
+Result<const IndexPartReader::Leaves*> IndexPartReader::LoadedLeaves() const {
+  ASSIGN_OR_RETURN(const base::Charged<Leaves>* loaded,
+                   loaded_leaves_.Get([this] { return LoadLeaves(); }));
   return &loaded->value;
 }
 
-Result<base::Charged<IndexDirectory>> IndexPartReader::LoadDirectory() const {
+Result<base::Charged<IndexPartReader::Leaves>> IndexPartReader::LoadLeaves() const {
   ASSIGN_OR_RETURN(std::string bytes,
                    ReadWholeStream(file_, directory_, BlockKind::kIndexDirectory));
   std::optional<IndexDirectory> directory = IndexDirectory::Decode(std::move(bytes));
@@ -52,30 +57,44 @@ Result<base::Charged<IndexDirectory>> IndexPartReader::LoadDirectory() const {
     return file_.Corrupt(directory_.offset, Mismatch("entries of index directory", totals_.entries,
                                                      directory->entries()));
   }
-  const uint64_t size = directory->memory_bytes();
-  return base::Charged<IndexDirectory>{*std::move(directory),
-                                       file_.Charge(base::MemoryPart::kIndexDirectories, size)};
+  const uint32_t count = directory->leaf_count();
+  const uint64_t size = directory->memory_bytes() + count * sizeof(BlockSlot);
+  return base::Charged<Leaves>{{*std::move(directory), std::make_unique<BlockSlot[]>(count)},
+                               file_.Charge(base::MemoryPart::kIndexDirectories, size)};
 }
 
-Result<LoadedLeaf> IndexPartReader::Leaf(uint32_t number, Through through) const {
-  ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
-  const BlockHandle handle = directory->Leaf(number);
+Result<BlockRef> IndexPartReader::ReadLeaf(const Leaves& leaves, uint32_t number,
+                                           Through through) const {
+  BlockSlot& slot = leaves.slots[number];
+  if (BlockRef kept = through == Through::kCache ? slot.Get() : nullptr; kept != nullptr) {
+    kept->CountUse();
+    return kept;
+  }
+  const BlockHandle handle = leaves.directory.Leaf(number);
   if (handle.offset < leaves_.offset || handle.stored_bytes > leaves_.size_bytes ||
       handle.offset - leaves_.offset > leaves_.size_bytes - handle.stored_bytes) {
     return file_.Corrupt(directory_.offset, "index directory names a leaf outside its section");
   }
-  ASSIGN_OR_RETURN(BlockRef block, through == Through::kCache
-                                       ? file_.Read(handle, BlockKind::kIndexLeaf)
-                                       : file_.ReadUncached(handle, BlockKind::kIndexLeaf));
+  if (through == Through::kFile) return file_.ReadUncached(handle, BlockKind::kIndexLeaf);
+  ASSIGN_OR_RETURN(BlockRef block, file_.Read(handle, BlockKind::kIndexLeaf));
+  BlockSlot::Set({leaves.slots, &slot}, block);
+  return block;
+}
+
+Result<LoadedLeaf> IndexPartReader::Leaf(uint32_t number, Through through) const {
+  ASSIGN_OR_RETURN(const Leaves* leaves, LoadedLeaves());
+  ASSIGN_OR_RETURN(BlockRef block, ReadLeaf(*leaves, number, through));
+  const IndexDirectory& directory = leaves->directory;
+  const uint64_t offset = block->offset;
   std::optional<IndexLeaf> leaf = IndexLeaf::Parse(std::move(block));
-  if (!leaf.has_value()) return file_.Corrupt(handle.offset, "index leaf breaks its layout");
-  const uint64_t before = directory->EntriesBefore(number);
+  if (!leaf.has_value()) return file_.Corrupt(offset, "index leaf breaks its layout");
+  const uint64_t before = directory.EntriesBefore(number);
   const uint64_t after = before + leaf->EntriesBefore(leaf->value_count());
-  if (leaf->entries_before() != before || after != directory->EntriesBefore(number + 1)) {
-    return file_.Corrupt(handle.offset, Mismatch("entries up to the end of index leaf",
-                                                 directory->EntriesBefore(number + 1), after));
+  if (leaf->entries_before() != before || after != directory.EntriesBefore(number + 1)) {
+    return file_.Corrupt(offset, Mismatch("entries up to the end of index leaf",
+                                          directory.EntriesBefore(number + 1), after));
   }
-  return LoadedLeaf{std::move(*leaf), number, handle.offset};
+  return LoadedLeaf{std::move(*leaf), number, offset};
 }
 
 Result<ValuePlace> IndexPartReader::Find(std::string_view key, Through through) const {
@@ -97,6 +116,16 @@ Result<uint64_t> IndexPartReader::EntriesBefore(const LoadedLeaf& leaf, uint32_t
   return leaf.leaf.entries_before() + before;
 }
 
+Result<uint64_t> IndexPartReader::EntriesAtMost(const KeyRange& range) const {
+  if (empty()) return 0;
+  ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
+  const uint32_t first = directory->LeafOf(range.low);
+  const uint32_t last =
+      range.high.has_value() ? directory->LeafOf(*range.high, first) : directory->leaf_count() - 1;
+  if (last < first) return 0;
+  return directory->EntriesBefore(last + 1) - directory->EntriesBefore(first);
+}
+
 Result<uint64_t> IndexPartReader::CountEntries(const KeyRange& range) const {
   if (empty()) return 0;
   ASSIGN_OR_RETURN(ValuePlace place, Find(range.low, Through::kCache));
@@ -104,7 +133,7 @@ Result<uint64_t> IndexPartReader::CountEntries(const KeyRange& range) const {
   uint64_t high = totals_.entries;
   if (range.high.has_value()) {
     ASSIGN_OR_RETURN(const IndexDirectory* directory, Directory());
-    if (directory->LeafOf(*range.high) == place.leaf.number) {
+    if (directory->LeafOf(*range.high, place.leaf.number) == place.leaf.number) {
       place.position = place.leaf.leaf.LowerBound(*range.high);
     } else {
       ASSIGN_OR_RETURN(place, Find(*range.high, Through::kCache));

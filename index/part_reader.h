@@ -73,6 +73,9 @@ class IndexPartReader {
   Result<LoadedLeaf> Leaf(uint32_t number, Through through) const;
   /// The place of the first value >= `key`. Requires: !empty().
   Result<ValuePlace> Find(std::string_view key, Through through) const;
+  /// At least the entries of the values in the range: those of the leaves that may hold one. Reads
+  /// no leaf.
+  Result<uint64_t> EntriesAtMost(const KeyRange& range) const;
   /// Entries of the values in the range. Costs one look-up if both ends are in one leaf.
   Result<uint64_t> CountEntries(const KeyRange& range) const;
   /// Rows of the value at `position`. Errors: kCorruption.
@@ -87,7 +90,14 @@ class IndexPartReader {
 
  private:
   IndexPartReader(const BlockFile& file, uint32_t row_count) : file_(file), row_count_(row_count) {}
-  Result<base::Charged<IndexDirectory>> LoadDirectory() const;
+  // The directory, and for each leaf its block, if that was read.
+  struct Leaves {
+    IndexDirectory directory;
+    std::shared_ptr<BlockSlot[]> slots;  // Shared with the blocks.
+  };
+  Result<base::Charged<Leaves>> LoadLeaves() const;
+  Result<const Leaves*> LoadedLeaves() const;
+  Result<BlockRef> ReadLeaf(const Leaves& leaves, uint32_t number, Through through) const;
   Result<uint64_t> EntriesBefore(const LoadedLeaf& leaf, uint32_t position) const;
   Status AppendSingles(const LoadedLeaf& leaf, Positions positions, OrdinalRange rows,
                        std::vector<uint32_t>* out) const;
@@ -100,7 +110,7 @@ class IndexPartReader {
   uint32_t row_count_;
   Totals totals_;
   SectionEntry leaves_, postings_, directory_;
-  mutable LazyOnce<base::Charged<IndexDirectory>> loaded_directory_;
+  mutable LazyOnce<base::Charged<Leaves>> loaded_leaves_;
 };
 
 }  // namespace tandem::format

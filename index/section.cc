@@ -35,6 +35,10 @@ class StoredIndexSection final : public IndexSection {
     return Part(part).CountEntries(range);
   }
 
+  Result<uint64_t> EntriesAtMost(IndexPart part, const KeyRange& range) override {
+    return Part(part).EntriesAtMost(range);
+  }
+
   Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
                         std::vector<uint32_t>* out) override {
     const IndexPartReader& reader = Part(part);
@@ -42,8 +46,8 @@ class StoredIndexSection final : public IndexSection {
     ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());
     ASSIGN_OR_RETURN(ValuePlace place, reader.Find(range.low, Through::kCache));
     StreamReader postings = reader.Postings(Through::kCache);
-    const uint32_t last =
-        range.high.has_value() ? directory->LeafOf(*range.high) : directory->leaf_count() - 1;
+    const uint32_t last = range.high.has_value() ? directory->LeafOf(*range.high, place.leaf.number)
+                                                 : directory->leaf_count() - 1;
     while (true) {
       const LoadedLeaf& leaf = place.leaf;
       uint32_t end = leaf.leaf.value_count();

@@ -38,6 +38,8 @@ class IndexSection {
   virtual const IndexSummary& summary() const = 0;
   /// Entries of `part` whose key is in the range: two look-ups in cumulative counts.
   virtual Result<uint64_t> CountEntries(IndexPart part, const KeyRange& range) = 0;
+  /// As many or more, a few leaves' entries at each end, without reading a leaf.
+  virtual Result<uint64_t> EntriesAtMost(IndexPart part, const KeyRange& range) = 0;
   /// Appends the ordinals among `rows` of every entry in the range, value by value (ascending
   /// within a value).
   virtual Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,

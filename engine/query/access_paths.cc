@@ -29,14 +29,14 @@ void AddPath(IndexPath path, AccessPath* access) {
 }  // namespace
 
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
-                                const base::Cancellation& cancellation) {
+                                Precision precision, const base::Cancellation& cancellation) {
   EntryCount entries;
   for (const Cluster& cluster : clusters) {
     for (const IndexPath& path : access.paths) {
       RETURN_IF_ERROR(cancellation.Check());
       for (const FileSource& source : cluster.files) {
         RETURN_IF_ERROR(cancellation.Check());
-        ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path));
+        ASSIGN_OR_RETURN(const uint64_t count, CountEntries(source, path, precision));
         entries.in_files += count;
       }
       entries.in_memstores += CountMemstoreEntries(cluster, path);
@@ -67,15 +67,7 @@ bool AccessPathFinder::MayUse(const format::IndexRecord& index) const {
   return index.state != format::IndexState::kDropping && (only_ == nullptr || only_ == &index);
 }
 
-Result<std::optional<CostedAccessPath>> AccessPathFinder::Find(const BoundNode& node,
-                                                               bool rows_decided) const {
-  ASSIGN_OR_RETURN(std::optional<AccessPath> access, FindNode(node, rows_decided));
-  if (!access.has_value()) return std::optional<CostedAccessPath>();
-  ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, *access, cancellation_));
-  return std::optional(CostedAccessPath{*std::move(access), entries});
-}
-
-AccessPathFinder::Found AccessPathFinder::FindNode(const BoundNode& node, bool rows_decided) const {
+AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_decided) const {
   RETURN_IF_ERROR(cancellation_.Check());
   switch (node.kind) {
     case Kind::kLeaf:
@@ -103,7 +95,7 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const 
 AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
   AccessPath all{.paths = {}, .exact = true};
   for (const BoundNode& child : node.children) {
-    ASSIGN_OR_RETURN(std::optional<AccessPath> found, FindNode(child, /*rows_decided=*/false));
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (!found.has_value()) return found;
     for (IndexPath& path : found->paths) AddPath(std::move(path), &all);
     all.exact &= found->exact;
@@ -126,7 +118,7 @@ AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool ro
   }
   for (const BoundNode& child : node.children) {
     if (child.kind == Kind::kLeaf) continue;
-    ASSIGN_OR_RETURN(std::optional<AccessPath> found, FindNode(child, /*rows_decided=*/false));
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value()) ways.push_back(*std::move(found));
   }
   for (AccessPath& way : ways) way.exact &= conditions == 1;
@@ -139,7 +131,8 @@ AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AccessPath> ways)
   size_t best = 0;
   uint64_t fewest = 0;
   for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
-    ASSIGN_OR_RETURN(const EntryCount entries, CountEntries(clusters_, ways[i], cancellation_));
+    ASSIGN_OR_RETURN(const EntryCount entries,
+                     CountEntries(clusters_, ways[i], Precision::kExact, cancellation_));
     if (i > 0 && entries.total() >= fewest) continue;
     best = i;
     fewest = entries.total();

@@ -20,16 +20,11 @@ struct EntryCount {
   uint64_t total() const { return in_files + in_memstores; }
 };
 
-struct CostedAccessPath {
-  AccessPath access;
-  EntryCount entries;
-};
-
 /// The entries of the paths in all sources: of whole files, whatever part of them is read, and of
 /// memstores including later writes. Costs a look-up for each range in each file and in each sorted
 /// run of a memstore. Errors: kCorruption, kIoError, kCancelled.
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
-                                const base::Cancellation& cancellation);
+                                Precision precision, const base::Cancellation& cancellation);
 
 /// Lifetime: table, clusters and index outlive it.
 class AccessPathFinder {
@@ -42,7 +37,7 @@ class AccessPathFinder {
   /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
   /// them. `rows_decided`: conditions on the row key are already satisfied. Each range of keys is
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
-  Result<std::optional<CostedAccessPath>> Find(const BoundNode& node, bool rows_decided) const;
+  Result<std::optional<AccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
   /// Whether the index can serve conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
@@ -52,7 +47,6 @@ class AccessPathFinder {
 
  private:
   using Found = Result<std::optional<AccessPath>>;
-  Found FindNode(const BoundNode& node, bool rows_decided) const;
   Found FindLeaf(const BoundLeaf& leaf) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;

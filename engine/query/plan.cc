@@ -148,25 +148,38 @@ class QueryPlanner {
       return std::move(plan_);
     }
     const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
-    ASSIGN_OR_RETURN(std::optional<CostedAccessPath> found,
-                     finder.Find(predicate_.root(), rows_decided));
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(predicate_.root(), rows_decided));
     if (only != nullptr && !found.has_value()) {
       return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
                                      WhyNotServing(predicate_, *only));
     }
-    Choose(std::move(found), only != nullptr);
+    RETURN_IF_ERROR(Choose(std::move(found), only != nullptr));
     return std::move(plan_);
   }
 
  private:
-  void Choose(std::optional<CostedAccessPath> found, bool is_forced) {
+  // How many entries the access has, unless it is enough to know that they are at most `enough`.
+  Result<EntryCount> EntriesOf(const AccessPath& access, uint64_t enough) const {
+    const bool is_figure = purpose_ == PlanPurpose::kExplanation || !options_.order_by.empty();
+    if (!is_figure) {
+      ASSIGN_OR_RETURN(const EntryCount most,
+                       CountEntries(plan_.clusters, access, Precision::kAtMost, cancellation_));
+      if (most.total() <= enough) return most;
+    }
+    return CountEntries(plan_.clusters, access, Precision::kExact, cancellation_);
+  }
+
+  Status Choose(std::optional<AccessPath> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
     // A count does not read the single-source candidates of an exact access; those of memstores are
     // never single-source.
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
-                            found.has_value() && found->access.exact;
-    const EntryCount entries = found.has_value() ? found->entries : EntryCount();
+                            found.has_value() && found->exact;
+    EntryCount entries;
+    if (found.has_value()) {
+      ASSIGN_OR_RETURN(entries, EntriesOf(*found, load.rows / picked));
+    }
     const uint64_t picks = is_counted ? entries.in_memstores : entries.total();
     const bool is_dear = found.has_value() && picks > load.rows / picked;
     if (!found.has_value()) {
@@ -179,9 +192,10 @@ class QueryPlanner {
     } else {
       plan_.reason = is_forced ? "use_index" : "fewest entries";
       plan_.entries = entries;
-      plan_.access = std::move(found->access);
+      plan_.access = std::move(found);
     }
     for (const format::IndexRecord& index : explained()) RejectUnused(index, is_forced, is_dear);
+    return {};
   }
 
   // The indexes that an explanation is about.

@@ -22,7 +22,8 @@ struct QueryPlan {
   bool rows_decide = false;          ///< Having the key there is the whole condition.
   std::vector<Cluster> clusters;     ///< The sources of these rows.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
-  EntryCount entries;                ///< Of the access.
+  /// Of the access: at most so many, and exactly in an explanation or with an order.
+  EntryCount entries;
   std::string reason;
   std::vector<std::string> rejected;  ///< "index NAME: why not"; for kExplanation alone.
 };

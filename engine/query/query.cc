@@ -88,7 +88,8 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   // A walk would read every row of the sources that lack the index again for each range of values.
   AccessPath access{.paths = {}, .exact = false};
   access.paths.push_back({ordering.index, ordering.ranges, false});
-  ASSIGN_OR_RETURN(const EntryCount read, CountEntries(query->plan.clusters, access, cancellation));
+  ASSIGN_OR_RETURN(const EntryCount read,
+                   CountEntries(query->plan.clusters, access, Precision::kExact, cancellation));
   AccessByOrdering("use_index; sorted, since some files or memstores lack it and are scanned", read,
                    query);
   return {};

@@ -62,14 +62,18 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
   return path.nulls ? AddNulls(source, section, ordinals) : Status();
 }
 
-Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path,
+Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path, Precision precision,
                            format::IndexSection* section) {
+  const auto count = [&](IndexPart part, const format::KeyRange& range) {
+    return precision == Precision::kExact ? section->CountEntries(part, range)
+                                          : section->EntriesAtMost(part, range);
+  };
   uint64_t entries = 0;
   for (const format::KeyRange& range : path.ranges) {
-    ASSIGN_OR_RETURN(const uint64_t current, section->CountEntries(IndexPart::kCurrent, range));
+    ASSIGN_OR_RETURN(const uint64_t current, count(IndexPart::kCurrent, range));
     entries += current;
     if (source.visible) continue;
-    ASSIGN_OR_RETURN(const uint64_t older, section->CountEntries(IndexPart::kOlder, range));
+    ASSIGN_OR_RETURN(const uint64_t older, count(IndexPart::kOlder, range));
     entries += older;
   }
   if (!path.nulls) return entries;
@@ -367,18 +371,29 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
   return matches;
 }
 
-Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
+namespace {
+
+// nullopt: the file has no usable section.
+Result<std::optional<uint64_t>> EntriesIn(const FileSource& source, const IndexPath& path,
+                                          Precision precision) {
   const format::IndexId index = path.index->id;
   ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
   if (section == nullptr) return std::optional<uint64_t>();
-  const Result<uint64_t> entries = EntriesOf(source, path, section);
+  const Result<uint64_t> entries = EntriesOf(source, path, precision, section);
   if (entries.has_value()) return std::optional(*entries);
   if (!GoesOnWithoutIndex(source.file, index, entries.error())) return entries.error();
   return std::optional<uint64_t>();
 }
 
-Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path) {
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, ExactEntries(source, path));
+}  // namespace
+
+Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
+  return EntriesIn(source, path, Precision::kExact);
+}
+
+Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path,
+                              Precision precision) {
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, EntriesIn(source, path, precision));
   return entries.value_or(source.high - source.low);
 }
 

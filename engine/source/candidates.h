@@ -79,8 +79,13 @@ bool MemstoresHave(const Cluster& cluster, format::IndexId index);
 
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
+/// How well entries are counted.
+enum class Precision : uint8_t {
+  kExact,
+  kAtMost,  ///< As many or more, a few thousand for each range, without reading a block.
+};
 /// The same, but every row of a file without a usable section counts.
-Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path);
+Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path, Precision precision);
 /// Entries of the path in the cluster's memstores, including those of later writes. Every row of a
 /// memstore counts if it has not the index, and once more if the path includes rows without the
 /// column.

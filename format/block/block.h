@@ -63,10 +63,12 @@ inline uint64_t BlockEnd(const BlockHandle& handle) {
   return (handle.offset + handle.stored_bytes + kMask) & ~kMask;
 }
 
+class BlockSlot;
+
 /// A block in memory: checksum verified, decompressed. Row blocks derive from it, so that the cache
 /// holds them ready for use.
 struct Block {
-  virtual ~Block() = default;
+  virtual ~Block();
 
   BlockKind kind{};
   uint16_t flags = 0;
@@ -76,6 +78,10 @@ struct Block {
   base::BlockMemory data;
   std::shared_ptr<const std::string> file_name;  ///< Where it came from, for messages.
   uint64_t offset = 0;
+  /// The first slot that remembered the block, which forgets it when it ends: a weak reference that
+  /// stayed would keep this object's memory, for every block that was ever read.
+  mutable std::shared_ptr<BlockSlot> slot;
+  mutable std::atomic<bool> has_slot{false};
   /// Number of lookups, for the cache; saturates at kUsesMax. Relaxed: a hint that orders nothing.
   mutable std::atomic<uint8_t> uses{0};
   static constexpr uint8_t kUsesMax = 3;
@@ -90,5 +96,38 @@ struct Block {
 };
 /// Pins the block: it lives as long as someone holds a reference.
 using BlockRef = std::shared_ptr<const Block>;
+
+/// A weak reference to a block at the place that leads to it. It finds a cached block without
+/// searching a table, while only the cache decides how long the block lives. A spin bit guards it,
+/// which is held for a few instructions and never across a wait. Threads: any.
+class BlockSlot {
+ public:
+  /// nullptr when the block is gone.
+  BlockRef Get() const {
+    Lock();
+    BlockRef block = block_.lock();
+    Unlock();
+    return block;
+  }
+  /// Makes `slot` refer to `block` until it ends.
+  static void Set(const std::shared_ptr<BlockSlot>& slot, const BlockRef& block);
+  /// Drops the reference if it is to `block`, which ends.
+  void Forget(const Block* block);
+
+ protected:
+  /// Of the block when it was set: only to prefetch, never dereferenced. nullptr: it is gone.
+  const void* address() const { return address_.load(std::memory_order_relaxed); }
+
+ private:
+  void Lock() const {
+    while (busy_.exchange(true, std::memory_order_acquire)) {
+    }
+  }
+  void Unlock() const { busy_.store(false, std::memory_order_release); }
+
+  mutable std::atomic<bool> busy_{false};      // Acquired by Lock, released by a plain store.
+  std::weak_ptr<const Block> block_;           // Guarded by busy_.
+  std::atomic<const void*> address_{nullptr};  // Relaxed.
+};
 
 }  // namespace tandem::format

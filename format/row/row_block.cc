@@ -20,10 +20,6 @@ constexpr size_t kLine = 64;  // Processor cache line.
 
 }  // namespace
 
-RowBlock::~RowBlock() {
-  if (slot_ != nullptr) slot_->Forget(this);
-}
-
 Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
                                      std::string_view stored) {
   auto rows = std::make_shared<RowBlock>(Private());
@@ -239,40 +235,23 @@ Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
 }
 
 void RowSlot::Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows) {
-  // Relaxed: only one writes slot_, and the end of the block comes after every use of it.
-  if (!rows->has_slot_.exchange(true, std::memory_order_relaxed)) rows->slot_ = slot;
-  std::weak_ptr<const RowBlock> old = rows;
-  slot->Lock();
-  slot->rows_.swap(old);
-  slot->address_.store(rows.get(), std::memory_order_relaxed);
+  BlockSlot::Set(slot, rows);
   slot->raw_.store(rows->raw().data(), std::memory_order_relaxed);
-  slot->Unlock();
-}
-
-void RowSlot::Forget(const RowBlock* rows) {
-  std::weak_ptr<const RowBlock> old;
-  Lock();
-  if (address_.load(std::memory_order_relaxed) == rows) {
-    rows_.swap(old);
-    address_.store(nullptr, std::memory_order_relaxed);
-    raw_.store(nullptr, std::memory_order_relaxed);
-  }
-  Unlock();
 }
 
 void RowSlot::Prefetch() const {
-  const auto address = reinterpret_cast<uintptr_t>(address_.load(std::memory_order_relaxed));
-  if (address == 0) return;
+  const auto object = reinterpret_cast<uintptr_t>(address());
+  if (object == 0) return;
   // The reference counts are before the object.
   constexpr uintptr_t kCountsBytes = 16, kLine = 64;
-  for (uintptr_t at = address - kCountsBytes; at < address + sizeof(RowBlock); at += kLine) {
+  for (uintptr_t at = object - kCountsBytes; at < object + sizeof(RowBlock); at += kLine) {
     __builtin_prefetch(reinterpret_cast<const void*>(at));
   }
 }
 
 void RowSlot::PrefetchSlot(uint32_t count, uint32_t slot) const {
   const char* const raw = raw_.load(std::memory_order_relaxed);
-  if (raw != nullptr) RowBlock::PrefetchSlot(raw, count, slot);
+  if (address() != nullptr && raw != nullptr) RowBlock::PrefetchSlot(raw, count, slot);
 }
 
 }  // namespace tandem::format

@@ -36,7 +36,6 @@ class RowBlock final : public Block {
 
  public:
   explicit RowBlock(Private) {}
-  ~RowBlock() override;
   /// Decodes `stored`, exactly header and payload of a block of rows, or of the head of a wide row,
   /// of `family`. Errors: kCorruption, kOutOfMemory.
   static Result<std::shared_ptr<const RowBlock>> Decode(const BlockPlace& place, FamilyId family,
@@ -88,7 +87,6 @@ class RowBlock final : public Block {
   void PrefetchRow(uint32_t slot) const;
 
  private:
-  friend class RowSlot;
   Status Parse();
   template <bool kAll>
   Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
@@ -110,46 +108,23 @@ class RowBlock final : public Block {
   // Beside the fields above, not in a cold line of the block.
   std::array<char, 16> prefix_copy_;
   std::unique_ptr<const WideHead> wide_;
-  // The first slot that remembered the block, which forgets it when it ends: a weak reference that
-  // stayed would keep this object's memory, for every block that was ever read.
-  mutable std::atomic<bool> has_slot_{false};
-  mutable std::shared_ptr<RowSlot> slot_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;
 
-/// A block index entry's weak reference to its row block. It finds a cached block without searching
-/// a table, while only the cache decides how long the block lives. A spin bit guards it, which is
-/// held for a few instructions and never across a wait. Threads: any.
-class RowSlot {
+/// A block index entry's reference to its row block. Threads: any.
+class RowSlot : public BlockSlot {
  public:
   /// nullptr when the block is gone.
-  RowBlockRef Get() const {
-    Lock();
-    RowBlockRef rows = rows_.lock();
-    Unlock();
-    return rows;
-  }
+  RowBlockRef Get() const { return std::static_pointer_cast<const RowBlock>(BlockSlot::Get()); }
   /// Makes `slot` refer to `rows` until these end.
   static void Set(const std::shared_ptr<RowSlot>& slot, const RowBlockRef& rows);
-  /// Drops the reference if it is to `rows`, which ends.
-  void Forget(const RowBlock* rows);
   /// Prefetches the block's object into the processor's cache, if it is still there.
   void Prefetch() const;
   /// Prefetches the slot of a row of the block, which has `count` rows.
   void PrefetchSlot(uint32_t count, uint32_t slot) const;
 
  private:
-  void Lock() const {
-    while (busy_.exchange(true, std::memory_order_acquire)) {
-    }
-  }
-  void Unlock() const { busy_.store(false, std::memory_order_release); }
-
-  mutable std::atomic<bool> busy_{false};  // Acquired by Lock, released by a plain store.
-  std::weak_ptr<const RowBlock> rows_;     // Guarded by busy_.
-  // The addresses of the block and its bytes when it was set: only to prefetch, never dereferenced.
-  // Relaxed.
-  std::atomic<const void*> address_{nullptr};
+  // The address of the block's bytes: only to prefetch, never dereferenced. Relaxed.
   std::atomic<const char*> raw_{nullptr};
 };
 

@@ -182,7 +182,13 @@ BOOST_AUTO_TEST_CASE(DirectoryFindsTheLeaf) {
   for (int i = 0; i < 50; ++i) {
     std::set<std::string> keys;
     const uint64_t count = 1 + random.Below(100);
-    while (keys.size() < count) keys.insert(random.Text(6, std::string_view("\0a\xff", 3)) + "~");
+    // More bytes than a head has, in half of them after a common prefix.
+    const size_t bytes_max = random.OneIn(2) ? 6 : 14;
+    const std::string prefix = random.OneIn(2) ? "prefix" : "";
+    const auto random_key = [&] {
+      return prefix + random.Text(bytes_max, std::string_view("\0a\xff", 3)) + "~";
+    };
+    while (keys.size() < count) keys.insert(random_key());
     IndexDirectoryBuilder builder;
     std::vector<LeafSummary> leaves;
     for (auto key = keys.begin(); key != keys.end();) {
@@ -208,6 +214,14 @@ BOOST_AUTO_TEST_CASE(DirectoryFindsTheLeaf) {
                  leaves[leaf].entries);
     }
     BOOST_TEST(directory->LeafOf("") == 0u);
+    for (int j = 0; j < 100; ++j) {
+      const std::string key = random.OneIn(9) ? random.Text(3, "op\xff") : random_key();
+      const uint32_t leaf = directory->LeafOf(key);
+      BOOST_TEST((leaf == 0 || leaves[leaf - 1].last_key < key));
+      BOOST_TEST((leaf + 1 == leaves.size() || key < leaves[leaf + 1].first_key));
+      const auto guess = static_cast<uint32_t>(random.Below(leaves.size()));
+      BOOST_TEST(directory->LeafOf(key, guess) == leaf);
+    }
   }
 }
 

@@ -141,6 +141,10 @@ void CheckRanges(TestRandom* random, IndexSection* section, const Reference& exp
       const auto count = section->CountEntries(which, range);
       BOOST_REQUIRE(count.has_value());
       BOOST_REQUIRE(*count == CountIn(part, range));
+      const auto most = section->EntriesAtMost(which, range);
+      BOOST_REQUIRE(most.has_value());
+      BOOST_REQUIRE(*most >= *count);
+      BOOST_REQUIRE(*most <= CountIn(part, {"", std::nullopt}));
       std::vector<uint32_t> ordinals;
       BOOST_REQUIRE(section->AppendOrdinals(which, range, &ordinals).ok());
       BOOST_REQUIRE(ordinals == OrdinalsIn(part, range));
