@@ -66,6 +66,10 @@ class IndexLeaf {
   uint32_t Reference(uint32_t position) const {
     return LoadAt<uint32_t>(raw_, references_at_ + position * size_t{4});
   }
+  /// Prefetches the reference at `position`. Requires: position <= value_count().
+  void PrefetchReference(uint32_t position) const {
+    __builtin_prefetch(raw_.data() + references_at_ + position * size_t{4});
+  }
   /// A reader of the lists from `reference` on; it has failed when `reference` is out of range.
   ByteReader ListAt(uint32_t reference) const;
 
@@ -81,6 +85,7 @@ class IndexLeaf {
   std::string_view prefix() const { return raw_.substr(prefix_at_, tails_at_ - prefix_at_); }
   std::optional<std::string_view> Tail(uint32_t position) const;
   bool SuffixLess(uint32_t position, uint64_t head, std::string_view suffix) const;
+  uint32_t FirstHead(uint64_t head) const;
 
   static constexpr size_t kHeadsAt = 16;
 

@@ -59,6 +59,26 @@ class StoredIndexSection final : public IndexSection {
     }
   }
 
+  Result<bool> AppendFew(IndexPart part, const KeyRange& range, const Few& few,
+                         std::vector<uint32_t>* out) override {
+    const IndexPartReader& reader = Part(part);
+    if (reader.empty()) return true;
+    if (!range.high.has_value()) return false;
+    ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());
+    ASSIGN_OR_RETURN(const ValuePlace place, reader.Find(range.low, Through::kCache));
+    const IndexLeaf& leaf = place.leaf.leaf;
+    leaf.PrefetchReference(place.position);
+    if (directory->LeafOf(*range.high, place.leaf.number) > place.leaf.number) return false;
+    const uint32_t end = leaf.LowerBound(*range.high);
+    if (end <= place.position) return true;
+    if (leaf.EntriesBefore(end) - leaf.EntriesBefore(place.position) > few.entries_max)
+      return false;
+    StreamReader postings = reader.Postings(Through::kCache);
+    RETURN_IF_ERROR(
+        reader.AppendOrdinals(place.leaf, {place.position, end}, {&postings, few.rows}, out));
+    return true;
+  }
+
   std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) override {
     return NewPartCursor(Part(part), Through::kCache);
   }

@@ -44,6 +44,15 @@ class IndexSection {
   /// within a value).
   virtual Status AppendOrdinals(IndexPart part, const KeyRange& range, OrdinalRange rows,
                                 std::vector<uint32_t>* out) = 0;
+  /// Rows, and the most that may have entries.
+  struct Few {
+    OrdinalRange rows;
+    size_t entries_max = 0;
+  };
+  /// As AppendOrdinals if the range is in one leaf and has no more entries. False, and nothing is
+  /// appended: it is not, or has more.
+  virtual Result<bool> AppendFew(IndexPart part, const KeyRange& range, const Few& few,
+                                 std::vector<uint32_t>* out) = 0;
   Status AppendOrdinals(IndexPart part, const KeyRange& range, std::vector<uint32_t>* out) {
     return AppendOrdinals(part, range, {}, out);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
 
 namespace tandem::engine {
@@ -95,16 +96,11 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   return {};
 }
 
-}  // namespace
-
-Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {
+// Prepares the query with its predicate bound.
+Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
+                           BoundPredicate predicate, TableView view) {
   Query query{.context = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
   const base::Cancellation cancellation(request.options.cancelled);
-  ASSIGN_OR_RETURN(
-      BoundPredicate predicate,
-      request.values == nullptr
-          ? BoundPredicate::Bind(request.predicate, *view.table, cancellation)
-          : BoundPredicate::Bind(request.predicate, *view.table, cancellation, *request.values));
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
@@ -131,6 +127,36 @@ Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, Tab
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
   return query;
+}
+
+}  // namespace
+
+Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table) {
+  const base::Cancellation cancellation(request.options.cancelled);
+  if (request.values == nullptr) {
+    return BoundPredicate::Bind(request.predicate, table, cancellation);
+  }
+  return BoundPredicate::Bind(request.predicate, table, cancellation, *request.values);
+}
+
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {
+  ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
+  return PrepareBound(request, purpose, std::move(predicate), std::move(view));
+}
+
+Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
+                                               BoundPredicate predicate, TableView view) {
+  ASSIGN_OR_RETURN(Query prepared, PrepareBound(request, PlanPurpose::kRows, std::move(predicate),
+                                                std::move(view)));
+  if (!prepared.plan.access.has_value()) {
+    uint64_t bytes = 0;
+    ASSIGN_OR_RETURN(prepared.context->fills_cache,
+                     FitsCache(request.resources, prepared.plan.clusters, &bytes));
+  }
+  const auto kept = std::make_shared<const Query>(std::move(prepared));
+  std::unique_ptr<RowSource> rows = OpenQuery(*kept);
+  rows->Keep(kept);
+  return rows;
 }
 
 std::unique_ptr<RowSource> OpenQuery(const Query& query) {

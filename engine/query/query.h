@@ -31,6 +31,12 @@ struct Query {
 /// unknown order_by), kCorruption, kIoError, kCancelled.
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view);
 
+/// The predicate of the request, bound to the table. Errors: see BoundPredicate::Bind.
+Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table);
+/// The rows of the query, planned, with its predicate bound. Errors: as PrepareQuery.
+Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
+                                               BoundPredicate predicate, TableView view);
+
 /// Lifetime: `query` outlives the source.
 std::unique_ptr<RowSource> OpenQuery(const Query& query);
 /// The rows of a query with an ordering.

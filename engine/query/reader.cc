@@ -6,6 +6,7 @@
 #include "base/status_macros.h"
 #include "engine/query/count.h"
 #include "engine/query/explain.h"
+#include "engine/query/few_rows.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
 
@@ -17,16 +18,10 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, Tabl
 }
 
 Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view) {
-  ASSIGN_OR_RETURN(Query prepared, PrepareQuery(request, PlanPurpose::kRows, std::move(view)));
-  if (!prepared.plan.access.has_value()) {
-    uint64_t bytes = 0;
-    ASSIGN_OR_RETURN(prepared.context->fills_cache,
-                     FitsCache(request.resources, prepared.plan.clusters, &bytes));
-  }
-  const auto kept = std::make_shared<const Query>(std::move(prepared));
-  std::unique_ptr<RowSource> rows = OpenQuery(*kept);
-  rows->Keep(kept);
-  return rows;
+  ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
+  std::unique_ptr<RowSource> few = OpenFewRows(request, &predicate, &view);
+  if (few != nullptr) return few;
+  return OpenPlanned(request, std::move(predicate), std::move(view));
 }
 
 Result<uint64_t> CountRows(const QueryRequest& request, TableView view) {

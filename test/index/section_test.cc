@@ -148,6 +148,12 @@ void CheckRanges(TestRandom* random, IndexSection* section, const Reference& exp
       std::vector<uint32_t> ordinals;
       BOOST_REQUIRE(section->AppendOrdinals(which, range, &ordinals).ok());
       BOOST_REQUIRE(ordinals == OrdinalsIn(part, range));
+      std::vector<uint32_t> few;
+      const size_t entries_max = random->Below(100);
+      const auto are_few = section->AppendFew(which, range, {{}, entries_max}, &few);
+      BOOST_REQUIRE(are_few.has_value());
+      BOOST_REQUIRE(!*are_few || ordinals.size() <= entries_max);
+      BOOST_REQUIRE(few == (*are_few ? ordinals : std::vector<uint32_t>()));
     }
   }
 }

@@ -145,6 +145,7 @@ class Trial {
     for (int i = 0; i < 4; ++i) CheckMultiGet(moment);
     for (int i = 0; i < 12; ++i) CheckQuery(moment, generator_.NewPredicate());
     CheckQuery(moment, Predicate());
+    for (const char* value : {"1", "3", "9"}) CheckQuery(moment, Predicate::Equal("a", value));
   }
 
   void CheckVerifies() {
@@ -224,6 +225,7 @@ class Trial {
     ChooseCells(&options, &read);
     QueryOptions query;
     CheckQuery(moment, predicate, query, options, read);
+    CheckQuery(moment, predicate, query, {}, world_.ReadOf());  // Perhaps few rows, all cached.
     query.no_index = true;
     CheckQuery(moment, predicate, query, options, read);
     query = {};

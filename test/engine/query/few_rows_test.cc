@@ -1,0 +1,174 @@
+// Which queries are answered without a plan, and that their rows are those that a plan finds.
+// (Random histories: test/engine/read/reader_random_test.cc.)
+#define BOOST_TEST_DYN_LINK
+#include "engine/query/few_rows.h"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/query/query.h"
+#include "test/engine/read_world.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr size_t kOverflowBytes = 70'000;
+
+// Rows of one family with an index on column a.
+class Rows {
+ public:
+  Rows() : world_({.families = {{.name = "f"}}, .indexes = {{"by_a", {{"f", "a"}}}}}) {}
+
+  void Put(const std::string& row, const std::string& column, const std::string& value) {
+    world_.Apply({ModelOperation::Kind::kPut, kWorldTable, row, "f", {{column, value}}, {}});
+  }
+  void Flush() { world_.Flush(0); }
+  void Merge() { world_.Merge(0, 0, world_.file_count(0)); }
+  ReadWorld& world() { return world_; }
+
+  /// nullopt: the query has to be planned. Every block is cached when it looks.
+  std::optional<std::vector<ModelRow>> Few(const Predicate& predicate,
+                                           const ReadOptions& options = {},
+                                           const QueryOptions& query = {}, size_t moment = 0) {
+    Drain(engine::ScanRows(world_.resources(), View(moment), {}, {}));
+    return FewAsCached(predicate, options, query, moment);
+  }
+  std::optional<std::vector<ModelRow>> FewAsCached(const Predicate& predicate,
+                                                   const ReadOptions& options = {},
+                                                   const QueryOptions& query = {},
+                                                   size_t moment = 0) {
+    engine::TableView view = View(moment);
+    const engine::ReadResources resources = world_.resources();
+    const engine::QueryRequest request{resources, options, predicate, query};
+    auto bound = engine::BindQuery(request, *view.table);
+    BOOST_REQUIRE(bound.has_value());
+    auto source = engine::OpenFewRows(request, &*bound, &view);
+    if (source == nullptr) return std::nullopt;
+    return Drain(std::move(source));
+  }
+  std::vector<ModelRow> Planned(const Predicate& predicate) {
+    return Drain(
+        engine::QueryRows(world_.resources(), View(0), {}, predicate, {.use_index = "by_a"}));
+  }
+  bool AreFew(const Predicate& predicate) { return Few(predicate).has_value(); }
+
+ private:
+  engine::TableView View(size_t moment) { return world_.View(world_.Moments()[moment]); }
+
+  ReadWorld world_;
+};
+
+const Predicate kOne = Predicate::Equal("a", "1");
+
+// p and r match.
+void Load(Rows* rows) {
+  rows->Put("p", "a", "1");
+  rows->Put("q", "a", "2");
+  rows->Put("r", "a", "1");
+  rows->Put("r", "b", "x");
+  rows->Flush();
+}
+
+BOOST_AUTO_TEST_SUITE(FewRowsSuite)
+
+BOOST_AUTO_TEST_CASE(RowsOfOneFileNeedNoPlan) {
+  Rows rows;
+  Load(&rows);
+  BOOST_TEST(!rows.FewAsCached(kOne).has_value());  // No block is in memory.
+  const auto few = rows.Few(kOne);
+  BOOST_REQUIRE(few.has_value());
+  BOOST_TEST(few->size() == 2u);
+  BOOST_TEST((*few == rows.Planned(kOne)));
+  const auto none = rows.Few(Predicate::Equal("a", "3"));
+  BOOST_TEST((none.has_value() && none->empty()));
+  const auto range = rows.Few(Predicate::GreaterOrEqual("a", "2"));
+  BOOST_TEST((!range.has_value() || range->size() == 1));
+  const auto first = rows.Few(kOne, {}, {.limit = 1});
+  BOOST_TEST((first.has_value() && first->size() == 1));
+}
+
+BOOST_AUTO_TEST_CASE(OtherConditionsAndOptionsArePlanned) {
+  Rows rows;
+  Load(&rows);
+  BOOST_TEST(rows.AreFew(kOne));
+  BOOST_TEST(!rows.AreFew(Predicate::And({kOne, Predicate::Equal("b", "x")})));
+  BOOST_TEST(!rows.AreFew(Predicate::Equal("b", "x")));
+  BOOST_TEST(!rows.AreFew(Predicate::IsNull("a")));
+  BOOST_TEST(!rows.AreFew(Predicate()));
+  BOOST_TEST(!rows.Few(kOne, {.columns = {{"f", "b"}}}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {.families = {"f"}}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {.versions = 0}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {.as_of = 100}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {.since = 0}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {}, {.order_by = "by_a"}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {}, {.use_index = "by_a"}).has_value());
+  BOOST_TEST(!rows.Few(kOne, {}, {.no_index = true}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(RowsThatAMemstoreMayChangeArePlanned) {
+  Rows rows;
+  Load(&rows);
+  rows.Put("s", "a", "2");
+  BOOST_TEST(rows.AreFew(kOne));
+  BOOST_TEST(!rows.AreFew(Predicate::Equal("a", "2")));  // It has an entry.
+  rows.Put("r", "b", "y");
+  BOOST_TEST(!rows.AreFew(kOne));  // It holds a row.
+}
+
+BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesArePlanned) {
+  Rows rows;
+  Load(&rows);
+  rows.Put("s", "a", "2");
+  rows.Flush();
+  BOOST_TEST(rows.AreFew(kOne));
+  BOOST_TEST(!rows.AreFew(Predicate::Equal("a", "2")));  // Both have an entry.
+  rows.Put("r", "b", "y");
+  rows.Flush();
+  BOOST_TEST(!rows.AreFew(kOne));  // A row is in both.
+  rows.Merge();
+  BOOST_TEST(rows.AreFew(kOne));
+}
+
+BOOST_AUTO_TEST_CASE(AReaderThatDoesNotSeeAllOfAFilePlans) {
+  Rows rows;
+  rows.Put("p", "a", "1");
+  rows.world().TakeSnapshot();
+  rows.Put("q", "a", "2");
+  rows.Flush();
+  BOOST_TEST(rows.Few(kOne).has_value());
+  BOOST_TEST(!rows.Few(kOne, {}, {}, 1).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(ManyRowsArePlanned) {
+  Rows rows;
+  for (size_t i = 0; i < engine::kFewRowsMax; ++i) {
+    rows.Put("row" + std::to_string(100 + i), "a", "1");
+  }
+  rows.Flush();
+  BOOST_TEST(rows.AreFew(kOne));
+  rows.Put("sow", "a", "1");
+  rows.Flush();
+  rows.Merge();
+  BOOST_TEST(!rows.AreFew(kOne));
+}
+
+// The rows before it are returned once.
+BOOST_AUTO_TEST_CASE(ARowThatIsNotPlainIsReadByAPlan) {
+  Rows rows;
+  Load(&rows);
+  rows.Put("qq", "a", "1");
+  rows.Put("qq", "b", std::string(kOverflowBytes, 'b'));
+  rows.Flush();
+  rows.Merge();
+  const auto few = rows.Few(kOne);
+  BOOST_REQUIRE(few.has_value());
+  BOOST_TEST(few->size() == 3u);
+  BOOST_TEST((*few == rows.Planned(kOne)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
