@@ -51,8 +51,12 @@ OpenCursor::~OpenCursor() {
     GatePass pass(open_->gate);
     if (pass.inside()) open_->source.reset();
   }
+  batch_->Clear();
   base::MutexLock lock(handles_->mutex_);
   handles_->sources_.erase(open_);
+  std::vector<std::unique_ptr<format::RowBatch>>& kept = handles_->batches_;
+  const bool is_kept = kept.size() < kept.capacity() && batch_->is_usual();
+  if (is_kept) kept.push_back(std::move(batch_));
 }
 
 OpenPin::~OpenPin() {
@@ -86,9 +90,9 @@ Result<bool> OpenCursor::Next(RowView* row) {
   if (!pass.inside()) return Status::Closed("the cursor's database is closed");
   RETURN_IF_ERROR(cancellation_.Check());  // Not the end, if the batch had more rows.
   left_ = {};
-  ASSIGN_OR_RETURN(const bool more, open_->source->NextBatch(&batch_));
+  ASSIGN_OR_RETURN(const bool more, open_->source->NextBatch(batch_.get()));
   if (!more) return false;
-  left_ = batch_.rows();
+  left_ = batch_->rows();
   *row = left_.front();
   left_ = left_.subspan(1);
   return true;
@@ -100,10 +104,23 @@ std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> so
   auto open = std::make_shared<OpenSource>();
   open->table = table;
   open->source = std::move(source);
-  auto cursor = std::make_unique<OpenCursor>(shared_from_this(), open, cancellation);
+  auto cursor = std::make_unique<OpenCursor>(shared_from_this(), open, TakeBatch(), cancellation);
   base::MutexLock lock(mutex_);
   sources_.insert(std::move(open));
   return cursor;
+}
+
+std::unique_ptr<format::RowBatch> OpenHandles::TakeBatch() {
+  {
+    base::MutexLock lock(mutex_);
+    batches_.reserve(kBatchesKept);  // So that a cursor's end allocates nothing.
+    if (!batches_.empty()) {
+      std::unique_ptr<format::RowBatch> batch = std::move(batches_.back());
+      batches_.pop_back();
+      return batch;
+    }
+  }
+  return std::make_unique<format::RowBatch>();
 }
 
 std::unique_ptr<OpenPin> OpenHandles::NewPin(std::string_view table) {

@@ -37,8 +37,11 @@ struct OpenSource {
 class OpenCursor {
  public:
   OpenCursor(std::shared_ptr<OpenHandles> handles, std::shared_ptr<OpenSource> open,
-             base::Cancellation cancellation)
-      : handles_(std::move(handles)), open_(std::move(open)), cancellation_(cancellation) {}
+             std::unique_ptr<format::RowBatch> batch, base::Cancellation cancellation)
+      : handles_(std::move(handles)),
+        open_(std::move(open)),
+        cancellation_(cancellation),
+        batch_(std::move(batch)) {}
   ~OpenCursor();
   OpenCursor(const OpenCursor&) = delete;
   OpenCursor& operator=(const OpenCursor&) = delete;
@@ -63,7 +66,7 @@ class OpenCursor {
   const std::shared_ptr<OpenSource> open_;
   const base::Cancellation cancellation_;
   // Not in the source: Invalidate may end that while the cursor's thread looks for its next row.
-  format::RowBatch batch_;
+  std::unique_ptr<format::RowBatch> batch_;
   std::span<const RowView> left_;  // Of the batch.
 };
 
@@ -154,8 +157,14 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   friend class OpenCursor;
   friend class OpenPin;
 
+  std::unique_ptr<format::RowBatch> TakeBatch() EXCLUDES(mutex_);
+
+  // Batches kept for the next cursors: making one costs more than finding a row.
+  static constexpr size_t kBatchesKept = 4;
+
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
+  std::vector<std::unique_ptr<format::RowBatch>> batches_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<PinSource>> pins_ GUARDED_BY(mutex_);
   /// The open snapshots; none after Invalidate.

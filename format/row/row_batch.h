@@ -34,6 +34,10 @@ class RowBatch {
   size_t size() const { return size_; }
   /// It has kRowsMax rows, or pins more blocks than it should.
   bool is_full() const { return size_ == kRowsMax || pinned_bytes_ >= kPinnedBytesMax; }
+  /// It has no more memory than batches of rows of usual size need.
+  bool is_usual() const {
+    return cells_.capacity() <= kUsualCellsMax && keys_.capacity() <= kUsualKeyBytesMax;
+  }
   /// The rows in the order in which they were added. Lifetime: until the batch changes.
   std::span<const RowView> rows();
 
@@ -62,6 +66,8 @@ class RowBatch {
  private:
   // Blocks that would be evicted otherwise.
   static constexpr size_t kPinnedBytesMax = 256 << 10;
+  static constexpr size_t kUsualCellsMax = 16 * kRowsMax;
+  static constexpr size_t kUsualKeyBytesMax = 64 * kRowsMax;
 
   // Where a decoded row begins, and the one before it ends.
   struct Begins {
