@@ -102,6 +102,15 @@ bool MemstoreVerdicts::SiftByBits(std::span<uint32_t> all, size_t* at, SiftedInt
   StampedBits::Words dead, touched;
   if (!known_[0].bits->ReadGroup(group, sequence_, &dead, &touched)) return false;
   size_t next = *at, kept = *into.kept;
+  const bool has_touched =
+      std::any_of(touched.begin(), touched.end(), [](uint64_t word) { return word != 0; });
+  if (!has_touched) {  // Usual where indexed columns are updated: each posting is dead or not.
+    for (; next < all.size() && all[next] - first < StampedBits::kGroupBits; ++next) {
+      const uint32_t bit = all[next] - first;
+      all[kept] = all[next];
+      kept += ~dead[bit / 64] >> (bit % 64) & 1;
+    }
+  }
   for (; next < all.size() && all[next] - first < StampedBits::kGroupBits; ++next) {
     const uint32_t bit = all[next] - first;
     const uint64_t is_dead = dead[bit / 64] >> (bit % 64) & 1;
