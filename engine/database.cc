@@ -155,6 +155,53 @@ Status Database::Write(const WriteOptions& options, const WriteBatch& batch) {
   return Entered(*engine_, [&] { return engine_->Write(options, batch); });
 }
 
+Result<int64_t> Database::Increment(const WriteOptions& options, std::string_view table,
+                                    std::string_view row, std::string_view family,
+                                    std::string_view qualifier, int64_t delta) {
+  const ColumnDelta column{.qualifier = qualifier, .delta = delta};
+  return Entered(*engine_, [&]() -> Result<int64_t> {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                     engine_->IncrementColumns(options, table, row, family, {&column, 1}));
+    return sums.front();
+  });
+}
+
+Result<std::vector<int64_t>> Database::IncrementColumns(const WriteOptions& options,
+                                                        std::string_view table,
+                                                        std::string_view row,
+                                                        std::string_view family,
+                                                        std::span<const ColumnDelta> columns) {
+  return Entered(*engine_,
+                 [&] { return engine_->IncrementColumns(options, table, row, family, columns); });
+}
+
+Result<std::string> Database::Append(const WriteOptions& options, std::string_view table,
+                                     std::string_view row, std::string_view family,
+                                     std::string_view qualifier, std::string_view value) {
+  const ColumnValue column{.qualifier = qualifier, .value = value};
+  return Entered(*engine_, [&]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(std::vector<std::string> values,
+                     engine_->AppendColumns(options, table, row, family, {&column, 1}));
+    return std::move(values.front());
+  });
+}
+
+Result<std::vector<std::string>> Database::AppendColumns(const WriteOptions& options,
+                                                         std::string_view table,
+                                                         std::string_view row,
+                                                         std::string_view family,
+                                                         std::span<const ColumnValue> columns) {
+  return Entered(*engine_,
+                 [&] { return engine_->AppendColumns(options, table, row, family, columns); });
+}
+
+Result<bool> Database::CheckAndMutate(const WriteOptions& options, std::string_view table,
+                                      std::string_view row, const Predicate& condition,
+                                      const WriteBatch& batch) {
+  return Entered(*engine_,
+                 [&] { return engine_->CheckAndMutate(options, table, row, condition, batch); });
+}
+
 Result<std::optional<Row>> Database::Get(const ReadOptions& options, std::string_view table,
                                          std::string_view row) {
   return Entered(*engine_, [&] { return engine_->Get(options, table, row); });

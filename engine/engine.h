@@ -31,6 +31,19 @@ class Engine {
   virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
   virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
+  virtual Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options,
+                                                        std::string_view table,
+                                                        std::string_view row,
+                                                        std::string_view family,
+                                                        std::span<const ColumnDelta> columns) = 0;
+  virtual Result<std::vector<std::string>> AppendColumns(const WriteOptions& options,
+                                                         std::string_view table,
+                                                         std::string_view row,
+                                                         std::string_view family,
+                                                         std::span<const ColumnValue> columns) = 0;
+  virtual Result<bool> CheckAndMutate(const WriteOptions& options, std::string_view table,
+                                      std::string_view row, const Predicate& condition,
+                                      const WriteBatch& batch) = 0;
   virtual Result<std::optional<Row>> Get(const ReadOptions&, std::string_view table,
                                          std::string_view row) = 0;
   virtual Result<bool> GetPinned(const ReadOptions&, std::string_view table, std::string_view row,

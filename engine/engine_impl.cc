@@ -1,5 +1,5 @@
-// Opening, wiring, writing and closing. Reads are in reads.cc, reports in info.cc, copies in
-// copies.cc.
+// Opening, wiring and closing. Reads are in reads.cc, writes in writes.cc, reports in info.cc,
+// copies in copies.cc.
 #include "engine/engine_impl.h"
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "engine/commit/write_plan.h"
 #include "engine/create_table.h"
 #include "wal/log.h"
 
@@ -120,7 +119,6 @@ void EngineImpl::BuildComponents() {
                          .health = &health_,
                          .jobs = jobs_.get(),
                          .regions = regions,
-                         .latest_view = [this](const Table& table) { return LatestView(table); },
                          .flush = [this](Region* region) { return FlushAllOf(*region); },
                          .settle_catalog = [this] { return CommitCounters(); },
                          .after_group = [this] { maintenance_->AfterGroup(); }},
@@ -246,23 +244,6 @@ void EngineImpl::SectionBroken(const format::StoreFile& file, const format::Brok
   health_.Log("damage in " + std::string(event.section) + " of table " + base::Quote(event.table) +
               "; reads go on without it: " + broken.reason);
   monitor_.SectionBroken(event);
-}
-
-Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
-  RETURN_IF_ERROR(health_.CheckWritable());
-  while (true) {
-    ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions));
-    if (batch.operation_count() == 0) return {};
-    RETURN_IF_ERROR(gate_->Admit(
-        {.tables = plan.tables, .bytes = batch.size_bytes(), .no_wait = options.no_wait}));
-    RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
-    if (!plan.is_stale) break;
-  }
-  if (time_.TakeChange()) ReportClock();
-  monitor_.CountWrite(batch.operation_count(), batch.size_bytes());
-  return {};
 }
 
 Status EngineImpl::CreateTable(const TableOptions& options) {

@@ -76,6 +76,16 @@ class EngineImpl final : public Engine {
   Status DropIndex(std::string_view table, std::string_view index) override;
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
+  Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options, std::string_view table,
+                                                std::string_view row, std::string_view family,
+                                                std::span<const ColumnDelta> columns) override;
+  Result<std::vector<std::string>> AppendColumns(const WriteOptions& options,
+                                                 std::string_view table, std::string_view row,
+                                                 std::string_view family,
+                                                 std::span<const ColumnValue> columns) override;
+  Result<bool> CheckAndMutate(const WriteOptions& options, std::string_view table,
+                              std::string_view row, const Predicate& condition,
+                              const WriteBatch& batch) override;
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override;
   Result<bool> GetPinned(const ReadOptions& options, std::string_view table, std::string_view row,
@@ -133,6 +143,10 @@ class EngineImpl final : public Engine {
   void ReportClock();
   void Shutdown();
 
+  // writes.cc
+  template <typename MakePlan>
+  Result<WritePlan> WritePlanned(const WriteOptions& options, const MakePlan& make_plan);
+
   // info.cc
   FilesInfo OpenFiles() const;
 
@@ -169,7 +183,6 @@ class EngineImpl final : public Engine {
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
   /// nullopt: it was dropped.
   Result<std::optional<TableView>> ViewOf(format::TableId id);
-  TableView LatestView(const Table& table);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
                            const ReadOptions& options);
   ReadResources read_resources() const {

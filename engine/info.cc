@@ -187,6 +187,12 @@ Statistics EngineImpl::GetStatistics() {
   GatePass pass(calls_);
   if (!pass.inside()) return statistics;
   statistics.torn_bytes = database_.opened.replay.torn_bytes;
+  const CompletionCounts counts = queue_->completion_counts();
+  statistics.dependent_writes = counts.completed;
+  statistics.caught_up_writes = counts.caught_up;
+  statistics.reread_writes = counts.moved;
+  statistics.writes_that_flushed = counts.unlogged;
+  statistics.writes_alone = counts.alone;
   statistics.last_sequence = snapshots_->visible().value;
   statistics.log_bytes = log_->log_bytes();
   statistics.oldest_unverified_micros = scrubber_->OldestMicros();

@@ -167,15 +167,6 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
   return view;
 }
 
-// Threads: the commit leader, so that no operation is half applied and none comes in between.
-TableView EngineImpl::LatestView(const Table& table) {
-  TableView view;
-  view.table = table.record;
-  for (const auto& region : table.regions) view.regions.push_back(region->version());
-  view.point = {.sequence = format::kSequenceMax, .now_micros = time_.Now()};
-  return view;
-}
-
 Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
                                      std::string_view table, const ReadOptions& options) {
   if (!source.has_value()) return source.error();

@@ -89,6 +89,14 @@ GroupReader::GroupReader(std::string_view payload, format::SequenceNumber first_
                          int64_t timestamp)
     : payload_(payload), next_sequence_(first_sequence.value), timestamp_(timestamp) {}
 
+GroupReader GroupReader::OfBatch(const BatchEncoder& batch, format::SequenceNumber first_sequence,
+                                 int64_t timestamp) {
+  GroupReader reader({}, first_sequence, timestamp);
+  reader.left_in_batch_ = batch.operation_count();
+  reader.batch_ = format::ByteReader(batch.bytes());
+  return reader;
+}
+
 // Steps to the next batch with operations; false at the end of the payload or when it is malformed.
 bool GroupReader::BeginBatch() {
   while (left_in_batch_ == 0) {

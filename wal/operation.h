@@ -53,6 +53,9 @@ void AppendBatch(const BatchEncoder& batch, std::string* payload);
 class GroupReader {
  public:
   GroupReader(std::string_view payload, format::SequenceNumber first_sequence, int64_t timestamp);
+  /// Walks one batch that is in no payload. Lifetime: the batch's.
+  static GroupReader OfBatch(const BatchEncoder& batch, format::SequenceNumber first_sequence,
+                             int64_t timestamp);
   /// False at the end or when malformed; status() says which.
   bool Next(Operation* operation);
   /// kCorruption when the bytes are malformed. `sequences()` is the number of operations read.

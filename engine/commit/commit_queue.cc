@@ -9,7 +9,7 @@
 #include "base/guarded.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
-#include "engine/commit/resolve_deletes.h"
+#include "engine/commit/group_writes.h"
 
 namespace tandem::engine {
 namespace {
@@ -18,6 +18,21 @@ namespace {
 constexpr uint64_t kGroupBytesMax = 1 << 20;
 // kBuffered promises to reach the operating system within 100 ms.
 constexpr int64_t kBufferedDelayMicros = 90'000;
+// How often a writer reads files again before the leader does it. A flush of a row's region between
+// its read and its commit is rare.
+constexpr uint32_t kReadsMax = 3;
+
+// Adds the operations of a batch that has its sequences.
+void AddOperations(const WritePlan& plan, const CompletionPoint& point, GroupWrites* writes) {
+  wal::GroupReader reader = wal::GroupReader::OfBatch(plan.batch, point.first, point.timestamp);
+  wal::Operation operation;
+  while (reader.Next(&operation)) {
+    for (const auto& table : plan.tables) {
+      if (table->record->id != operation.table) continue;
+      writes->Add(*table->record, operation.row, operation.cells);
+    }
+  }
+}
 
 }  // namespace
 
@@ -27,8 +42,9 @@ struct CommitQueue::Request {
   WritePlan* plan = nullptr;                       // A batch, or
   const std::function<Status()>* alone = nullptr;  // a task.
   Durability durability = Durability::kMemory;
-  LoggingHold* hold = nullptr;    // For a batch that reads.
-  std::vector<Region*> unlogged;  // Regions to flush before the batch is tried again.
+  LoggingHold* hold = nullptr;  // For a batch that depends on stored data,
+  bool reads_alone = false;     // whose files the leader reads,
+  Completion completion;        // and what became of it.
   Request* next = nullptr;
   Status status;  // The leader's until the request is done.
   // For this request alone: the writer that wakes up waits for no other one.
@@ -47,8 +63,10 @@ struct CommitQueue::Request {
     while (state == State::kWaits) turn.Wait(mutex);
     return state;
   }
-  bool needs_own_group() const { return alone != nullptr || plan->reads(); }
-  uint64_t bytes() const { return plan == nullptr ? 0 : plan->batch.bytes().size(); }
+  bool needs_own_group() const { return alone != nullptr || reads_alone; }
+  uint64_t bytes() const {
+    return plan == nullptr ? 0 : std::max(plan->batch.bytes().size(), plan->size_bytes);
+  }
 };
 
 CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber last)
@@ -62,16 +80,43 @@ Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   if (plan->spans_regions || plan->reads()) {
     durability = std::max(durability, Durability::kBuffered);
   }
+  if (plan->reads()) return CommitReader(plan, durability);
+  Request request;
+  request.plan = plan;
+  request.durability = durability;
+  return Submit(&request);
+}
+
+// A batch that depends on stored data.
+Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
   LoggingHold hold;
+  uint32_t reads = 0;
   while (true) {
     Request request;
     request.plan = plan;
     request.durability = durability;
     request.hold = &hold;
+    request.reads_alone = reads >= kReadsMax;
+    if (!request.reads_alone) {
+      RETURN_IF_ERROR(ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan));
+      if (plan->is_stale) return {};
+    }
     RETURN_IF_ERROR(Submit(&request));
-    if (request.unlogged.empty()) return {};
-    // Two attempts at most: after the first, these regions log everything.
-    for (Region* region : request.unlogged) RETURN_IF_ERROR(deps_.flush(region));
+    if (plan->is_stale) return {};
+    switch (request.completion.outcome) {
+      case Completion::Outcome::kComplete:
+        return {};
+      case Completion::Outcome::kMoved:
+        ++reads;
+        break;
+      case Completion::Outcome::kTooLong:
+        reads = kReadsMax;
+        break;
+      case Completion::Outcome::kUnlogged:
+        // Once at most: these regions log everything from now on.
+        for (Region* region : request.completion.unlogged) RETURN_IF_ERROR(deps_.flush(region));
+        break;
+    }
   }
 }
 
@@ -136,6 +181,7 @@ CommitQueue::Group CommitQueue::TakeGroup() {
     group.last = request;
     group.bytes += request->bytes();
     group.batches += request->plan != nullptr ? 1 : 0;
+    if (request->plan != nullptr && request->plan->reads()) group.last_reader = request;
     group.durability = std::max(group.durability, request->durability);
   }
   queue_first_ = group.last->next;
@@ -149,12 +195,13 @@ Status CommitQueue::Lead(const Group& group) {
       [&] { return group.first->alone != nullptr ? (*group.first->alone)() : CommitGroup(group); });
 }
 
-// The leader's own request is the first; nobody waits for it.
+// The leader's own request is the first; nobody waits for it. What could not be completed has an
+// error of its own, and the rest of the group goes on.
 void CommitQueue::Finish(const Group& group, const Status& status) {
-  group.first->status = status;
+  if (!status.ok()) group.first->status = status;
   for (Request* request = group.first->next; request != nullptr;) {
     Request* next = request->next;
-    request->status = status;
+    if (!status.ok()) request->status = status;
     request->Wake(Request::State::kDone);
     request = next;
   }
@@ -193,36 +240,77 @@ Status CommitQueue::SettleCatalog() {
   return {};
 }
 
-// Assigns sequence numbers and timestamps, and builds the payload. Stale plans are left out.
+// Assigns sequence numbers and timestamps, and builds the payload. Stale plans are left out, and
+// batches that cannot be completed.
 Result<LogGroup> CommitQueue::Encode(const Group& group) {
   LogGroup frame;
   frame.first = format::SequenceNumber(last_sequence().value + 1);
   frame.timestamp = deps_.time->NextTimestamp();
   frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
+  GroupWrites earlier;
+  bool is_reader_ahead = group.last_reader != nullptr;
+  uint32_t batches = 0;
   for (Request* request = group.first; request != nullptr; request = request->next) {
     WritePlan* plan = request->plan;
+    is_reader_ahead &= request != group.last_reader;
     plan->is_stale = plan->changes != deps_.regions->changes();
     if (plan->is_stale) continue;
-    if (plan->reads()) RETURN_IF_ERROR(Resolve(request, frame));
-    if (!request->unlogged.empty()) return LogGroup();
+    const CompletionPoint point{.first = format::SequenceNumber(frame.first.value + frame.count),
+                                .timestamp = frame.timestamp + batches,
+                                .now_micros = plan->reads() ? deps_.time->Now() : 0,
+                                .earlier = &earlier,
+                                .reads_alone = request->reads_alone};
+    if (plan->reads()) request->status = Complete(request, point);
+    if (plan->batch.operation_count() == 0) continue;
     frame.count += plan->batch.operation_count();
     wal::AppendBatch(plan->batch, &frame.payload);
+    ++batches;
+    if (is_reader_ahead) AddOperations(*plan, point, &earlier);
   }
-  deps_.time->AssignTimestamps(frame.timestamp, group.batches);
+  deps_.time->AssignTimestamps(frame.timestamp, batches);
   last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
   return frame;
 }
 
-Status CommitQueue::Resolve(Request* request, const LogGroup& frame) {
+// Leaves `plan.batch` empty if there is nothing to write, or not yet.
+Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
+  WritePlan* plan = request->plan;
+  plan->batch.Clear();
   // Regions may have been split since the batch was planned.
-  for (auto& table : request->plan->tables) table = deps_.regions->Find(table->record->id);
-  ASSIGN_OR_RETURN(request->unlogged, ResolveDeletes({.first = frame.first,
-                                                      .timestamp = frame.timestamp,
-                                                      .now_micros = deps_.time->Now(),
-                                                      .view = deps_.latest_view},
-                                                     request->plan));
-  for (Region* region : request->unlogged) request->hold->Add(&region->unlogged());
+  for (auto& table : plan->tables) table = deps_.regions->Find(table->record->id);
+  if (point.reads_alone) {
+    RETURN_IF_ERROR(ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan));
+  }
+  Result<Completion> completion = CompleteWrite(point, plan);
+  if (!completion.has_value()) {
+    plan->batch.Clear();
+    return completion.error();
+  }
+  request->completion = *std::move(completion);
+  if (request->completion.outcome == Completion::Outcome::kUnlogged) {
+    for (Region* region : request->completion.unlogged) request->hold->Add(&region->unlogged());
+  }
+  Count(request->completion, point.reads_alone);
   return {};
+}
+
+void CommitQueue::Count(const Completion& completion, bool reads_alone) {
+  base::MutexLock lock(counts_mutex_);
+  switch (completion.outcome) {
+    case Completion::Outcome::kComplete:
+      ++counts_.completed;
+      counts_.caught_up += completion.caught_up ? 1 : 0;
+      counts_.alone += reads_alone ? 1 : 0;
+      return;
+    case Completion::Outcome::kMoved:
+      ++counts_.moved;
+      return;
+    case Completion::Outcome::kTooLong:
+      return;
+    case Completion::Outcome::kUnlogged:
+      ++counts_.unlogged;
+      return;
+  }
 }
 
 // The level of the group. Each batch of a kMemory group is in a single region; if that region logs

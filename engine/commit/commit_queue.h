@@ -10,10 +10,15 @@
 // all, kBuffered into the buffer (a timer writes it), kWritten to the operating system, kSynced to
 // disk. The latter two also write what was buffered before.
 //
-// A batch that reads (DeleteCell) is a group of its own and at least kBuffered. What it reads must
-// be in the log or in store files first. If the leader finds that something is not, the batch is
-// not committed: its region logs everything from then on, and the writer flushes the region and
-// queues again (engine/region/unlogged.h;
+// A batch that depends on stored data (complete_write.h) is at least kBuffered. Its writer reads
+// files before it queues. The leader takes the requests of its group one after the other and
+// completes each before the next. One whose files have changed since, by a flush, is left out, and
+// its writer reads again; after three times the leader reads for it, in a group of its own. So
+// everybody gets through.
+//
+// What a batch depends on must be in the log or in store files first. If the leader finds that
+// something is not, the batch is left out: its region logs everything from then on, and the writer
+// flushes the region and queues again (engine/region/unlogged.h;
 // docs/decisions/0009-reading-writes-flush-what-they-read.md).
 #pragma once
 
@@ -24,6 +29,7 @@
 
 #include "base/mutex.h"
 #include "engine/commit/applier.h"
+#include "engine/commit/complete_write.h"
 #include "engine/commit/group_log.h"
 #include "engine/commit/write_plan.h"
 #include "engine/region/snapshots.h"
@@ -45,14 +51,21 @@ struct CommitDependencies {
   Health* health = nullptr;
   BackgroundJobs* jobs = nullptr;
   const RegionSet* regions = nullptr;
-  /// A view of the table after all commits so far; for DeleteCell.
-  std::function<TableView(const Table&)> latest_view;
   /// Switches and flushes the memstores of the region. Called outside the queue.
   std::function<Status(Region*)> flush;
   /// Makes it certain what the manifest holds.
   std::function<Status()> settle_catalog = {};
   /// Called by the leader after each group: switches memstores, schedules what follows.
   std::function<void()> after_group;
+};
+
+/// What became of batches that depend on stored data.
+struct CompletionCounts {
+  uint64_t completed = 0;  ///< Or found to have nothing to write.
+  uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files.
+  uint64_t moved = 0;      ///< Read again: a flush came in between.
+  uint64_t unlogged = 0;   ///< Had a region flushed, which they depend on.
+  uint64_t alone = 0;      ///< Completed by a leader that read files.
 };
 
 /// Threads: any.
@@ -64,7 +77,7 @@ class CommitQueue {
   /// Commits the plan's batch and returns when it has reached its level and is visible. If a table
   /// was dropped, truncated or renamed since the batch was planned, commits nothing and sets
   /// `plan->is_stale`: its names may mean other tables now. Errors:
-  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of ResolveDeletes and
+  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of CompleteWrite and
   /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);
   /// Runs `task`, a callable that returns a Status, as a group of its own: everything before it is
@@ -84,6 +97,10 @@ class CommitQueue {
   /// Writes what is buffered to the operating system.
   Status WriteBuffered();
 
+  CompletionCounts completion_counts() const EXCLUDES(counts_mutex_) {
+    base::MutexLock lock(counts_mutex_);
+    return counts_;
+  }
   /// The last sequence that was assigned.
   format::SequenceNumber last_sequence() const {
     return format::SequenceNumber(last_sequence_.load(std::memory_order_acquire));
@@ -98,9 +115,11 @@ class CommitQueue {
     uint32_t batches = 0;
     uint64_t bytes = 0;
     Durability durability = Durability::kMemory;
+    Request* last_reader = nullptr;  ///< The last one that depends on stored data; may be null.
   };
 
   Status SubmitAlone(const std::function<Status()>& task);
+  Status CommitReader(WritePlan* plan, Durability durability);
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);
@@ -111,7 +130,8 @@ class CommitQueue {
   Status CommitGroup(const Group& group);
   Status SettleCatalog();
   Result<LogGroup> Encode(const Group& group);
-  Status Resolve(Request* request, const LogGroup& frame);
+  Status Complete(Request* request, const CompletionPoint& point);
+  void Count(const Completion& completion, bool reads_alone) EXCLUDES(counts_mutex_);
   static Durability LevelOf(const Group& group);
   static void NoteUnlogged(const Group& group, const LogGroup& frame);
   Status LogFrame(LogGroup* frame, Durability durability);
@@ -122,6 +142,9 @@ class CommitQueue {
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
   bool catalog_in_doubt_ = false;        // The leader's.
   BackgroundTask buffered_write_;
+
+  mutable base::Mutex counts_mutex_;
+  CompletionCounts counts_ GUARDED_BY(counts_mutex_);
 
   base::Mutex mutex_;
   Request* queue_first_ GUARDED_BY(mutex_) = nullptr;

@@ -1,5 +1,5 @@
 // Planning walks the batch once. If it finds a DeleteCell, it starts again and keeps the operations
-// instead of encoding them.
+// instead of encoding them, as it does for other batches that depend on stored data.
 #include "engine/commit/write_plan.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/commit/batch_reader.h"
-#include "index/key.h"
+#include "engine/commit/new_value.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -39,15 +39,24 @@ format::CellKind CellKindOf(BatchKind kind) {
   return format::CellKind::kPut;
 }
 
+using Kind = PlannedOperation::Kind;
+
 class Planner {
  public:
-  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
-      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {}
+  /// `kind`: what Puts stand for.
+  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations,
+          Kind kind = Kind::kBlind)
+      : batch_(batch), regions_(regions), keep_operations_(keep_operations), kind_(kind) {}
 
+  /// The table and row of a condition on the batch.
+  Status Begin(std::string_view table, std::string_view row);
+  const Table& table() const { return *table_; }
   Status Plan();
   bool met_delete_cell() const { return met_delete_cell_; }
   WritePlan TakePlan(uint64_t changes) {
     plan_.changes = changes;
+    plan_.size_bytes = batch_.size_bytes();
+    plan_.operation_count = batch_.operation_count();
     return std::move(plan_);
   }
 
@@ -55,6 +64,7 @@ class Planner {
   Status FindTable(std::string_view name);
   void NoteRegion();
   Result<format::FamilyId> FindFamily(std::string_view name) const;
+  Status CheckRow(std::string_view row) const;
   Status CheckOperation();
   template <typename Add>
   void ForEachCell(Add&& add) const;
@@ -67,6 +77,7 @@ class Planner {
   const WriteBatch& batch_;
   const RegionSet& regions_;
   const bool keep_operations_;
+  const Kind kind_;
   bool met_delete_cell_ = false;
   WritePlan plan_;
   BatchOperation operation_;      ///< The current one,
@@ -107,6 +118,13 @@ Status Planner::FindTable(std::string_view name) {
   return {};
 }
 
+Status Planner::Begin(std::string_view table, std::string_view row) {
+  RETURN_IF_ERROR(FindTable(table));
+  RETURN_IF_ERROR(CheckRow(row));
+  plan_.region = &table_->RegionOf(row);
+  return {};
+}
+
 void Planner::NoteRegion() {
   if (plan_.spans_regions) return;
   Region* region = &table_->RegionOf(operation_.row);
@@ -124,20 +142,23 @@ Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
   return family->id;
 }
 
+Status Planner::CheckRow(std::string_view row) const {
+  if (row.empty()) return Status::InvalidArgument("a row key is empty");
+  if (row.size() <= kRowKeyBytesMax) return {};
+  return Status::InvalidArgument(
+      LimitText("row key " + base::Quote(row), row.size(), kRowKeyBytesMax));
+}
+
 // Finds the operation's table and family, and refuses what is out of limits.
 Status Planner::CheckOperation() {
   RETURN_IF_ERROR(FindTable(operation_.table));
-  if (operation_.row.empty()) return Status::InvalidArgument("a row key is empty");
-  if (operation_.row.size() > kRowKeyBytesMax) {
-    return Status::InvalidArgument(LimitText("row key " + base::Quote(operation_.row),
-                                             operation_.row.size(), kRowKeyBytesMax));
-  }
+  RETURN_IF_ERROR(CheckRow(operation_.row));
   NoteRegion();
   if (operation_.kind == BatchKind::kDeleteRow) return {};
   ASSIGN_OR_RETURN(family_, FindFamily(operation_.family));
   if (operation_.kind == BatchKind::kDeleteFamily) return {};
   RETURN_IF_ERROR(CheckColumns());
-  return operation_.kind == BatchKind::kPut ? CheckIndexes() : Status();
+  return operation_.kind == BatchKind::kPut && kind_ == Kind::kBlind ? CheckIndexes() : Status();
 }
 
 template <typename Add>
@@ -171,7 +192,7 @@ void Planner::Keep() {
   kept.table = table_->record->id;
   kept.row = operation_.row;
   kept.timestamp = operation_.timestamp;
-  kept.is_delete_cell = operation_.kind == BatchKind::kDeleteCell;
+  kept.kind = operation_.kind == BatchKind::kDeleteCell ? Kind::kDeleteCell : kind_;
   ForEachCell([&kept](const format::Cell& cell) { kept.cells.push_back(cell); });
 }
 
@@ -200,27 +221,18 @@ Status Planner::CheckColumns() {
 }
 
 Status Planner::CheckIndexes() const {
-  for (const format::IndexRecord& index : table_->record->indexes) {
-    for (const format::IndexColumnRecord& column : index.columns) {
-      if (column.family != family_) continue;
-      for (const ColumnValue& put : operation_.columns) {
-        if (put.qualifier != column.qualifier) continue;
-        const Status status = format::CheckIndexValue(column, put.value);
-        if (status.ok()) continue;
-        std::string message = Where(put.qualifier);
-        message.append(", index ").append(base::Quote(index.name)).append(": ");
-        return {status.code(), message.append(status.message())};
-      }
-    }
+  if (table_->record->indexes.empty()) return {};
+  for (const ColumnValue& put : operation_.columns) {
+    RETURN_IF_ERROR(engine::CheckIndexes(*table_->record, operation_.row,
+                                         NewCell(format::CellKind::kPut, family_, put), put.value));
   }
   return {};
 }
 
 std::string Planner::Where(std::string_view qualifier) const {
-  std::string column(operation_.family.empty() ? table_->record->families.front().options.name
-                                               : operation_.family);
-  column.append(":").append(qualifier);
-  return "row " + base::Quote(operation_.row) + ", column " + base::Quote(column);
+  const ColumnValue column{.qualifier = qualifier, .value = {}};
+  return engine::Where(*table_->record, operation_.row,
+                       NewCell(format::CellKind::kPut, family_, column));
 }
 
 }  // namespace
@@ -233,6 +245,34 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
   Planner keeping(batch, regions, true);
   RETURN_IF_ERROR(keeping.Plan());
   return keeping.TakePlan(changes);
+}
+
+Result<WritePlan> PlanUpdate(const WriteBatch& puts, Kind kind, const RegionSet& regions) {
+  const uint64_t changes = regions.changes();
+  Planner planner(puts, regions, true, kind);
+  RETURN_IF_ERROR(planner.Plan());
+  return planner.TakePlan(changes);
+}
+
+Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const RegionSet& regions) {
+  const uint64_t changes = regions.changes();
+  Planner planner(*conditional.batch, regions, true);
+  RETURN_IF_ERROR(planner.Begin(conditional.table, conditional.row));
+  const format::TableRecord& table = *planner.table().record;
+  ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(*conditional.predicate, table));
+  Condition condition{
+      .table = table.id, .row = conditional.row, .predicate = std::move(predicate), .columns = {}};
+  condition.columns = condition.predicate.Columns();
+  RETURN_IF_ERROR(planner.Plan());
+  WritePlan plan = planner.TakePlan(changes);
+  plan.condition = std::move(condition);
+  return plan;
+}
+
+size_t Condition::column_count() const {
+  size_t count = 0;
+  for (const ColumnSet::Family& family : columns.families()) count += family.qualifiers.size();
+  return count;
 }
 
 void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch) {

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/predicate/bound.h"
 #include "engine/region/region_set.h"
 #include "format/cell/cell.h"
 #include "format/types.h"
@@ -19,11 +21,46 @@ namespace tandem::engine {
 
 /// An operation on one row. Lifetime: views point into the WriteBatch.
 struct PlannedOperation {
+  enum class Kind : uint8_t {
+    kBlind,
+    kDeleteCell,  ///< One cell, which names the column.
+    kIncrement,   ///< Cells whose values are what is added, as EncodeInt64Be encodes it.
+    kAppend,      ///< Cells whose values are appended.
+  };
+  Kind kind = Kind::kBlind;
   format::TableId table;
   std::string_view row;
   std::optional<int64_t> timestamp;  ///< nullopt: the batch's; for a DeleteCell the newest version.
-  bool is_delete_cell = false;
-  std::vector<format::Cell> cells;  ///< For a DeleteCell one that names the column.
+  std::vector<format::Cell> cells;
+
+  /// Whether what it writes depends on stored data.
+  bool reads() const { return kind != Kind::kBlind; }
+};
+
+/// What must hold for a batch to be applied. An absent row has no columns.
+struct Condition {
+  format::TableId table;
+  std::string_view row;
+  BoundPredicate predicate;
+  ColumnSet columns;  ///< That the predicate reads.
+
+  size_t column_count() const;
+};
+
+/// A column of a row that a write depends on, and what files hold of it.
+struct StoredColumn {
+  format::TableId table;
+  std::string_view row;
+  format::Cell column;                           ///< Its family and qualifier.
+  std::shared_ptr<const RegionVersion> version;  ///< Whose files were read.
+  std::vector<format::Cell> cells;
+};
+
+/// Filled by ReadFiles (complete_write.h).
+struct ReadSet {
+  std::vector<StoredColumn> columns;
+  format::SequenceNumber visible;                 ///< When the files were read, or earlier.
+  std::vector<std::shared_ptr<const void>> pins;  ///< Of the cells.
 };
 
 /// Threads: one at a time. Lifetime: not longer than the WriteBatch.
@@ -33,18 +70,35 @@ struct WritePlan {
   std::vector<std::shared_ptr<const Table>> tables;  ///< That the batch touches, each once.
   bool spans_regions = false;                        ///< It touches more than one.
   Region* region = nullptr;                          ///< Of its first operation.
-  wal::BatchEncoder batch;  ///< Complete unless `unresolved` has something.
-  /// All operations of a batch that contains a DeleteCell, whose cells are known only when
-  /// everything before the batch is applied (rule 3).
+  size_t size_bytes = 0;                             ///< Of the WriteBatch,
+  size_t operation_count = 0;                        ///< as this.
+  wal::BatchEncoder batch;                           ///< Complete unless the plan reads.
+  /// All operations of a batch that depends on stored data. They are encoded when everything before
+  /// the batch is known (complete_write.h).
   std::vector<PlannedOperation> unresolved;
+  std::optional<Condition> condition;
+  ReadSet read_set;
+  bool holds = true;                ///< The condition. Set by CommitQueue::Commit, as
+  std::vector<std::string> values;  ///< the new values of increments (as text) and appends.
 
   /// Whether what it writes depends on stored data.
-  bool reads() const { return !unresolved.empty(); }
+  bool reads() const { return !unresolved.empty() || condition.has_value(); }
 };
 
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
 /// limits; a qualifier twice in one operation; a value that does not fit its index's type).
 Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions);
+/// Of puts that stand for increments or appends (PlannedOperation::Kind).
+Result<WritePlan> PlanUpdate(const WriteBatch& puts, PlannedOperation::Kind kind,
+                             const RegionSet& regions);
+/// Of a batch that is applied if the row satisfies the predicate. Errors: as PlanWrite and
+/// BoundPredicate::Bind.
+struct ConditionalBatch {
+  std::string_view table, row;
+  const Predicate* predicate = nullptr;
+  const WriteBatch* batch = nullptr;
+};
+Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const RegionSet& regions);
 
 /// Adds the operation to the log's encoding of its batch.
 void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch);

@@ -266,6 +266,7 @@ Status Flusher::Install(Region& region, const Memstore& memstore, const Finished
     region.Update([&](RegionVersion* version) {
       add_run(version);
       version->memstores.erase(version->memstores.begin());
+      version->changed_through = std::max(version->changed_through, memstore.max_sequence());
     });
   };
   RETURN_IF_ERROR(work_.editor->Commit(change));

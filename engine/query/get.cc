@@ -1,4 +1,4 @@
-// Point reads: a row, and the column that a DeleteCell decides on.
+// Point reads: a row, and a column that a write depends on.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ uint32_t VersionsKept(const format::TableRecord& table, format::FamilyId id) {
   return family == nullptr ? UINT32_MAX : family->options.max_versions;
 }
 
-// Appends what a DeleteCell needs from the trees: every version that is kept if there may be as
+// Appends what a write needs from the trees: every version that is kept if there may be as
 // many, since it cuts below them; else the two newest and the one that it names.
 void AppendFromTrees(const format::TableRecord& table, const ColumnWanted& wanted, RowTrees* trees,
                      std::vector<format::Cell>* cells) {
@@ -44,15 +44,16 @@ Result<std::optional<Row>> GetRow(RegionView view, const ReadOptions& options, s
   return is_there ? std::optional<Row>(reader.TakeRow()) : std::nullopt;
 }
 
-Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
-                                  const ColumnWanted& wanted, CellPins* pins) {
+ColumnCells CellsOfColumn(const RegionView& view, std::string_view row,
+                          const ColumnWanted& wanted) {
   const format::Cell& column = wanted.column;
-  ASSIGN_OR_RETURN(const RowLocations locations, FindRow(view.RegionOf(row), row));
-  ColumnCells read{.cells = {wanted.newer.begin(), wanted.newer.end()}, .tree_through = {}};
+  ColumnCells read;
   std::vector<format::Cell>& cells = read.cells;
+  std::vector<const MemRow*> rows;
+  RowFinder(view, row).AddMemstores(&rows);
   RowTrees trees;
   uint64_t looked_at = 0;
-  for (const MemRow* here : locations.memstores) {
+  for (const MemRow* here : rows) {
     const RowTreeView tree = Memstore::RecentCells(here, format::kSequenceMax, &cells, &looked_at);
     if (tree.root == nullptr) continue;
     trees.Add(tree);
@@ -62,15 +63,27 @@ Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
     return cell.family != column.family ||
            (cell.kind != format::CellKind::kDeleteFamily && cell.qualifier != column.qualifier);
   });
+  cells.insert(cells.end(), wanted.others.begin(), wanted.others.end());
+  if (!trees.empty()) AppendFromTrees(*view.table, wanted, &trees, &cells);
+  format::SortCells(cells);
+  return read;
+}
+
+Status AppendFileCells(const RegionView& view, std::string_view row, const format::Cell& column,
+                       std::vector<format::Cell>* cells, CellPins* pins) {
+  RowFinder finder(view, row);
+  RowLocations locations;
+  while (true) {
+    ASSIGN_OR_RETURN(std::optional<RowLocations::InFile> found, finder.NextFile());
+    if (!found.has_value()) break;
+    locations.files.push_back(*std::move(found));
+  }
   ColumnSet columns;
   columns.Add(column.family, column.qualifier);
   BlockMemo blocks;
   ASSIGN_OR_RETURN(const std::vector<RowPart> parts, FindParts(locations, columns, &blocks));
-  for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, &cells, pins));
-  for (const auto& region : view.regions) pins->push_back(region);  // Memstores and names.
-  if (!trees.empty()) AppendFromTrees(*view.table, wanted, &trees, &cells);
-  format::SortCells(cells);
-  return read;
+  for (const RowPart& part : parts) RETURN_IF_ERROR(AppendCells(part, cells, pins));
+  return {};
 }
 
 }  // namespace tandem::engine

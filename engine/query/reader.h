@@ -52,12 +52,12 @@ inline Result<Explanation> ExplainQuery(const ReadResources& resources, TableVie
   return ExplainQuery({resources, options, predicate, query}, std::move(view));
 }
 
-/// The column that a DeleteCell reads.
+/// A column that a write depends on.
 struct ColumnWanted {
   format::Cell column;               ///< Its family and qualifier.
-  std::optional<int64_t> timestamp;  ///< The version that it names.
-  /// Cells of the row that are newer than all that is stored.
-  std::span<const format::Cell> newer = {};
+  std::optional<int64_t> timestamp;  ///< The version that a DeleteCell names.
+  /// Cells that no memstore of the view has: those of its files, and newer ones.
+  std::span<const format::Cell> others = {};
 };
 
 struct ColumnCells {
@@ -66,12 +66,15 @@ struct ColumnCells {
   format::SequenceNumber tree_through;
 };
 
-/// The cells that decide what a DeleteCell becomes (rule 3): those of the column and the
-/// DeleteFamily markers of its family, over all sources of the view at the latest sequence. Of a
-/// hot row not all: every visible version if there may be as many as are kept, else the two newest
-/// and the one at `timestamp`. Lifetime: what is added to `*pins`.
-Result<ColumnCells> CellsOfColumn(const TableView& view, std::string_view row,
-                                  const ColumnWanted& wanted,
-                                  std::vector<std::shared_ptr<const void>>* pins);
+/// The cells that decide what a write makes of the column: its own and the DeleteFamily markers of
+/// its family, those of the view's memstores at the latest sequence and `wanted.others`. Of a hot
+/// row not all: every visible version if there may be as many as are kept, else the two newest and
+/// the one at `timestamp`. Does no I/O. Lifetime: the region version's.
+ColumnCells CellsOfColumn(const RegionView& view, std::string_view row, const ColumnWanted& wanted);
+/// Appends the same cells of all files of the view. Errors: kCorruption, kIoError. Lifetime: the
+/// region version's, and that of what is added to `*pins`.
+Status AppendFileCells(const RegionView& view, std::string_view row, const format::Cell& column,
+                       std::vector<format::Cell>* cells,
+                       std::vector<std::shared_ptr<const void>>* pins);
 
 }  // namespace tandem::engine

@@ -111,8 +111,10 @@ void Region::EndSharing(Region& other) {
 
 void Region::Unite(const Region& left, const Region& right, std::vector<FileSlice> files) {
   Overlaps::Pairs pairs;
+  format::SequenceNumber changed_through;
   for (const Region* part : {&left, &right}) {
     const std::shared_ptr<const RegionVersion> former = part->version();
+    changed_through = std::max(changed_through, former->changed_through);
     if (former->overlaps == nullptr) continue;
     pairs.insert(former->overlaps->pairs().begin(), former->overlaps->pairs().end());
   }
@@ -121,6 +123,7 @@ void Region::Unite(const Region& left, const Region& right, std::vector<FileSlic
     version->files = std::move(files);
     if (!pairs.empty()) version->overlaps = WithPairs(nullptr, std::move(pairs));
     version->memstores.assign(1, left.active_);
+    version->changed_through = changed_through;
   });
   active_ = left.active_;
 }
@@ -129,6 +132,7 @@ void Region::Inherit(const RegionVersion& former, std::vector<FileSlice> files) 
   Update([&](RegionVersion* version) {
     version->files = std::move(files);
     version->overlaps = former.overlaps;
+    version->changed_through = former.changed_through;
     version->memstores.clear();
     for (const auto& memstore : former.memstores) {
       if (!memstore->empty()) version->memstores.push_back(memstore);

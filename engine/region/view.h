@@ -60,6 +60,10 @@ struct RegionVersion {
   std::vector<FileSlice> files;                            ///< Oldest first, by sequence.
   std::vector<std::shared_ptr<const Memstore>> memstores;  ///< Oldest first; the last takes writes.
   std::shared_ptr<const Overlaps> overlaps;                ///< Of `files`; null: none is built.
+  /// The largest sequence of a memstore whose rows are in files now. Of two versions that hold a
+  /// row, of one region or of regions that were split or merged, the files show the same of it
+  /// where this is the same.
+  format::SequenceNumber changed_through;
 
   /// Whether the row is in the region's range. Memstores and files may hold rows of other regions.
   bool MayHold(std::string_view row) const {

@@ -414,6 +414,43 @@ class Database {
   /// kReadOnly the batch may or may not survive; the next Open shows which.
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
+  /// Adds `delta` to a column and returns the sum. Of calls that change a row at the same time each
+  /// sees what those before it wrote, so no increment is lost, and they share syncs. An absent or
+  /// expired column counts as 0; an empty family is the table's first. Integers are decimal text,
+  /// or eight bytes (EncodeInt64Be) where the first index over the column has the type kInt64Be,
+  /// kUint64Be or kTimestampBe. The new version replaces the newest: if that one's timestamp is
+  /// later than the engine's, it is kept. Durability::kMemory is as kBuffered.
+  /// Errors (nothing is changed then): kInvalidArgument (the stored value is not such an integer;
+  /// the sum is out of the range of int64, or does not fit an index), kCorruption; those of Write.
+  Result<int64_t> Increment(const WriteOptions& options, std::string_view table,
+                            std::string_view row, std::string_view family,
+                            std::string_view qualifier, int64_t delta = 1);
+  /// The same for several columns of one row and family, atomically; qualifiers must differ.
+  /// Returns the sums in the order of `columns`.
+  Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options, std::string_view table,
+                                                std::string_view row, std::string_view family,
+                                                std::span<const ColumnDelta> columns);
+  /// Appends to the value of a column and returns the new value. As Increment, but an absent column
+  /// counts as an empty value. Errors: kInvalidArgument (the value becomes too long); those of
+  /// Increment.
+  Result<std::string> Append(const WriteOptions& options, std::string_view table,
+                             std::string_view row, std::string_view family,
+                             std::string_view qualifier, std::string_view value);
+  /// The same for several columns, as IncrementColumns.
+  Result<std::vector<std::string>> AppendColumns(const WriteOptions& options,
+                                                 std::string_view table, std::string_view row,
+                                                 std::string_view family,
+                                                 std::span<const ColumnValue> columns);
+  /// Applies the batch if the row satisfies the predicate, and returns whether it did. Nothing
+  /// changes the row between the check and the batch, which may write to any rows and tables. A row
+  /// that does not exist has no columns: `lock IS NULL` is true of it. Durability::kMemory is as
+  /// kBuffered.
+  /// Errors: kInvalidArgument (as Write and Query), kCorruption (a stored value does not fit the
+  /// type of its column); those of Write.
+  Result<bool> CheckAndMutate(const WriteOptions& options, std::string_view table,
+                              std::string_view row, const Predicate& condition,
+                              const WriteBatch& batch);
+
   /// Reads a row, which owns its bytes. nullopt: no such row, or none of the requested columns.
   /// Errors: kNotFound (table, family), kInvalidArgument (versions is 0; the snapshot belongs
   /// to another database), kOverBudget (a row above kWholeRowBytesMax), kCorruption, kIoError.

@@ -53,6 +53,13 @@ struct Statistics {
   uint64_t gets = 0, multi_gets = 0, scans = 0, queries = 0, counts = 0;
   // Acknowledged writes; bytes as WriteBatch::size_bytes() counts them.
   uint64_t batches = 0, operations = 0, batch_bytes = 0;
+  // Writes that depend on what is stored (DeleteCell, Increment, Append, CheckAndMutate), a failed
+  // check too.
+  uint64_t dependent_writes = 0;
+  uint64_t caught_up_writes = 0;     ///< Depended on one that was committed while they waited.
+  uint64_t reread_writes = 0;        ///< Read files again: a flush came in between.
+  uint64_t writes_that_flushed = 0;  ///< Depended on operations that are in no log.
+  uint64_t writes_alone = 0;         ///< Read files while no other write went on.
 
   // Successful work: what was written, and the sum of the times, which may overlap.
   uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;

@@ -22,6 +22,12 @@ struct ColumnValue {
   std::string_view value;
 };
 
+/// A column and what is added to it. Lifetime: the caller's, for one call of IncrementColumns.
+struct ColumnDelta {
+  std::string_view qualifier;
+  int64_t delta = 1;
+};
+
 /// Names and limits are checked by Database::Write, which refuses the whole batch. Each call is one
 /// operation: later ones win over earlier ones. Timestamps that are not given are the engine's: one
 /// per batch, microseconds, strictly rising. Arguments are copied. A batch may be written several

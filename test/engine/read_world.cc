@@ -142,10 +142,14 @@ void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
   const format::FamilyRecord& family = FamilyOf(operation.family);
   marker.family = family.id;
   marker.qualifier = operation.columns[0].first;
-  const engine::ColumnWanted wanted{
+  engine::ColumnWanted wanted{
       .column = marker,
       .timestamp = operation.timestamp.has_value() ? std::optional(timestamp) : std::nullopt};
-  const auto read = Must(engine::CellsOfColumn(View(Moments()[0]), operation.row, wanted, &pins));
+  const engine::RegionView view = View(Moments()[0]).RegionOf(operation.row);
+  std::vector<format::Cell> in_files;
+  BOOST_REQUIRE(engine::AppendFileCells(view, operation.row, marker, &in_files, &pins).ok());
+  wanted.others = in_files;
+  const auto read = engine::CellsOfColumn(view, operation.row, wanted);
   std::vector<format::Cell> visible;
   const format::ReadPoint point{format::kSequenceMax, now_};
   format::VisibleCells(read.cells, table_->families, point, &visible);

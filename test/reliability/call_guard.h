@@ -64,6 +64,25 @@ class GuardedEngine final : public engine::Engine {
   Status Write(const WriteOptions& options, const WriteBatch& batch) override {
     return Within(guard_, [&] { return engine_->Write(options, batch); });
   }
+  Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options, std::string_view table,
+                                                std::string_view row, std::string_view family,
+                                                std::span<const ColumnDelta> columns) override {
+    return Within(guard_,
+                  [&] { return engine_->IncrementColumns(options, table, row, family, columns); });
+  }
+  Result<std::vector<std::string>> AppendColumns(const WriteOptions& options,
+                                                 std::string_view table, std::string_view row,
+                                                 std::string_view family,
+                                                 std::span<const ColumnValue> columns) override {
+    return Within(guard_,
+                  [&] { return engine_->AppendColumns(options, table, row, family, columns); });
+  }
+  Result<bool> CheckAndMutate(const WriteOptions& options, std::string_view table,
+                              std::string_view row, const Predicate& condition,
+                              const WriteBatch& batch) override {
+    return Within(guard_,
+                  [&] { return engine_->CheckAndMutate(options, table, row, condition, batch); });
+  }
   Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
                                  std::string_view row) override {
     return Within(guard_, [&] { return engine_->Get(options, table, row); });

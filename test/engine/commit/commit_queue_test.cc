@@ -65,7 +65,6 @@ struct QueueFixture {
                      .health = &health,
                      .jobs = &jobs,
                      .regions = &regions,
-                     .latest_view = nullptr,
                      .flush = nullptr,
                      .after_group = [] {}},
                     SequenceNumber(0)};

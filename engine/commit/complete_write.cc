@@ -1,0 +1,374 @@
+// How one write is completed:
+//   1. Its condition, if it has one, is decided first.
+//   2. Operations are taken in order; each that is written takes the next sequence number.
+//   3. An operation that depends on a column sees the stored cells, those of earlier requests of
+//      the group, and those of earlier operations of its own batch.
+//   4. What it becomes is one operation, which later ones see.
+#include "engine/commit/complete_write.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/commit/new_value.h"
+#include "engine/query/reader.h"
+#include "format/cell/overflow_value.h"
+#include "format/cell/visibility.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+using Outcome = Completion::Outcome;
+using Pins = std::vector<std::shared_ptr<const void>>;
+
+// Replaces an overflow value by the value itself.
+Status ReadInline(format::Cell* cell, Pins* pins) {
+  if (!cell->is_overflow()) return {};
+  auto value = std::make_shared<std::string>();
+  RETURN_IF_ERROR(format::ReadOverflowValue(*cell, value.get()));
+  cell->value = *value;
+  cell->overflow_file = nullptr;
+  pins->push_back(std::move(value));
+  return {};
+}
+
+void KeepColumn(const format::Cell& column, std::vector<format::Cell>* cells) {
+  std::erase_if(*cells,
+                [&column](const format::Cell& cell) { return !format::SameColumn(cell, column); });
+}
+
+RegionView LatestOf(std::shared_ptr<const format::TableRecord> table,
+                    std::shared_ptr<const RegionVersion> version) {
+  return {.table = std::move(table),
+          .region = std::move(version),
+          .point = {.sequence = format::kSequenceMax}};
+}
+
+// The two newest values of the column in files are those that are usually asked for.
+Status ReadNewestInline(const format::TableRecord& table, ReadSet* set, StoredColumn* column) {
+  constexpr size_t kNewest = 2;
+  std::vector<format::Cell> visible;
+  format::SortCells(column->cells);
+  format::VisibleCells(column->cells, table.families,
+                       {.now_micros = std::numeric_limits<int64_t>::min()}, &visible);
+  KeepColumn(column->column, &visible);
+  for (size_t i = 0; i < std::min(visible.size(), kNewest); ++i) {
+    if (!visible[i].is_overflow()) continue;
+    const auto found = std::find_if(column->cells.begin(), column->cells.end(), [&](const auto& c) {
+      return c.value.data() == visible[i].value.data();
+    });
+    RETURN_IF_ERROR(ReadInline(&*found, &set->pins));
+  }
+  return {};
+}
+
+Status ReadColumn(const RegionSet& regions, WritePlan* plan, StoredColumn* column) {
+  std::shared_ptr<const Table> table;
+  do {
+    table = regions.Find(column->table);
+    plan->is_stale |= table == nullptr;
+    if (plan->is_stale) return {};
+    column->version = table->RegionOf(column->row).version();
+  } while (column->version->is_retired);  // It was split meanwhile.
+  RETURN_IF_ERROR(AppendFileCells(LatestOf(table->record, column->version), column->row,
+                                  column->column, &column->cells, &plan->read_set.pins));
+  return ReadNewestInline(*table->record, &plan->read_set, column);
+}
+
+// The columns that the plan depends on, in the order in which CompleteWrite asks for them.
+void ListColumns(WritePlan* plan) {
+  std::vector<StoredColumn>& columns = plan->read_set.columns;
+  if (plan->condition.has_value()) {
+    for (const ColumnSet::Family& family : plan->condition->columns.families()) {
+      for (const std::string& qualifier : family.qualifiers) {
+        StoredColumn& column = columns.emplace_back();
+        column.table = plan->condition->table;
+        column.row = plan->condition->row;
+        column.column.family = family.id;
+        column.column.qualifier = qualifier;
+      }
+    }
+  }
+  for (const PlannedOperation& operation : plan->unresolved) {
+    if (!operation.reads()) continue;
+    for (const format::Cell& cell : operation.cells) {
+      StoredColumn& column = columns.emplace_back();
+      column.table = operation.table;
+      column.row = operation.row;
+      column.column = cell;
+    }
+  }
+}
+
+class Completer {
+ public:
+  Completer(const CompletionPoint& point, WritePlan* plan)
+      : point_(point), plan_(plan), next_(point.first) {}
+
+  Result<Completion> Complete();
+
+ private:
+  using Cells = std::vector<format::Cell>;
+
+  const Table& TableOf(format::TableId id) const;
+  bool is_complete() const { return completion_.outcome == Outcome::kComplete; }
+  Status CompleteOperations();
+  Result<Cells> VisibleVersions(const StoredColumn& column, std::optional<int64_t> timestamp);
+  Cells Others(const StoredColumn& column);
+  void NoteUnlogged(Region* region, const ColumnCells& read);
+  Status NeedValue(format::Cell* cell);
+  Status DecideCondition();
+  Status CompleteDelete(const PlannedOperation& operation);
+  Status EmitDelete(const PlannedOperation& operation, const Cells& versions, size_t hit);
+  Status CompleteUpdate(const PlannedOperation& operation);
+  Result<std::string> NewValue(const PlannedOperation& operation, const format::Cell& change,
+                               const format::Cell* stored);
+  void Emit(const PlannedOperation& operation);
+  void EmitCells(const PlannedOperation& operation, Cells cells);
+
+  const CompletionPoint& point_;
+  WritePlan* plan_;
+  format::SequenceNumber next_;
+  size_t next_column_ = 0;  ///< Of the read set.
+  GroupWrites written_;     ///< By the batch's own operations so far.
+  Pins pins_;               ///< Keep the cells that were read alive.
+  Completion completion_;
+};
+
+Result<Completion> Completer::Complete() {
+  plan_->batch.Clear();
+  plan_->values.clear();
+  RETURN_IF_ERROR(DecideCondition());
+  if (plan_->holds && is_complete()) RETURN_IF_ERROR(CompleteOperations());
+  // A condition that does not hold has nothing logged that could depend on it.
+  if (is_complete() && plan_->holds && !completion_.unlogged.empty()) {
+    completion_.outcome = Outcome::kUnlogged;
+  }
+  if (!is_complete()) {
+    plan_->batch.Clear();
+    return std::move(completion_);
+  }
+  RETURN_IF_ERROR(CheckEncodedSize(plan_->batch));
+  return std::move(completion_);
+}
+
+Status Completer::CompleteOperations() {
+  for (const PlannedOperation& operation : plan_->unresolved) {
+    switch (operation.kind) {
+      case PlannedOperation::Kind::kBlind:
+        Emit(operation);
+        break;
+      case PlannedOperation::Kind::kDeleteCell:
+        RETURN_IF_ERROR(CompleteDelete(operation));
+        break;
+      case PlannedOperation::Kind::kIncrement:
+      case PlannedOperation::Kind::kAppend:
+        RETURN_IF_ERROR(CompleteUpdate(operation));
+        break;
+    }
+    if (!is_complete() || plan_->batch.bytes().size() > kBatchBytesMax) break;
+  }
+  return {};
+}
+
+const Table& Completer::TableOf(format::TableId id) const {
+  for (const auto& table : plan_->tables) {
+    if (table->record->id == id) return *table;
+  }
+  return *plan_->tables.front();  // Planning put every table there.
+}
+
+// The cells of the column that are in no memstore.
+Completer::Cells Completer::Others(const StoredColumn& column) {
+  Cells others = column.cells;
+  completion_.caught_up |= point_.earlier->Append(column.table, column.row, column.column, &others);
+  (void)written_.Append(column.table, column.row, column.column, &others);
+  return others;
+}
+
+// The visible versions of the column, newest first. Of a hot row, all only if they may be as many
+// as the family keeps (CellsOfColumn).
+Result<Completer::Cells> Completer::VisibleVersions(const StoredColumn& column,
+                                                    std::optional<int64_t> timestamp) {
+  const Table& table = TableOf(column.table);
+  Region& region = table.RegionOf(column.row);
+  // Files and memstores of one version, so that no cell is between the two.
+  const auto version = point_.reads_alone ? column.version : region.version();
+  pins_.push_back(version);
+  if (version->changed_through != column.version->changed_through) {
+    completion_.outcome = Outcome::kMoved;
+    return Cells();
+  }
+  const Cells others = Others(column);
+  const ColumnCells read =
+      CellsOfColumn(LatestOf(table.record, version), column.row,
+                    {.column = column.column, .timestamp = timestamp, .others = others});
+  NoteUnlogged(&region, read);
+  Cells visible;
+  format::VisibleCells(read.cells, table.record->families, {.now_micros = point_.now_micros},
+                       &visible);
+  KeepColumn(column.column, &visible);
+  return visible;
+}
+
+// Cells that hide others count too, since the result depends on both.
+void Completer::NoteUnlogged(Region* region, const ColumnCells& read) {
+  const format::SequenceNumber flushed = region->flushed_through();
+  bool any = region->unlogged().MayHoldUpTo(read.tree_through, flushed);
+  for (const format::Cell& cell : read.cells) {
+    completion_.caught_up |= cell.sequence > plan_->read_set.visible && cell.sequence < next_;
+    any |= region->unlogged().MayHold(cell.sequence, flushed);
+  }
+  std::vector<Region*>& unlogged = completion_.unlogged;
+  if (!any || std::find(unlogged.begin(), unlogged.end(), region) != unlogged.end()) return;
+  unlogged.push_back(region);
+}
+
+// A value in value blocks that was not read yet is read by a leader that is alone only.
+Status Completer::NeedValue(format::Cell* cell) {
+  if (!cell->is_overflow()) return {};
+  if (point_.reads_alone) return ReadInline(cell, &pins_);
+  completion_.outcome = Outcome::kTooLong;
+  return {};
+}
+
+Status Completer::DecideCondition() {
+  plan_->holds = true;
+  if (!plan_->condition.has_value()) return {};
+  Condition& condition = *plan_->condition;
+  Cells row;
+  while (next_column_ < condition.column_count()) {
+    const StoredColumn& column = plan_->read_set.columns[next_column_++];
+    ASSIGN_OR_RETURN(Cells versions, VisibleVersions(column, std::nullopt));
+    if (!is_complete()) return {};
+    if (versions.empty()) continue;
+    RETURN_IF_ERROR(NeedValue(&versions.front()));
+    if (!is_complete()) return {};
+    row.push_back(versions.front());
+  }
+  ASSIGN_OR_RETURN(plan_->holds, condition.predicate.Matches(condition.row, row));
+  return {};
+}
+
+void Completer::Emit(const PlannedOperation& operation) {
+  EncodeOperation(operation, &plan_->batch);
+  Cells cells = operation.cells;
+  for (format::Cell& cell : cells) {
+    cell.sequence = next_;
+    cell.timestamp = operation.timestamp.value_or(point_.timestamp);
+  }
+  written_.Add(*TableOf(operation.table).record, operation.row, cells);
+  ++next_.value;
+}
+
+// Each cell has a timestamp of its own.
+void Completer::EmitCells(const PlannedOperation& operation, Cells cells) {
+  plan_->batch.BeginOperation(operation.table, operation.row);
+  for (format::Cell& cell : cells) {
+    cell.sequence = next_;
+    plan_->batch.AddCell(cell, cell.timestamp);
+  }
+  written_.Add(*TableOf(operation.table).record, operation.row, cells);
+  ++next_.value;
+}
+
+Status Completer::CompleteDelete(const PlannedOperation& operation) {
+  const StoredColumn& column = plan_->read_set.columns[next_column_++];
+  ASSIGN_OR_RETURN(const Cells versions, VisibleVersions(column, operation.timestamp));
+  if (!is_complete() || versions.empty()) return {};
+  size_t hit = 0;
+  if (operation.timestamp.has_value()) {
+    while (hit < versions.size() && versions[hit].timestamp != *operation.timestamp) ++hit;
+  }
+  return hit < versions.size() ? EmitDelete(operation, versions, hit) : Status();
+}
+
+// The marker, the cut below the versions that count, and the version that the delete reveals.
+Status Completer::EmitDelete(const PlannedOperation& operation, const Cells& versions, size_t hit) {
+  Cells cells;
+  format::Cell marker = operation.cells.front();
+  marker.timestamp = versions[hit].timestamp;
+  cells.push_back(marker);
+
+  const int64_t oldest = versions.back().timestamp;
+  const format::FamilyRecord* family = TableOf(operation.table).record->FindFamily(marker.family);
+  const size_t versions_max = family == nullptr ? 0 : family->options.max_versions;
+  if (versions.size() >= versions_max && oldest > std::numeric_limits<int64_t>::min()) {
+    marker.kind = format::CellKind::kDeleteColumn;
+    marker.timestamp = oldest - 1;
+    cells.push_back(marker);
+  }
+  if (hit == 0 && versions.size() > 1) {
+    format::Cell revealed = versions[1];
+    RETURN_IF_ERROR(NeedValue(&revealed));
+    if (!is_complete()) return {};
+    cells.push_back(revealed);
+  }
+  EmitCells(operation, std::move(cells));
+  return {};
+}
+
+// An increment or append. The new version must be the newest, so it is not below the one it is made
+// of, whose writer may have given a timestamp of the future.
+Status Completer::CompleteUpdate(const PlannedOperation& operation) {
+  Cells cells;
+  for (const format::Cell& change : operation.cells) {
+    const StoredColumn& column = plan_->read_set.columns[next_column_++];
+    ASSIGN_OR_RETURN(Cells versions, VisibleVersions(column, std::nullopt));
+    if (!is_complete()) return {};
+    format::Cell* stored = versions.empty() ? nullptr : &versions.front();
+    const bool adds = operation.kind == PlannedOperation::Kind::kIncrement;
+    if (stored != nullptr && !adds) RETURN_IF_ERROR(NeedValue(stored));
+    if (!is_complete()) return {};
+    ASSIGN_OR_RETURN(std::string value, NewValue(operation, change, stored));
+    auto pinned = std::make_shared<const std::string>(std::move(value));
+    format::Cell& cell = cells.emplace_back(change);
+    cell.value = *pinned;
+    cell.timestamp = point_.timestamp;
+    if (stored != nullptr) cell.timestamp = std::max(cell.timestamp, stored->timestamp);
+    pins_.push_back(std::move(pinned));
+  }
+  EmitCells(operation, std::move(cells));
+  return {};
+}
+
+Result<std::string> Completer::NewValue(const PlannedOperation& operation,
+                                        const format::Cell& change, const format::Cell* stored) {
+  const format::TableRecord& table = *TableOf(operation.table).record;
+  std::string value;
+  if (operation.kind == PlannedOperation::Kind::kAppend) {
+    if (stored != nullptr) value = stored->value;
+    value.append(change.value);
+    plan_->values.push_back(value);
+  } else {
+    ASSIGN_OR_RETURN(const int64_t sum, AddToStored(table, operation.row, change, stored));
+    value = EncodeInteger(table, change, sum);
+    plan_->values.push_back(std::to_string(sum));
+  }
+  RETURN_IF_ERROR(CheckNewValue(table, operation.row, change, value));
+  return value;
+}
+
+}  // namespace
+
+Status ReadFiles(const RegionSet& regions, format::SequenceNumber visible, WritePlan* plan) {
+  plan->read_set = ReadSet();
+  plan->read_set.visible = visible;
+  ListColumns(plan);
+  for (StoredColumn& column : plan->read_set.columns) {
+    RETURN_IF_ERROR(ReadColumn(regions, plan, &column));
+    if (plan->is_stale) return {};
+  }
+  return {};
+}
+
+Result<Completion> CompleteWrite(const CompletionPoint& point, WritePlan* plan) {
+  return Completer(point, plan).Complete();
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,40 @@
+// The operations of a group that have their sequences and are in no memstore yet. A later request
+// of the group that depends on their rows sees them here.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/cell/cell.h"
+#include "format/schema.h"
+#include "format/types.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: keys, qualifiers and values belong to the batches.
+class GroupWrites {
+ public:
+  /// Adds the cells of one operation, which have their sequences and timestamps. Requires:
+  /// sequences do not decrease.
+  void Add(const format::TableRecord& table, std::string_view row,
+           const std::vector<format::Cell>& cells);
+  /// Appends the cells of the column and the DeleteFamily markers of its family. Returns whether
+  /// there were any.
+  bool Append(format::TableId table, std::string_view row, const format::Cell& column,
+              std::vector<format::Cell>* cells) const;
+
+ private:
+  struct RowCells {
+    std::vector<format::Cell> cells;
+    bool has_markers = false;
+    size_t prune_at = 32;  ///< Cells.
+  };
+  static void Prune(const format::TableRecord& table, RowCells* row);
+
+  std::map<std::pair<format::TableId, std::string_view>, RowCells> rows_;
+};
+
+}  // namespace tandem::engine

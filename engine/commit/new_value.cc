@@ -1,0 +1,91 @@
+// A column has the type that the first index over it declares, as for predicates.
+#include "engine/commit/new_value.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/quote.h"
+#include "base/status_macros.h"
+#include "format/value_text.h"
+#include "index/key.h"
+#include "tandem/encoding.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+bool IsOver(const format::IndexColumnRecord& indexed, const format::Cell& column) {
+  return indexed.family == column.family && indexed.qualifier == column.qualifier;
+}
+
+bool IsBigEndian(const format::TableRecord& table, const format::Cell& column) {
+  for (const format::IndexRecord& index : table.indexes) {
+    for (const format::IndexColumnRecord& indexed : index.columns) {
+      if (!IsOver(indexed, column)) continue;
+      return indexed.type == ColumnType::kInt64Be || indexed.type == ColumnType::kUint64Be ||
+             indexed.type == ColumnType::kTimestampBe;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Where(const format::TableRecord& table, std::string_view row,
+                  const format::Cell& column) {
+  const format::FamilyRecord* family = table.FindFamily(column.family);
+  std::string name = family == nullptr ? std::string() : family->options.name;
+  name.append(":").append(column.qualifier);
+  return "row " + base::Quote(row) + ", column " + base::Quote(name);
+}
+
+Status CheckIndexes(const format::TableRecord& table, std::string_view row,
+                    const format::Cell& column, std::string_view value) {
+  for (const format::IndexRecord& index : table.indexes) {
+    for (const format::IndexColumnRecord& indexed : index.columns) {
+      if (!IsOver(indexed, column)) continue;
+      const Status status = format::CheckIndexValue(indexed, value);
+      if (status.ok()) continue;
+      std::string message = Where(table, row, column);
+      message.append(", index ").append(base::Quote(index.name)).append(": ");
+      return {status.code(), message.append(status.message())};
+    }
+  }
+  return {};
+}
+
+Status CheckNewValue(const format::TableRecord& table, std::string_view row,
+                     const format::Cell& column, std::string_view value) {
+  if (value.size() <= kValueBytesMax) return CheckIndexes(table, row, column, value);
+  return Status::InvalidArgument(Where(table, row, column) + ": the value would have " +
+                                 std::to_string(value.size()) + " bytes, the limit is " +
+                                 std::to_string(kValueBytesMax));
+}
+
+Result<int64_t> AddToStored(const format::TableRecord& table, std::string_view row,
+                            const format::Cell& change, const format::Cell* stored) {
+  const int64_t delta = DecodeInt64Be(change.value).value_or(0);
+  if (stored == nullptr) return delta;
+  std::optional<int64_t> before;
+  if (!stored->is_overflow()) {
+    before = IsBigEndian(table, change) ? DecodeInt64Be(stored->value)
+                                        : format::ParseInt64(stored->value);
+  }
+  if (!before.has_value()) {
+    return Status::InvalidArgument(
+        Where(table, row, change) + ": " +
+        (stored->is_overflow() ? std::string("a long value") : base::Quote(stored->value)) +
+        " is not an integer of 64 bits");
+  }
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(*before, delta, &sum)) return sum;
+  return Status::InvalidArgument(Where(table, row, change) + ": " + std::to_string(*before) +
+                                 " + " + std::to_string(delta) + " is out of the range of int64");
+}
+
+std::string EncodeInteger(const format::TableRecord& table, const format::Cell& column,
+                          int64_t value) {
+  return IsBigEndian(table, column) ? EncodeInt64Be(value) : std::to_string(value);
+}
+
+}  // namespace tandem::engine

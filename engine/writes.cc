@@ -1,0 +1,85 @@
+// The calls that write: blind batches, and those that depend on what is stored.
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "engine/commit/write_plan.h"
+#include "engine/engine_impl.h"
+#include "format/value_text.h"
+#include "tandem/encoding.h"
+
+namespace tandem::engine {
+
+// Plans again when a table was dropped, truncated or renamed since.
+template <typename MakePlan>
+Result<WritePlan> EngineImpl::WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(health_.CheckWritable());
+  while (true) {
+    ASSIGN_OR_RETURN(WritePlan plan, make_plan());
+    if (plan.operation_count == 0 && !plan.condition.has_value()) return plan;
+    RETURN_IF_ERROR(gate_->Admit(
+        {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = options.no_wait}));
+    RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+    if (plan.is_stale) continue;
+    if (time_.TakeChange()) ReportClock();
+    if (plan.holds) monitor_.CountWrite(plan.operation_count, plan.size_bytes);
+    return plan;
+  }
+}
+
+Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
+  return WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }).status();
+}
+
+Result<std::vector<int64_t>> EngineImpl::IncrementColumns(const WriteOptions& options,
+                                                          std::string_view table,
+                                                          std::string_view row,
+                                                          std::string_view family,
+                                                          std::span<const ColumnDelta> columns) {
+  std::vector<std::string> deltas;
+  std::vector<ColumnValue> puts;
+  deltas.reserve(columns.size());
+  for (const ColumnDelta& column : columns) {
+    deltas.push_back(EncodeInt64Be(column.delta));
+    puts.push_back({.qualifier = column.qualifier, .value = deltas.back()});
+  }
+  WriteBatch batch;
+  batch.PutColumns(table, row, family, puts);
+  ASSIGN_OR_RETURN(const WritePlan plan, WritePlanned(options, [&] {
+                     return PlanUpdate(batch, PlannedOperation::Kind::kIncrement,
+                                       *database_.regions);
+                   }));
+  std::vector<int64_t> sums;
+  for (const std::string& value : plan.values) {
+    sums.push_back(format::ParseInt64(value).value_or(0));
+  }
+  return sums;
+}
+
+Result<std::vector<std::string>> EngineImpl::AppendColumns(const WriteOptions& options,
+                                                           std::string_view table,
+                                                           std::string_view row,
+                                                           std::string_view family,
+                                                           std::span<const ColumnValue> columns) {
+  WriteBatch batch;
+  batch.PutColumns(table, row, family, columns);
+  ASSIGN_OR_RETURN(WritePlan plan, WritePlanned(options, [&] {
+                     return PlanUpdate(batch, PlannedOperation::Kind::kAppend, *database_.regions);
+                   }));
+  return std::move(plan.values);
+}
+
+Result<bool> EngineImpl::CheckAndMutate(const WriteOptions& options, std::string_view table,
+                                        std::string_view row, const Predicate& condition,
+                                        const WriteBatch& batch) {
+  ASSIGN_OR_RETURN(const WritePlan plan, WritePlanned(options, [&] {
+                     return PlanConditional(
+                         {.table = table, .row = row, .predicate = &condition, .batch = &batch},
+                         *database_.regions);
+                   }));
+  return plan.holds;
+}
+
+}  // namespace tandem::engine
