@@ -6,7 +6,6 @@
 #include "engine/commit/write_plan.h"
 #include "engine/engine_impl.h"
 #include "format/value_text.h"
-#include "tandem/encoding.h"
 
 namespace tandem::engine {
 
@@ -38,19 +37,10 @@ Result<std::vector<int64_t>> EngineImpl::IncrementColumns(const WriteOptions& op
                                                           std::string_view row,
                                                           std::string_view family,
                                                           std::span<const ColumnDelta> columns) {
-  std::vector<std::string> deltas;
-  std::vector<ColumnValue> puts;
-  deltas.reserve(columns.size());
-  for (const ColumnDelta& column : columns) {
-    deltas.push_back(EncodeInt64Be(column.delta));
-    puts.push_back({.qualifier = column.qualifier, .value = deltas.back()});
-  }
   WriteBatch batch;
-  batch.PutColumns(table, row, family, puts);
-  ASSIGN_OR_RETURN(const WritePlan plan, WritePlanned(options, [&] {
-                     return PlanUpdate(batch, PlannedOperation::Kind::kIncrement,
-                                       *database_.regions);
-                   }));
+  batch.IncrementColumns(table, row, family, columns);
+  ASSIGN_OR_RETURN(const WritePlan plan,
+                   WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }));
   std::vector<int64_t> sums;
   for (const std::string& value : plan.values) {
     sums.push_back(format::ParseInt64(value).value_or(0));
@@ -64,10 +54,9 @@ Result<std::vector<std::string>> EngineImpl::AppendColumns(const WriteOptions& o
                                                            std::string_view family,
                                                            std::span<const ColumnValue> columns) {
   WriteBatch batch;
-  batch.PutColumns(table, row, family, columns);
-  ASSIGN_OR_RETURN(WritePlan plan, WritePlanned(options, [&] {
-                     return PlanUpdate(batch, PlannedOperation::Kind::kAppend, *database_.regions);
-                   }));
+  batch.AppendColumns(table, row, family, columns);
+  ASSIGN_OR_RETURN(WritePlan plan,
+                   WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }));
   return std::move(plan.values);
 }
 

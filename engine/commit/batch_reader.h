@@ -21,6 +21,8 @@ enum class BatchKind : uint8_t {
   kDeleteColumn = 2,
   kDeleteFamily = 3,
   kDeleteRow = 4,
+  kIncrement = 5,  ///< Values are what is added (EncodeInt64Be).
+  kAppend = 6,
 };
 
 // A batch with anything longer is refused for its size before it is read.
@@ -44,7 +46,7 @@ struct BatchOperation {
   std::string_view table, row, family;  ///< An empty family is the table's first.
   std::optional<int64_t> timestamp;
   std::vector<ColumnValue>
-      columns;  ///< One or more for puts, one for deletes of a column, else none.
+      columns;  ///< One for deletes of a column, none for other deletes, else one or more.
 };
 
 /// Walks the operations of a batch in the order in which they were made. Requires: the batch has at

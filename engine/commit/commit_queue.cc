@@ -249,7 +249,8 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
   frame.payload.reserve(group.bytes + group.batches * sizeof(uint64_t) * 2);
   GroupWrites earlier;
   bool is_reader_ahead = group.last_reader != nullptr;
-  uint32_t batches = 0;
+  uint32_t batches = 0;  // In the payload.
+  uint32_t finished = 0;
   for (Request* request = group.first; request != nullptr; request = request->next) {
     WritePlan* plan = request->plan;
     is_reader_ahead &= request != group.last_reader;
@@ -261,13 +262,15 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
                                 .earlier = &earlier,
                                 .reads_alone = request->reads_alone};
     if (plan->reads()) request->status = Complete(request, point);
+    if (request->completion.outcome != Completion::Outcome::kComplete) continue;
+    ++finished;
     if (plan->batch.operation_count() == 0) continue;
     frame.count += plan->batch.operation_count();
     wal::AppendBatch(plan->batch, &frame.payload);
     ++batches;
     if (is_reader_ahead) AddOperations(*plan, point, &earlier);
   }
-  deps_.time->AssignTimestamps(frame.timestamp, batches);
+  deps_.time->AssignTimestamps(frame.timestamp, finished);
   last_sequence_.fetch_add(frame.count, std::memory_order_acq_rel);
   return frame;
 }

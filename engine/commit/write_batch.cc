@@ -3,8 +3,11 @@
 // operation.
 #include "tandem/write_batch.h"
 
+#include <vector>
+
 #include "engine/commit/batch_reader.h"
 #include "format/coding.h"
+#include "tandem/encoding.h"
 
 namespace tandem {
 
@@ -24,8 +27,8 @@ size_t SizeOf(std::span<const ColumnValue> columns) {
 
 }  // namespace
 
-void WriteBatch::Append(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
-                        std::span<const ColumnValue> columns) {
+void WriteBatch::Add(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
+                     std::span<const ColumnValue> columns) {
   const auto& [table, row, family] = place;
   bytes_.reserve(bytes_.size() + sizeof(engine::OperationLengths) + table.size() + row.size() +
                  family.size() + SizeOf(columns));
@@ -55,31 +58,59 @@ void WriteBatch::Put(std::string_view table, std::string_view row, std::string_v
 void WriteBatch::PutColumns(std::string_view table, std::string_view row, std::string_view family,
                             std::span<const ColumnValue> columns,
                             std::optional<int64_t> timestamp) {
-  Append(static_cast<uint8_t>(BatchKind::kPut), {table, row, family}, timestamp, columns);
+  Add(static_cast<uint8_t>(BatchKind::kPut), {table, row, family}, timestamp, columns);
+}
+
+void WriteBatch::Increment(std::string_view table, std::string_view row, std::string_view family,
+                           std::string_view qualifier, int64_t delta) {
+  const ColumnDelta column{.qualifier = qualifier, .delta = delta};
+  IncrementColumns(table, row, family, {&column, 1});
+}
+
+void WriteBatch::IncrementColumns(std::string_view table, std::string_view row,
+                                  std::string_view family, std::span<const ColumnDelta> columns) {
+  std::vector<std::string> deltas;
+  std::vector<ColumnValue> values;
+  deltas.reserve(columns.size());
+  for (const ColumnDelta& column : columns) {
+    deltas.push_back(EncodeInt64Be(column.delta));
+    values.push_back({.qualifier = column.qualifier, .value = deltas.back()});
+  }
+  Add(static_cast<uint8_t>(BatchKind::kIncrement), {table, row, family}, std::nullopt, values);
+}
+
+void WriteBatch::Append(std::string_view table, std::string_view row, std::string_view family,
+                        std::string_view qualifier, std::string_view value) {
+  const ColumnValue column{.qualifier = qualifier, .value = value};
+  AppendColumns(table, row, family, {&column, 1});
+}
+
+void WriteBatch::AppendColumns(std::string_view table, std::string_view row,
+                               std::string_view family, std::span<const ColumnValue> columns) {
+  Add(static_cast<uint8_t>(BatchKind::kAppend), {table, row, family}, std::nullopt, columns);
 }
 
 void WriteBatch::DeleteCell(std::string_view table, std::string_view row, std::string_view family,
                             std::string_view qualifier, std::optional<int64_t> timestamp) {
   const ColumnValue column{.qualifier = qualifier, .value = {}};
-  Append(static_cast<uint8_t>(BatchKind::kDeleteCell), {table, row, family}, timestamp,
-         {&column, 1});
+  Add(static_cast<uint8_t>(BatchKind::kDeleteCell), {table, row, family}, timestamp, {&column, 1});
 }
 
 void WriteBatch::DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
                               std::string_view qualifier, std::optional<int64_t> timestamp) {
   const ColumnValue column{.qualifier = qualifier, .value = {}};
-  Append(static_cast<uint8_t>(BatchKind::kDeleteColumn), {table, row, family}, timestamp,
-         {&column, 1});
+  Add(static_cast<uint8_t>(BatchKind::kDeleteColumn), {table, row, family}, timestamp,
+      {&column, 1});
 }
 
 void WriteBatch::DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
                               std::optional<int64_t> timestamp) {
-  Append(static_cast<uint8_t>(BatchKind::kDeleteFamily), {table, row, family}, timestamp, {});
+  Add(static_cast<uint8_t>(BatchKind::kDeleteFamily), {table, row, family}, timestamp, {});
 }
 
 void WriteBatch::DeleteRow(std::string_view table, std::string_view row,
                            std::optional<int64_t> timestamp) {
-  Append(static_cast<uint8_t>(BatchKind::kDeleteRow), {table, row, {}}, timestamp, {});
+  Add(static_cast<uint8_t>(BatchKind::kDeleteRow), {table, row, {}}, timestamp, {});
 }
 
 void WriteBatch::Clear() {

@@ -1,5 +1,5 @@
-// Planning walks the batch once. If it finds a DeleteCell, it starts again and keeps the operations
-// instead of encoding them, as it does for other batches that depend on stored data.
+// Planning walks the batch once. If it finds an operation that depends on stored data, it starts
+// again and keeps the operations instead of encoding them.
 #include "engine/commit/write_plan.h"
 
 #include <algorithm>
@@ -41,18 +41,22 @@ format::CellKind CellKindOf(BatchKind kind) {
 
 using Kind = PlannedOperation::Kind;
 
+Kind KindOf(BatchKind kind) {
+  if (kind == BatchKind::kDeleteCell) return Kind::kDeleteCell;
+  if (kind == BatchKind::kIncrement) return Kind::kIncrement;
+  return kind == BatchKind::kAppend ? Kind::kAppend : Kind::kBlind;
+}
+
 class Planner {
  public:
-  /// `kind`: what Puts stand for.
-  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations,
-          Kind kind = Kind::kBlind)
-      : batch_(batch), regions_(regions), keep_operations_(keep_operations), kind_(kind) {}
+  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
+      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {}
 
   /// The table and row of a condition on the batch.
   Status Begin(std::string_view table, std::string_view row);
   const Table& table() const { return *table_; }
   Status Plan();
-  bool met_delete_cell() const { return met_delete_cell_; }
+  bool met_reader() const { return met_reader_; }
   WritePlan TakePlan(uint64_t changes) {
     plan_.changes = changes;
     plan_.size_bytes = batch_.size_bytes();
@@ -77,8 +81,7 @@ class Planner {
   const WriteBatch& batch_;
   const RegionSet& regions_;
   const bool keep_operations_;
-  const Kind kind_;
-  bool met_delete_cell_ = false;
+  bool met_reader_ = false;  ///< An operation that depends on stored data.
   WritePlan plan_;
   BatchOperation operation_;      ///< The current one,
   const Table* table_ = nullptr;  ///< its table, which `plan_` holds,
@@ -93,8 +96,8 @@ Status Planner::Plan() {
   if (!keep_operations_) plan_.batch.Reserve(batch_.size_bytes());
   BatchReader reader(batch_);
   while (reader.Next(&operation_)) {
-    met_delete_cell_ |= operation_.kind == BatchKind::kDeleteCell;
-    if (met_delete_cell_ && !keep_operations_) return {};
+    met_reader_ |= KindOf(operation_.kind) != Kind::kBlind;
+    if (met_reader_ && !keep_operations_) return {};
     RETURN_IF_ERROR(CheckOperation());
     if (keep_operations_) {
       Keep();
@@ -158,7 +161,7 @@ Status Planner::CheckOperation() {
   ASSIGN_OR_RETURN(family_, FindFamily(operation_.family));
   if (operation_.kind == BatchKind::kDeleteFamily) return {};
   RETURN_IF_ERROR(CheckColumns());
-  return operation_.kind == BatchKind::kPut && kind_ == Kind::kBlind ? CheckIndexes() : Status();
+  return operation_.kind == BatchKind::kPut ? CheckIndexes() : Status();
 }
 
 template <typename Add>
@@ -173,6 +176,8 @@ void Planner::ForEachCell(Add&& add) const {
       add(NewCell(format::CellKind::kDeleteFamily, family_, {}));
       return;
     case BatchKind::kPut:
+    case BatchKind::kIncrement:
+    case BatchKind::kAppend:
     case BatchKind::kDeleteCell:
     case BatchKind::kDeleteColumn:
       for (const ColumnValue& column : operation_.columns) {
@@ -192,7 +197,7 @@ void Planner::Keep() {
   kept.table = table_->record->id;
   kept.row = operation_.row;
   kept.timestamp = operation_.timestamp;
-  kept.kind = operation_.kind == BatchKind::kDeleteCell ? Kind::kDeleteCell : kind_;
+  kept.kind = KindOf(operation_.kind);
   ForEachCell([&kept](const format::Cell& cell) { kept.cells.push_back(cell); });
 }
 
@@ -241,17 +246,10 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
   const uint64_t changes = regions.changes();
   Planner planner(batch, regions, false);
   RETURN_IF_ERROR(planner.Plan());
-  if (!planner.met_delete_cell()) return planner.TakePlan(changes);
+  if (!planner.met_reader()) return planner.TakePlan(changes);
   Planner keeping(batch, regions, true);
   RETURN_IF_ERROR(keeping.Plan());
   return keeping.TakePlan(changes);
-}
-
-Result<WritePlan> PlanUpdate(const WriteBatch& puts, Kind kind, const RegionSet& regions) {
-  const uint64_t changes = regions.changes();
-  Planner planner(puts, regions, true, kind);
-  RETURN_IF_ERROR(planner.Plan());
-  return planner.TakePlan(changes);
 }
 
 Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const RegionSet& regions) {

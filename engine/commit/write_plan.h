@@ -88,9 +88,6 @@ struct WritePlan {
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
 /// limits; a qualifier twice in one operation; a value that does not fit its index's type).
 Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions);
-/// Of puts that stand for increments or appends (PlannedOperation::Kind).
-Result<WritePlan> PlanUpdate(const WriteBatch& puts, PlannedOperation::Kind kind,
-                             const RegionSet& regions);
 /// Of a batch that is applied if the row satisfies the predicate. Errors: as PlanWrite and
 /// BoundPredicate::Bind.
 struct ConditionalBatch {

@@ -16,13 +16,13 @@ class BatchReader;
 
 namespace tandem {
 
-/// A column and what is put into it. Lifetime: the caller's, for one call of PutColumns.
+/// A column and what is put into it. Lifetime: the caller's, for one call.
 struct ColumnValue {
   std::string_view qualifier;
   std::string_view value;
 };
 
-/// A column and what is added to it. Lifetime: the caller's, for one call of IncrementColumns.
+/// A column and what is added to it. Lifetime: the caller's, for one call.
 struct ColumnDelta {
   std::string_view qualifier;
   int64_t delta = 1;
@@ -46,6 +46,16 @@ class WriteBatch {
   /// The version of exactly `timestamp`; without one, the newest. Reveals the version below.
   void DeleteCell(std::string_view table, std::string_view row, std::string_view family,
                   std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
+  /// As the calls of Database, but the new values are not returned. Earlier operations of the batch
+  /// are seen. If one fails, the whole batch is refused.
+  void Increment(std::string_view table, std::string_view row, std::string_view family,
+                 std::string_view qualifier, int64_t delta = 1);
+  void IncrementColumns(std::string_view table, std::string_view row, std::string_view family,
+                        std::span<const ColumnDelta> columns);
+  void Append(std::string_view table, std::string_view row, std::string_view family,
+              std::string_view qualifier, std::string_view value);
+  void AppendColumns(std::string_view table, std::string_view row, std::string_view family,
+                     std::span<const ColumnValue> columns);
   /// Every version at or below `timestamp` (default: the batch's own) that was written before.
   void DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
                     std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
@@ -68,8 +78,8 @@ class WriteBatch {
   struct Place {
     std::string_view table, row, family;
   };
-  void Append(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
-              std::span<const ColumnValue> columns);
+  void Add(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
+           std::span<const ColumnValue> columns);
 
   std::string bytes_;
   size_t operations_ = 0;

@@ -234,6 +234,19 @@ BOOST_AUTO_TEST_CASE(OfOpeningAndClosingAreAnswered) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(OfWritesThatReadAreAnswered) {
+  CreateAndFill();
+  BOOST_REQUIRE_EQUAL(database->Flush().ToString(), "OK");
+  FailEach("Increment", [&] { return database->Increment({}, "t", "row7", "d", "n").status(); });
+  FailEach("Append", [&] { return database->Append({}, "t", "row7", "d", "l", "x").status(); });
+  WriteBatch batch;
+  batch.Put("t", "row7", "d", "m", "1");
+  const Predicate predicate = Predicate::IsNotNull("n");
+  FailEach("CheckAndMutate",
+           [&] { return database->CheckAndMutate({}, "t", "row7", predicate, batch).status(); });
+  CheckSound(30);
+}
+
 // Each fails without an effect, or is done.
 BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   CreateAndFill();

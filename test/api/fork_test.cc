@@ -118,6 +118,9 @@ int CallThatIsNotBusy(Handles* handles) {
   handles->cursor->Next();
   const StatusCode codes[] = {
       database.Write({.durability = Durability::kSynced}, handles->batch).code(),
+      database.Increment({}, "t", "100001", "d", "n").status().code(),
+      database.Append({}, "t", "100001", "d", "c", "x").status().code(),
+      database.CheckAndMutate({}, "t", "100001", *predicate, handles->batch).status().code(),
       database.Get({}, "t", "100001").status().code(),
       database.Get(at_snapshot, "t", "100001").status().code(),
       database.MultiGet({}, "t", std::vector<std::string_view>{"100001"}).status().code(),

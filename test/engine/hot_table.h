@@ -85,6 +85,15 @@ class HotTable {
     }
     return answer;
   }
+  /// How many cells a write looks at that depends on the column.
+  uint64_t CellsOfColumn(std::string_view qualifier) const {
+    auto region = std::make_shared<engine::RegionVersion>();
+    region->memstores.assign(memstores_.begin(), memstores_.end());
+    const engine::RegionView view{
+        .table = table_, .region = region, .point = {.sequence = format::kSequenceMax}};
+    const format::Cell column = NewHotCell(format::CellKind::kPut, first_family(), qualifier, 0);
+    return engine::CellsOfColumn(view, "r", {.column = column, .timestamp = {}}).cells.size();
+  }
   /// Of the last operation.
   format::SequenceNumber sequence() const { return format::SequenceNumber(sequence_); }
   uint64_t memstore_count() const { return memstores_.size(); }

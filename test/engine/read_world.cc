@@ -90,7 +90,12 @@ std::shared_ptr<engine::RegionVersion> ReadWorld::RegionOf(const std::string& ro
   return nullptr;
 }
 
-void ReadWorld::Apply(const ModelOperation& operation) {
+void ReadWorld::Apply(const ModelOperation& asked) {
+  ModelOperation operation = asked;
+  // What increments and appends make is decided by a commit, which this world has not.
+  if (operation.reads() && operation.kind != ModelOperation::Kind::kDeleteCell) {
+    operation.kind = ModelOperation::Kind::kPut;
+  }
   const int64_t timestamp = operation.timestamp.value_or(now_);
   ++sequence_;
   std::vector<format::Cell> cells;
@@ -105,6 +110,10 @@ void ReadWorld::Apply(const ModelOperation& operation) {
         cell.value = value;
         cells.push_back(cell);
       }
+      break;
+    case ModelOperation::Kind::kIncrement:
+    case ModelOperation::Kind::kAppend:
+      CHECK(false);  // Apply made it a Put.
       break;
     case ModelOperation::Kind::kDeleteCell:
       DeleteCell(operation, timestamp, &cells);

@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include "engine/commit/group_writes.h"
 #include "test/engine/hot_table.h"
 #include "test/growth/growth.h"
 
@@ -46,6 +47,34 @@ BOOST_AUTO_TEST_CASE(AGetLooksAtTheLogarithmOfTheUpdates) {
            HotTable table(kUnlimited);
            PutAndDeleteTimes(&table, n);
            return table.Get().cells;
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(AnIncrementLooksAtFewCells) {
+  Check({.cost = "cells that an increment looks at after n puts of its column, all versions kept",
+         .n = 4096,
+         .bound = AtMost(40),
+         .measure = [](uint64_t n) {
+           HotTable table(kUnlimited);
+           PutTimes(&table, n);
+           return table.CellsOfColumn("a");
+         }});
+  Check({.cost = "cells that an increment looks at after n increments in the group, one row",
+         .n = 256,
+         .bound = AtMost(40),
+         .measure = [](uint64_t n) {
+           const auto record = HotRecord(1);
+           engine::GroupWrites writes;
+           format::Cell cell = NewHotCell(format::CellKind::kPut, record->families[0].id, "a", 0);
+           for (uint64_t i = 1; i <= n; ++i) {
+             cell.sequence = format::SequenceNumber(i);
+             cell.timestamp = static_cast<int64_t>(i);
+             writes.Add(*record, "r", {cell});
+           }
+           std::vector<format::Cell> seen;
+           BOOST_CHECK(writes.Append(record->id, "r", cell, &seen));
+           BOOST_CHECK_EQUAL(seen.back().timestamp, static_cast<int64_t>(n));
+           return seen.size();
          }});
 }
 

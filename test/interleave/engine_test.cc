@@ -49,6 +49,19 @@ BOOST_AUTO_TEST_CASE(AFlushSyncsBesideWriters) { ExploreNamed("AFlushSyncsBeside
 BOOST_AUTO_TEST_CASE(AFlushFailsToSyncBesideAWriter) {
   ExploreNamed("AFlushFailsToSyncBesideAWriter");
 }
+BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
+  ExploreNamed("ATruncationBesideFlushesAndMerges");
+}
+BOOST_AUTO_TEST_CASE(ATruncationBesideASplit) { ExploreNamed("ATruncationBesideASplit"); }
+BOOST_AUTO_TEST_CASE(ADropBesideBatchesOverTables) { ExploreNamed("ADropBesideBatchesOverTables"); }
+BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) { ExploreNamed("IncrementsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(IncrementsBesideSwitchesAndAMerge) {
+  ExploreNamed("IncrementsBesideSwitchesAndAMerge");
+}
+BOOST_AUTO_TEST_CASE(ADeleteCellBesideAPut) { ExploreNamed("ADeleteCellBesideAPut"); }
+BOOST_AUTO_TEST_CASE(ChecksBesideATruncation) { ExploreNamed("ChecksBesideATruncation"); }
+BOOST_AUTO_TEST_CASE(IncrementsBesideASplit) { ExploreNamed("IncrementsBesideASplit"); }
+BOOST_AUTO_TEST_CASE(IncrementsThenAPowerCut) { ExploreNamed("IncrementsThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -501,6 +501,92 @@ EngineScenario ADropBesideBatchesOverTables() {
   return scenario;
 }
 
+// What a writer read of files before it queued is too little when a flush comes in between.
+EngineScenario IncrementsBesideAFlush() {
+  EngineScenario scenario{.name = "IncrementsBesideAFlush", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Increment("a"); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Increment("a"); }, [&] { world.Increment("a"); }},
+            {[&] { world.Increment("a"); }, [&] { world.Get("a"); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// Each increment fills a memstore, and the files are merged.
+EngineScenario IncrementsBesideSwitchesAndAMerge() {
+  EngineScenario scenario{.name = "IncrementsBesideSwitchesAndAMerge",
+                          .plan = {.tuning = SwitchingTuning()}};
+  scenario.prepare = [](World& world) { world.Increment("a"); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Increment("a"); }, [&] { world.Increment("b"); }},
+            {[&] { world.Increment("a", Durability::kMemory); }, [&] { world.Increment("a"); }},
+            {[&] { world.Compact(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ADeleteCellBesideAPut() {
+  EngineScenario scenario{.name = "ADeleteCellBesideAPut", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}});
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.DeleteCell("a"); }, [&] { world.Get("a"); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.DeleteCell("a"); }},
+            {[&] { world.Flush(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ChecksBesideATruncation() {
+  EngineScenario scenario{.name = "ChecksBesideATruncation", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}});
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CheckAndPut("a", "0", "1"); }, [&] { world.CheckAndPut("a", "", "2"); }},
+            {[&] { world.CheckAndPut("a", "1", "3"); }, [&] { world.Increment("a"); }},
+            {[&] { world.Truncate(); }}};
+  };
+  return scenario;
+}
+
+// The row moves to another region, and what it was read from is flushed there.
+EngineScenario IncrementsBesideASplit() {
+  EngineScenario scenario{.name = "IncrementsBesideASplit", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Increment("a");
+    world.Increment("k");
+    world.Flush();
+    world.Increment("k");
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Increment("k"); }, [&] { world.Increment("a"); }},
+            {[&] { world.Split("g"); }, [&] { world.Flush(); }, [&] { world.MergeRegions(); }},
+            {[&] { world.Increment("k"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario IncrementsThenAPowerCut() {
+  EngineScenario scenario{.name = "IncrementsThenAPowerCut",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Increment("a", Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Increment("a", Durability::kSynced); },
+             [&] { world.Increment("b", Durability::kSynced); }},
+            {[&] { world.Increment("a", Durability::kSynced); }},
+            {[&] { world.Increment("a", Durability::kSynced); }, [&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
 // A writer waits because flushes fell behind, and has to be woken.
 EngineScenario WritersWaitForFlushes() {
   EngineScenario scenario{.name = "WritersWaitForFlushes", .plan = {.tuning = SwitchingTuning()}};
@@ -551,6 +637,12 @@ std::vector<EngineScenario> EngineScenarios() {
                                            ASyncFails(),
                                            AFlushSyncsBesideWriters(),
                                            AFlushFailsToSyncBesideAWriter(),
+                                           IncrementsBesideAFlush(),
+                                           IncrementsBesideSwitchesAndAMerge(),
+                                           ADeleteCellBesideAPut(),
+                                           ChecksBesideATruncation(),
+                                           IncrementsBesideASplit(),
+                                           IncrementsThenAPowerCut(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
   return scenarios;

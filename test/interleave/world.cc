@@ -315,6 +315,67 @@ void World::Write(const Rows& rows, Durability durability) {
   if (recording_ && status.ok() && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
+void World::Increment(const std::string& row, Durability durability) {
+  Call call(this, "increment " + row);
+  const ColumnDelta delta{.qualifier = "n", .delta = 1};
+  const auto sums =
+      engine_->IncrementColumns({.durability = durability}, "t", row, "d", {&delta, 1});
+  call.End();
+  if (!sums.has_value()) return call.RecordStatus(sums.status(), nullptr);
+  const int64_t sum = sums->front();
+  const auto apply = [row, sum](ModelState* state) {
+    const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "n"}, kNow);
+    if (state->closed || (before.has_value() ? std::stoll(*before) : 0) + 1 != sum) return false;
+    const ModelOperation put{.table = "t",
+                             .row = row,
+                             .family = "d",
+                             .columns = {{"n", std::to_string(sum)}},
+                             .timestamp = {}};
+    state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!recording_) apply(&start_);
+  call.Record(std::to_string(sum), apply);
+  if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
+}
+
+void World::DeleteCell(const std::string& row) {
+  WriteBatch batch;
+  const ModelOperation operation{.kind = ModelOperation::Kind::kDeleteCell,
+                                 .table = "t",
+                                 .row = row,
+                                 .family = "d",
+                                 .columns = {{"c", ""}},
+                                 .timestamp = {}};
+  operation.AddTo(&batch);
+  Call call(this, "delete a version of " + row);
+  const Status status = engine_->Write({}, batch);
+  call.RecordStatus(status, [operation](ModelState* state) {
+    state->model.Apply(operation, ++state->last_timestamp, kNow);
+    return true;
+  });
+}
+
+void World::CheckAndPut(const std::string& row, const std::string& expected,
+                        const std::string& value) {
+  const ModelOperation put = OperationOf({row, value});
+  WriteBatch batch;
+  put.AddTo(&batch);
+  const Predicate condition =
+      expected.empty() ? Predicate::IsNull("c") : Predicate::Equal("c", expected);
+  Call call(this, "put " + row + "=" + value + " if it is " + expected);
+  const auto applied = engine_->CheckAndMutate({}, "t", row, condition, batch);
+  call.End();
+  if (!applied.has_value()) return call.RecordStatus(applied.status(), nullptr);
+  call.Record(*applied ? "put" : "not put", [=, done = *applied](ModelState* state) {
+    const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "c"}, kNow);
+    const bool holds = expected.empty() ? !before.has_value() : before == expected;
+    if (state->closed || holds != done) return false;
+    if (done) state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  });
+}
+
 void World::Get(const std::string& row) {
   Call call(this, "get " + row);
   const auto found = engine_->Get({}, "t", row);

@@ -75,6 +75,12 @@ class World {
   // deleted).
   using Rows = std::vector<std::pair<std::string, std::string>>;
   void Write(const Rows& rows, Durability durability = Durability::kWritten);
+  /// Adds 1 to the column "n".
+  void Increment(const std::string& row, Durability durability = Durability::kWritten);
+  /// Deletes the newest version of the column "c".
+  void DeleteCell(const std::string& row);
+  /// Puts `value` into the column "c" if it is `expected` (empty: absent).
+  void CheckAndPut(const std::string& row, const std::string& expected, const std::string& value);
   void Get(const std::string& row);
   void Scan();
   /// Rows whose "c" is `value`, by the index.

@@ -27,10 +27,9 @@ bool JournalBatch::surely_writes() const {
   return !emptied.empty() || std::any_of(operations.begin(), operations.end(), writes);
 }
 
-bool JournalBatch::only_surely_writes() const {
-  return std::none_of(operations.begin(), operations.end(), [](const ModelOperation& operation) {
-    return operation.kind == ModelOperation::Kind::kDeleteCell;
-  });
+bool JournalBatch::reads() const {
+  return std::any_of(operations.begin(), operations.end(),
+                     [](const ModelOperation& operation) { return operation.reads(); });
 }
 
 /// A model that goes forward batch by batch and knows at every step which rows differ from what was

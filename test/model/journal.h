@@ -24,8 +24,8 @@ struct JournalBatch {
   std::string emptied = {};
   /// Whether it surely has an effect. A DeleteCell may have none, and then nothing is logged.
   bool surely_writes() const;
-  /// Whether it has no DeleteCell.
-  bool only_surely_writes() const;
+  /// Whether an operation depends on what is stored.
+  bool reads() const;
 };
 
 /// The rows of a table, with all versions, by key.

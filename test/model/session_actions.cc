@@ -143,7 +143,7 @@ Status Session::Write(SessionAction action) {
   entry.operations = action.batch;
   entry.now_micros = now();
   entry.timestamp = std::max(now_micros_, last_timestamp_ + 1);
-  entry.is_logged = action.durability != Durability::kMemory || !entry.only_surely_writes();
+  entry.is_logged = action.durability != Durability::kMemory || entry.reads();
   written_ += action.batch.size();
   counters_.operations += action.batch.size();
   if (!status.ok()) {

@@ -374,6 +374,26 @@ Workload MemoryBatchesRead(uint64_t seed) {
       .Done();
 }
 
+// Each result is in the log as it was decided.
+Workload Updates(uint64_t seed) {
+  const auto add = [](const std::string& row, const std::string& delta) {
+    return ModelOperation{Kind::kIncrement, "t", row, "d", {{"n", delta}, {"m", "1"}}, {}};
+  };
+  const ModelOperation append{Kind::kAppend, "t", "p", "d", {{"c", "x"}}, {}};
+  return Script("increments-and-appends", seed)
+      .Create(Table("t", 2))
+      .Unlogged("t")
+      .Synced({add("p", "1"), append})
+      .Written({add("p", "2"), add("q", "5")})
+      .Flush()
+      .Synced({append, add("p", "3"), add("p", "4"), Delete(Kind::kDeleteCell, "p", "n")})
+      .Write(Durability::kMemory, {Put("q", {{"n", "9"}}), Put("r", {{"n", "9"}})})
+      .Synced({add("q", "1")})
+      .Reopen()
+      .Written({add("p", "-7"), append})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -425,6 +445,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
                                                BufferedTail,
                                                Batches,
                                                MemoryBatchesRead,
+                                               Updates,
                                                IndexUpdates,
                                                Deletes,
                                                Flushes,

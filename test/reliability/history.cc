@@ -31,7 +31,8 @@ bool History::Batch::SurelyChanges(const std::string& table) const {
 
 bool History::Batch::is_logged() const {
   return durability != Durability::kMemory ||
-         !std::all_of(operations.begin(), operations.end(), SurelyWrites);
+         std::any_of(operations.begin(), operations.end(),
+                     [](const ModelOperation& operation) { return operation.reads(); });
 }
 
 std::string History::Lane::TextOfModel(const test::Model& model) const {

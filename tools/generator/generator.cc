@@ -134,10 +134,29 @@ ModelOperation Generator::BadPut() {
   return put;
 }
 
+// Columns of their own, which hold integers, or grow in small steps.
+ModelOperation Generator::Update(Kind kind, int64_t now_micros) {
+  ModelOperation update = NewOperation(kind, Family(), now_micros);
+  update.timestamp.reset();
+  if (kind == Kind::kAppend) {
+    update.columns = {{"list", std::to_string(dice_.Below(100)) + ","}};
+    return update;
+  }
+  update.columns = {{"count", std::to_string(static_cast<int64_t>(dice_.Below(20)) - 5)}};
+  if (dice_.Chance(20)) {  // Perhaps a version of the future, which increments must not miss.
+    ModelOperation put = NewOperation(Kind::kPut, Family(), now_micros);
+    put.columns = std::move(update.columns);
+    return put;
+  }
+  if (dice_.Chance(20)) update.columns.emplace_back("more", "1");
+  return update;
+}
+
 ModelOperation Generator::Operation(int64_t now_micros) {
   if (dice_.Chance(plan_.large_puts)) return LargePut(now_micros);
   if (dice_.Chance(plan_.puts)) return Put(now_micros);
-  const uint64_t choice = dice_.Below(10);
+  const uint64_t choice = dice_.Below(13);
+  if (choice >= 10) return Update(choice < 12 ? Kind::kIncrement : Kind::kAppend, now_micros);
   const Kind kind = choice < 4   ? Kind::kDeleteCell
                     : choice < 7 ? Kind::kDeleteColumn
                     : choice < 8 ? Kind::kDeleteFamily

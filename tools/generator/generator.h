@@ -80,6 +80,7 @@ class Generator {
   /// The family's name, or nothing where that means it.
   std::string NameOf(const FamilyOptions& family);
   std::string ColumnText(const FamilyOptions& family, const std::string& qualifier);
+  ModelOperation Update(ModelOperation::Kind kind, int64_t now_micros);
   ModelOperation NewOperation(ModelOperation::Kind kind, const FamilyOptions& family,
                               int64_t now_micros);
   std::optional<int64_t> Timestamp(const FamilyOptions& family, int64_t now_micros);

@@ -58,6 +58,18 @@ void ModelOperation::AddTo(WriteBatch* batch) const {
       batch->PutColumns(table, row, family, values, timestamp);
       return;
     }
+    case Kind::kIncrement: {
+      std::vector<ColumnDelta> deltas;
+      for (const auto& [qualifier, delta] : columns) {
+        deltas.push_back({.qualifier = qualifier, .delta = std::stoll(delta)});
+      }
+      return batch->IncrementColumns(table, row, family, deltas);
+    }
+    case Kind::kAppend: {
+      std::vector<ColumnValue> values;
+      for (const auto& [qualifier, value] : columns) values.push_back({qualifier, value});
+      return batch->AppendColumns(table, row, family, values);
+    }
     case Kind::kDeleteCell:
       return batch->DeleteCell(table, row, family, columns[0].first, timestamp);
     case Kind::kDeleteColumn:
@@ -70,13 +82,13 @@ void ModelOperation::AddTo(WriteBatch* batch) const {
 }
 
 std::string ModelOperation::Describe() const {
-  constexpr const char* kNames[] = {"Put", "DeleteCell", "DeleteColumn", "DeleteFamily",
-                                    "DeleteRow"};
+  constexpr const char* kNames[] = {"Put",       "DeleteCell", "DeleteColumn", "DeleteFamily",
+                                    "DeleteRow", "Increment",  "Append"};
   std::string text = kNames[static_cast<int>(kind)];
   text += " " + table + " " + Shown(row);
   for (const auto& [qualifier, value] : columns) {
     text += " " + family + ":" + Shown(qualifier);
-    if (kind == Kind::kPut) text += "=" + Shown(value);
+    if (!value.empty()) text += "=" + Shown(value);
   }
   return text + (timestamp.has_value() ? " @" + std::to_string(*timestamp) : "");
 }
@@ -114,6 +126,10 @@ void Model::Apply(const ModelOperation& operation, int64_t timestamp, int64_t no
   if (operation.kind == ModelOperation::Kind::kPut) {
     const size_t place = FamilyOf(table.options, operation.family);
     Put(operation, table.options.families[place], place, own, columns.get());
+  } else if (operation.kind == ModelOperation::Kind::kIncrement ||
+             operation.kind == ModelOperation::Kind::kAppend) {
+    const size_t place = FamilyOf(table.options, operation.family);
+    Update(operation, table.options.families[place], place, {timestamp, now_micros}, columns.get());
   } else {
     Delete(operation, table.options, own, now_micros, columns.get());
   }
@@ -136,6 +152,25 @@ void Model::Put(const ModelOperation& operation, const FamilyOptions& family, si
       versions.insert(at, {timestamp, value});
     }
     if (versions.size() > family.max_versions) versions.pop_back();
+  }
+}
+
+// The new version is not older than the one that it is made of.
+void Model::Update(const ModelOperation& operation, const FamilyOptions& family, size_t place,
+                   const Moment& moment, Columns* columns) {
+  for (const auto& [qualifier, change] : operation.columns) {
+    const Versions& versions = (*columns)[{place, qualifier}];
+    const bool exists = LiveCount(versions, family, moment.now_micros) > 0;
+    ModelOperation put = operation;
+    std::string value = exists ? versions.front().second : std::string();
+    if (operation.kind == ModelOperation::Kind::kAppend) {
+      value += change;
+    } else {
+      value = std::to_string((exists ? std::stoll(value) : 0) + std::stoll(change));
+    }
+    const int64_t newest = exists ? versions.front().first : moment.timestamp;
+    put.columns = {{qualifier, value}};
+    Put(put, family, place, std::max(moment.timestamp, newest), columns);
   }
 }
 

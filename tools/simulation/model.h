@@ -25,13 +25,26 @@ namespace tandem::test {
 
 /// One operation of a batch, as a user states it.
 struct ModelOperation {
-  enum class Kind : uint8_t { kPut, kDeleteCell, kDeleteColumn, kDeleteFamily, kDeleteRow };
+  enum class Kind : uint8_t {
+    kPut,
+    kDeleteCell,
+    kDeleteColumn,
+    kDeleteFamily,
+    kDeleteRow,
+    kIncrement,  ///< Of columns that hold integers or nothing.
+    kAppend,
+  };
   Kind kind = Kind::kPut;
   std::string table, row, family;
-  /// Qualifiers and, for kPut, values. Deletes of a cell or column name one.
+  /// Qualifiers and, for kPut, values; what is added or appended. Deletes of a cell or column name
+  /// one.
   std::vector<std::pair<std::string, std::string>> columns;
   std::optional<int64_t> timestamp;
 
+  /// Whether what it writes depends on what is stored. It is logged at any durability.
+  bool reads() const {
+    return kind == Kind::kDeleteCell || kind == Kind::kIncrement || kind == Kind::kAppend;
+  }
   void AddTo(WriteBatch* batch) const;
   std::string Describe() const;
 };
@@ -110,6 +123,12 @@ class Model {
   static size_t FamilyOf(const TableOptions& options, std::string_view family);
   static void Put(const ModelOperation& operation, const FamilyOptions& family, size_t place,
                   int64_t timestamp, Columns* columns);
+  /// Of a batch.
+  struct Moment {
+    int64_t timestamp, now_micros;
+  };
+  static void Update(const ModelOperation& operation, const FamilyOptions& family, size_t place,
+                     const Moment& moment, Columns* columns);
   static void Delete(const ModelOperation& operation, const TableOptions& options,
                      int64_t timestamp, int64_t now_micros, Columns* columns);
   /// The versions of a column that have not expired at `now_micros`.

@@ -162,11 +162,16 @@ std::optional<int64_t> ScriptGenerator::Time() {
 ModelOperation ScriptGenerator::Operation(bool loose) {
   const size_t table = loose ? 2 : dice_.Chance(55) ? 0 : 1;
   ModelOperation operation = test::Generator(&dice_, &tables_[table]).Operation(0);
-  operation.timestamp = Time();
-  if (operation.kind != OperationKind::kDeleteCell) return operation;
-  // A DeleteCell is logged, and nothing of the loose table is.
-  if (loose) operation.kind = OperationKind::kDeleteColumn;
-  if (!loose && dice_.Chance(60)) operation.timestamp.reset();
+  // What depends on stored data is logged, and nothing of the loose table is.
+  if (loose && operation.reads()) {
+    operation.kind = OperationKind::kDeleteColumn;
+    operation.columns = {{operation.columns[0].first, ""}};
+  }
+  const bool is_deletion =
+      operation.kind != OperationKind::kIncrement && operation.kind != OperationKind::kAppend;
+  if (is_deletion) operation.timestamp = Time();
+  if (operation.kind == OperationKind::kDeleteCell && !loose && dice_.Chance(60))
+    operation.timestamp.reset();
   return operation;
 }
 

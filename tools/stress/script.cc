@@ -22,8 +22,8 @@ using OperationKind = ModelOperation::Kind;
 
 constexpr std::string_view kModes[] = {"plain", "crash", "faults"};
 constexpr std::string_view kLevels[] = {"memory", "buffered", "written", "synced"};
-constexpr std::string_view kOperations[] = {"put", "delete-cell", "delete-column", "delete-family",
-                                            "delete-row"};
+constexpr std::string_view kOperations[] = {
+    "put", "delete-cell", "delete-column", "delete-family", "delete-row", "increment", "append"};
 constexpr uint64_t kRowsMax = 1'000'000;
 constexpr uint64_t kRepeatedMax = 4 << 20;
 
@@ -67,6 +67,11 @@ std::string Word(std::string_view bytes) {
   return text;
 }
 
+bool HasValues(OperationKind kind) {
+  return kind == OperationKind::kPut || kind == OperationKind::kIncrement ||
+         kind == OperationKind::kAppend;
+}
+
 std::string PrintOperation(const ModelOperation& operation) {
   std::string text(kOperations[static_cast<size_t>(operation.kind)]);
   text += " " + Word(operation.table) + " " + Word(operation.row);
@@ -74,7 +79,7 @@ std::string PrintOperation(const ModelOperation& operation) {
   text += operation.timestamp.has_value() ? " " + std::to_string(*operation.timestamp) : " -";
   for (const auto& [qualifier, value] : operation.columns) {
     text += " " + Word(qualifier);
-    if (operation.kind == OperationKind::kPut) text += " " + Word(value);
+    if (HasValues(operation.kind)) text += " " + Word(value);
   }
   return text;
 }
@@ -168,15 +173,20 @@ Result<ModelOperation> ParseOperation(Line* line) {
     operation.timestamp = timestamp;
   }
   line->Take();
-  const bool is_put = operation.kind == OperationKind::kPut;
-  const bool names_column = is_put || operation.kind == OperationKind::kDeleteCell ||
+  const bool has_values = HasValues(operation.kind);
+  const bool names_column = has_values || operation.kind == OperationKind::kDeleteCell ||
                             operation.kind == OperationKind::kDeleteColumn;
   while (names_column &&
-         (operation.columns.empty() || (is_put && !line->at_end() && line->peek() != ";"))) {
+         (operation.columns.empty() || (has_values && !line->at_end() && line->peek() != ";"))) {
     ASSIGN_OR_RETURN(std::string column, line->TakeWord());
     std::string value;
-    if (is_put) {
+    if (has_values) {
+      const Line at = *line;
       ASSIGN_OR_RETURN(value, line->TakeWord());
+      int64_t delta = 0;
+      if (operation.kind == OperationKind::kIncrement && !ParseNumber(value, &delta)) {
+        return at.Refuse("an integer");
+      }
     }
     operation.columns.emplace_back(std::move(column), std::move(value));
   }
