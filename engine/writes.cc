@@ -9,11 +9,10 @@
 
 namespace tandem::engine {
 
-// Plans again when a table was dropped, truncated or renamed since.
+// Plans again when a table was dropped, truncated or renamed since. Requires: the call is inside,
+// until after the plan is gone, which refers to tables.
 template <typename MakePlan>
 Result<WritePlan> EngineImpl::WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
   while (true) {
     ASSIGN_OR_RETURN(WritePlan plan, make_plan());
@@ -29,6 +28,8 @@ Result<WritePlan> EngineImpl::WritePlanned(const WriteOptions& options, const Ma
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
   return WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }).status();
 }
 
@@ -37,6 +38,8 @@ Result<std::vector<int64_t>> EngineImpl::IncrementColumns(const WriteOptions& op
                                                           std::string_view row,
                                                           std::string_view family,
                                                           std::span<const ColumnDelta> columns) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
   WriteBatch batch;
   batch.IncrementColumns(table, row, family, columns);
   ASSIGN_OR_RETURN(const WritePlan plan,
@@ -53,6 +56,8 @@ Result<std::vector<std::string>> EngineImpl::AppendColumns(const WriteOptions& o
                                                            std::string_view row,
                                                            std::string_view family,
                                                            std::span<const ColumnValue> columns) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
   WriteBatch batch;
   batch.AppendColumns(table, row, family, columns);
   ASSIGN_OR_RETURN(WritePlan plan,
@@ -63,6 +68,8 @@ Result<std::vector<std::string>> EngineImpl::AppendColumns(const WriteOptions& o
 Result<bool> EngineImpl::CheckAndMutate(const WriteOptions& options, std::string_view table,
                                         std::string_view row, const Predicate& condition,
                                         const WriteBatch& batch) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const WritePlan plan, WritePlanned(options, [&] {
                      return PlanConditional(
                          {.table = table, .row = row, .predicate = &condition, .batch = &batch},
