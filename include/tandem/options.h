@@ -75,9 +75,9 @@ struct Options {
 /// When a write is acknowledged, which is also when it becomes visible.
 enum class Durability : uint8_t {
   /// Not logged: lost when the process ends before a flush. A batch over several regions is treated
-  /// as kBuffered, since a crash must not leave a part of it. So is a batch with a DeleteCell,
-  /// which writes what it reads. If it reads unlogged cells, its region is flushed first and then
-  /// logs every batch until the next memstore is full.
+  /// as kBuffered, since a crash must not leave a part of it. So is a batch that depends on stored
+  /// data (DeleteCell, increment, append, check). If that is unlogged, its region is flushed first
+  /// and then logs every batch until the next memstore is full.
   kMemory,
   kBuffered,  ///< In the log's buffer, handed to the operating system within 100 ms.
   kWritten,   ///< In the operating system: survives the death of the process.
