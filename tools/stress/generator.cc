@@ -167,9 +167,12 @@ ModelOperation ScriptGenerator::Operation(bool loose) {
     operation.kind = OperationKind::kDeleteColumn;
     operation.columns = {{operation.columns[0].first, ""}};
   }
-  const bool is_deletion =
-      operation.kind != OperationKind::kIncrement && operation.kind != OperationKind::kAppend;
-  if (is_deletion) operation.timestamp = Time();
+  const bool is_update =
+      operation.kind == OperationKind::kIncrement || operation.kind == OperationKind::kAppend;
+  if (is_update && script_.mode == Mode::kCrash) return operation;
+  // An update takes the database's own time, which failed writes move on.
+  if (is_update) operation.kind = OperationKind::kPut;
+  operation.timestamp = Time();
   if (operation.kind == OperationKind::kDeleteCell && !loose && dice_.Chance(60))
     operation.timestamp.reset();
   return operation;
