@@ -76,7 +76,7 @@ SnapshotPoint EngineImpl::TakePoint() {
     SnapshotPoint point;
     point.schema = history_->PinNow();
     point.registration = snapshots_->RegisterSnapshot();
-    if (history_->number() == point.schema->number()) return point;
+    if (history_->shown() == point.schema->number()) return point;
   }
 }
 

@@ -114,6 +114,7 @@ void SchemaEditor::PublishRemoval(Removal* removal) {
   }
   deps_.history->Add(std::move(removal->change));
   deps_.regions->Exchange(removal->table->record->id, std::move(removal->addition));
+  deps_.history->Shown();
   deps_.applier->ForgetTables();
   for (size_t i = 0; i < removal->retirements.size(); ++i) {
     Region& region = *removal->table->regions[i];
@@ -158,6 +159,7 @@ Status SchemaEditor::RenameAlone(std::string_view from, const std::string& to) {
   change.publish = [&] {
     deps_.history->Add(std::move(history));
     deps_.regions->Rename(std::move(addition));
+    deps_.history->Shown();
     deps_.applier->ForgetTables();
     for (const auto& region : renamed->regions) region->SetTable(record);
   };

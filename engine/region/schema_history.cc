@@ -14,7 +14,7 @@ std::shared_ptr<const SchemaHistory::Pin> SchemaHistory::PinNow() {
 
 SchemaHistory::Pin::Pin(std::shared_ptr<SchemaHistory> history) : history_(std::move(history)) {
   base::MutexLock lock(history_->mutex_);
-  number_ = history_->number_;
+  number_ = history_->shown_;
   history_->pinned_.insert(number_);
 }
 
@@ -23,16 +23,26 @@ uint64_t SchemaHistory::number() const {
   return number_;
 }
 
+uint64_t SchemaHistory::shown() const {
+  base::MutexLock lock(mutex_);
+  return shown_;
+}
+
 void SchemaHistory::Add(std::list<Change> change) {
-  std::list<Change> unpinned;
   base::MutexLock lock(mutex_);
   change.front().number = ++number_;
   changes_.splice(changes_.end(), change);
+}
+
+void SchemaHistory::Shown() {
+  std::list<Change> unpinned;
+  base::MutexLock lock(mutex_);
+  shown_ = number_;
   unpinned = TakeUnpinned();
 }
 
 std::list<SchemaHistory::Change> SchemaHistory::TakeUnpinned() {
-  const uint64_t oldest = pinned_.empty() ? number_ : *pinned_.begin();
+  const uint64_t oldest = pinned_.empty() ? shown_ : *pinned_.begin();
   const auto kept = std::find_if(changes_.begin(), changes_.end(),
                                  [oldest](const Change& change) { return change.number > oldest; });
   std::list<Change> unpinned;

@@ -47,8 +47,10 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     uint64_t number_ = 0;
   };
   std::shared_ptr<const Pin> PinNow() EXCLUDES(mutex_);
-  /// The changes so far.
+  /// The changes so far, with one that is about to show.
   uint64_t number() const EXCLUDES(mutex_);
+  /// Those that show in the RegionSet. A pin is older than all others.
+  uint64_t shown() const EXCLUDES(mutex_);
 
   struct Change {
     format::TableId table;
@@ -57,9 +59,11 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     std::shared_ptr<const FormerTable> former;  ///< Unless it was renamed.
     uint64_t number = 0;                        ///< Set by Add.
   };
-  /// Adds a list of one change. Allocates nothing. Call it before the change shows in the
-  /// RegionSet.
+  /// Adds a list of one change, before it shows in the RegionSet. Allocates nothing.
   void Add(std::list<Change> change) EXCLUDES(mutex_);
+  /// What was added shows there. No operation is committed in between: whoever pins then sees what
+  /// was before.
+  void Shown() EXCLUDES(mutex_);
 
   /// What a name meant before the changes that are younger than a pin.
   struct Found {
@@ -80,6 +84,7 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
   Gate releases_;
   mutable base::Mutex mutex_;
   uint64_t number_ GUARDED_BY(mutex_) = 0;
+  uint64_t shown_ GUARDED_BY(mutex_) = 0;
   std::multiset<uint64_t> pinned_ GUARDED_BY(mutex_);
   std::list<Change> changes_ GUARDED_BY(mutex_);  // Oldest first; each is younger than some pin.
 };

@@ -49,6 +49,10 @@ BOOST_AUTO_TEST_CASE(AFlushSyncsBesideWriters) { ExploreNamed("AFlushSyncsBeside
 BOOST_AUTO_TEST_CASE(AFlushFailsToSyncBesideAWriter) {
   ExploreNamed("AFlushFailsToSyncBesideAWriter");
 }
+BOOST_AUTO_TEST_CASE(ATruncationBesideWritersAndReaders) {
+  ExploreNamed("ATruncationBesideWritersAndReaders");
+}
+
 BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
 }
