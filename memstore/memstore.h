@@ -153,8 +153,8 @@ class Memstore {
     const MemRow* row_ = nullptr;
   };
 
-  /// Where the index is, for the functions below. nullopt: no reader may use it here, because it was
-  /// made after the memstore, or a Put is hidden from it (format::IsHiddenFrom).
+  /// Where the index is, for the functions below. nullopt: no reader may use it here, because it
+  /// was made after the memstore, or a Put is hidden from it (format::IsHiddenFrom).
   std::optional<size_t> FindIndex(format::IndexId index) const;
 
   /// The rows with an entry of the i-th index in `range` and sequence <= max_sequence, as MemRow

@@ -1,4 +1,4 @@
-// A column has the type that the first index over it declares, as for predicates.
+// A column has the type that it has for conditions.
 #include "engine/commit/new_value.h"
 
 #include <optional>
@@ -19,14 +19,9 @@ bool IsOver(const format::IndexColumnRecord& indexed, const format::Cell& column
 }
 
 bool IsBigEndian(const format::TableRecord& table, const format::Cell& column) {
-  for (const format::IndexRecord& index : table.indexes) {
-    for (const format::IndexColumnRecord& indexed : index.columns) {
-      if (!IsOver(indexed, column)) continue;
-      return indexed.type == ColumnType::kInt64Be || indexed.type == ColumnType::kUint64Be ||
-             indexed.type == ColumnType::kTimestampBe;
-    }
-  }
-  return false;
+  const ColumnType type = table.TypeOf(column.family, column.qualifier);
+  return type == ColumnType::kInt64Be || type == ColumnType::kUint64Be ||
+         type == ColumnType::kTimestampBe;
 }
 
 }  // namespace

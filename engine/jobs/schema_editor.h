@@ -14,8 +14,8 @@
 //      the SchemaHistory keeps them.
 //
 // Indexes and types of columns change by one edit as well. Readers go on with the record that they
-// have; what a file or a memstore has of an index is asked there. So nothing waits, and the log need
-// not be synced: an operation is right before the edit and after it.
+// have; what a file or a memstore has of an index is asked there. So nothing waits, and the log
+// need not be synced: an operation is right before the edit and after it.
 //
 // If an edit that takes rows or a name fails, it may be on disk all the same. Until the manifest is
 // certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it away with the

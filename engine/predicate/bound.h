@@ -35,7 +35,8 @@ struct BoundNode {
   enum class Kind : uint8_t { kLeaf, kAnd, kOr };  ///< Without children, kAnd is true, kOr false.
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
-  /// Never exactly one child, none of the node's own kind, and at most one leaf per column and type.
+  /// Never exactly one child, none of the node's own kind, and at most one leaf per column and
+  /// type.
   std::vector<BoundNode> children;
 };
 

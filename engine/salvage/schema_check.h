@@ -14,8 +14,8 @@
 
 namespace tandem::engine {
 
-/// OK, or why `table` cannot have the cell: its family is not one of the table's, or its value does
-/// not fit an index on the column. Errors: kCorruption.
+/// OK, or why `table` cannot have the cell: its family is not one of the table's. Errors:
+/// kCorruption.
 Status CheckFits(const format::TableRecord& table, const format::Cell& cell);
 
 /// OK, or why no database can have the sequence: it is above `limit`. Errors: kCorruption.

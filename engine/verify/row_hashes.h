@@ -25,8 +25,8 @@ struct SeenRow {
   std::string key;
   format::Hash128 hash;  ///< Of key and cells; of a row in pieces also of where it was cut.
   uint32_t pieces = 0;
-  /// Encoded newest values of the columns; nullopt where the row has none, or one that does not fit.
-  /// The key of bytes that are too long for an index has more than kIndexKeyBytesMax.
+  /// Encoded newest values of the columns; nullopt where the row has none, or one that does not
+  /// fit. The key of bytes that are too long for an index has more than kIndexKeyBytesMax.
   std::vector<std::optional<std::string>> values;
 };
 

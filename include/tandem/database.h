@@ -417,8 +417,8 @@ class Database {
   /// Adds `delta` to a column and returns the sum. Of calls that change a row at the same time each
   /// sees what those before it wrote, so no increment is lost, and they share syncs. An absent or
   /// expired column counts as 0; an empty family is the table's first. Integers are decimal text,
-  /// or eight bytes (EncodeInt64Be) where the first index over the column has the type kInt64Be,
-  /// kUint64Be or kTimestampBe. The new version replaces the newest: if that one's timestamp is
+  /// or eight bytes (EncodeInt64Be) where the column's type (ColumnOptions) is kInt64Be, kUint64Be
+  /// or kTimestampBe. The new version replaces the newest: if that one's timestamp is
   /// later than the engine's, it is kept. Durability::kMemory is as kBuffered.
   /// Errors (nothing is changed then): kInvalidArgument (the stored value is not such an integer;
   /// the sum is out of the range of int64, or does not fit an index), kCorruption; those of Write.

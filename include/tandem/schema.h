@@ -11,9 +11,10 @@
 
 namespace tandem {
 
-/// How an index and conditions read a stored value. The plain types read decimal text (`true`/`false`; RFC 3339
-/// or integer microseconds), the Be types eight big-endian bytes, bool one (encoding.h). The stored
-/// value is never changed; a put whose value does not fit is refused. Numbers are on disk.
+/// How an index and conditions read a stored value. The plain types read decimal text
+/// (`true`/`false`; RFC 3339 or integer microseconds), the Be types eight big-endian bytes, bool
+/// one (encoding.h). The stored value is never changed; a put whose value does not fit an index is
+/// refused. Numbers are on disk.
 enum class ColumnType : uint8_t {
   kBytes = 1,
   kText = 2,  ///< Valid UTF-8, compared as bytes.

@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(AnIndexThatIsAskedForIsUsedWhereAFileLacksIt) {
   BOOST_REQUIRE_MESSAGE(broken.has_value(), broken.status().ToString());
   BOOST_CHECK_EQUAL(broken->index, "by_c");
   BOOST_CHECK_EQUAL(broken->reason,
-                    "use_index; sorted, since some files lack its section and are scanned");
+                    "use_index; sorted, since some files or memstores lack it and are scanned");
   BOOST_CHECK_EQUAL(broken->files_scanned, 1);
   BOOST_CHECK(broken->rejected.empty());
   BOOST_CHECK_EQUAL(world.Query("n PREFIX 'n'", forced), expected);

@@ -13,7 +13,7 @@ namespace tandem::test {
 namespace {
 
 struct SmallChange {
-  IoBytes open, put, flush, checkpoint, split, merge, close, drop;
+  IoBytes open, put, flush, checkpoint, split, merge, close, index, drop_index, drop;
 };
 
 void RequireOk(const Status& status) { BOOST_REQUIRE_EQUAL(status.ToString(), "OK"); }
@@ -39,6 +39,9 @@ const SmallChange& ChangeBeside(uint64_t n) {
   RequireOk(engine.Put(RowKey(n / 3), "c", "new"));
   change.close = of([&] { return engine.Close(); });
   RequireOk(engine.Open());
+  const IndexOptions index{.name = "late", .columns = {{.qualifier = "c"}}};
+  change.index = of([&] { return engine->CreateIndex("t", index); });
+  change.drop_index = of([&] { return engine->DropIndex("t", index.name); });
   change.drop = of([&] { return engine->DropTable("t"); });
   return change;
 }
@@ -75,6 +78,12 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
        64 << 10},
       {"bytes written by a merge of two regions of n rows", &SmallChange::merge, &IoBytes::written,
        4 << 10},
+      {"bytes read by the creation of an index over n rows", &SmallChange::index, &IoBytes::read,
+       0},
+      {"bytes written by the creation of an index over n rows", &SmallChange::index,
+       &IoBytes::written, 4 << 10},
+      {"bytes written by a drop of an index over n rows", &SmallChange::drop_index,
+       &IoBytes::written, 4 << 10},
       {"bytes read by a drop of a table of n rows", &SmallChange::drop, &IoBytes::read, 0},
       {"bytes written by a drop of a table of n rows", &SmallChange::drop, &IoBytes::written,
        4 << 10},

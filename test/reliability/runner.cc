@@ -75,8 +75,8 @@ Status Runner::DropAndCreate(const Step& step) {
   return CreateMissing();
 }
 
-// Over the column of the first index, so that it refuses nothing else. One that failed may have been
-// created or dropped all the same.
+// Over the column of the first index, so that it refuses nothing else. One that failed may have
+// been created or dropped all the same.
 Status Runner::ToggleIndex(const Step& step) {
   for (const TableOptions& options : workload_.tables) {
     if (options.name != step.table) continue;

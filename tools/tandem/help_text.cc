@@ -314,8 +314,7 @@ Care      flush, compact  write memory to files; merge files
           backup, restore  add to a directory of backups; list, verify and restore them
           export    write rows so that import reads them back, byte for byte
           salvage   copy what is good out of a damaged database
-Measure   stress    random work from many threads, kills, crashes and faults, all compared
-          replay    run recorded operations again, or shrink them
+Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

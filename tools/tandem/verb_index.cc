@@ -1,7 +1,5 @@
 // index: create, drop, build, list.
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
@@ -16,7 +14,7 @@
 namespace tandem::tools {
 namespace {
 
-constexpr auto kLookAgain = std::chrono::milliseconds(20);
+constexpr int64_t kLookAgainMicros = 20'000;
 
 Status CheckArguments(const IndexVerbOptions& options) {
   const bool lists = options.action == "list";
@@ -91,7 +89,7 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
     if (older == 0) break;
     if (context.is_interrupted()) return ExitCode::kInterrupted;
     progress.Update(older, bytes, 0);
-    std::this_thread::sleep_for(kLookAgain);
+    context.clock->SleepMicros(kLookAgainMicros);
     ASSIGN_OR_RETURN(table, FindTable(*database, options.table));
   }
   RETURN_IF_ERROR(database->Close());

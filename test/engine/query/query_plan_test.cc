@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeMeantIsRefused) {
   CheckRefused(world, "name = 'x' OR size = 1", StatusCode::kInvalidArgument,
                "may match without the condition on column 'size'", query);
   query.use_index = "by_name_too";
-  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "as another type", query);
+  CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "cast them (name::bytes)", query);
   query.no_index = true;
   CheckRefused(world, "name = 'x'", StatusCode::kInvalidArgument, "both given", query);
   query.order_by = query.use_index;
