@@ -49,11 +49,6 @@ SpaceKind KindOf(SectionKind kind) {
   }
 }
 
-std::string IndexName(const format::TableRecord& table, uint32_t owner) {
-  const format::IndexRecord* const index = table.FindIndex(format::IndexId(owner));
-  return index == nullptr ? std::to_string(owner) : index->name;
-}
-
 // The part of `bytes` that falls to rows [0, rows) of `all`; `bytes` for all of them.
 uint64_t UpTo(uint64_t bytes, uint64_t rows, uint64_t all) {
   if (rows >= all) return bytes;
@@ -107,11 +102,17 @@ void Sums::AddStoreFile(const ListedFile& file, const std::vector<Holder>& holde
   const format::StoreFile& store = holders.front().slice->file->store();
   uint64_t rest = file.size_bytes;
   for (const format::SectionEntry& section : store.sections()) {
-    const SpaceKind kind = KindOf(section.kind);
+    SpaceKind kind = KindOf(section.kind);
     const uint64_t bytes = std::min(rest, section.size_bytes);
     if (kind == SpaceKind::kRest) continue;
-    AddSection(holders, kind, bytes,
-               kind == SpaceKind::kIndex ? IndexName(*holders.front().table, section.owner) : "");
+    std::string name;
+    if (kind == SpaceKind::kIndex) {
+      const format::IndexRecord* const index =
+          holders.front().table->FindIndex(format::IndexId(section.owner));
+      if (index == nullptr) kind = SpaceKind::kDroppedIndex;
+      if (index != nullptr) name = index->name;
+    }
+    AddSection(holders, kind, bytes, name);
     rest -= bytes;
   }
   AddSection(holders, SpaceKind::kRest, rest, "");

@@ -146,16 +146,6 @@ std::string EncodeColumn(const IndexColumnRecord& column) {
   return out;
 }
 
-FamilyId ColumnFamilyField(FieldReader* fields) {
-  return FamilyId(static_cast<uint8_t>(fields->Number(UINT8_MAX)));
-}
-
-std::string QualifierField(FieldReader* fields) {
-  const std::string_view qualifier = fields->Bytes();
-  if (qualifier.size() > kQualifierBytesMax) fields->FailCorrupt("is too long");
-  return std::string(qualifier);
-}
-
 ColumnType TypeField(FieldReader* fields) {
   const uint64_t value = fields->Number(UINT64_MAX);
   if (!IsKnownType(value)) {
@@ -165,25 +155,34 @@ ColumnType TypeField(FieldReader* fields) {
   return static_cast<ColumnType>(value);
 }
 
+// Reads a field that column and type records have in common. False: it is another one.
+template <typename Record>
+bool ReadColumnField(FieldReader* fields, Record* column) {
+  switch (fields->tag()) {
+    case kColumnFamily:
+      column->family = FamilyId(static_cast<uint8_t>(fields->Number(UINT8_MAX)));
+      return true;
+    case kQualifier:
+      column->qualifier = std::string(fields->Bytes());
+      if (column->qualifier.size() > kQualifierBytesMax) fields->FailCorrupt("is too long");
+      return true;
+    case kType:
+      column->type = TypeField(fields);
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   FieldReader fields(bytes, "column record");
   IndexColumnRecord column;
   while (fields.Next()) {
-    switch (fields.tag()) {
-      case kColumnFamily:
-        column.family = ColumnFamilyField(&fields);
-        break;
-      case kQualifier:
-        column.qualifier = QualifierField(&fields);
-        break;
-      case kType:
-        column.type = TypeField(&fields);
-        break;
-      case kDescending:
-        column.descending = fields.Number(1) == 1;
-        break;
-      default:
-        fields.Unknown();
+    if (ReadColumnField(&fields, &column)) continue;
+    if (fields.tag() == kDescending) {
+      column.descending = fields.Number(1) == 1;
+    } else {
+      fields.Unknown();
     }
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
@@ -202,19 +201,7 @@ Result<ColumnTypeRecord> DecodeColumnType(std::string_view bytes) {
   FieldReader fields(bytes, "type record");
   ColumnTypeRecord column;
   while (fields.Next()) {
-    switch (fields.tag()) {
-      case kColumnFamily:
-        column.family = ColumnFamilyField(&fields);
-        break;
-      case kQualifier:
-        column.qualifier = QualifierField(&fields);
-        break;
-      case kType:
-        column.type = TypeField(&fields);
-        break;
-      default:
-        fields.Unknown();
-    }
+    if (!ReadColumnField(&fields, &column)) fields.Unknown();
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType}));
   return column;

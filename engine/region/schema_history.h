@@ -61,8 +61,8 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
   };
   /// Adds a list of one change, before it shows in the RegionSet. Allocates nothing.
   void Add(std::list<Change> change) EXCLUDES(mutex_);
-  /// What was added shows there. No operation is committed in between: whoever pins then sees what
-  /// was before.
+  /// What was added shows there. No operation is committed in between, so a pin of that time sees
+  /// what was before.
   void Shown() EXCLUDES(mutex_);
 
   /// What a name meant before the changes that are younger than a pin.

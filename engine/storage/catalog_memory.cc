@@ -23,6 +23,9 @@ uint64_t MemoryOf(const TableRecord& table) {
       bytes += sizeof(IndexColumnRecord) + column.qualifier.size();
     }
   }
+  for (const ColumnTypeRecord& column : table.columns) {
+    bytes += sizeof(ColumnTypeRecord) + column.qualifier.size();
+  }
   return bytes;
 }
 

@@ -20,9 +20,10 @@ enum class SpaceKind : uint8_t {
   kLogReserve,  ///< What the log grows into: the end of its last segment, a prepared segment.
   // The next seven are of store files. A file that several regions share counts in each by the
   // rows that the region has of it.
-  kRows,        ///< Data blocks.
-  kIndex,       ///< The sections of an index.
-  kBlockIndex,  ///< What leads from keys to data blocks.
+  kRows,          ///< Data blocks.
+  kIndex,         ///< The sections of an index.
+  kDroppedIndex,  ///< Of indexes that were dropped, until their files are merged.
+  kBlockIndex,    ///< What leads from keys to data blocks.
   kFilter,
   kKeyHashes,
   kRest,     ///< Schema, dictionaries, statistics, bitmaps, the table of sections, padding.

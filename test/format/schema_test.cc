@@ -64,6 +64,27 @@ BOOST_AUTO_TEST_CASE(ATableComesBackAsItWas) {
   BOOST_TEST(Encoded(*decoded) == Encoded(table));
 }
 
+BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
+  TableRecord table = SampleTable();
+  BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.
+  BOOST_TEST((table.TypeOf(FamilyId(0), "m") == ColumnType::kBytes));
+  const std::string before = Encoded(table);
+  table.next_index = IndexId(2);  // As it follows from the indexes.
+  BOOST_TEST(Encoded(table) == before);
+  table.columns = {{FamilyId(0), "m", ColumnType::kBool}, {FamilyId(0), "n", ColumnType::kText}};
+  table.next_index = IndexId(9);
+  const auto decoded = DecodeTable(Encoded(table));
+  BOOST_REQUIRE(decoded.has_value());
+  BOOST_TEST((decoded->TypeOf(FamilyId(0), "n") == ColumnType::kText));
+  BOOST_TEST((decoded->TypeOf(FamilyId(0), "m") == ColumnType::kBool));
+  BOOST_TEST(decoded->next_index.value == 9u);
+  BOOST_TEST(DecodeTable(before)->next_index.value == 2u);
+  std::swap(table.columns[0], table.columns[1]);
+  BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
+  table.columns = {{FamilyId(7), "m", ColumnType::kBool}};
+  BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
+}
+
 BOOST_AUTO_TEST_CASE(TheBytesAreTheGoldenOnes) {
   std::string bytes = Encoded(SampleTable());
   const size_t secret = bytes.find(std::string(kHashSecretBytes, 's'));

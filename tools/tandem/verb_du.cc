@@ -25,6 +25,7 @@ constexpr KindText kKinds[] = {
     {SpaceKind::kLogReserve, "log-reserve", "a close"},
     {SpaceKind::kRows, "rows", ""},
     {SpaceKind::kIndex, "index", ""},
+    {SpaceKind::kDroppedIndex, "dropped-index", "compact"},
     {SpaceKind::kBlockIndex, "block-index", ""},
     {SpaceKind::kFilter, "filter", ""},
     {SpaceKind::kKeyHashes, "key-hashes", ""},

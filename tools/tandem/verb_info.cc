@@ -147,6 +147,16 @@ void WriteFamilies(const TableInfo& table, RecordWriter* writer) {
   writer->End();
 }
 
+// Types that do not follow from an index.
+void WriteColumns(const TableInfo& table, RecordWriter* writer) {
+  if (table.options.columns.empty()) return;
+  writer->Begin("column", {"table", "family", "column", "type"});
+  for (const ColumnOptions& column : table.options.columns) {
+    writer->Add({table.options.name, column.family, column.qualifier, ColumnTypeName(column.type)});
+  }
+  writer->End();
+}
+
 void WriteRegions(const TableInfo& table, RecordWriter* writer) {
   writer->Begin("region", {"table", "region", "start", "end", "files", "rows_in_files", "cells",
                            "file_bytes", "memstores", "memstore_rows", "memstore_bytes"});
@@ -202,6 +212,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   for (const TableInfo& table : info.tables) {
     WriteFamilies(table, writer.get());
     WriteIndexes(table, writer.get());
+    WriteColumns(table, writer.get());
     WriteRegions(table, writer.get());
     WriteFiles(table, writer.get());
   }
