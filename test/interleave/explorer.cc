@@ -116,7 +116,8 @@ class Explorer {
     if (again.outcome.trace == run.outcome.trace) return true;
     result_.failure = "the same schedule made another run, of " +
                       std::to_string(again.outcome.decisions) + " decisions, not " +
-                      std::to_string(run.outcome.decisions) + "\n  " +
+                      std::to_string(run.outcome.decisions) + "; " +
+                      Parting(run.outcome, again.outcome) + "\n  " +
                       Command(scenario_.name, run.outcome.schedule);
     return false;
   }

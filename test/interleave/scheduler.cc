@@ -60,6 +60,19 @@ bool ParseSchedule(std::string_view text, Schedule* schedule) {
   return true;
 }
 
+std::string Parting(const Outcome& one, const Outcome& other) {
+  const auto [at, there] =
+      std::mismatch(one.path.begin(), one.path.end(), other.path.begin(), other.path.end());
+  const auto place = [](const Outcome& outcome, auto passed) {
+    if (passed == outcome.path.end()) return std::string("at its end");
+    return "thread " + std::to_string(passed->thread) + " at a point of kind " +
+           std::string(PointName(passed->point)) + ", the last call begun: " +
+           (passed->label == 0 ? "none" : outcome.labels[passed->label - 1]);
+  };
+  return "they part after " + std::to_string(at - one.path.begin()) + " points\n    first " +
+         place(one, at) + "\n    then  " + place(other, there);
+}
+
 Scheduler* Scheduler::Current() { return CurrentScheduler(); }
 
 Scheduler::~Scheduler() = default;
@@ -217,13 +230,21 @@ uint32_t Scheduler::NumberOf(const void* object) {
   return numbers_.try_emplace(object, static_cast<uint32_t>(numbers_.size())).first->second;
 }
 
+void Scheduler::Label(std::string label) {
+  if (!label.empty()) outcome_.labels.push_back(label);
+  threads_[running_]->label = std::move(label);
+}
+
 void Scheduler::Note(uint64_t hash) { outcome_.trace = Mix(outcome_.trace, hash); }
 
 // Addresses differ between runs that are otherwise the same, so they are not noted; nor are steps
 // outside of the exploration, whose number depends on which memory is quiet.
 void Scheduler::NoteStep(Point point) {
   ++outcome_.steps;
-  if (exploring_) Note((static_cast<uint64_t>(running_) << 4) + static_cast<uint64_t>(point));
+  if (exploring_) {
+    Note((static_cast<uint64_t>(running_) << 4) + static_cast<uint64_t>(point));
+    outcome_.path.push_back({running_, point, outcome_.labels.size()});
+  }
   if (outcome_.steps > kStepsMax) Fail("no end after " + std::to_string(kStepsMax) + " steps");
 }
 
@@ -283,6 +304,7 @@ void Scheduler::Quiet(const void* begin, size_t size_bytes) {
 void Scheduler::ForgetArrays() {
   quiet_arrays_.clear();
   walk_.clear();
+  before_walk_ = 0;
 }
 
 bool Scheduler::IsQuiet(const void* mutex) const {
@@ -294,18 +316,29 @@ bool Scheduler::IsQuiet(const void* mutex) const {
          std::any_of(quiet_arrays_.begin(), quiet_arrays_.end(), has_it);
 }
 
+// Where objects come to lie differs between runs, so what lies at the array's own distance before or
+// after it must not be taken for a part of it: a mutex that was locked just before the walk began
+// ends it, and of a walk that is too long the last mutexes are the array.
 void Scheduler::NoteWalk(const void* mutex) {
   if (exploring_ || array_count_ == 0) return;
-  if (walk_.size() >= array_count_) {
-    quiet_arrays_.emplace_back(walk_[0], walk_.back() + 1);
-    walk_.clear();
-  }
   const auto address = reinterpret_cast<uintptr_t>(mutex);
   const size_t size = walk_.size();
-  const bool goes_on = size < 2 || address - walk_.back() == walk_[1] - walk_[0];
-  if (!goes_on) walk_.erase(walk_.begin(), walk_.end() - 1);  // It may begin with the last one.
-  if (!walk_.empty() && address <= walk_.back()) walk_.clear();
-  walk_.push_back(address);
+  const bool rises = size > 0 && walk_.back() < address;
+  if (rises && address != before_walk_ &&
+      (size == 1 || address - walk_.back() == walk_[1] - walk_[0])) {
+    walk_.push_back(address);
+    return;
+  }
+  if (size >= array_count_) {
+    quiet_arrays_.emplace_back(walk_[size - array_count_], walk_.back() + 1);
+  }
+  if (rises && size > 1) {  // Another walk may have begun with the last one.
+    before_walk_ = walk_[size - 2];
+    walk_ = {walk_.back(), address};
+    return;
+  }
+  before_walk_ = size > 0 ? walk_.back() : 0;
+  walk_ = {address};
 }
 
 bool Scheduler::TryAcquire(const void* mutex, bool is_quiet) {

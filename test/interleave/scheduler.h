@@ -54,6 +54,14 @@ std::string Describe(const Schedule& schedule);
 /// Of such text. Returns false when it is none.
 bool ParseSchedule(std::string_view text, Schedule* schedule);
 
+/// A yield point that was passed while exploring, with the index of the last label then.
+struct Passed {
+  ThreadId thread = kNoThread;
+  Point point = Point::kEnd;
+  size_t label = 0;
+  bool operator==(const Passed&) const = default;
+};
+
 struct Outcome {
   std::string failure;  ///< Why the run did not end: a deadlock, too many steps. Empty: it did.
   Schedule schedule;
@@ -61,7 +69,11 @@ struct Outcome {
   uint64_t preemptions = 0;  ///< Choices of another thread while the running one could continue.
   uint64_t steps = 0;        ///< Yield points.
   uint64_t trace = 0;        ///< A hash of everything that was decided and of all points.
+  std::vector<Passed> path;
+  std::vector<std::string> labels;  ///< Of calls, in the order of their beginning.
 };
+/// Where two runs that ought to be the same part, for people.
+std::string Parting(const Outcome& one, const Outcome& other);
 
 class Scheduler {
  public:
@@ -103,13 +115,13 @@ class Scheduler {
   /// The last steps, and who waits for what: for the report of an abort.
   std::string Report() const;
   /// What the running thread is about to do, for reports.
-  void Label(std::string label) { threads_[running_]->label = std::move(label); }
+  void Label(std::string label);
   /// Called when no thread can run; true if that has changed. Time passes there.
   void SetWhenIdle(std::function<bool()> when_idle) { when_idle_ = std::move(when_idle); }
   /// Mutexes in this memory belong to the test: nobody hands over at them, or while one is held,
   /// except to wait.
   void Quiet(const void* begin, size_t size_bytes);
-  /// The same for arrays of at least that many mutexes, known by their being locked one after the
+  /// The same for arrays of that many mutexes, known by their being locked one after the
   /// other before exploring begins: the shards of a cache, say, which are walked so often that
   /// little else would be explored. 0: none are.
   void QuietArraysOf(size_t count) { array_count_ = count; }
@@ -182,6 +194,7 @@ class Scheduler {
   std::vector<Range> quiet_, quiet_arrays_;
   size_t array_count_ = 0;
   std::vector<uintptr_t> walk_;  // Mutexes locked one after the other, at equal distances.
+  uintptr_t before_walk_ = 0;    // Locked just before them; 0: none was.
   std::unordered_map<const void*, Owner> owners_;
   std::unordered_map<const void*, std::vector<ThreadId>>
       waiting_;                                        // By condition, first come first.

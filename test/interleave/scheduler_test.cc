@@ -160,6 +160,26 @@ BOOST_AUTO_TEST_CASE(EveryOrderComesUpOnce) {
   BOOST_TEST(run(10) == 20u);
 }
 
+// Each run takes the lock once more than the one before: a schedule does not determine it.
+BOOST_AUTO_TEST_CASE(ARunThatItsScheduleDoesNotDetermineIsReported) {
+  int runs = 0;
+  const Scenario scenario{"scheduler/ARunThatItsScheduleDoesNotDetermineIsReported",
+                          [&](Scheduler* scheduler) {
+                            Guarded counter;
+                            const auto get = [&, count = ++runs] {
+                              scheduler->Label("gets");
+                              for (int i = 0; i < count; ++i) (void)counter.Get();
+                            };
+                            RunThreads(scheduler, {get});
+                            return std::string();
+                          }};
+  const Exploration found = Explore(scenario, {.systematic = 0, .random = 1000});
+  BOOST_TEST(found.failure.starts_with("the same schedule made another run"));
+  BOOST_TEST(found.failure.find("then  thread 1 at a point of kind lock, the last call begun: "
+                                "gets") != std::string::npos,
+             found.failure);
+}
+
 BOOST_AUTO_TEST_CASE(SchedulesAreText) {
   Schedule schedule;
   BOOST_TEST(ParseSchedule("12:2,45:0", &schedule));
@@ -236,6 +256,36 @@ BOOST_AUTO_TEST_CASE(MemoryOfAQuietArrayIsUsedAgain) {
   // Who locks there hands over again.
   const Exploration found = Explore(scenario(true), kAll);
   BOOST_TEST(found.failure.starts_with("an update is lost"));
+}
+
+// The mutex at `place` is locked before the other four and after them. Returns which of the five
+// have become quiet, by place.
+std::string QuietBesideAWalk(size_t place) {
+  std::string quiet;
+  const Scenario scenario{"scheduler/WhatLiesBesideAnArray", [&](Scheduler* scheduler) {
+                            scheduler->QuietArraysOf(4);
+                            std::array<Guarded, 5> memory;
+                            (void)memory[place].Get();
+                            for (size_t i = 0; i < memory.size(); ++i) {
+                              if (i != place) (void)memory[i].Get();
+                            }
+                            (void)memory[place].Get();
+                            for (Guarded& element : memory) {
+                              base::MutexLock lock(element.mutex);
+                              scheduler->SetExploring(true);
+                              quiet += scheduler->IsAtRest() ? '-' : 'q';
+                              scheduler->SetExploring(false);
+                            }
+                            return std::string();
+                          }};
+  BOOST_TEST(Replay(scenario, {}).problem == "");
+  return quiet;
+}
+
+// As the mutex of a cache that has come to lie at the distance of its shards from them.
+BOOST_AUTO_TEST_CASE(WhatLiesBesideAnArray) {
+  BOOST_TEST(QuietBesideAWalk(0) == "-qqqq");
+  BOOST_TEST(QuietBesideAWalk(4) == "qqqq-");
 }
 
 std::string WalkBesideALock(Scheduler* scheduler) {

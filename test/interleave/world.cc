@@ -179,6 +179,7 @@ World::~World() {
   executor_.Drop();
   executor_.Drain();
   disk_.control().SetHook(nullptr);
+  scheduler_.SetWhenIdle(nullptr);  // It is asked once more, after the last thread has ended.
 }
 
 void World::Open() {

@@ -30,6 +30,8 @@ for program in "$@"; do
   name=$(basename "${program%%:*}")${program#"${program%%:*}"}
   printf '%-28s %4d passed %4d failed %5ss\n' "$name" "$ok" "$bad" "$(cat "$log.seconds")"
   if [ "$bad" != 0 ] || [ -n "${VERBOSE:-}" ]; then
+    # What failed first, in case the rest is long.
+    grep -E 'error: in|fatal error: in' "$log" | sed 's/^/    /'
     tail -n 60 "$log" | sed 's/^/    /'
   else
     # Seeds, counters and skips are worth seeing in a passing run, too.
