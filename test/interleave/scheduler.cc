@@ -316,7 +316,7 @@ bool Scheduler::IsQuiet(const void* mutex) const {
          std::any_of(quiet_arrays_.begin(), quiet_arrays_.end(), has_it);
 }
 
-// Where objects come to lie differs between runs, so what lies at the array's own distance before or
+// Where objects come to lie differs between runs, so what lies at the array's distance before or
 // after it must not be taken for a part of it: a mutex that was locked just before the walk began
 // ends it, and of a walk that is too long the last mutexes are the array.
 void Scheduler::NoteWalk(const void* mutex) {
