@@ -26,12 +26,39 @@ void AddPath(IndexPath path, AccessPath* access) {
   access->paths.push_back(std::move(path));
 }
 
+// The keys of the leaf; nullopt: it accepts others than single ones.
+std::optional<std::vector<std::string>> SingleKeys(const BoundLeaf& leaf) {
+  std::vector<std::string> keys;
+  keys.reserve(leaf.values.intervals().size());
+  for (const ValueInterval& interval : leaf.values.intervals()) {
+    const bool is_single = interval.low.has_value() && interval.high.has_value() &&
+                           interval.low->key == interval.high->key;
+    if (!is_single) return std::nullopt;
+    keys.push_back(interval.low->key);
+  }
+  return keys;
+}
+
+// Look-ups of keys, in every source that may have them.
+EntryCount CountKeys(const Cluster& cluster, const RowKeys& keys) {
+  const KeySpan here = KeysIn(keys.span(), cluster.rows);
+  EntryCount count;
+  for (const FileSource& source : cluster.files) count.in_files += KeysWithin(here, source).size();
+  count.in_memstores = here.size() * cluster.memstores.size();
+  return count;
+}
+
 }  // namespace
 
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
                                 Precision precision, const base::Cancellation& cancellation) {
   EntryCount entries;
   for (const Cluster& cluster : clusters) {
+    if (access.keys != nullptr) {
+      const EntryCount keys = CountKeys(cluster, *access.keys);
+      entries.in_files += keys.in_files;
+      entries.in_memstores += keys.in_memstores;
+    }
     for (const IndexPath& path : access.paths) {
       RETURN_IF_ERROR(cancellation.Check());
       for (const FileSource& source : cluster.files) {
@@ -71,6 +98,7 @@ AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_
   RETURN_IF_ERROR(cancellation_.Check());
   switch (node.kind) {
     case Kind::kLeaf:
+      if (node.leaf.is_row_key && rows_decided) return std::optional<AccessPath>();
       return FindLeaf(node.leaf);
     case Kind::kOr:
       return FindOr(node);
@@ -85,7 +113,16 @@ AccessPath AccessPathFinder::AccessBy(const format::IndexRecord& index, const Bo
   return access;
 }
 
+std::optional<AccessPath> AccessPathFinder::AccessByKeys(const BoundLeaf& leaf) const {
+  std::optional<std::vector<std::string>> keys = SingleKeys(leaf);
+  if (!keys.has_value()) return std::nullopt;
+  return AccessPath{.paths = {},
+                    .exact = false,
+                    .keys = std::make_shared<RowKeys>(*std::move(keys), table_.hash_secret)};
+}
+
 AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
+  if (leaf.is_row_key) return AccessByKeys(leaf);
   for (const format::IndexRecord& index : table_.indexes) {
     if (MayUse(index) && Serves(index, leaf)) return std::optional(AccessBy(index, leaf));
   }
@@ -94,12 +131,16 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const 
 
 AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
   AccessPath all{.paths = {}, .exact = true};
+  std::vector<std::string> keys;
   for (const BoundNode& child : node.children) {
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (!found.has_value()) return found;
     for (IndexPath& path : found->paths) AddPath(std::move(path), &all);
     all.exact &= found->exact;
+    if (found->keys == nullptr) continue;
+    keys.insert(keys.end(), found->keys->bytes().begin(), found->keys->bytes().end());
   }
+  if (!keys.empty()) all.keys = std::make_shared<RowKeys>(std::move(keys), table_.hash_secret);
   for (IndexPath& path : all.paths) path.ranges = Unite(std::move(path.ranges));
   return std::optional(std::move(all));
 }
@@ -117,9 +158,11 @@ AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool ro
     if (leaf != nullptr) ways.push_back(AccessBy(index, *leaf));
   }
   for (const BoundNode& child : node.children) {
-    if (child.kind == Kind::kLeaf) continue;
+    if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
-    if (found.has_value()) ways.push_back(*std::move(found));
+    if (found.has_value() && (only_ == nullptr || !found->paths.empty())) {
+      ways.push_back(*std::move(found));
+    }
   }
   for (AccessPath& way : ways) way.exact &= conditions == 1;
   return Cheapest(std::move(ways));

@@ -13,7 +13,7 @@
 
 namespace tandem::engine {
 
-/// The index entries that an access touches.
+/// The index entries that an access touches, and its look-ups of row keys.
 struct EntryCount {
   uint64_t in_files = 0;
   uint64_t in_memstores = 0;
@@ -34,8 +34,9 @@ class AccessPathFinder {
                    const format::IndexRecord* only, const base::Cancellation& cancellation)
       : table_(table), clusters_(clusters), only_(only), cancellation_(cancellation) {}
 
-  /// The cheapest access to the rows that may satisfy `node`; nullopt when no index leads to all of
-  /// them. `rows_decided`: conditions on the row key are already satisfied. Each range of keys is
+  /// The cheapest access to the rows that may satisfy `node`; nullopt when indexes and single row
+  /// keys do not lead to all of them. `rows_decided`: conditions on the row key are already
+  /// satisfied, so that no key is looked up. Each range of keys is
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
   Result<std::optional<AccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
@@ -51,6 +52,7 @@ class AccessPathFinder {
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
   Found Cheapest(std::vector<AccessPath> ways) const;
+  std::optional<AccessPath> AccessByKeys(const BoundLeaf& leaf) const;
   static AccessPath AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf);
   bool MayUse(const format::IndexRecord& index) const;
 

@@ -8,35 +8,18 @@
 // 3. Read: the iterator of candidates reads each block once, with the next blocks in flight.
 // 4. Each row goes where its key was asked for.
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/query/reader.h"
 #include "engine/read/row_iterator.h"
+#include "engine/source/row_keys.h"
 #include "engine/source/sources.h"
 #include "format/hash.h"
 
 namespace tandem::engine {
 namespace {
-
-using Keys = std::span<const format::HashedKey>;
-
-struct ByBytes {
-  bool operator()(const format::HashedKey& a, std::string_view b) const { return a.bytes < b; }
-  bool operator()(std::string_view a, const format::HashedKey& b) const { return a < b.bytes; }
-};
-
-Keys KeysFrom(Keys keys, std::string_view low) {
-  return {std::lower_bound(keys.begin(), keys.end(), low, ByBytes()), keys.end()};
-}
-
-Keys KeysIn(Keys keys, const format::KeyRange& range) {
-  keys = KeysFrom(keys, range.low);
-  if (!range.high.has_value()) return keys;
-  return keys.first(keys.size() - KeysFrom(keys, *range.high).size());
-}
 
 // The rows that were asked for in one cluster.
 struct Found {
@@ -49,64 +32,20 @@ struct Found {
   }
 };
 
-class KeyFinder {
- public:
-  /// `sequence`: the read's.
-  KeyFinder(const Cluster& cluster, Keys keys, format::SequenceNumber sequence)
-      : cluster_(cluster), keys_(KeysIn(keys, cluster.rows)), sequence_(sequence) {}
-
-  Result<Found> Run() {
-    Found found;
-    found.files.resize(cluster_.files.size());
-    if (keys_.empty()) return found;
-    for (size_t i = 0; i < cluster_.files.size(); ++i) {
-      RETURN_IF_ERROR(FindIn(cluster_.files[i], &found.files[i].ordinals));
-    }
-    for (const auto& memstore : cluster_.memstores) FindIn(*memstore, &found.memstore_rows);
-    return found;
+Result<Found> FindKeys(const Cluster& cluster, KeySpan keys, format::SequenceNumber sequence) {
+  Found found;
+  found.files.resize(cluster.files.size());
+  keys = KeysIn(keys, cluster.rows);
+  if (keys.empty()) return found;
+  for (size_t i = 0; i < cluster.files.size(); ++i) {
+    RETURN_IF_ERROR(FindRows(cluster.files[i], keys, /*filters=*/!cluster.has_one_file(),
+                             &found.files[i].ordinals));
   }
-
- private:
-  Status FindIn(const FileSource& source, std::vector<uint32_t>* ordinals) {
-    Keys keys = KeysFrom(keys_, source.min_key());
-    const auto end = std::upper_bound(keys.begin(), keys.end(), source.max_key(), ByBytes());
-    keys = {keys.begin(), end};
-    if (!cluster_.has_one_file()) {
-      possible_.assign(keys.begin(), keys.end());
-      RETURN_IF_ERROR(KeepPossible(source.file, &possible_));
-      keys = possible_;
-    }
-    RETURN_IF_ERROR(source.file->FindEachByHash(keys, ordinals));
-    std::erase_if(*ordinals, [&source](uint32_t ordinal) {
-      return ordinal < source.low || ordinal >= source.high;
-    });
-    return {};
+  for (const auto& memstore : cluster.memstores) {
+    FindRows(*memstore, keys, sequence, &found.memstore_rows);
   }
-
-  void FindIn(const Memstore& memstore, std::vector<const MemRow*>* rows) const {
-    std::array<uint64_t, kTogether> hashes;
-    std::array<const MemRow*, kTogether> here;
-    for (Keys keys = keys_; !keys.empty(); keys = keys.subspan(std::min(kTogether, keys.size()))) {
-      const size_t count = std::min(kTogether, keys.size());
-      for (size_t i = 0; i < count; ++i) hashes[i] = keys[i].hash;
-      memstore.FindEach({hashes.data(), count}, {here.data(), count});
-      for (size_t i = 0; i < count; ++i) {
-        const MemRow* row = here[i];
-        // Another row may have the same hash.
-        if (row != nullptr && Memstore::Key(row) != keys[i].bytes) {
-          row = memstore.Find(keys[i].bytes, keys[i].hash);
-        }
-        if (row != nullptr && Memstore::HasCells(row, sequence_)) rows->push_back(row);
-      }
-    }
-  }
-
-  static constexpr size_t kTogether = 64;
-  const Cluster& cluster_;
-  const Keys keys_;
-  const format::SequenceNumber sequence_;
-  std::vector<format::HashedKey> possible_;
-};
+  return found;
+}
 
 // What was asked for, in order, each key once.
 struct Wanted {
@@ -171,7 +110,7 @@ Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, 
   std::vector<Found> found;
   size_t kept = 0;
   for (Cluster& cluster : clusters) {
-    ASSIGN_OR_RETURN(Found here, KeyFinder(cluster, wanted.keys, view.point.sequence).Run());
+    ASSIGN_OR_RETURN(Found here, FindKeys(cluster, wanted.keys, view.point.sequence));
     if (here.empty()) continue;
     found.push_back(std::move(here));
     if (&cluster != &clusters[kept]) clusters[kept] = std::move(cluster);

@@ -149,7 +149,7 @@ class QueryPlanner {
     }
     const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(predicate_.root(), rows_decided));
-    if (only != nullptr && !found.has_value()) {
+    if (only != nullptr && (!found.has_value() || found->paths.empty())) {
       return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
                                      WhyNotServing(predicate_, *only));
     }
@@ -190,7 +190,9 @@ class QueryPlanner {
                      std::to_string(picked) + " of " + std::to_string(load.rows) +
                      " rows: reading all in order is cheaper";
     } else {
-      plan_.reason = is_forced ? "use_index" : "fewest entries";
+      plan_.reason = is_forced              ? "use_index"
+                     : found->paths.empty() ? "single row keys are asked for"
+                                            : "fewest entries";
       plan_.entries = entries;
       plan_.access = std::move(found);
     }
@@ -261,6 +263,7 @@ std::string IndexNames(const QueryPlan& plan) {
     if (!names.empty()) names += ", ";
     names += path.index->name;
   }
+  if (plan.access->keys != nullptr) names += names.empty() ? "_row" : ", _row";
   return names;
 }
 

@@ -22,7 +22,7 @@ struct QueryPlan {
   bool rows_decide = false;          ///< Having the key there is the whole condition.
   std::vector<Cluster> clusters;     ///< The sources of these rows.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
-  /// Of the access: at most so many, and exactly in an explanation or with an order.
+  /// Of the access: an upper bound; exact in an explanation and with an order.
   EntryCount entries;
   std::string reason;
   std::vector<std::string> rejected;  ///< "index NAME: why not"; for kExplanation alone.
@@ -48,7 +48,8 @@ Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions
 Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
                                               const std::string& name);
 
-/// The names of the access's indexes, separated by commas; empty for a scan.
+/// The names of the access's indexes, separated by commas, with _row for row keys that it looks up;
+/// empty for a scan.
 std::string IndexNames(const QueryPlan& plan);
 
 /// The key ranges of an index that can hold matches: the present values that satisfy the

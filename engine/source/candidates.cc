@@ -3,7 +3,6 @@
 #include "engine/source/candidates.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "base/status_macros.h"
@@ -183,24 +182,6 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 
 }  // namespace
 
-Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* keys) {
-  constexpr size_t kTogether = 64;
-  std::array<uint64_t, kTogether> hashes;
-  std::array<bool, kTogether> may_hold;
-  ASSIGN_OR_RETURN(const format::BloomFilter* filter, file->Filter());
-  size_t kept = 0;
-  for (size_t first = 0; first < keys->size(); first += kTogether) {
-    const size_t count = std::min(kTogether, keys->size() - first);
-    for (size_t i = 0; i < count; ++i) hashes[i] = (*keys)[first + i].hash;
-    filter->MayContainEach({hashes.data(), count}, {may_hold.data(), count});
-    for (size_t i = 0; i < count; ++i) {
-      if (may_hold[i]) (*keys)[kept++] = (*keys)[first + i];
-    }
-  }
-  keys->resize(kept);
-  return {};
-}
-
 void SortByKey(std::vector<const MemRow*>* rows) {
   constexpr size_t kAhead = 16;
   std::vector<HeadedRow> headed;
@@ -242,7 +223,9 @@ namespace {
 
 Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessPath& access) {
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
-  if (access.paths.size() == 1 && !access.paths[0].nulls) candidates.index = access.paths[0].index;
+  if (access.paths.size() == 1 && !access.paths[0].nulls && access.keys == nullptr) {
+    candidates.index = access.paths[0].index;
+  }
   for (const IndexPath& path : access.paths) {
     const format::IndexId index = path.index->id;
     ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
@@ -254,6 +237,10 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
       return candidates;
     }
     RETURN_IF_ERROR(status);
+  }
+  if (access.keys != nullptr) {
+    RETURN_IF_ERROR(
+        FindRows(source, access.keys->span(), !source.file_overlaps.empty(), &candidates.ordinals));
   }
   SortUnique(&candidates.ordinals, source.file->row_count());
   return candidates;
@@ -287,6 +274,8 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
         AddMemstoreRows(*memstore, cluster.rows, point.sequence, &rows);
       }
     }
+    if (access.keys == nullptr) continue;
+    FindRows(*memstore, KeysIn(access.keys->span(), cluster.rows), point.sequence, &rows);
   }
   const bool holds_all =
       std::all_of(cluster.memstores.begin(), cluster.memstores.end(),

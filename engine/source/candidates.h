@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/memory_account.h"
+#include "engine/source/row_keys.h"
 #include "engine/source/sources.h"
 #include "format/cell/visibility.h"
 #include "format/schema.h"
@@ -22,10 +24,11 @@ struct IndexPath {
   bool nulls = false;                    ///< Rows without the column too.
 };
 
-/// The union of the rows of all paths.
+/// The union of the rows of all paths and keys.
 struct AccessPath {
   std::vector<IndexPath> paths;
-  bool exact = false;  ///< The paths are the whole condition, not a part of it.
+  bool exact = false;  ///< The paths are the whole condition, not a part of it, and no keys are.
+  std::shared_ptr<const RowKeys> keys = nullptr;  ///< nullptr: no row is looked up by its key.
 };
 
 struct FileCandidates {
@@ -68,9 +71,6 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
 /// its live entries; nullopt: not without looking at them.
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
                                           const TableView& view);
-/// Removes the keys that are certainly not in the file, by its filter. Errors: kCorruption,
-/// kIoError.
-Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* keys);
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 

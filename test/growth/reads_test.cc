@@ -87,6 +87,18 @@ BOOST_AUTO_TEST_CASE(AMultiGetReadsTheBlocksOfItsRows) {
          })});
 }
 
+BOOST_AUTO_TEST_CASE(AQueryOfRowKeysReadsTheBlocksOfItsRows) {
+  Check({.cost = "reads of a cold query of 16 row keys among n rows",
+         .n = kRows,
+         .bound = AtMostLogarithmic(2 * kHits, 1),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           std::vector<std::string> keys;
+           for (uint64_t i = 1; i <= kHits; ++i) keys.push_back(RowKey(i * n / kHits - 1));
+           const auto in = Predicate::Compare(Predicate::Kind::kIn, "_row", std::move(keys));
+           BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", in, {})), kHits);
+         })});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

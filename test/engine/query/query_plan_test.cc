@@ -156,6 +156,49 @@ BOOST_AUTO_TEST_CASE(TheIndexWithTheFewestEntriesDrives) {
   BOOST_CHECK_EQUAL(never.candidate_rows, 0);
 }
 
+BOOST_AUTO_TEST_CASE(SingleRowKeysAreLookedUp) {
+  ReadWorld world(Options());
+  Fill(world);
+  Put(world, Key(3), "n3", "-3");
+  Put(world, "new", "n7", "-4");
+  const std::string three = "_row IN ('" + Key(3) + "', '" + Key(19'999) + "', 'new', 'none')";
+  const Explanation keys = Explain(world, Parsed(three));
+  BOOST_CHECK_EQUAL(keys.index, "_row");
+  BOOST_CHECK_EQUAL(keys.reason, "single row keys are asked for");
+  BOOST_CHECK_EQUAL(keys.rows, 3);
+  BOOST_CHECK_LE(keys.candidate_blocks, 2);
+
+  // Whatever has the fewest entries drives.
+  BOOST_CHECK_EQUAL(Explain(world, Parsed(three + " AND name = 'n7'")).index, "_row");
+  BOOST_CHECK_EQUAL(Explain(world, Parsed(three + " AND name = 'n7'")).rows, 1);
+  const Explanation one = Explain(world, Parsed(three + " AND size = -3"));
+  BOOST_CHECK_EQUAL(one.index, "by_size");
+  BOOST_CHECK_EQUAL(one.rows, 1);
+  QueryOptions query;
+  query.use_index = "by_name";
+  BOOST_CHECK_EQUAL(Explain(world, Parsed(three + " AND name = 'n7'"), query).index, "by_name");
+
+  // Beside the entries of an index.
+  const Explanation either = Explain(world, Parsed("_row = '" + Key(5) + "' OR size IN (6, 7)"));
+  BOOST_CHECK_EQUAL(either.index, "by_size, _row");
+  BOOST_CHECK_EQUAL(either.rows, 3);
+  BOOST_CHECK_EQUAL(Explain(world, Parsed(three + " OR (_row = 'x' AND name = 'n7')")).rows, 3);
+
+  // One key is a range of rows as another; ranges are scanned from the first to the last.
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("_row = 'new'")).index, "");
+  const Explanation ranges = Explain(world, Parsed("_row < '" + Key(2) + "' OR _row = 'new'"));
+  BOOST_CHECK_EQUAL(ranges.index, "");
+  BOOST_CHECK_EQUAL(ranges.rows, 3);
+  CheckRefused(world, three, StatusCode::kInvalidArgument, "cannot serve the predicate", query);
+
+  // More of them than a scan costs.
+  std::vector<std::string> all;
+  for (uint64_t i = 0; i < 20'000; ++i) all.push_back(Key(i));
+  const Explanation many = Explain(world, Predicate::Compare(Predicate::Kind::kIn, "_row", all));
+  BOOST_CHECK_EQUAL(many.index, "");
+  BOOST_CHECK_EQUAL(many.rows, 20'000);
+}
+
 // The same rows in a memstore as in a file: the same choice.
 BOOST_AUTO_TEST_CASE(EntriesInMemstoresCount) {
   ReadWorld world(Options());
