@@ -120,8 +120,11 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
       for (const uint32_t ordinal : ordinals) {
         const auto current = model.Value(plan.options.name, file.keys[ordinal],
                                          {family, column.qualifier}, now_micros);
+        // The column may hold what does not fit since a change of its indexes: without an entry.
+        std::string entry;
         const bool same = current.has_value() && value->has_value() &&
-                          CompareValues(column.type, *current, **value) == 0;
+                          format::AppendIndexKey(column, *current, &entry).ok() &&
+                          entry == cursor->key();
         stale += same ? 0 : 1;
       }
     }
