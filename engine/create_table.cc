@@ -174,12 +174,14 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
   return KeepType(table->indexes.back().columns.front(), before, table);
 }
 
+Status IndexNotFound(const format::TableRecord& table, std::string_view index) {
+  return Status::NotFound("table " + base::Quote(table.name) + " has no index " +
+                          base::Quote(index));
+}
+
 Status RemoveIndexFrom(std::string_view index, format::TableRecord* table) {
   const format::IndexRecord* found = table->FindIndex(index);
-  if (found == nullptr) {
-    return Status::NotFound("table " + base::Quote(table->name) + " has no index " +
-                            base::Quote(index));
-  }
+  if (found == nullptr) return IndexNotFound(*table, index);
   const format::TableRecord before = *table;
   const format::IndexColumnRecord column = found->columns.front();
   table->indexes.erase(table->indexes.begin() + (found - table->indexes.data()));

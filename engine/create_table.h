@@ -22,6 +22,8 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
 /// Adds an index to the record; its id is one that the table has never had. The type of its column
 /// stays what it is. Errors: kInvalidArgument, kAlreadyExists (an index of that name).
 Status AddIndexTo(const IndexOptions& options, format::TableRecord* table);
+/// kNotFound "table 'T' has no index 'I'".
+Status IndexNotFound(const format::TableRecord& table, std::string_view index);
 /// Takes the index out. The type of its column stays what it is. Errors: kNotFound.
 Status RemoveIndexFrom(std::string_view index, format::TableRecord* table);
 /// Errors: kInvalidArgument (an unknown family or type, a qualifier that is too long, too many

@@ -273,6 +273,15 @@ Result<VerifyReport> Database::Verify(bool deep) {
   return Entered(*engine_, [&] { return engine_->Verify(deep); });
 }
 
+Result<VerifyReport> Database::VerifyIndex(std::string_view table, std::string_view index) {
+  return Entered(*engine_, [&] { return engine_->VerifyIndex(table, index); });
+}
+
+Result<IndexStatistics> Database::GetIndexStatistics(std::string_view table, std::string_view index,
+                                                     const std::atomic<bool>* cancelled) {
+  return Entered(*engine_, [&] { return engine_->GetIndexStatistics(table, index, cancelled); });
+}
+
 Status Database::Checkpoint(const std::string& path) {
   return Entered(*engine_, [&] { return engine_->Checkpoint(path); });
 }

@@ -70,6 +70,9 @@ class Engine {
   virtual Result<RegionMergeResult> MergeRegions(std::string_view table,
                                                  const RegionMergeOptions& options) = 0;
   virtual Result<VerifyReport> Verify(bool deep) = 0;
+  virtual Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) = 0;
+  virtual Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
+                                                     const std::atomic<bool>* cancelled) = 0;
   virtual Status Checkpoint(const std::string& path) = 0;
   virtual Result<BackupInfo> Backup(const std::string& directory) = 0;
   virtual Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) = 0;

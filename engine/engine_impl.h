@@ -114,6 +114,9 @@ class EngineImpl final : public Engine {
   Result<RegionMergeResult> MergeRegions(std::string_view table,
                                          const RegionMergeOptions& options) override;
   Result<VerifyReport> Verify(bool deep) override;
+  Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) override;
+  Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
+                                             const std::atomic<bool>* cancelled) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
   Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) override;

@@ -12,10 +12,6 @@
 namespace tandem::engine {
 namespace {
 
-bool IsIndexSection(format::SectionKind kind) {
-  return kind >= format::SectionKind::kIndexLeaves && kind <= format::SectionKind::kIndexTouched;
-}
-
 FileInfo Describe(const format::StoreFile& store) {
   const format::FileStatistics& statistics = store.statistics();
   FileInfo info;

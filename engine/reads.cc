@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/create_table.h"
 #include "engine/engine_impl.h"
+#include "engine/index_statistics.h"
 #include "engine/prepared_query.h"
 #include "engine/query/plan.h"
 #include "engine/query/scan.h"
@@ -324,6 +326,29 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
     database_.memory->heap().Freed(report.bytes);
   }
   return report;
+}
+
+Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string_view index) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  const format::IndexRecord* const record = view.table->FindIndex(index);
+  if (record == nullptr) return IndexNotFound(*view.table, index);
+  VerifyReport report;
+  RETURN_IF_ERROR(engine::VerifyIndex(read_resources(), view, *record, &report));
+  database_.memory->heap().Freed(report.bytes);
+  return report;
+}
+
+Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
+                                                       std::string_view index,
+                                                       const std::atomic<bool>* cancelled) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  const format::IndexRecord* const record = view.table->FindIndex(index);
+  if (record == nullptr) return IndexNotFound(*view.table, index);
+  return MeasureIndex(view, *record, base::Cancellation(cancelled));
 }
 
 }  // namespace tandem::engine

@@ -23,6 +23,7 @@
 #include "engine/verify/blocks.h"
 #include "engine/verify/file_hash.h"
 #include "engine/verify/findings.h"
+#include "engine/verify/indexes.h"
 #include "engine/verify/rows.h"
 #include "store_file/store_file.h"
 
@@ -142,23 +143,46 @@ Status FilesVerifier::VerifyStoreFiles() {
   return {};
 }
 
+// nullptr, and a finding: it cannot be opened.
+Result<std::shared_ptr<format::StoreFile>> OpenForCheck(const NamedStoreFile& file,
+                                                        Findings* findings) {
+  ASSIGN_OR_RETURN(auto bytes, file.directory->Open(file.name, base::OpenMode::kReadOnly));
+  ++findings->report()->files;
+  ASSIGN_OR_RETURN(const uint64_t size, bytes->Size());
+  findings->report()->bytes += size;
+  auto opened = format::StoreFile::Open(std::move(bytes), {}, nullptr);
+  if (opened) return *std::move(opened);
+  findings->set_topic({"file", FindingEffect::kAccess});
+  RETURN_IF_ERROR(findings->AddError(opened.error()));
+  return std::shared_ptr<format::StoreFile>();
+}
+
 }  // namespace
 
 Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* report) {
   Findings findings(file.name, report);
-  ASSIGN_OR_RETURN(auto bytes, file.directory->Open(file.name, base::OpenMode::kReadOnly));
-  ++report->files;
-  ASSIGN_OR_RETURN(const uint64_t size, bytes->Size());
-  report->bytes += size;
-  const auto opened = format::StoreFile::Open(std::move(bytes), {}, nullptr);
-  if (opened) {
-    RETURN_IF_ERROR(format::VerifyBlocks(**opened, &findings));
-    return format::VerifyRows(opened->get(), deep, &findings);
-  }
+  ASSIGN_OR_RETURN(const auto opened, OpenForCheck(file, &findings));
   // Rows may be whole: the scan says which are not.
-  findings.set_topic({"file", FindingEffect::kAccess});
-  RETURN_IF_ERROR(findings.AddError(opened.error()));
-  return ScanStoreFile(file, &findings);
+  if (opened == nullptr) return ScanStoreFile(file, &findings);
+  RETURN_IF_ERROR(format::VerifyBlocks(*opened, &findings));
+  return format::VerifyRows(opened.get(), deep, &findings);
+}
+
+Status VerifyIndexesOf(const NamedStoreFile& file, std::optional<std::string_view> index,
+                       VerifyReport* report) {
+  Findings findings(file.name, report);
+  ASSIGN_OR_RETURN(const auto opened, OpenForCheck(file, &findings));
+  if (opened == nullptr) return {};
+  std::optional<format::IndexId> only;
+  if (index.has_value()) {
+    const format::IndexRecord* const record = opened->table().FindIndex(*index);
+    if (record == nullptr) {
+      return Status::NotFound(file.name + ": no index " + base::Quote(*index) +
+                              " when it was written");
+    }
+    only = record->id;
+  }
+  return format::VerifyIndexes(opened.get(), only, &findings);
 }
 
 Status VerifyFiles(std::unique_ptr<base::Directory> directory, bool deep, VerifyReport* report) {

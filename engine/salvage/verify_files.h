@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/file_system.h"
 #include "engine/salvage/damaged_file.h"
@@ -26,5 +28,10 @@ struct NamedStoreFile {
 /// Checks one store file by itself. If it cannot be opened, finds what can be proved of it, as
 /// salvage does. Errors: kIoError, kOutOfMemory.
 Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* report);
+/// Checks the indexes of one store file, or the one of that name, against its rows. Errors:
+/// kNotFound (the file's table had no such index when the file was written), kIoError,
+/// kOutOfMemory.
+Status VerifyIndexesOf(const NamedStoreFile& file, std::optional<std::string_view> index,
+                       VerifyReport* report);
 
 }  // namespace tandem::engine

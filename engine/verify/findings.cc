@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "format/block/section_table.h"
 #include "format/corruption.h"
 
 namespace tandem {
@@ -112,6 +113,11 @@ FindingTopic TopicOf(const SectionEntry& section) {
     default:  // Parts of indexes, of later versions too: they are rebuilt from rows.
       return {"index", kDerived, section.offset};
   }
+}
+
+FindingTopic TopicOf(const std::vector<SectionEntry>& sections, SectionKind kind, uint32_t owner) {
+  const SectionEntry* section = FindSection(sections, kind, owner);
+  return section != nullptr ? TopicOf(*section) : TopicOf(SectionEntry{.kind = kind});
 }
 
 Findings::~Findings() {

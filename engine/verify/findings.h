@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/block/section_writer.h"
 #include "tandem/status.h"
@@ -29,6 +30,9 @@ Finding NewFinding(const Status& error);
 
 /// What damage of a section costs; `offset` is the section's.
 FindingTopic TopicOf(const SectionEntry& section);
+/// The same for a file's section of that kind, of the first family or index where each has one.
+FindingTopic TopicOf(const std::vector<SectionEntry>& sections, SectionKind kind,
+                     uint32_t owner = 0);
 
 /// Threads: one at a time. Lifetime: `report` outlives it.
 class Findings {

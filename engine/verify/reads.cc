@@ -88,9 +88,12 @@ Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumn
 
 class ReadsVerifier {
  public:
-  ReadsVerifier(const ReadResources& resources, const TableView& view, VerifyReport* report)
+  /// `only`: that index, and nothing else; nullptr: everything.
+  ReadsVerifier(const ReadResources& resources, const TableView& view,
+                const format::IndexRecord* only, VerifyReport* report)
       : resources_(resources),
         view_(view),
+        only_(only),
         findings_("table " + base::Quote(view.table->name), report) {
     options_.versions = std::numeric_limits<uint32_t>::max();
     options_.pieces = true;
@@ -120,6 +123,7 @@ class ReadsVerifier {
 
   const ReadResources& resources_;
   const TableView& view_;
+  const format::IndexRecord* const only_;
   Findings findings_;
   ReadOptions options_;
   std::vector<ScannedIndex> indexes_;
@@ -136,6 +140,7 @@ Status ReadsVerifier::Run() {
 Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
     if (record.state == format::IndexState::kDropping) continue;
+    if (only_ != nullptr && record.id != only_->id) continue;
     ScannedIndex& index = indexes_.emplace_back();
     index.record = &record;
     SeenColumn& column = columns_.emplace_back();
@@ -179,6 +184,7 @@ Status ReadsVerifier::ScanForward() {
     if (row.key <= last_key) findings_.Add("scanned keys do not rise at " + base::Quote(row.key));
     last_key = row.key;
     NoteValues(row);
+    if (only_ != nullptr) continue;
     piece_.push_back({row.key, row.hash, row.pieces, {}});
     if (piece_.size() == kPieceRows) RETURN_IF_ERROR(ComparePiece());
   }
@@ -337,8 +343,12 @@ Status ReadsVerifier::CompareSamples(size_t which) {
 }  // namespace
 
 Status VerifyReads(const ReadResources& resources, const TableView& view, VerifyReport* report) {
-  ReadsVerifier verifier(resources, view, report);
-  return verifier.Run();
+  return ReadsVerifier(resources, view, nullptr, report).Run();
+}
+
+Status VerifyReadsBy(const ReadResources& resources, const TableView& view,
+                     const format::IndexRecord& index, VerifyReport* report) {
+  return ReadsVerifier(resources, view, &index, report).Run();
 }
 
 }  // namespace tandem::engine

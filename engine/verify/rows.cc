@@ -9,24 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_account.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "engine/verify/index.h"
+#include "engine/verify/indexes.h"
 #include "format/block/section_table.h"
-#include "format/cell/cell_buffer.h"
 #include "format/cell/overflow_value.h"
 #include "format/corruption.h"
 #include "format/hash.h"
-#include "index/entries.h"
 #include "store_file/key_hashes_reader.h"
 #include "store_file/scanner.h"
 
 namespace tandem::format {
 namespace {
-
-/// Entries of an index that are compared one by one where it differs from the rows: some 8 MiB.
-constexpr size_t kExpectedMax = 1 << 18;
 
 struct Times {
   int64_t min = std::numeric_limits<int64_t>::max();
@@ -51,7 +45,11 @@ struct LessColumn {
 class RowsVerifier {
  public:
   RowsVerifier(StoreFile* file, bool deep, Findings* findings)
-      : file_(*file), deep_(deep), findings_(*findings) {}
+      : file_(*file),
+        deep_(deep),
+        findings_(*findings),
+        cells_(file->table()),
+        indexes_(file, findings) {}
 
   Status Run();
 
@@ -59,8 +57,6 @@ class RowsVerifier {
   Status OpenParts();
   Status VerifyRow(const RowStream& rows);
   void BeginRow(std::string_view key);
-  enum class Reading { kFirst, kAgain };
-  Status ReadRow(const RowStream& rows, Reading reading);
   Status CountCells(std::span<const Cell> cells);
   Status CountCell(const Cell& cell);
   Status OpenKeyHashes();
@@ -68,11 +64,9 @@ class RowsVerifier {
   Status VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
   Status FindInFamilies(uint32_t ordinal, std::string_view key);
-  Status DescribeDifferences(IndexVerifier* index);
   void CompareStatistics(std::string_view last_key);
   void CompareTimes(const std::vector<ColumnTimes>& stated, bool by_family);
-  /// What is wrong with a section of that kind, of the first family or index where each has one.
-  FindingTopic TopicOfSection(SectionKind kind, uint32_t owner = 0) const;
+  FindingTopic TopicOfSection(SectionKind kind) const { return TopicOf(file_.sections(), kind); }
   FindingTopic TopicOfRow(uint32_t ordinal) const;
 
   StoreFile& file_;
@@ -80,16 +74,8 @@ class RowsVerifier {
   Findings& findings_;
   std::optional<KeyHashesReader> hashes_;  ///< nullopt: they cannot be read.
   uint64_t hash_count_ = 0;
-  base::MemoryCharge sums_charge_;
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
-  std::vector<std::unique_ptr<IndexVerifier>> indexes_;
-  /// An index that the file has no section of, which is right if a Put is hidden from it.
-  struct WithoutSection {
-    const IndexRecord* index;
-    bool is_right = false;
-  };
-  std::vector<WithoutSection> without_section_;
   /// The row being verified, with its cells so far.
   struct Row {
     uint64_t cells = 0;
@@ -99,8 +85,8 @@ class RowsVerifier {
     std::string last_qualifier;
   };
   Row row_;
-  std::vector<Cell> cells_;  ///< Its cells, of a wide row those that concern indexes.
-  CellBuffer indexed_;       ///< Their bytes.
+  IndexedRow cells_;         ///< Its cells.
+  IndexesVerifier indexes_;  ///< Used with deep_.
   FileStatistics found_;
   std::string first_key_;
   Times all_times_;
@@ -121,21 +107,7 @@ Status RowsVerifier::Run() {
     last_key = rows.key();
   }
   CompareStatistics(last_key);
-  for (const auto& [index, is_right] : without_section_) {
-    if (is_right) continue;
-    findings_.AddOn({"index", FindingEffect::kDerived},
-                    "index " + base::Quote(index->name) + ": the file has no section of it");
-  }
-  for (const auto& index : indexes_) {
-    RETURN_IF_ERROR(index->Finish());
-    if (!index->differing().empty()) RETURN_IF_ERROR(DescribeDifferences(index.get()));
-  }
-  return {};
-}
-
-FindingTopic RowsVerifier::TopicOfSection(SectionKind kind, uint32_t owner) const {
-  const SectionEntry* section = FindSection(file_.sections(), kind, owner);
-  return section != nullptr ? TopicOf(*section) : TopicOf(SectionEntry{.kind = kind});
+  return deep_ ? indexes_.Finish() : Status();
 }
 
 // The row's offset is that of the first block that has cells of it.
@@ -168,23 +140,7 @@ Status RowsVerifier::OpenParts() {
   } else {
     RETURN_IF_ERROR(findings_.AddError(clean.error()));
   }
-  if (!deep_) return {};
-  sums_charge_ = file_.blocks().Charge(
-      base::MemoryPart::kFileWindows,
-      file_.table().indexes.size() * IndexVerifier::kGroupsMax * sizeof(Hash128));
-  for (const IndexRecord& index : file_.table().indexes) {
-    const Result<IndexSection*> section = file_.Index(index.id);
-    if (!section.has_value()) {
-      RETURN_IF_ERROR(findings_.AddError(section.error()));
-    } else if (*section == nullptr) {
-      without_section_.push_back({.index = &index});
-    } else {
-      indexes_.push_back(
-          std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
-      indexes_.back()->set_topic(TopicOfSection(SectionKind::kIndexDirectory, index.id.value));
-    }
-  }
-  return {};
+  return deep_ ? indexes_.Open() : Status();
 }
 
 Status RowsVerifier::OpenKeyHashes() {
@@ -202,7 +158,8 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
   const std::string name = "row " + std::to_string(ordinal);
   if (found_.rows == 0) first_key_ = rows.key();
   BeginRow(rows.key());
-  RETURN_IF_ERROR(ReadRow(rows, Reading::kFirst));
+  RETURN_IF_ERROR(
+      cells_.Read(rows, [this](std::span<const Cell> cells) { return CountCells(cells); }));
   if (row_.cells == 0) findings_.AddOn(TopicOfRow(ordinal), name + " has no cell");
   if (!row_.is_in_order) {
     findings_.AddOn(TopicOfRow(ordinal), name + ": its cells are not in order");
@@ -218,16 +175,7 @@ Status RowsVerifier::VerifyRow(const RowStream& rows) {
   RETURN_IF_ERROR(VerifyDerived(ordinal, hash, is_clean));
   if (!deep_) return {};
   RETURN_IF_ERROR(FindRow(ordinal, rows.key(), hash));
-  for (const auto& index : indexes_) {
-    RETURN_IF_ERROR(index->AddRow(ordinal, rows.key(), cells_));
-  }
-  for (auto& [index, is_right] : without_section_) {
-    if (is_right) continue;
-    RowIndexFacts facts;
-    FactsOfRow(*index, cells_, &facts);
-    is_right = !facts.complete;
-  }
-  return {};
+  return indexes_.AddRow(ordinal, rows.key(), cells_.cells());
 }
 
 void RowsVerifier::BeginRow(std::string_view key) {
@@ -235,28 +183,6 @@ void RowsVerifier::BeginRow(std::string_view key) {
   ++found_.rows;
   ++findings_.report()->rows;
   found_.raw_bytes += key.size();
-}
-
-// Leaves its cells in cells_, of a wide row those that concern indexes; the first reading counts
-// all of them.
-Status RowsVerifier::ReadRow(const RowStream& rows, Reading reading) {
-  cells_.clear();
-  if (!rows.is_wide()) {
-    RETURN_IF_ERROR(rows.Cells(&cells_));
-    return reading == Reading::kFirst ? CountCells(cells_) : Status();
-  }
-  indexed_.Clear();
-  ASSIGN_OR_RETURN(const std::unique_ptr<CellStream> stream, rows.Stream());
-  while (true) {
-    ASSIGN_OR_RETURN(const bool more, stream->Next());
-    if (!more) break;
-    if (reading == Reading::kFirst) RETURN_IF_ERROR(CountCells(stream->cells()));
-    for (const Cell& cell : stream->cells()) {
-      if (ConcernsIndex(file_.table(), cell)) indexed_.Add(cell);
-    }
-  }
-  indexed_.AppendSorted(&cells_);
-  return {};
 }
 
 // Counts further cells of the current row, in order.
@@ -353,23 +279,6 @@ Status RowsVerifier::FindInFamilies(uint32_t ordinal, std::string_view key) {
                       block, of_key);
   }
   return {};
-}
-
-// Reads the rows again whose entries are not those of the index, and says which entries.
-Status RowsVerifier::DescribeDifferences(IndexVerifier* index) {
-  const base::MemoryCharge charge = file_.blocks().Charge(
-      base::MemoryPart::kFileWindows, kExpectedMax * IndexVerifier::kExpectedBytes);
-  for (const OrdinalRange& group : index->differing()) {
-    if (index->expected() >= kExpectedMax) break;
-    RowStream rows(&file_, group.low, group.high);
-    while (index->expected() < kExpectedMax) {
-      RETURN_IF_ERROR(rows.Next());
-      if (!rows.valid()) break;
-      RETURN_IF_ERROR(ReadRow(rows, Reading::kAgain));
-      index->Expect(rows.ordinal(), cells_);
-    }
-  }
-  return index->CompareExpected();
 }
 
 void RowsVerifier::CompareStatistics(std::string_view last_key) {

@@ -13,6 +13,7 @@
 #include "engine/region/slice_keys.h"
 #include "engine/verify/blocks.h"
 #include "engine/verify/findings.h"
+#include "engine/verify/indexes.h"
 #include "engine/verify/reads.h"
 #include "engine/verify/rows.h"
 #include "format/corruption.h"
@@ -157,6 +158,22 @@ Status VerifyView(const ReadResources& resources, const TableView& view, bool de
     RETURN_IF_ERROR(VerifyRegion(*region, deep, &verified, report));
   }
   return deep ? VerifyReads(resources, view, report) : Status();
+}
+
+Status VerifyIndex(const ReadResources& resources, const TableView& view,
+                   const format::IndexRecord& index, VerifyReport* report) {
+  std::set<format::FileNumber> verified;
+  for (const auto& region : view.regions) {
+    for (const FileSlice& slice : region->files) {
+      format::StoreFile& file = slice.file->store();
+      if (!verified.insert(file.number()).second) continue;
+      Findings findings(file.blocks().file().name(), report);
+      ++report->files;
+      report->bytes += file.size_bytes();
+      RETURN_IF_ERROR(format::VerifyIndexes(&file, index.id, &findings));
+    }
+  }
+  return VerifyReadsBy(resources, view, index, report);
 }
 
 }  // namespace tandem::engine

@@ -14,5 +14,9 @@ namespace tandem::engine {
 /// bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
 Status VerifyView(const ReadResources& resources, const TableView& view, bool deep,
                   VerifyReport* report);
+/// Checks one index: in each file its entries against the rows, both ways, and its digests; and its
+/// answers against a scan. Errors: as VerifyView.
+Status VerifyIndex(const ReadResources& resources, const TableView& view,
+                   const format::IndexRecord& index, VerifyReport* report);
 
 }  // namespace tandem::engine

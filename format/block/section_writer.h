@@ -35,6 +35,10 @@ enum class SectionKind : uint16_t {
   kPresence = 15,       ///< Owner: family. Which rows have cells of it; absent when all have.
   kBlockIndexTop = 16,  ///< Owner: family. Leads to the pieces of its block index.
 };
+/// Whether it is a part of an index; its owner is the index.
+inline bool IsIndexSection(SectionKind kind) {
+  return kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched;
+}
 
 inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.
 inline constexpr uint32_t kSectionFlagFull = 2;   ///< A bitmap without bytes: every bit is set.

@@ -236,6 +236,21 @@ struct IndexInfo {
   uint64_t values = 0;         ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
 };
+/// What an index holds in the files of its table, each counted once. Rows in memory do not count.
+struct IndexStatistics {
+  uint64_t files = 0;
+  uint64_t files_without = 0;  ///< Of those: without it, so that they are read whole.
+  uint64_t entries = 0;        ///< Of each row's newest value in its file.
+  uint64_t older_entries = 0;  ///< Of values that others in the same file replaced.
+  /// Distinct newest values in all files. Above 65,535 an estimate with a standard error of 0.4 %.
+  uint64_t values = 0;
+  uint64_t size_bytes = 0;  ///< Of whole files, as stored.
+  uint64_t blocks = 0;      ///< Data blocks of the column's family, in files that have the index.
+  /// How often, in the order of the index, a row lies in another of those blocks than the row of
+  /// the entry before. From about `blocks`, where the rows lie in that order, to `entries`, where
+  /// each row of a query costs a block of its own.
+  uint64_t block_changes = 0;
+};
 /// A store file: "store-NUMBER" in the database's directory.
 struct FileInfo {
   uint64_t number = 0;
@@ -529,6 +544,14 @@ class Database {
   /// checks that each index equals its rows, both ways, and that forward, reverse and point reads
   /// agree. Damage is a finding, not an error. Threads: readers and writers may run meanwhile.
   Result<VerifyReport> Verify(bool deep);
+  /// Checks one index as Verify with `deep` does: in each file its entries against the rows, both
+  /// ways, and its digests; queries by it against a scan. Errors: kNotFound (table, index).
+  Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index);
+  /// Measures one index. Reads all of it, in files alone, and no row. `cancelled`: as
+  /// ReadOptions::cancelled. Errors: kNotFound (table, index), kCancelled, kCorruption, kIoError.
+  /// Threads: readers and writers may run meanwhile.
+  Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
+                                             const std::atomic<bool>* cancelled = nullptr);
 
   /// Copies the database, as of one point in time, to the new directory `path`. The copy has every
   /// write that was acknowledged before the call. Store files are hard links where the file system

@@ -147,6 +147,8 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Explain, prepared", [&] { return database->Explain({}, &prepared).status(); });
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
   FailEach("Verify", [&] { return database->Verify(true).status(); });
+  FailEach("VerifyIndex", [&] { return database->VerifyIndex("t", "i").status(); });
+  FailEach("GetIndexStatistics", [&] { return database->GetIndexStatistics("t", "i").status(); });
   FailEach("Info", [&] { return database->Info().status(); });
   FailEach("GetSpaceUsage", [&] { return database->GetSpaceUsage().status(); });
   FailEach("GetSpaceUsage, exact",

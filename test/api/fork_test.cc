@@ -139,6 +139,8 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Flush().code(),
       database.Compact("").code(),
       database.Verify(false).status().code(),
+      database.VerifyIndex("t", "i").status().code(),
+      database.GetIndexStatistics("t", "i").status().code(),
       database.Checkpoint("/nowhere/copy").code(),
       database.Backup("/nowhere/backups").status().code(),
       database.Info().status().code(),

@@ -147,6 +147,13 @@ class GuardedEngine final : public engine::Engine {
   Result<VerifyReport> Verify(bool deep) override {
     return Within(guard_, [&] { return engine_->Verify(deep); });
   }
+  Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) override {
+    return Within(guard_, [&] { return engine_->VerifyIndex(table, index); });
+  }
+  Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
+                                             const std::atomic<bool>* cancelled) override {
+    return Within(guard_, [&] { return engine_->GetIndexStatistics(table, index, cancelled); });
+  }
   Status Checkpoint(const std::string& path) override {
     return Within(guard_, [&] { return engine_->Checkpoint(path); });
   }

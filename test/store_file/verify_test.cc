@@ -8,6 +8,7 @@
 
 #include "engine/verify/blocks.h"
 #include "engine/verify/file_hash.h"
+#include "engine/verify/indexes.h"
 #include "engine/verify/rows.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
@@ -156,6 +157,39 @@ BOOST_AUTO_TEST_CASE(PostingsThatRowsDoNotImplyAreFound) {
 }
 
 // The memory for what is compared one by one has an end.
+BOOST_AUTO_TEST_CASE(OneIndexIsComparedAlone) {
+  table.indexes.push_back({IndexId(2), "by_b", IndexState::kReady, {{FamilyId(0), "b"}}});
+  WriteRows(40);
+  const auto other = *Open();
+  std::vector<uint32_t> map(40);
+  std::iota(map.begin(), map.end(), 0);
+  auto writer = NewWriter();
+  for (const int index : {0, 1}) {
+    writer->index(static_cast<size_t>(index))
+        .AddSection(*other->Index(IndexId(static_cast<uint32_t>(index + 1))), map);
+  }
+  for (int i = 0; i < 40; ++i) {
+    const int cells_of = i == 7 ? 6 : i;
+    BOOST_REQUIRE(writer->AddRow(KeyOf(i), CellsOf(cells_of), RowEntries::kCopied).has_value());
+  }
+  BOOST_REQUIRE(writer->Finish().has_value());
+  const auto findings_of = [&](std::optional<IndexId> only) {
+    VerifyReport report;
+    const auto file = *Open();
+    Findings findings("memory", &report);
+    BOOST_REQUIRE(VerifyIndexes(file.get(), only, &findings).ok());
+    BOOST_TEST(report.rows == 40u);
+    BOOST_TEST(report.cells == 40u + 15 + 8);
+    return report.findings;
+  };
+  BOOST_TEST(findings_of(IndexId(2)).empty());
+  BOOST_TEST(findings_of(IndexId(3)).empty());  // From before the index.
+  const auto wrong = findings_of(IndexId(1));
+  BOOST_TEST(wrong.size() > 0u);
+  for (const Finding& finding : wrong) BOOST_TEST(finding.kind == "index");
+  BOOST_TEST((findings_of(std::nullopt) == wrong));
+}
+
 BOOST_AUTO_TEST_CASE(OfAnIndexThatIsWrongForEachRowAPartIsDescribed) {
   constexpr int kRows = 280'000;
   WriteRows(kRows);

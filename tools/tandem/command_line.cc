@@ -143,7 +143,8 @@ CLI::App* Grammar::AddVerb(const char* name, Options* options) {
 template <typename Options>
 void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, IndexVerbOptions>) {
-    verb->add_option("ACTION", options->action, "create, drop, build or list")->required();
+    verb->add_option("ACTION", options->action, "create, drop, build, list, verify or stats")
+        ->required();
   }
   if constexpr (std::same_as<Options, VerifyOptions>) {
     verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
@@ -350,7 +351,7 @@ void Grammar::AddSchemaEdits() {
       ->required();
   AddVerb("index", &arguments_.index)
       ->add_option("INDEX", arguments_.index.index,
-                   "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; drop, build: NAME");
+                   "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");
 }
 
 void Grammar::AddMaintenance() {

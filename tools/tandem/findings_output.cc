@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/verify/findings.h"
 #include "tools/tandem/file_probe.h"
 #include "tools/tandem/format_text.h"
 
@@ -78,6 +79,31 @@ std::string FindingsText(const VerifyReport& report, const std::string& path) {
   text += "; see stdout";
   if (IsDirectory(path)) text += "; " + WhatToDo(Worst(report), path);
   return text;
+}
+
+Status AddDamage(const Status& status, VerifyReport* report) {
+  if (status.code() != StatusCode::kCorruption) return status;
+  report->findings.push_back(format::NewFinding(status));
+  return {};
+}
+
+ExitCode WriteReport(std::string_view verb, const std::string& path, OutputMode mode,
+                     const Context& context, VerifyReport* report) {
+  RemoveRepeated(report);
+  const auto writer = NewRecordWriter(mode, context.out);
+  const Property properties[] = {
+      {"files", report->files},
+      {"bytes", report->bytes},
+      {"rows", report->rows},
+      {"cells", report->cells},
+      {"index_entries", report->index_entries},
+      {"findings", report->findings.size()},
+  };
+  writer->AddProperties("summary", properties);
+  WriteFindings(*report, mode, writer.get());
+  if (report->findings.empty()) return ExitCode::kDone;
+  WriteBytes(context.err, Format("tandem: {}: {}: {}\n", verb, path, FindingsText(*report, path)));
+  return ExitCode::kFindings;
 }
 
 std::string TornText(const std::string& path, uint64_t torn_bytes) {

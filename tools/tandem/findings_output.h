@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "tandem/status.h"
 #include "tandem/verify.h"
+#include "tools/tandem/context.h"
 #include "tools/tandem/output.h"
 
 namespace tandem::tools {
@@ -17,6 +20,14 @@ void WriteFindings(const VerifyReport& report, OutputMode mode, RecordWriter* wr
 
 /// "3 findings: 1 rows, 2 derived; see stdout; WHAT TO DO" of the database or file `path`.
 std::string FindingsText(const VerifyReport& report, const std::string& path);
+
+/// Damage is a finding, whatever its place; other errors pass.
+Status AddDamage(const Status& status, VerifyReport* report);
+
+/// Prints what `verb` has checked of `path`, and its findings, each once; what to do goes to `err`.
+/// kFindings if there are any.
+ExitCode WriteReport(std::string_view verb, const std::string& path, OutputMode mode,
+                     const Context& context, VerifyReport* report);
 
 /// "PATH: N torn bytes at the end of the log were ignored: ...".
 std::string TornText(const std::string& path, uint64_t torn_bytes);

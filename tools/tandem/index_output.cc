@@ -19,4 +19,16 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
   writer->End();
 }
 
+void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,
+                     RecordWriter* writer) {
+  if (indexes.empty()) return;
+  writer->Begin("statistics", {"table", "index", "entries", "older_entries", "values", "bytes",
+                               "blocks", "block_changes", "files", "files_without"});
+  for (const auto& [name, found] : indexes) {
+    writer->Add({table, name, found.entries, found.older_entries, found.values, found.size_bytes,
+                 found.blocks, found.block_changes, found.files, found.files_without});
+  }
+  writer->End();
+}
+
 }  // namespace tandem::tools

@@ -1,5 +1,8 @@
-// Indexes as records: for info, and for index list.
+// Indexes as records: for info, index list and index stats.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "tandem/database.h"
 #include "tools/tandem/output.h"
@@ -8,5 +11,13 @@ namespace tandem::tools {
 
 /// Writes a record of each index of the table, if it has one.
 void WriteIndexes(const TableInfo& table, RecordWriter* writer);
+
+struct NamedStatistics {
+  std::string index;
+  IndexStatistics statistics;
+};
+/// Writes a record of each; nothing where there are none.
+void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,
+                     RecordWriter* writer);
 
 }  // namespace tandem::tools

@@ -199,10 +199,10 @@ struct AlterVerbOptions {
 };
 
 struct IndexVerbOptions {
-  std::string action;  ///< create, drop, build or list.
-  std::string path;
-  std::string table;  ///< Empty: all, for list.
-  std::string index;  ///< create: its declaration; drop, build: its name.
+  std::string action;  ///< create, drop, build, list, verify or stats.
+  std::string path;    ///< Of the database; for verify also of a store file.
+  std::string table;   ///< Empty: all, for list, verify and stats. For verify of a file: the index.
+  std::string index;   ///< create: its declaration; drop, build, verify, stats: its name.
   OutputMode output = OutputMode::kTable;
 };
 

@@ -1,11 +1,21 @@
-// index: create, drop, build, list.
+// index: create, drop, build, list, verify, stats.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/salvage/verify_files.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
+#include "tools/tandem/file_probe.h"
+#include "tools/tandem/findings_output.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/index_output.h"
 #include "tools/tandem/progress.h"
@@ -16,16 +26,20 @@ namespace {
 
 constexpr int64_t kLookAgainMicros = 20'000;
 
+constexpr std::string_view kActions[] = {"create", "drop", "build", "list", "verify", "stats"};
+
 Status CheckArguments(const IndexVerbOptions& options) {
-  const bool lists = options.action == "list";
-  if (!lists && options.action != "create" && options.action != "drop" &&
-      options.action != "build") {
+  if (std::ranges::find(kActions, options.action) == std::end(kActions)) {
     return Status::InvalidArgument(
-        Format("index '{}': expected create, drop, build or list", EscapeBytes(options.action)));
+        Format("index '{}': expected create, drop, build, list, verify or stats",
+               EscapeBytes(options.action)));
   }
-  if (lists && options.index.empty()) return {};
-  if (lists) return Status::InvalidArgument("index list: expected no index");
-  if (options.table.empty() || options.index.empty()) {
+  if (options.action == "list" && !options.index.empty()) {
+    return Status::InvalidArgument("index list: expected no index");
+  }
+  const bool takes_one =
+      options.action == "create" || options.action == "drop" || options.action == "build";
+  if (takes_one && (options.table.empty() || options.index.empty())) {
     return Status::InvalidArgument(
         Format("index {}: expected DB TABLE {}", options.action,
                options.action == "create" ? "NAME=FAMILY:COLUMN[:TYPE][:desc]" : "NAME"));
@@ -96,17 +110,90 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
   return ExitCode::kDone;
 }
 
+// The tables that were named: one, or all.
+Result<std::vector<TableInfo>> TablesOf(Database& database, const IndexVerbOptions& options) {
+  if (options.table.empty()) {
+    ASSIGN_OR_RETURN(DatabaseInfo info, database.Info());
+    return std::move(info.tables);
+  }
+  std::vector<TableInfo> tables;
+  ASSIGN_OR_RETURN(tables.emplace_back(), FindTable(database, options.table));
+  if (!options.index.empty()) RETURN_IF_ERROR(CheckIndexName(tables[0], options.index));
+  return tables;
+}
+
 Result<ExitCode> List(const IndexVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  if (!options.table.empty()) {
-    ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
-    WriteIndexes(table, writer.get());
-    return ExitCode::kDone;
-  }
-  ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
-  for (const TableInfo& table : info.tables) WriteIndexes(table, writer.get());
+  ASSIGN_OR_RETURN(const std::vector<TableInfo> tables, TablesOf(*database, options));
+  for (const TableInfo& table : tables) WriteIndexes(table, writer.get());
   return ExitCode::kDone;
+}
+
+Result<ExitCode> Stats(const IndexVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const std::vector<TableInfo> tables, TablesOf(*database, options));
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  for (const TableInfo& table : tables) {
+    std::vector<NamedStatistics> indexes;
+    for (const IndexInfo& index : table.indexes) {
+      const std::string& name = index.options.name;
+      if (!options.index.empty() && name != options.index) continue;
+      ASSIGN_OR_RETURN(const IndexStatistics statistics,
+                       database->GetIndexStatistics(table.options.name, name, context.interrupted));
+      indexes.push_back({name, statistics});
+    }
+    WriteStatistics(table.options.name, indexes, writer.get());
+  }
+  return ExitCode::kDone;
+}
+
+void AddReport(const VerifyReport& found, VerifyReport* report) {
+  report->files += found.files;
+  report->bytes += found.bytes;
+  report->rows += found.rows;
+  report->cells += found.cells;
+  report->index_entries += found.index_entries;
+  report->findings.insert(report->findings.end(), found.findings.begin(), found.findings.end());
+}
+
+Status VerifyOpen(const IndexVerbOptions& options, const Context& context, VerifyReport* report) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const std::vector<TableInfo> tables, TablesOf(*database, options));
+  for (const TableInfo& table : tables) {
+    for (const IndexInfo& index : table.indexes) {
+      if (context.is_interrupted()) return Status::Cancelled("interrupted");
+      if (!options.index.empty() && index.options.name != options.index) continue;
+      ASSIGN_OR_RETURN(const VerifyReport found,
+                       database->VerifyIndex(table.options.name, index.options.name));
+      AddReport(found, report);
+    }
+  }
+  return {};
+}
+
+// Of a file, what would be its table names an index.
+Status VerifyOneFile(const IndexVerbOptions& options, VerifyReport* report) {
+  if (!options.index.empty()) {
+    return Status::InvalidArgument("index verify: expected FILE [NAME], or DB [TABLE [NAME]]");
+  }
+  ASSIGN_OR_RETURN(const ProbedFile probed, ProbeFile(options.path));
+  if (probed.header.kind != format::FileKind::kStore) {
+    return Status::InvalidArgument(Format("{}: a {} has no index; expected a store file",
+                                          options.path, FileKindName(probed.header.kind)));
+  }
+  const std::string_view name = options.table;
+  return engine::VerifyIndexesOf(
+      {.directory = probed.directory.get(), .name = probed.file->name(), .known = {}},
+      name.empty() ? std::nullopt : std::optional(name), report);
+}
+
+Result<ExitCode> Verify(const IndexVerbOptions& options, const Context& context) {
+  VerifyReport report;
+  const Status status = IsDirectory(options.path) ? VerifyOpen(options, context, &report)
+                                                  : VerifyOneFile(options, &report);
+  RETURN_IF_ERROR(AddDamage(status, &report));
+  return WriteReport("index verify", options.path, options.output, context, &report);
 }
 
 }  // namespace
@@ -116,6 +203,8 @@ Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context
   if (options.action == "create") return Create(options, context);
   if (options.action == "drop") return Drop(options, context);
   if (options.action == "build") return Build(options, context);
+  if (options.action == "verify") return Verify(options, context);
+  if (options.action == "stats") return Stats(options, context);
   return List(options, context);
 }
 

@@ -4,29 +4,19 @@
 
 #include "base/status_macros.h"
 #include "engine/salvage/verify_files.h"
-#include "engine/verify/findings.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/file_check.h"
 #include "tools/tandem/findings_output.h"
-#include "tools/tandem/format_text.h"
-#include "tools/tandem/output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
 namespace {
 
-/// Damage is a finding, whatever its place; other errors pass.
-Status Absorb(const Status& status, VerifyReport* report) {
-  if (status.code() != StatusCode::kCorruption) return status;
-  report->findings.push_back(format::NewFinding(status));
-  return {};
-}
-
-/// As Absorb, where a closer look has not found the same and what it costs.
+/// As AddDamage, where a closer look has not found the same and what it costs.
 Status AddUnlessKnown(const Status& status, VerifyReport* report) {
   const bool is_known = std::ranges::any_of(
       report->findings, [&](const Finding& known) { return known.text == status.message(); });
-  return is_known ? Status() : Absorb(status, report);
+  return is_known ? Status() : AddDamage(status, report);
 }
 
 /// What the engine says of an open database. A writer may be at work on it.
@@ -34,7 +24,7 @@ Status VerifyOpen(Database* database, const VerifyOptions& options, const Contex
                   VerifyReport* report) {
   auto verified = database->Verify(options.deep);
   if (verified.has_value()) *report = std::move(*verified);
-  RETURN_IF_ERROR(Absorb(verified.status(), report));
+  RETURN_IF_ERROR(AddDamage(verified.status(), report));
   ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   if (info.torn_bytes > 0) {
     WriteBytes(context.err, "tandem: verify: " + TornText(options.path, info.torn_bytes) + "\n");
@@ -62,22 +52,8 @@ Status VerifyDatabase(const VerifyOptions& options, const Context& context, Veri
 
 Status VerifyOneFile(const VerifyOptions& options, VerifyReport* report) {
   auto probed = ProbeFile(options.path);
-  if (!probed.has_value()) return Absorb(probed.error(), report);
+  if (!probed.has_value()) return AddDamage(probed.error(), report);
   return CheckFile(&*probed, options.deep, report);
-}
-
-void WriteReport(const VerifyReport& report, const VerifyOptions& options, const Context& context) {
-  const auto writer = NewRecordWriter(options.output, context.out);
-  const Property properties[] = {
-      {"files", report.files},
-      {"bytes", report.bytes},
-      {"rows", report.rows},
-      {"cells", report.cells},
-      {"index_entries", report.index_entries},
-      {"findings", report.findings.size()},
-  };
-  writer->AddProperties("summary", properties);
-  WriteFindings(report, options.output, writer.get());
 }
 
 }  // namespace
@@ -87,12 +63,7 @@ Result<ExitCode> RunVerb(const VerifyOptions& options, const Context& context) {
   const bool one_file = !IsDirectory(options.path);
   RETURN_IF_ERROR(one_file ? VerifyOneFile(options, &report)
                            : VerifyDatabase(options, context, &report));
-  RemoveRepeated(&report);
-  WriteReport(report, options, context);
-  if (report.findings.empty()) return ExitCode::kDone;
-  WriteBytes(context.err,
-             Format("tandem: verify: {}: {}\n", options.path, FindingsText(report, options.path)));
-  return ExitCode::kFindings;
+  return WriteReport("verify", options.path, options.output, context, &report);
 }
 
 }  // namespace tandem::tools

@@ -101,6 +101,30 @@ BOOST_AUTO_TEST_CASE(FindingsNameTheFile) {
   BOOST_TEST(report->files == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(OneIndexIsChecked) {
+  const auto sound = engine->VerifyIndex("t", "by_n");
+  BOOST_REQUIRE(sound.has_value());
+  BOOST_TEST(sound->findings.empty());
+  BOOST_TEST(sound->files == 3u);
+  BOOST_TEST(sound->rows == 180u);
+  BOOST_TEST(sound->index_entries > 60u);
+  BOOST_TEST((engine->VerifyIndex("t", "none").error().code() == StatusCode::kNotFound));
+  BOOST_TEST((engine->VerifyIndex("none", "by_n").error().code() == StatusCode::kNotFound));
+
+  // Each flipped byte of the file is either no part of the index and of rows, or found.
+  const std::string name = StoreFileName(format::FileNumber(Files()[1].number));
+  const std::string content = *disk.Content("db", name);
+  int found = 0;
+  for (size_t at = 0; at < content.size(); at += 53) {
+    std::string damaged = content;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    disk.SetContent("db", name, damaged);
+    const auto report = engine->VerifyIndex("t", "by_n");
+    found += !report.has_value() || !report->findings.empty();
+  }
+  BOOST_TEST(found > 10);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
