@@ -11,6 +11,10 @@
 //    survives the process, the batch and all of the thread before it count as kept.
 // Rows at Durability::kMemory are entered nowhere: their `kept` rises when their table was flushed.
 //
+// Counters are incremented by all threads. An increment begins, with `begun`, and is acknowledged
+// with the new value, which counts those before it: where the level survives the process, `kept`
+// rises to that.
+//
 // Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
 // only the machine that wrote it reads it.
 #pragma once
@@ -26,6 +30,7 @@ namespace tandem::stress {
 
 inline constexpr uint32_t kEntries = 64;
 inline constexpr uint32_t kTouchedMax = 12;
+inline constexpr uint32_t kCounters = 4;
 
 enum class Count : uint8_t {
   kWrites,
@@ -39,6 +44,9 @@ enum class Count : uint8_t {
   kCompactions,
   kSplits,
   kRegionMerges,
+  kIncrements,
+  kChecked,
+  kIndexChanges,
   kVerifications,
   kReopens,
   kRecoveries,
@@ -47,12 +55,18 @@ enum class Count : uint8_t {
   kCounts,
 };
 
+/// How often a counter was incremented by 1; begun >= acked >= kept.
+struct CounterState {
+  std::atomic<uint64_t> begun, acked, kept;
+};
+
 struct Header {
   uint64_t magic;
   uint64_t seed, rows, threads, slots;
   std::atomic<uint64_t> stamp;  // Orders beginnings and acknowledgements over all threads.
   std::atomic<uint64_t> lives;
   std::atomic<uint64_t> counts[static_cast<size_t>(Count::kCounts)];
+  CounterState counters[kCounters];
 };
 
 struct Touched {
@@ -96,6 +110,7 @@ class Expected {
   Header& header() { return *static_cast<Header*>(memory_); }
   ThreadState& thread(uint32_t number) { return threads_[number]; }
   SlotState& slot(uint32_t number) { return slots_[number]; }
+  CounterState& counter(uint32_t number) { return header().counters[number]; }
   uint64_t NextStamp() { return header().stamp.fetch_add(1) + 1; }
   void Add(Count what, uint64_t count = 1) {
     header().counts[static_cast<size_t>(what)].fetch_add(count, std::memory_order_relaxed);

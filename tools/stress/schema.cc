@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/stress/expected.h"
+
 namespace tandem::stress {
 namespace {
 
@@ -70,6 +72,17 @@ TableOptions Loose() {
 }
 
 }  // namespace
+
+TableOptions NewSums() {
+  TableOptions sums;
+  sums.name = kSums;
+  sums.families = {{.name = "d", .block_size_bytes = 512}};
+  sums.indexes = {{"sum", {{"d", "sum", ColumnType::kInt64}}}};
+  sums.split_keys = {SumKey(kCounters / 2)};
+  return sums;
+}
+
+std::string SumKey(uint32_t counter) { return "sum-" + std::to_string(counter); }
 
 std::vector<TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys) {
   const std::vector<ColumnPlan> columns = {

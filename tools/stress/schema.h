@@ -3,6 +3,7 @@
 //   north  three families, three versions in one of them, four indexes, several regions
 //   south  its mirror: the same families, written by the same batches, stored otherwise
 //   loose  written at Durability::kMemory and by no other batch: nothing of it is ever logged
+//   sums   a few rows with two counters each, which all threads increment
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,14 @@ namespace tandem::stress {
 inline constexpr const char* kNorth = "north";
 inline constexpr const char* kSouth = "south";
 inline constexpr const char* kLoose = "loose";
+inline constexpr const char* kSums = "sums";
 
 /// In the order of the head of this file. `keys`, at least four, decide where north is cut into
 /// regions.
 std::vector<test::TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys);
 std::vector<test::TablePlan> NewTables(uint64_t seed, uint64_t rows);
+/// The table of counters, which only threads write, and the key of one.
+TableOptions NewSums();
+std::string SumKey(uint32_t counter);
 
 }  // namespace tandem::stress

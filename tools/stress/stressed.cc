@@ -19,9 +19,39 @@ constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
 
 constexpr std::string_view kLevelNames[] = {"memory", "buffered", "written", "synced"};
 
+/// That a row of north has a generation.
+Predicate HasGeneration(const Workload& workload, uint32_t slot, uint64_t generation) {
+  const auto row = workload.StateAt(slot, generation, kNorth, {0, 1, {}});
+  if (row.has_value()) {
+    const auto cell = std::ranges::find(row->cells, "gen", &test::ModelCell::qualifier);
+    if (cell != row->cells.end()) return Predicate::Equal("d:gen", cell->value);
+  }
+  return Predicate::IsNull("d:gen");
+}
+
+/// Writes the batch if the row has its generation; and shows that it is not written if the row has
+/// another.
+Status WriteChecked(const Stressed& stressed, const Touched& row, const WriteOptions& options,
+                    const WriteBatch& batch) {
+  const std::string& key = stressed.workload->key(row.slot);
+  const std::pair<Predicate, bool> checks[] = {
+      {Predicate::Equal("d:gen", "-1"), false},
+      {HasGeneration(*stressed.workload, row.slot, row.previous), true}};
+  for (const auto& [condition, holds] : checks) {
+    stressed.Begin("write with a condition");
+    const auto applied = stressed.database->CheckAndMutate(options, kNorth, key, condition, batch);
+    if (!applied.has_value()) return applied.error();
+    if (*applied == holds) continue;
+    return Mismatch(Format("north: {} of row {}", condition.ToString(), test::Shown(key)),
+                    holds ? "it holds" : "it does not hold", *applied ? "applied" : "not applied");
+  }
+  stressed.expected->Add(Count::kChecked);
+  return {};
+}
+
 /// Writes the next generations of slots that were entered.
 Status WriteEntered(const Stressed& stressed, const std::vector<Touched>& touched,
-                    Durability durability) {
+                    Durability durability, Way way) {
   WriteBatch batch;
   std::string line = Format("{} write {}", stressed.workload->OwnerOf(touched[0].slot),
                             kLevelNames[static_cast<size_t>(durability)]);
@@ -34,14 +64,15 @@ Status WriteEntered(const Stressed& stressed, const std::vector<Touched>& touche
   stressed.log->Add(line);
   WriteOptions options;
   options.durability = durability;
-  const Status status = stressed.database->Write(options, batch);
+  const Status status = way == Way::kChecked ? WriteChecked(stressed, touched[0], options, batch)
+                                             : stressed.database->Write(options, batch);
   if (!status.ok()) return In(line, status);
   stressed.expected->Add(Count::kWrites);
   return {};
 }
 
 Status WriteTouched(const Stressed& stressed, uint32_t thread, const std::vector<Touched>& touched,
-                    Durability durability) {
+                    Durability durability, Way way) {
   Expected& expected = *stressed.expected;
   ThreadState& state = expected.thread(thread);
   const uint64_t number = state.begun;
@@ -54,7 +85,7 @@ Status WriteTouched(const Stressed& stressed, uint32_t thread, const std::vector
     std::ranges::copy(touched, entry.touched);
     state.begun = number + 1;
   }
-  RETURN_IF_ERROR(WriteEntered(stressed, touched, durability));
+  RETURN_IF_ERROR(WriteEntered(stressed, touched, durability, way));
   if (logged) entry.ack_stamp = expected.NextStamp();
   for (const Touched& one : touched) expected.slot(one.slot).acked = one.generation;
   if (durability >= Durability::kWritten) state.kept = number + 1;
@@ -173,17 +204,18 @@ Status CheckDeep(const Stressed& stressed) {
 }
 
 Status WriteSlots(const Stressed& stressed, uint32_t thread, const std::vector<uint32_t>& slots,
-                  Durability durability) {
+                  Durability durability, Way way) {
   std::vector<Touched> touched;
   for (const uint32_t slot : slots) {
     const uint64_t now = stressed.expected->slot(slot).acked;
     touched.push_back({slot, now, now + 1});
   }
-  return WriteTouched(stressed, thread, touched, durability);
+  return WriteTouched(stressed, thread, touched, durability, way);
 }
 
 Status WriteGeneration(const Stressed& stressed, const Touched& touched, Durability durability) {
-  return WriteTouched(stressed, stressed.workload->OwnerOf(touched.slot), {touched}, durability);
+  return WriteTouched(stressed, stressed.workload->OwnerOf(touched.slot), {touched}, durability,
+                      Way::kBlind);
 }
 
 }  // namespace tandem::stress

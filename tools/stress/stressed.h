@@ -71,8 +71,12 @@ Status CheckDeep(const Stressed& stressed);
 
 /// Writes the next generation of slots of `thread`, as expected.h prescribes. Requires: at most
 /// kTouchedMax slots, all of them loose exactly when the level is kMemory.
+enum class Way : uint8_t {
+  kBlind,
+  kChecked,  ///< If the first row has the generation that it should have; not for loose ones.
+};
 Status WriteSlots(const Stressed& stressed, uint32_t thread, const std::vector<uint32_t>& slots,
-                  Durability durability);
+                  Durability durability, Way way = Way::kBlind);
 /// As WriteSlots, of one slot that has `found` and gets `generation`.
 Status WriteGeneration(const Stressed& stressed, const Touched& touched, Durability durability);
 

@@ -10,6 +10,8 @@
 #include "tools/stress/finding.h"
 #include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
+#include "tools/stress/schema.h"
+#include "tools/stress/sums.h"
 #include "tools/stress/worker.h"
 #include "tools/tandem/format_text.h"
 
@@ -22,11 +24,13 @@ constexpr uint64_t kRowsUsual = 2000;
 constexpr int64_t kRoundMicros = 1'500'000;
 constexpr uint64_t kStepsBetweenLooks = 8;  // At the clock.
 
-constexpr const char* kCountNames[] = {
-    "writes",        "gets",          "scans",   "mirrors_compared", "queries",
-    "snapshots",     "reads_of_past", "flushes", "compactions",      "splits",
-    "region_merges", "verifications", "reopens", "recoveries",       "batches_lost_unkept",
-    "rows_scanned"};
+constexpr const char* kCountNames[] = {"writes",           "gets",          "scans",
+                                       "mirrors_compared", "queries",       "snapshots",
+                                       "reads_of_past",    "flushes",       "compactions",
+                                       "splits",           "region_merges", "increments",
+                                       "checked_writes",   "index_changes", "verifications",
+                                       "reopens",          "recoveries",    "batches_lost_unkept",
+                                       "rows_scanned"};
 static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 
 /// Ends a round: the first finding, the time, enough operations, or somebody who interrupts.
@@ -89,6 +93,7 @@ Status WorkOneRound(const Site& site, Round* round, uint64_t seed) {
 
 Status LookAtEverything(Site* site, uint64_t round, uint64_t choice) {
   RETURN_IF_ERROR(CheckEverything(site->stressed()));
+  RETURN_IF_ERROR(CheckSums(site->stressed()));
   if (round % 4 == 3) RETURN_IF_ERROR(CheckDeep(site->stressed()));
   return choice % 3 == 0 ? site->Reopen(choice) : Status();
 }
@@ -142,6 +147,7 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
   for (const test::TablePlan& table : site->workload_->tables()) {
     RETURN_IF_ERROR((*database)->CreateTable(table.options));
   }
+  RETURN_IF_ERROR((*database)->CreateTable(NewSums()));
   RETURN_IF_ERROR((*database)->Close());
   site->stressed().End();
   return site;
@@ -212,6 +218,8 @@ Status Site::Reopen(uint64_t choice) {
   for (uint32_t thread = 0; thread < workload_->thread_count(); ++thread) {
     expected_->thread(thread).kept = expected_->thread(thread).begun.load();
   }
+  KeepSums(stressed());
+  RETURN_IF_ERROR(CheckSums(stressed()));
   return CheckEverything(stressed());
 }
 

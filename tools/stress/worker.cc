@@ -7,6 +7,7 @@
 #include "tools/stress/comparison.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
+#include "tools/stress/sums.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::stress {
@@ -24,7 +25,8 @@ constexpr uint64_t kUnkeptMax = 40;
 
 Status Worker::Step() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 420) return Write();
+  if (choice < 390) return Write();
+  if (choice < 420) return Increment();
   if (choice < 470) return WriteLoose();
   if (choice < 590) return Get(true);
   if (choice < 700) return Get(false);
@@ -37,22 +39,32 @@ Status Worker::Step() {
   return Care();
 }
 
+Durability Worker::Level() {
+  const uint64_t level = dice_.Below(50);
+  return level == 0   ? Durability::kSynced
+         : level < 15 ? Durability::kBuffered
+                      : Durability::kWritten;
+}
+
+Status Worker::Increment() {
+  const auto counter = static_cast<uint32_t>(dice_.Below(kCounters));
+  return IncrementSum(stressed_, counter, Level(), &sums_[counter]);
+}
+
 Status Worker::Write() {
   const ThreadState& state = stressed_.expected->thread(thread_);
-  const uint64_t level = dice_.Below(50);
-  Durability durability = level == 0   ? Durability::kSynced
-                          : level < 15 ? Durability::kBuffered
-                                       : Durability::kWritten;
+  Durability durability = Level();
   if (state.begun - state.kept >= kUnkeptMax) durability = Durability::kWritten;
+  const Way way = dice_.Chance(20) ? Way::kChecked : Way::kBlind;
   if (dice_.Chance(15)) {
-    return WriteSlots(stressed_, thread_, workload_.MarkersOf(thread_), durability);
+    return WriteSlots(stressed_, thread_, workload_.MarkersOf(thread_), durability, way);
   }
   std::vector<uint32_t> slots;
   for (uint64_t count = dice_.Chance(50) ? 1 : 1 + dice_.Below(5); count > 0; --count) {
     const uint32_t slot = dice_.Pick(workload_.MirroredOf(thread_));
     if (std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
   }
-  return WriteSlots(stressed_, thread_, slots, durability);
+  return WriteSlots(stressed_, thread_, slots, durability, way);
 }
 
 Status Worker::WriteLoose() {
@@ -292,8 +304,26 @@ Status Worker::MergeRegions(const std::string& table) {
   return In("merge regions of " + table, status);
 }
 
+/// Drops an index or makes it again. The index that orders stays.
+Status Worker::ChangeIndex(const std::string& table) {
+  const test::TablePlan& plan = workload_.tables()[table == kNorth ? 0 : 1];
+  const IndexOptions& index = dice_.Pick(plan.options.indexes);
+  if (index.name == "size") return {};
+  const bool drops = dice_.Chance(50);
+  stressed_.Begin(drops ? "drop of an index" : "creation of an index");
+  stressed_.log->Add(
+      Format("{} {} index {} of {}", thread_, drops ? "drop" : "create", index.name, table));
+  const Status status = drops ? stressed_.database->DropIndex(table, index.name)
+                              : stressed_.database->CreateIndex(table, index);
+  // Another thread may have done it before.
+  if (status.code() == (drops ? StatusCode::kNotFound : StatusCode::kAlreadyExists)) return {};
+  if (status.ok()) stressed_.expected->Add(Count::kIndexChanges);
+  return In(Format("{} index {} of {}", drops ? "drop" : "create", index.name, table), status);
+}
+
 Status Worker::Care() {
-  const std::string table = dice_.Chance(50) ? kNorth : kSouth;
+  if (dice_.Chance(30)) return ChangeIndex(dice_.Chance(50) ? kNorth : kSouth);
+  const std::string table = dice_.Chance(10) ? kSums : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");
     stressed_.log->Add(Format("{} flush {}", thread_, table));

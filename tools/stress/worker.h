@@ -1,6 +1,7 @@
 // What one thread does to a database that others use too.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,8 @@ class Worker {
 
   Status Write();
   Status WriteLoose();
+  Status Increment();
+  Durability Level();
   Status Get(bool own);
   Status Scan();
   Status Mirrors();
@@ -47,6 +50,7 @@ class Worker {
   Status Care();
   Status Split(const std::string& table);
   Status MergeRegions(const std::string& table);
+  Status ChangeIndex(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 
   const Stressed stressed_;
@@ -54,6 +58,7 @@ class Worker {
   const uint32_t thread_;
   test::Dice dice_;
   std::optional<Held> held_;
+  std::array<uint64_t, kCounters> sums_ = {};  // What the last increment of each returned.
 };
 
 }  // namespace tandem::stress

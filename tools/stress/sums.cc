@@ -1,0 +1,109 @@
+// See sums.h.
+#include "tools/stress/sums.h"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/status_macros.h"
+#include "tools/stress/finding.h"
+#include "tools/stress/schema.h"
+#include "tools/tandem/format_text.h"
+
+namespace tandem::stress {
+namespace {
+
+using tools::Format;
+
+constexpr const char* kColumns[] = {"sum", "twin"};
+
+Status CheckBetween(const std::string& where, uint64_t low, uint64_t high, uint64_t found) {
+  if (found >= low && found <= high) return {};
+  return Mismatch(where, Format("{} to {}", low, high), std::to_string(found));
+}
+
+/// Both counters of a row, which are equal; 0 where it does not exist.
+Result<uint64_t> ReadSum(const Stressed& stressed, uint32_t counter) {
+  stressed.Begin("get of counters");
+  const auto row = stressed.database->Get({}, kSums, SumKey(counter));
+  const std::string where = Format("sums: counters of {}", SumKey(counter));
+  if (!row.has_value()) return In(where, row.error());
+  if (!row->has_value()) return uint64_t{0};
+  const std::optional<std::string_view> sum = (*row)->Find("d", kColumns[0]);
+  const std::optional<std::string_view> twin = (*row)->Find("d", kColumns[1]);
+  if (!sum.has_value() || sum != twin) {
+    return Mismatch(where, "two equal ones", Describe(test::ModelRow((*row)->view())));
+  }
+  return std::stoull(std::string(*sum));
+}
+
+}  // namespace
+
+Status IncrementSum(const Stressed& stressed, uint32_t counter, Durability durability,
+                    uint64_t* last) {
+  CounterState& state = stressed.expected->counter(counter);
+  const std::string key = SumKey(counter);
+  stressed.log->Add(Format("increment {}", key));
+  const uint64_t acked = state.acked;
+  ++state.begun;
+  stressed.Begin("increment");
+  WriteOptions options;
+  options.durability = durability;
+  const std::array<ColumnDelta, 2> deltas = {ColumnDelta{kColumns[0], 1},
+                                             ColumnDelta{kColumns[1], 1}};
+  const auto sums = stressed.database->IncrementColumns(options, kSums, key, "d", deltas);
+  const std::string where = "sums: increment of " + key;
+  if (!sums.has_value()) return In(where, sums.error());
+  const auto sum = static_cast<uint64_t>((*sums)[0]);
+  RETURN_IF_ERROR(CheckBetween(where, std::max(acked, *last) + 1, state.begun, sum));
+  RETURN_IF_ERROR(CheckBetween(where + ", its twin", sum, sum, static_cast<uint64_t>((*sums)[1])));
+  *last = sum;
+  ++state.acked;
+  if (durability >= Durability::kWritten) {
+    uint64_t kept = state.kept;
+    while (kept < sum && !state.kept.compare_exchange_weak(kept, sum)) {
+    }
+  }
+  stressed.expected->Add(Count::kIncrements);
+  return {};
+}
+
+Status CheckSums(const Stressed& stressed) {
+  for (uint32_t counter = 0; counter < kCounters; ++counter) {
+    const uint64_t acked = stressed.expected->counter(counter).acked;
+    ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
+    RETURN_IF_ERROR(CheckBetween("sums: counter " + SumKey(counter), acked, acked, sum));
+    if (sum == 0) continue;
+    stressed.Begin("query of a counter by index");
+    QueryOptions query;
+    query.use_index = "sum";
+    const Predicate equal = Predicate::And({Predicate::Equal("d:sum", std::to_string(sum)),
+                                            Predicate::Equal("_row", SumKey(counter))});
+    const auto count = stressed.database->Count({}, kSums, equal, query);
+    if (!count.has_value()) return In("sums: " + equal.ToString(), count.error());
+    RETURN_IF_ERROR(CheckBetween("sums: rows of " + equal.ToString() + " by index", 1, 1, *count));
+  }
+  return {};
+}
+
+Status RecoverSums(const Stressed& stressed) {
+  for (uint32_t counter = 0; counter < kCounters; ++counter) {
+    CounterState& state = stressed.expected->counter(counter);
+    ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
+    RETURN_IF_ERROR(
+        CheckBetween("after recovery: counter " + SumKey(counter), state.kept, state.begun, sum));
+    state.begun = sum;
+    state.acked = sum;
+    state.kept = sum;
+  }
+  return {};
+}
+
+void KeepSums(const Stressed& stressed) {
+  for (uint32_t counter = 0; counter < kCounters; ++counter) {
+    CounterState& state = stressed.expected->counter(counter);
+    state.kept = state.acked.load();
+  }
+}
+
+}  // namespace tandem::stress

@@ -1,0 +1,23 @@
+// Counters that all threads increment, two of one row together. Each increment by 1 returns how
+// many there were, so what it returns lies between those acknowledged before it began and those
+// begun before it ended, and no two return the same.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/stress/stressed.h"
+
+namespace tandem::stress {
+
+/// Increments both counters of a row. `*last` is what the thread's last increment of it returned.
+Status IncrementSum(const Stressed& stressed, uint32_t counter, Durability durability,
+                    uint64_t* last);
+/// Reads every counter, by key and by index. Requires: nobody writes.
+Status CheckSums(const Stressed& stressed);
+/// After the end of a process: what was kept is there, and not more than was begun; goes on from
+/// what is there.
+Status RecoverSums(const Stressed& stressed);
+/// A clean close keeps everything.
+void KeepSums(const Stressed& stressed);
+
+}  // namespace tandem::stress
