@@ -74,9 +74,9 @@ class CommitQueue {
   /// `last`: no sequence at or below it is assigned.
   CommitQueue(CommitDependencies dependencies, format::SequenceNumber last);
 
-  /// Commits the plan's batch and returns when it has reached its level and is visible. If a table
-  /// was dropped, truncated or renamed since the batch was planned, commits nothing and sets
-  /// `plan->is_stale`: its names may mean other tables now. Errors:
+  /// Commits the plan's batch and returns when it has reached its level and is visible. If the
+  /// tables changed since the batch was planned (RegionSet::changes), commits nothing and sets
+  /// `plan->is_stale`: its names may mean others now. Errors:
   /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of CompleteWrite and
   /// of a flush.
   Status Commit(WritePlan* plan, Durability durability);

@@ -43,7 +43,6 @@ struct Table {
   size_t PlaceOf(std::string_view row) const;
 };
 
-/// Threads: any.
 /// Adds up the memstores of regions, neighbours one after the other. One that several share counts
 /// once.
 class MemstoreSum {
@@ -57,6 +56,7 @@ class MemstoreSum {
   const Memstore* active_ = nullptr;  // Of the region before, which may be about to be merged.
 };
 
+/// Threads: any.
 class RegionSet {
  public:
   /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is passed to
@@ -93,11 +93,13 @@ class RegionSet {
   /// Removes the table of the id and adds `addition`, which may be empty or have its name.
   /// Allocates nothing.
   void Exchange(format::TableId removed, Addition addition) EXCLUDES(mutex_);
-  /// Shows the table in `renamed`, which holds it alone, in the place of the one with its id.
-  /// Requires: no other table has its name. Allocates nothing.
+  /// Shows the table in `renamed`, which holds it alone, perhaps under another name or with another
+  /// record, in the place of the one with its id. Requires: no other table has its name. Allocates
+  /// nothing.
   void Rename(Addition renamed) EXCLUDES(mutex_);
-  /// How often Exchange and Rename were called. What was found by a name is still what the name
-  /// means if this is what it was before. Only the commit leader changes it.
+  /// How often a table was removed, emptied or renamed, or got another record. What was found by a
+  /// name is still what the name means if this is what it was before. Only the commit leader
+  /// changes it.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   /// nullptr when there is none.

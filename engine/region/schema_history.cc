@@ -14,6 +14,7 @@ std::shared_ptr<const SchemaHistory::Pin> SchemaHistory::PinNow() {
 
 SchemaHistory::Pin::Pin(std::shared_ptr<SchemaHistory> history) : history_(std::move(history)) {
   base::MutexLock lock(history_->mutex_);
+  while (history_->shown_ != history_->number_) history_->all_shown_.Wait(history_->mutex_);
   number_ = history_->shown_;
   history_->pinned_.insert(number_);
 }
@@ -38,6 +39,7 @@ void SchemaHistory::Shown() {
   std::list<Change> unpinned;
   base::MutexLock lock(mutex_);
   shown_ = number_;
+  all_shown_.NotifyAll();
   unpinned = TakeUnpinned();
 }
 

@@ -1,9 +1,13 @@
 // What reads of older points in time need of tables that were dropped, truncated or renamed since.
+// Other changes of a table's record leave its rows as they are, so no reader needs the one before.
 //
 // A snapshot, and a scan that pins its regions one after the other, pin the schema as well: the
 // number of changes so far. A change of a table's name or rows leaves here what the table was,
 // while an older pin lives. So such a reader finishes on what it began with, and the files and
 // memstores of a dropped table go with the last pin that is older than the drop.
+//
+// A change shows in the RegionSet a moment before it shows here. Nobody pins in between: who has
+// read what a change left would else pin what was before it.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +50,8 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     const std::shared_ptr<SchemaHistory> history_;
     uint64_t number_ = 0;
   };
+  /// Waits while a change is about to show, which is a moment without I/O. Threads: any but the one
+  /// that makes the change.
   std::shared_ptr<const Pin> PinNow() EXCLUDES(mutex_);
   /// The changes so far, with one that is about to show.
   uint64_t number() const EXCLUDES(mutex_);
@@ -85,6 +91,7 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
   mutable base::Mutex mutex_;
   uint64_t number_ GUARDED_BY(mutex_) = 0;
   uint64_t shown_ GUARDED_BY(mutex_) = 0;
+  base::CondVar all_shown_;  // shown_ is number_.
   std::multiset<uint64_t> pinned_ GUARDED_BY(mutex_);
   std::list<Change> changes_ GUARDED_BY(mutex_);  // Oldest first; each is younger than some pin.
 };

@@ -53,6 +53,9 @@ BOOST_AUTO_TEST_CASE(ATruncationBesideWritersAndReaders) {
   ExploreNamed("ATruncationBesideWritersAndReaders");
 }
 
+BOOST_AUTO_TEST_CASE(ASnapshotAfterATruncationWasSeen) {
+  ExploreNamed("ASnapshotAfterATruncationWasSeen");
+}
 BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
 }

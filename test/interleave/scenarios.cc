@@ -443,6 +443,19 @@ EngineScenario ATruncationBesideWritersAndReaders() {
   return scenario;
 }
 
+// Who has seen the empty table takes no snapshot of what it was before.
+EngineScenario ASnapshotAfterATruncationWasSeen() {
+  EngineScenario scenario{.name = "ASnapshotAfterATruncationWasSeen",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Truncate(); }},
+            {[&] { world.Get("a"); }, [&] { world.TakeSnapshot(); },
+             [&] { world.ReadSnapshot("0"); }, [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario ATruncationBesideFlushesAndMerges() {
   EngineScenario scenario{.name = "ATruncationBesideFlushesAndMerges",
                           .plan = {.tuning = QuietTuning()}};
@@ -631,6 +644,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),
                                            ATruncationBesideWritersAndReaders(),
+                                           ASnapshotAfterATruncationWasSeen(),
                                            ATruncationBesideFlushesAndMerges(),
                                            ATruncationBesideASplit(),
                                            ADropBesideBatchesOverTables(),

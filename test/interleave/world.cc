@@ -100,12 +100,12 @@ class World::Call {
   Call(World* world, std::string text)
       : world_(*world),
         text_("thread " + std::to_string(world->scheduler_.running()) + ": " + std::move(text)),
-        begin_(world->scheduler_.steps()) {
+        begin_(world->history_.Now()) {
     world_.scheduler_.Label(text_);
   }
 
   /// The call has returned.
-  void End() { end_ = world_.scheduler_.steps(); }
+  void End() { end_ = world_.history_.Now(); }
   /// Records it with its result.
   void Record(const std::string& answer, std::function<bool(ModelState*)> apply) {
     if (end_ == 0) End();
@@ -235,8 +235,8 @@ std::string World::Finish() {
     engine_.reset();
     executor_.Drain();
     history_.Add({.text = "the end of the database",
-                  .begin = scheduler_.steps(),
-                  .end = scheduler_.steps() + 1,
+                  .begin = history_.Now(),
+                  .end = history_.Now() + 1,
                   .apply = [](ModelState* state) {
                     state->closed = false;
                     return true;
@@ -524,7 +524,7 @@ void World::Close() {
   closes_.emplace_back(call.begin(), ~uint64_t{0});
   const Status status = engine_->Close();
   call.End();
-  closes_[at].second = scheduler_.steps();
+  closes_[at].second = history_.Now();
   if (status.code() == StatusCode::kBusy) {
     return call.Record("busy", [](ModelState* state) { return !state->closed; });
   }

@@ -140,7 +140,7 @@ class World {
   ModelState start_;  // Before the threads run.
   bool recording_ = false;
   History history_;
-  std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Steps at which Close began and ended.
+  std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Moments at which Close began and ended.
   std::map<ThreadId, Held> held_;                      // By the thread that took the snapshot.
   std::string problems_;
 };
