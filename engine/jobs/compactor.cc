@@ -39,7 +39,8 @@ bool Compactor::IsDue(const Region& region) const {
 }
 
 void Compactor::SetCancelFlag(DueMerge* merge) const {
-  const bool ends = merge->callers_waiting > 0 || merge->input_bytes > due_bytes_max_;
+  const bool ends =
+      merge->callers_waiting > 0 || merge->is_retired || merge->input_bytes > due_bytes_max_;
   merge->end.store(ends, std::memory_order_relaxed);
 }
 
@@ -56,22 +57,50 @@ void Compactor::Wait(const Region& region, int change) {
   DueMerge& merge = due_[region.id()];
   merge.callers_waiting += static_cast<uint32_t>(change);
   SetCancelFlag(&merge);
+  EraseIfUnused(region.id());
 }
 
-// The flag that ends a due merge of these inputs.
-const Compactor::CancelFlag& Compactor::CancelFlagOf(const Region& region, const Inputs& inputs) {
+void Compactor::EraseIfUnused(format::RegionId region) {
+  const auto found = due_.find(region);
+  if (!found->second.is_running && found->second.callers_waiting == 0) due_.erase(found);
+}
+
+Compactor::DueMerge* Compactor::BeginDue(const Region& region, const Inputs& inputs) {
   base::MutexLock lock(mutex_);
   DueMerge& merge = due_[region.id()];
+  merge.is_running = true;
   merge.input_bytes = BytesOf(inputs.slices());
   SetCancelFlag(&merge);
-  return merge.end;
+  return &merge;
 }
+
+void Compactor::EndDue(const Region& region) {
+  base::MutexLock lock(mutex_);
+  due_[region.id()].is_running = false;
+  EraseIfUnused(region.id());
+}
+
+// While it lives, a due merge of these inputs runs. Requires: the region's compaction turn.
+class Compactor::RunningDueMerge {
+ public:
+  RunningDueMerge(Compactor* compactor, const Region& region, const Inputs& inputs)
+      : compactor_(*compactor), region_(region), merge_(*compactor->BeginDue(region, inputs)) {}
+  ~RunningDueMerge() { compactor_.EndDue(region_); }
+  RunningDueMerge(const RunningDueMerge&) = delete;
+  RunningDueMerge& operator=(const RunningDueMerge&) = delete;
+  const CancelFlag& cancelled() const { return merge_.end; }
+
+ private:
+  Compactor& compactor_;
+  const Region& region_;
+  const DueMerge& merge_;
+};
 
 void Compactor::EndMergesOf(const Region& region) {
   base::MutexLock lock(mutex_);
   const auto found = due_.find(region.id());
   if (found == due_.end()) return;
-  ++found->second.callers_waiting;  // For ever.
+  found->second.is_retired = true;
   SetCancelFlag(&found->second);
 }
 
@@ -106,8 +135,8 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
 Status Compactor::CompactDueLocked(Region& region) {
   std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return {};  // It was done before the turn came.
-  const CancelFlag& cancelled = CancelFlagOf(region, *inputs);
-  return CompactInputs(region, *std::move(inputs), cancelled);
+  const RunningDueMerge running(this, region, *inputs);
+  return CompactInputs(region, *std::move(inputs), running.cancelled());
 }
 
 // Records whether the region's merges fail: if they do, writers do not wait for them.
@@ -143,7 +172,8 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
   while (IsDue(region)) {
     const std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *inputs, CancelFlagOf(region, *inputs)));
+    const RunningDueMerge running(this, region, *inputs);
+    RETURN_IF_ERROR(CompactInputs(region, *inputs, running.cancelled()));
     *budget -= BytesOf(inputs->slices());
     policy.bytes_max = *budget;
   }

@@ -78,12 +78,16 @@ class Compactor {
  private:
   using CancelFlag = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
 
-  // A region's due merge gives way to callers that wait to compact all of it, and to a close.
+  // A region's due merge gives way to callers that wait to compact all of it, to a close, and to
+  // the end of its table. There is one while it runs or callers wait.
   struct DueMerge {
     uint32_t callers_waiting = 0;
+    bool is_running = false;
+    bool is_retired = false;
     uint64_t input_bytes = 0;
     CancelFlag end{false};
   };
+  class RunningDueMerge;
 
   void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
   void SetCancelFlag(DueMerge* merge) const REQUIRES(mutex_);
@@ -106,7 +110,9 @@ class Compactor {
   };
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
-  const CancelFlag& CancelFlagOf(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
+  DueMerge* BeginDue(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
+  void EndDue(const Region& region) EXCLUDES(mutex_);
+  void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
   Status CompactLocked(Region& region);
   Status CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
@@ -124,8 +130,8 @@ class Compactor {
   const compaction::MergePolicy policy_;
   CancelFlag cancelled_{false};  // For merges other than due ones.
   mutable base::Mutex mutex_;
-  uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;       // Larger due merges end.
-  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);  // Never erased.
+  uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;  // Larger due merges end.
+  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };
