@@ -184,6 +184,8 @@ class EngineImpl final : public Engine {
                                   const Chooser& regions_of);
   /// Of all regions.
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
+  /// Of those that may have rows of the query.
+  Result<TableView> ViewOf(std::string_view table, const QueryRequest& query);
   /// nullopt: it was dropped.
   Result<std::optional<TableView>> ViewOf(format::TableId id);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,

@@ -9,6 +9,7 @@
 #include "engine/index_statistics.h"
 #include "engine/prepared_query.h"
 #include "engine/query/plan.h"
+#include "engine/query/query.h"
 #include "engine/query/scan.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
@@ -111,6 +112,19 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
 
 Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name) {
   return ViewOfRegions(options, name, [](const Table& table) { return std::span(table.regions); });
+}
+
+// The predicate is bound here only to see which rows it asks for. What is wrong with it is said
+// where it is bound for the query.
+Result<TableView> EngineImpl::ViewOf(std::string_view name, const QueryRequest& query) {
+  if (!NamesRowKey(query.predicate)) return ViewOf(query.options, name);
+  const auto regions_of = [&query](const Table& table) {
+    if (table.regions.size() == 1) return table.regions;
+    const Result<BoundPredicate> predicate = BindQuery(query, *table.record);
+    if (!predicate.has_value()) return table.regions;
+    return table.RegionsOf(RowsUnder(*predicate));
+  };
+  return ViewOfRegions(query.options, name, regions_of);
 }
 
 // As a read of a snapshot: sequence, time and schema are registered before any region is pinned
@@ -239,9 +253,10 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return NewCursor(QueryRows({read_resources(), options, predicate, query}, std::move(view)), table,
-                   options);
+  const ReadResources resources = read_resources();
+  const QueryRequest request{resources, options, predicate, query};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  return NewCursor(QueryRows(request, std::move(view)), table, options);
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
@@ -249,8 +264,10 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return CountRows({read_resources(), options, predicate, query}, std::move(view));
+  const ReadResources resources = read_resources();
+  const QueryRequest request{resources, options, predicate, query};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  return CountRows(request, std::move(view));
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
@@ -282,11 +299,10 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   const PreparedState& state = *query->state();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
-  return NewCursor(
-      QueryRows({read_resources(), options, state.predicate, state.query, &state.values},
-                std::move(view)),
-      state.table, options);
+  const ReadResources resources = read_resources();
+  const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  return NewCursor(QueryRows(request, std::move(view)), state.table, options);
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
@@ -294,9 +310,10 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
   const PreparedState& state = *query->state();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
-  return CountRows({read_resources(), options, state.predicate, state.query, &state.values},
-                   std::move(view));
+  const ReadResources resources = read_resources();
+  const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  return CountRows(request, std::move(view));
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuery* query) {

@@ -25,38 +25,30 @@ using Kind = BoundNode::Kind;
 constexpr uint64_t kPickedAlone = 2;
 constexpr uint64_t kPickedAmongSources = 4;
 
-// Cuts `*rows` to the smallest range that holds the leaf's row keys. Returns whether that range
-// holds no other key.
-bool CutRows(const BoundLeaf& leaf, format::KeyRange* rows) {
-  const std::vector<ValueInterval>& intervals = leaf.values.intervals();
-  if (intervals.empty()) {
-    *rows = {{}, std::string()};
-    return true;
-  }
-  format::KeyRange hull;
-  if (const auto& low = intervals.front().low; low.has_value()) {
-    hull.low = low->key;
-    if (!low->inclusive) hull.low += '\0';
-  }
-  if (const auto& high = intervals.back().high; high.has_value()) {
-    hull.high = high->key;
-    if (high->inclusive) *hull.high += '\0';
-  }
-  *rows = Intersect(*rows, hull);
-  return intervals.size() == 1;
-}
+// The most ranges of rows that a scan reads one by one.
+constexpr size_t kScannedRangesMax = 64;
 
-// Cuts `*rows` by the conditions that every match satisfies. Returns whether these need not be
-// checked again.
-bool CutRows(const BoundNode& root, format::KeyRange* rows) {
-  if (root.kind == Kind::kLeaf) return !root.leaf.is_row_key || CutRows(root.leaf, rows);
-  bool decided = true;
-  if (root.kind == Kind::kAnd) {
-    for (const BoundNode& child : root.children) {
-      if (child.kind == Kind::kLeaf && child.leaf.is_row_key) decided &= CutRows(child.leaf, rows);
+KeyRanges RangesOf(const std::vector<ValueInterval>& intervals) {
+  KeyRanges ranges;
+  ranges.reserve(intervals.size());
+  for (const ValueInterval& interval : intervals) {
+    format::KeyRange& range = ranges.emplace_back();
+    if (interval.low.has_value()) {
+      range.low = interval.low->key;
+      if (!interval.low->inclusive) range.low += '\0';
+    }
+    if (interval.high.has_value()) {
+      range.high = interval.high->key;
+      if (interval.high->inclusive) *range.high += '\0';
     }
   }
-  return decided;
+  return ranges;
+}
+
+// The smallest range that holds all of them.
+format::KeyRange HullOf(const KeyRanges& ranges) {
+  if (ranges.empty()) return {{}, std::string()};
+  return {ranges.front().low, ranges.back().high};
 }
 
 // Whether the predicate has only conditions on the row key, all of which cut the range.
@@ -139,12 +131,14 @@ class QueryPlanner {
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const format::IndexRecord* only, IndexAskedFor(table_, options_));
-    const bool rows_decided = CutRows(predicate_.root(), &plan_.rows);
+    rows_ = RowsUnder(predicate_);
+    const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.rows));
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, HullOf(rows_)));
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
+      RETURN_IF_ERROR(ScanEachRange());
       return std::move(plan_);
     }
     const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
@@ -154,10 +148,21 @@ class QueryPlanner {
                                      WhyNotServing(predicate_, *only));
     }
     RETURN_IF_ERROR(Choose(std::move(found), only != nullptr));
+    if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
     return std::move(plan_);
   }
 
  private:
+  // A scan leaves out the rows between the ranges. Indexes are walked once over all of them.
+  Status ScanEachRange() {
+    if (rows_.size() <= 1 || rows_.size() > kScannedRangesMax || !options_.order_by.empty()) {
+      return {};
+    }
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, rows_));
+    plan_.rows_decide = AsksRowsOnly(predicate_.root());
+    return {};
+  }
+
   // How many entries the access has, unless it is enough to know that they are at most `enough`.
   Result<EntryCount> EntriesOf(const AccessPath& access, uint64_t enough) const {
     const bool is_figure = purpose_ == PlanPurpose::kExplanation || !options_.order_by.empty();
@@ -233,6 +238,7 @@ class QueryPlanner {
   const QueryOptions& options_;
   PlanPurpose purpose_;
   base::Cancellation cancellation_;
+  KeyRanges rows_;  // Every match has its key here.
   QueryPlan plan_;
 };
 
@@ -242,6 +248,23 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation) {
   return QueryPlanner(view, predicate, options, purpose, cancellation).Run();
+}
+
+KeyRanges RowsUnder(const BoundPredicate& predicate) {
+  const BoundNode& root = predicate.root();
+  const auto is_of_rows = [](const BoundNode& node) {
+    return node.kind == Kind::kLeaf && node.leaf.is_row_key;
+  };
+  if (is_of_rows(root)) return RangesOf(root.leaf.values.intervals());
+  if (root.kind == Kind::kAnd) {
+    const auto found = std::find_if(root.children.begin(), root.children.end(), is_of_rows);
+    if (found != root.children.end()) return RangesOf(found->leaf.values.intervals());
+  }
+  return {format::KeyRange()};
+}
+
+bool NamesRowKey(const Predicate& predicate) {
+  return predicate.is_row_key() || std::ranges::any_of(predicate.children(), NamesRowKey);
 }
 
 Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,

@@ -18,9 +18,8 @@
 namespace tandem::engine {
 
 struct QueryPlan {
-  format::KeyRange rows;             ///< Every match has its key here.
-  bool rows_decide = false;          ///< Having the key there is the whole condition.
-  std::vector<Cluster> clusters;     ///< The sources of these rows.
+  bool rows_decide = false;       ///< Having its key in a cluster's rows is all that a row needs.
+  std::vector<Cluster> clusters;  ///< Of the rows whose keys may match.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
   /// Of the access: an upper bound; exact in an explanation and with an order.
   EntryCount entries;
@@ -40,6 +39,12 @@ enum class PlanPurpose : uint8_t {
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
                             const base::Cancellation& cancellation);
+
+/// The row keys that satisfy the condition on the row key that every match satisfies: ascending,
+/// disjoint. All keys where there is none.
+KeyRanges RowsUnder(const BoundPredicate& predicate);
+/// Whether RowsUnder may be less than all keys.
+bool NamesRowKey(const Predicate& predicate);
 
 /// Whether the indexes that the options name exist. Errors: kNotFound, kInvalidArgument (use_index
 /// and no_index).

@@ -32,6 +32,20 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(const format::KeyRange
   return from_end ? found.last(count) : found.first(count);
 }
 
+std::vector<std::shared_ptr<Region>> Table::RegionsOf(
+    std::span<const format::KeyRange> ranges) const {
+  std::vector<std::shared_ptr<Region>> found;
+  size_t next = 0;  // Those before are in `found`, or hold no key of the ranges.
+  for (const format::KeyRange& range : ranges) {
+    for (next = std::max(next, PlaceOf(range.low)); next < regions.size(); ++next) {
+      if (range.high.has_value() && regions[next]->start_key() >= *range.high) break;
+      found.push_back(regions[next]);
+    }
+  }
+  if (found.empty()) found.push_back(regions.front());
+  return found;
+}
+
 std::vector<std::shared_ptr<Region>> Table::RegionsOfEach(
     std::span<const std::string_view> rows) const {
   std::vector<size_t> places;

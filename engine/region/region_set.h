@@ -37,6 +37,8 @@ struct Table {
   /// `rows` is not empty, `count` is not 0.
   std::span<const std::shared_ptr<Region>> RegionsOf(const format::KeyRange& rows, size_t count,
                                                      bool from_end) const;
+  /// The regions that hold keys of `ranges`, which are ascending and disjoint; at least one.
+  std::vector<std::shared_ptr<Region>> RegionsOf(std::span<const format::KeyRange> ranges) const;
   /// The regions that hold these rows, by start key.
   std::vector<std::shared_ptr<Region>> RegionsOfEach(std::span<const std::string_view> rows) const;
   /// The place in `regions` of the one that holds `row`.

@@ -141,24 +141,41 @@ void FindFileOverlaps(const Overlaps* overlaps, Cluster* cluster) {
   }
 }
 
+// Adds the clusters of the rows in `rows` that are in the region.
+Status AddClustersOf(const TableView& view, const RegionVersion& region,
+                     const format::KeyRange& rows, std::vector<Cluster>* clusters) {
+  const format::KeyRange own = RowsOf(region, rows);
+  if (IsEmpty(own)) return {};
+  std::vector<Placed> placed;
+  for (const FileSlice& slice : region.files) {
+    RETURN_IF_ERROR(AddFile(view, slice, own, &placed));
+  }
+  for (const std::shared_ptr<const Memstore>& memstore : region.memstores) {
+    AddMemstore(view, memstore, own, &placed);
+  }
+  const size_t first = clusters->size();
+  AddClusters(std::move(placed), own, clusters);
+  for (size_t i = first; i < clusters->size(); ++i) {
+    FindFileOverlaps(region.overlaps.get(), &(*clusters)[i]);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows) {
   std::vector<Cluster> clusters;
   for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
-    const format::KeyRange own = RowsOf(*region, rows);
-    if (own.high.has_value() && own.low >= *own.high) continue;
-    std::vector<Placed> placed;
-    for (const FileSlice& slice : region->files) {
-      RETURN_IF_ERROR(AddFile(view, slice, own, &placed));
-    }
-    for (const std::shared_ptr<const Memstore>& memstore : region->memstores) {
-      AddMemstore(view, memstore, own, &placed);
-    }
-    const size_t first = clusters.size();
-    AddClusters(std::move(placed), own, &clusters);
-    for (size_t i = first; i < clusters.size(); ++i) {
-      FindFileOverlaps(region->overlaps.get(), &clusters[i]);
+    RETURN_IF_ERROR(AddClustersOf(view, *region, rows, &clusters));
+  }
+  return clusters;
+}
+
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const KeyRanges& rows) {
+  std::vector<Cluster> clusters;
+  for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
+    for (const format::KeyRange& range : rows) {
+      RETURN_IF_ERROR(AddClustersOf(view, *region, range, &clusters));
     }
   }
   return clusters;

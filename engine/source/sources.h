@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/predicate/column_set.h"
+#include "engine/predicate/key_ranges.h"
 #include "engine/region/view.h"
 #include "index/key.h"
 
@@ -63,6 +64,8 @@ struct Cluster {
 /// The clusters of the rows in `rows`, in key order. Loads the key carrier of each file. Errors:
 /// kCorruption, kIoError. Lifetime: the view outlives them.
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
+/// The same for several ranges, ascending and disjoint: each has clusters of its own.
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const KeyRanges& rows);
 
 /// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.
 Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters);

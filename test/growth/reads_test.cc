@@ -23,6 +23,12 @@ std::function<double(uint64_t)> ColdReads(std::function<void(TestEngine*, uint64
   };
 }
 
+/// The first and the last 8 of n rows.
+Predicate BothEnds(uint64_t n) {
+  return Predicate::Or(
+      {Predicate::Less("_row", RowKey(8)), Predicate::GreaterOrEqual("_row", RowKey(n - 8))});
+}
+
 BOOST_AUTO_TEST_SUITE(Reads)
 
 BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
@@ -96,6 +102,23 @@ BOOST_AUTO_TEST_CASE(AQueryOfRowKeysReadsTheBlocksOfItsRows) {
            for (uint64_t i = 1; i <= kHits; ++i) keys.push_back(RowKey(i * n / kHits - 1));
            const auto in = Predicate::Compare(Predicate::Kind::kIn, "_row", std::move(keys));
            BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", in, {})), kHits);
+         })});
+}
+
+BOOST_AUTO_TEST_CASE(AQueryOfRangesReadsNothingBetweenThem) {
+  Check({.cost = "reads of a cold query of the first and the last 8 of n rows",
+         .n = kRows,
+         .bound = AtMost(16),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", BothEnds(n), {})), 16u);
+         })});
+  Check({.cost = "reads of a cold count of the first and the last 8 of n rows",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = ColdReads([](TestEngine* engine, uint64_t n) {
+           const auto count = (**engine).Count({}, "t", BothEnds(n), {});
+           BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
+           BOOST_CHECK_EQUAL(*count, 16u);
          })});
 }
 

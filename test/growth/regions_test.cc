@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
 #include "test/support/print.h"
@@ -31,6 +32,7 @@ void MakeRegions(TestEngine* engine, uint64_t n) {
 struct Costs {
   IoBytes info, usage, plan, put, flush, drop;
   uint64_t scan = 0, backward = 0, get = 0;  // Reads.
+  uint64_t query = 0, count = 0;             // Allocations.
 };
 
 /// Each in a database of n regions that was just opened; each n is made once.
@@ -68,6 +70,14 @@ const Costs& CostsAmong(uint64_t n) {
   costs.backward = scan(true);
   costs.get = reads([&] { BOOST_REQUIRE_NE(engine.Value(RowKey(3 * n), "c"), "-"); });
   BOOST_REQUIRE(engine.Open().ok());
+  const auto ends = Predicate::Or(
+      {Predicate::Less("_row", RowKey(8)), Predicate::GreaterOrEqual("_row", RowKey(8 * (n - 1)))});
+  const auto query = [&] { BOOST_REQUIRE_EQUAL(RowsOf(engine->Query({}, "t", ends, {})), 16u); };
+  const auto count = [&] { BOOST_REQUIRE_EQUAL(*engine->Count({}, "t", ends, {}), 16u); };
+  query();
+  count();
+  costs.query = AllocationsOf(query);
+  costs.count = AllocationsOf(count);
   costs.put = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine.Put(RowKey(n), "c", "new").ok()); });
   costs.flush = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine->Flush("t").ok()); });
   costs.drop = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine->DropTable("t").ok()); });
@@ -114,6 +124,10 @@ BOOST_AUTO_TEST_CASE(WhatConcernsAFewCostsTheSameAmongMany) {
       {"reads of a cold backward scan of 10 rows among n regions",
        [](const Costs& costs) { return costs.backward; }, 16},
       {"reads of a cold get among n regions", [](const Costs& costs) { return costs.get; }, 8},
+      {"allocations of a query of the rows of two among n regions",
+       [](const Costs& costs) { return costs.query; }, 150},
+      {"allocations of a count of the rows of two among n regions",
+       [](const Costs& costs) { return costs.count; }, 150},
       {"bytes written by a put among n regions",
        [](const Costs& costs) { return costs.put.written; }, 4096},
       {"bytes written by the flush of a put among n regions",

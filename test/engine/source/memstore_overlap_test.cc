@@ -51,7 +51,7 @@ class World {
     }
     world_.Flush(0);
     view_ = world_.View(world_.Moments()[0]);
-    auto clusters = engine::FindClusters(view_, {});
+    auto clusters = engine::FindClusters(view_, format::KeyRange());
     BOOST_REQUIRE(clusters.has_value() && clusters->size() == 1);
     cluster_ = std::move(clusters->front());
     BOOST_REQUIRE_EQUAL(cluster_.files.size(), 1u);
