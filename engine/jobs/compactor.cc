@@ -38,68 +38,73 @@ bool Compactor::IsDue(const Region& region) const {
   return compaction::PickMerge(RunsOf(*region.version()).described, policy_).has_value();
 }
 
-void Compactor::SetCancelFlag(DueMerge* merge) const {
-  const bool ends =
-      merge->callers_waiting > 0 || merge->is_retired || merge->input_bytes > due_bytes_max_;
-  merge->end.store(ends, std::memory_order_relaxed);
+void Compactor::SetCancelFlag(RegionMerge* merge) const {
+  const bool gives_way = merge->kind == MergeKind::kDue
+                             ? merge->callers_waiting > 0 || merge->input_bytes > due_bytes_max_
+                             : is_closing_;
+  merge->end.store(merge->is_retired || gives_way, std::memory_order_relaxed);
 }
 
 void Compactor::EndMergesAbove(uint64_t input_bytes) {
   base::MutexLock lock(mutex_);
-  cancelled_.store(true, std::memory_order_relaxed);
+  is_closing_ = true;
   due_bytes_max_ = input_bytes;
-  for (auto& [region, merge] : due_) SetCancelFlag(&merge);
+  for (auto& [region, merge] : merges_) SetCancelFlag(&merge);
 }
 
 // `change` more callers wait to compact the region.
 void Compactor::Wait(const Region& region, int change) {
   base::MutexLock lock(mutex_);
-  DueMerge& merge = due_[region.id()];
+  RegionMerge& merge = merges_[region.id()];
   merge.callers_waiting += static_cast<uint32_t>(change);
   SetCancelFlag(&merge);
   EraseIfUnused(region.id());
 }
 
 void Compactor::EraseIfUnused(format::RegionId region) {
-  const auto found = due_.find(region);
-  if (!found->second.is_running && found->second.callers_waiting == 0) due_.erase(found);
+  const auto found = merges_.find(region);
+  if (!found->second.is_running && found->second.callers_waiting == 0) merges_.erase(found);
 }
 
-Compactor::DueMerge* Compactor::BeginDue(const Region& region, const Inputs& inputs) {
+// Returns the flag that ends the merge, which lives until End.
+const Compactor::CancelFlag* Compactor::Begin(const Region& region, const Inputs& inputs,
+                                              MergeKind kind) {
   base::MutexLock lock(mutex_);
-  DueMerge& merge = due_[region.id()];
+  RegionMerge& merge = merges_[region.id()];
   merge.is_running = true;
+  merge.kind = kind;
+  merge.is_retired = false;
   merge.input_bytes = BytesOf(inputs.slices());
   SetCancelFlag(&merge);
-  return &merge;
+  return &merge.end;
 }
 
-void Compactor::EndDue(const Region& region) {
+void Compactor::End(const Region& region) {
   base::MutexLock lock(mutex_);
-  due_[region.id()].is_running = false;
+  merges_[region.id()].is_running = false;
   EraseIfUnused(region.id());
 }
 
-// While it lives, a due merge of these inputs runs. Requires: the region's compaction turn.
-class Compactor::RunningDueMerge {
+// While it lives, a merge of these inputs runs. Requires: the region's compaction turn.
+class Compactor::RunningMerge {
  public:
-  RunningDueMerge(Compactor* compactor, const Region& region, const Inputs& inputs)
-      : compactor_(*compactor), region_(region), merge_(*compactor->BeginDue(region, inputs)) {}
-  ~RunningDueMerge() { compactor_.EndDue(region_); }
-  RunningDueMerge(const RunningDueMerge&) = delete;
-  RunningDueMerge& operator=(const RunningDueMerge&) = delete;
-  const CancelFlag& cancelled() const { return merge_.end; }
+  RunningMerge(Compactor* compactor, const Region& region, const Inputs& inputs, MergeKind kind)
+      : compactor_(*compactor), region_(region), end_(*compactor->Begin(region, inputs, kind)) {}
+  ~RunningMerge() { compactor_.End(region_); }
+  RunningMerge(const RunningMerge&) = delete;
+  RunningMerge& operator=(const RunningMerge&) = delete;
+  const CancelFlag& cancelled() const { return end_; }
 
  private:
   Compactor& compactor_;
   const Region& region_;
-  const DueMerge& merge_;
+  const CancelFlag& end_;
 };
 
 void Compactor::EndMergesOf(const Region& region) {
   base::MutexLock lock(mutex_);
-  const auto found = due_.find(region.id());
-  if (found == due_.end()) return;
+  const auto found = merges_.find(region.id());
+  if (found == merges_.end()) return;
   found->second.is_retired = true;
   SetCancelFlag(&found->second);
 }
@@ -135,8 +140,7 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
 Status Compactor::CompactDueLocked(Region& region) {
   std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return {};  // It was done before the turn came.
-  const RunningDueMerge running(this, region, *inputs);
-  return CompactInputs(region, *std::move(inputs), running.cancelled());
+  return CompactInputs(region, *std::move(inputs), MergeKind::kDue);
 }
 
 // Records whether the region's merges fail: if they do, writers do not wait for them.
@@ -172,8 +176,7 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
   while (IsDue(region)) {
     const std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    const RunningDueMerge running(this, region, *inputs);
-    RETURN_IF_ERROR(CompactInputs(region, *inputs, running.cancelled()));
+    RETURN_IF_ERROR(CompactInputs(region, *inputs, MergeKind::kDue));
     *budget -= BytesOf(inputs->slices());
     policy.bytes_max = *budget;
   }
@@ -196,17 +199,20 @@ Status Compactor::CompactLocked(Region& region) {
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
     std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), cancelled_));
+    RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), MergeKind::kOther));
   }
   Inputs all{.version = WithoutMemstores(*region.version())};
   all.end = all.version.files.size();
-  return CompactInputs(region, std::move(all), cancelled_);
+  return CompactInputs(region, std::move(all), MergeKind::kOther);
 }
 
 // The last to hold the inputs, if its caller does not.
-Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled) {
+Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return {};
+  const RunningMerge running(this, region, inputs, kind);
+  // Later EndMergesOf finds the merge.
+  if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   // Otherwise the heap that flushes freed would add to what the merge takes.
   base::ReturnFreeHeap();
   CompactionEvent event{.table = region.table()->name, .region_id = region.id().value};
@@ -218,7 +224,7 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, const CancelFlag&
   event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
     ASSIGN_OR_RETURN(const FinishedRun files,
-                     MergeSkippingBrokenSections(region, inputs, cancelled));
+                     MergeSkippingBrokenSections(region, inputs, running.cancelled()));
     RETURN_IF_ERROR(InstallOrRetire(region, inputs, files));
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
@@ -252,7 +258,7 @@ Status Compactor::RewriteLocked(Region& region) {
   while (const std::optional<Inputs> inputs = FindBroken(region)) {
     if (!is_first && IsDue(region)) break;
     is_first = false;
-    const Status status = CompactInputs(region, *inputs, cancelled_);
+    const Status status = CompactInputs(region, *inputs, MergeKind::kOther);
     if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
       base::MutexLock lock(mutex_);
       for (const FileSlice& slice : inputs->slices()) {

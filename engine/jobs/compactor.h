@@ -56,7 +56,7 @@ class Compactor {
   /// Ends a due merge of the region that is running and keeps merges of it away while the result
   /// lives. Waits for one that was asked for by hand.
   RegionJobLock Pause(Region& region) EXCLUDES(mutex_);
-  /// Ends a due merge that is running. Requires: the region is retired. Allocates nothing.
+  /// Ends a merge that is running. Requires: the region is retired. Allocates nothing.
   void EndMergesOf(const Region& region) EXCLUDES(mutex_);
   /// For a close, before Cancel: cancels running and later merges unless they are due and small;
   /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
@@ -78,19 +78,22 @@ class Compactor {
  private:
   using CancelFlag = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
 
-  // A region's due merge gives way to callers that wait to compact all of it, to a close, and to
-  // the end of its table. There is one while it runs or callers wait.
-  struct DueMerge {
+  // A region's merge ends with its table. One that is due also gives way to callers that wait to
+  // compact all of the region, and to a close unless it is small; others end for any close.
+  enum class MergeKind : uint8_t { kDue, kOther };
+  // There is one while a merge of the region runs or callers wait.
+  struct RegionMerge {
     uint32_t callers_waiting = 0;
     bool is_running = false;
+    MergeKind kind = MergeKind::kDue;
     bool is_retired = false;
     uint64_t input_bytes = 0;
     CancelFlag end{false};
   };
-  class RunningDueMerge;
+  class RunningMerge;
 
   void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
-  void SetCancelFlag(DueMerge* merge) const REQUIRES(mutex_);
+  void SetCancelFlag(RegionMerge* merge) const REQUIRES(mutex_);
   Status FinishLocked(Region& region, uint64_t* budget) EXCLUDES(mutex_);
   static void RecordOutcome(Region& region, const Status& status);
   Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
@@ -110,11 +113,12 @@ class Compactor {
   };
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
-  DueMerge* BeginDue(const Region& region, const Inputs& inputs) EXCLUDES(mutex_);
-  void EndDue(const Region& region) EXCLUDES(mutex_);
+  const CancelFlag* Begin(const Region& region, const Inputs& inputs, MergeKind kind)
+      EXCLUDES(mutex_);
+  void End(const Region& region) EXCLUDES(mutex_);
   void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
   Status CompactLocked(Region& region);
-  Status CompactInputs(Region& region, Inputs inputs, const CancelFlag& cancelled);
+  Status CompactInputs(Region& region, Inputs inputs, MergeKind kind) EXCLUDES(mutex_);
   std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
   Status RewriteLocked(Region& region);
   Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
@@ -128,10 +132,10 @@ class Compactor {
 
   const FileWork work_;
   const compaction::MergePolicy policy_;
-  CancelFlag cancelled_{false};  // For merges other than due ones.
   mutable base::Mutex mutex_;
+  bool is_closing_ GUARDED_BY(mutex_) = false;
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;  // Larger due merges end.
-  std::map<format::RegionId, DueMerge> due_ GUARDED_BY(mutex_);
+  std::map<format::RegionId, RegionMerge> merges_ GUARDED_BY(mutex_);
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
 };

@@ -48,7 +48,7 @@ struct CompactionEvent {
   // Known at the end.
   uint64_t files = 0, rows = 0, bytes = 0;
   uint64_t micros = 0;
-  Status status = {};  ///< kCancelled: by Close or Compact; the inputs are unchanged.
+  Status status = {};  ///< kCancelled: by Close, Compact or DropTable; no file changed.
 };
 
 /// A region was split in two. Its files are shared by its halves until merges rewrite them.
