@@ -100,6 +100,7 @@ class AllocationsSuite {
                      {"allocations", allocations_},
                      {"runs", runs_},
                      {"of random workloads", random_}};
+    base::MutexLock lock(mutex_);
     report.failures = std::move(failures_);
     return report;
   }

@@ -21,6 +21,7 @@ class CrashSuite {
 
   Report Run() {
     ShareWork([this](uint64_t item, size_t) { return Take(item); });
+    base::MutexLock lock(mutex_);
     Report report;
     report.counts = {{"workloads", workloads_},
                      {"operations", counts_.operations},

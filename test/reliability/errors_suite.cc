@@ -78,6 +78,7 @@ class ErrorsSuite {
         {"on simulated files", runs_on_[0]}, {"on POSIX calls", runs_on_[1]},
         {"on rings", runs_on_[2]},           {"with two faults", pairs_},
         {"that may not notice", passing_},   {"errors met", errors_}};
+    base::MutexLock lock(mutex_);
     report.failures = std::move(failures_);
     return report;
   }

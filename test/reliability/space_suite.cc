@@ -116,6 +116,7 @@ class SpaceSuite {
                      {"of every byte of one", bytes_},
                      {"of random workloads", random_},
                      {"steps without space", failed_}};
+    base::MutexLock lock(mutex_);
     report.failures = std::move(failures_);
     return report;
   }
