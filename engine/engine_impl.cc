@@ -69,7 +69,6 @@ EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tu
       health_(&monitor_),
       time_(environment.clock),
       snapshots_(std::make_shared<SnapshotRegistry>(&time_)),
-      history_(std::make_shared<SchemaHistory>()),
       handles_(std::make_shared<OpenHandles>(fork_mark_)),
       jobs_(std::make_unique<BackgroundJobs>(environment.executor)) {}
 
@@ -105,6 +104,7 @@ Status EngineImpl::Start() {
 void EngineImpl::BuildComponents() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
+  history_ = std::make_shared<SchemaHistory>(regions);
   if (!options_.read_only) SealOldSegments(database_, &segments_);
   snapshots_->Publish(database_.last_sequence);
   log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
@@ -493,7 +493,7 @@ void EngineImpl::ReportClock() {
 
 void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
-  history_->End();
+  if (history_ != nullptr) history_->End();
   scrubber_.reset();
   maintenance_.reset();
   schema_.reset();

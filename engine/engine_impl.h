@@ -208,13 +208,13 @@ class EngineImpl final : public Engine {
   Health health_;
   TimeSource time_;
   const std::shared_ptr<SnapshotRegistry> snapshots_;
-  const std::shared_ptr<SchemaHistory> history_;
   const std::shared_ptr<OpenHandles> handles_;
   Gate calls_;  // Every call of the API is inside; Close waits for them.
   std::unique_ptr<BackgroundJobs> jobs_;
 
   // Created by Start; empty before it and after Close.
   RecoveredDatabase database_;
+  std::shared_ptr<SchemaHistory> history_;  // Of its regions; pins may outlive both.
   SegmentTracker segments_;
   std::unique_ptr<GroupLog> log_;
   std::unique_ptr<GroupApplier> applier_;

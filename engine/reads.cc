@@ -79,7 +79,7 @@ SnapshotPoint EngineImpl::TakePoint() {
     SnapshotPoint point;
     point.schema = history_->PinNow();
     point.registration = snapshots_->RegisterSnapshot();
-    if (history_->shown() == point.schema->number()) return point;
+    if (database_.regions->changes() == point.schema->number()) return point;
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace tandem::engine {
 
-// Plans again when the tables changed since. Requires: the call is inside, until after the plan is
-// gone, which refers to tables.
+// Plans again when a table was dropped, truncated, renamed or got another record since. Requires:
+// the call is inside, until after the plan is gone, which refers to tables.
 template <typename MakePlan>
 Result<WritePlan> EngineImpl::WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
   RETURN_IF_ERROR(health_.CheckWritable());

@@ -74,11 +74,10 @@ class CommitQueue {
   /// `last`: no sequence at or below it is assigned.
   CommitQueue(CommitDependencies dependencies, format::SequenceNumber last);
 
-  /// Commits the plan's batch and returns when it has reached its level and is visible. If the
-  /// tables changed since the batch was planned (RegionSet::changes), commits nothing and sets
-  /// `plan->is_stale`: its names may mean others now. Errors:
-  /// kReadOnly, kNoSpace (nothing was written), kIoError, kOutOfMemory; those of CompleteWrite and
-  /// of a flush.
+  /// Commits the plan's batch and returns when it has reached its level and is visible. If a table
+  /// was dropped, truncated, renamed or got another record since the batch was planned, commits
+  /// nothing and sets `plan->is_stale`: its names may mean something else now. Errors: kReadOnly,
+  /// kNoSpace (nothing was written), kIoError, kOutOfMemory; those of CompleteWrite and of a flush.
   Status Commit(WritePlan* plan, Durability durability);
   /// Runs `task`, a callable that returns a Status, as a group of its own: everything before it is
   /// applied, and nothing commits while it runs. Allocates nothing and throws nothing: what `task`

@@ -158,7 +158,7 @@ Status SchemaEditor::RenameAlone(std::string_view from, const std::string& to) {
   };
   change.publish = [&] {
     deps_.history->Add(std::move(history));
-    deps_.regions->Rename(std::move(addition));
+    deps_.regions->Change(std::move(addition));
     deps_.history->Shown();
     deps_.applier->ForgetTables();
     for (const auto& region : renamed->regions) region->SetTable(record);
@@ -189,7 +189,7 @@ Status SchemaEditor::ChangeAlone(std::string_view name,
     return Status();
   };
   edit.publish = [&] {
-    deps_.regions->Rename(std::move(addition));
+    deps_.regions->Change(std::move(addition));
     deps_.applier->ForgetTables();
     for (const auto& region : changed->regions) region->SetTable(record);
   };

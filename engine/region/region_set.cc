@@ -128,13 +128,13 @@ void RegionSet::Exchange(format::TableId removed, Addition addition) {
   changes_.fetch_add(1, std::memory_order_release);
 }
 
-void RegionSet::Rename(Addition renamed) {
+void RegionSet::Change(Addition changed) {
   std::shared_ptr<const Table> old;
   base::MutexLock lock(mutex_);
-  auto& [id, table] = *renamed.by_id.begin();
+  auto& [id, table] = *changed.by_id.begin();
   old = std::exchange(by_id_.find(id)->second, std::move(table));
   by_name_.erase(by_name_.find(old->record->name));
-  by_name_.merge(renamed.by_name);
+  by_name_.merge(changed.by_name);
   changes_.fetch_add(1, std::memory_order_release);
 }
 

@@ -95,13 +95,13 @@ class RegionSet {
   /// Removes the table of the id and adds `addition`, which may be empty or have its name.
   /// Allocates nothing.
   void Exchange(format::TableId removed, Addition addition) EXCLUDES(mutex_);
-  /// Shows the table in `renamed`, which holds it alone, perhaps under another name or with another
-  /// record, in the place of the one with its id. Requires: no other table has its name. Allocates
+  /// Shows the table in `changed`, which holds it alone, in the place of the one with its id: it
+  /// has another record, and perhaps another name. Requires: no other table has its name. Allocates
   /// nothing.
-  void Rename(Addition renamed) EXCLUDES(mutex_);
-  /// How often a table was removed, emptied or renamed, or got another record. What was found by a
-  /// name is still what the name means if this is what it was before. Only the commit leader
-  /// changes it.
+  void Change(Addition changed) EXCLUDES(mutex_);
+  /// How often Exchange and Change were called. What was found by a name is still what the name
+  /// means if this is what it was before. Only the commit leader changes it, together with what
+  /// Find returns: it counts a change that was found.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
   /// nullptr when there is none.
@@ -122,7 +122,7 @@ class RegionSet {
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);
-  std::atomic<uint64_t> changes_{0};  // Release after the maps have changed.
+  std::atomic<uint64_t> changes_{0};  // Release; changed under mutex_.
 };
 
 /// kNotFound "table 'NAME' does not exist".

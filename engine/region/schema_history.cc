@@ -14,8 +14,7 @@ std::shared_ptr<const SchemaHistory::Pin> SchemaHistory::PinNow() {
 
 SchemaHistory::Pin::Pin(std::shared_ptr<SchemaHistory> history) : history_(std::move(history)) {
   base::MutexLock lock(history_->mutex_);
-  while (history_->shown_ != history_->number_) history_->all_shown_.Wait(history_->mutex_);
-  number_ = history_->shown_;
+  number_ = history_->regions_.changes();
   history_->pinned_.insert(number_);
 }
 
@@ -24,27 +23,21 @@ uint64_t SchemaHistory::number() const {
   return number_;
 }
 
-uint64_t SchemaHistory::shown() const {
-  base::MutexLock lock(mutex_);
-  return shown_;
-}
-
 void SchemaHistory::Add(std::list<Change> change) {
   base::MutexLock lock(mutex_);
-  change.front().number = ++number_;
+  number_ = regions_.changes() + 1;
+  change.front().number = number_;
   changes_.splice(changes_.end(), change);
 }
 
 void SchemaHistory::Shown() {
   std::list<Change> unpinned;
   base::MutexLock lock(mutex_);
-  shown_ = number_;
-  all_shown_.NotifyAll();
   unpinned = TakeUnpinned();
 }
 
 std::list<SchemaHistory::Change> SchemaHistory::TakeUnpinned() {
-  const uint64_t oldest = pinned_.empty() ? shown_ : *pinned_.begin();
+  const uint64_t oldest = pinned_.empty() ? regions_.changes() : *pinned_.begin();
   const auto kept = std::find_if(changes_.begin(), changes_.end(),
                                  [oldest](const Change& change) { return change.number > oldest; });
   std::list<Change> unpinned;

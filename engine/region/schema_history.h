@@ -1,13 +1,14 @@
 // What reads of older points in time need of tables that were dropped, truncated or renamed since.
-// Other changes of a table's record leave its rows as they are, so no reader needs the one before.
+// (Other changes of a table's record leave its rows and its name: they need nothing.)
 //
 // A snapshot, and a scan that pins its regions one after the other, pin the schema as well: the
 // number of changes so far. A change of a table's name or rows leaves here what the table was,
 // while an older pin lives. So such a reader finishes on what it began with, and the files and
 // memstores of a dropped table go with the last pin that is older than the drop.
 //
-// A change shows in the RegionSet a moment before it shows here. Nobody pins in between: who has
-// read what a change left would else pin what was before it.
+// The changes are counted by the RegionSet, where they show. So a pin is never older than what a
+// read before it has found there, and a change that is added but does not show yet is younger than
+// every pin.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,9 @@ struct FormerTable {
 /// Threads: any. Held by shared_ptr: pins keep it alive.
 class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
  public:
+  /// `regions` outlives End.
+  explicit SchemaHistory(const RegionSet* regions) : regions_(*regions) {}
+
   /// Keeps what later changes take away.
   class Pin {
    public:
@@ -43,20 +47,17 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     ~Pin() { history_->Release(number_); }
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
-    /// The changes before it.
+    /// The changes that showed when it was taken.
     uint64_t number() const { return number_; }
 
    private:
     const std::shared_ptr<SchemaHistory> history_;
     uint64_t number_ = 0;
   };
-  /// Waits while a change is about to show, which is a moment without I/O. Threads: any but the one
-  /// that makes the change.
+  /// Requires: before End.
   std::shared_ptr<const Pin> PinNow() EXCLUDES(mutex_);
-  /// The changes so far, with one that is about to show.
+  /// Of the last change that was added.
   uint64_t number() const EXCLUDES(mutex_);
-  /// Those that show in the RegionSet. A pin is older than all others.
-  uint64_t shown() const EXCLUDES(mutex_);
 
   struct Change {
     format::TableId table;
@@ -65,10 +66,10 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     std::shared_ptr<const FormerTable> former;  ///< Unless it was renamed.
     uint64_t number = 0;                        ///< Set by Add.
   };
-  /// Adds a list of one change, before it shows in the RegionSet. Allocates nothing.
+  /// Adds a list of one change, the next that shows in the RegionSet. Allocates nothing. Threads:
+  /// the commit leader, which commits no operation until after Shown.
   void Add(std::list<Change> change) EXCLUDES(mutex_);
-  /// What was added shows there. No operation is committed in between, so a pin of that time sees
-  /// what was before.
+  /// What was added shows there. Releases it if no pin needs it.
   void Shown() EXCLUDES(mutex_);
 
   /// What a name meant before the changes that are younger than a pin.
@@ -76,7 +77,7 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
     bool is_changed = false;                    ///< It meant something else than now.
     std::shared_ptr<const FormerTable> former;  ///< A table whose rows a change took, or
     std::optional<format::TableId> renamed;     ///< one that has another name now, or none.
-    uint64_t number = 0;                        ///< The changes that were looked at.
+    uint64_t number = 0;                        ///< As number(): what was looked at.
   };
   Found Find(const Pin& pin, std::string_view name) const EXCLUDES(mutex_);
 
@@ -87,11 +88,10 @@ class SchemaHistory : public std::enable_shared_from_this<SchemaHistory> {
   void Release(uint64_t number) EXCLUDES(mutex_);
   std::list<Change> TakeUnpinned() REQUIRES(mutex_);
 
+  const RegionSet& regions_;
   Gate releases_;
   mutable base::Mutex mutex_;
   uint64_t number_ GUARDED_BY(mutex_) = 0;
-  uint64_t shown_ GUARDED_BY(mutex_) = 0;
-  base::CondVar all_shown_;  // shown_ is number_.
   std::multiset<uint64_t> pinned_ GUARDED_BY(mutex_);
   std::list<Change> changes_ GUARDED_BY(mutex_);  // Oldest first; each is younger than some pin.
 };

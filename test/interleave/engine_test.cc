@@ -53,12 +53,11 @@ BOOST_AUTO_TEST_CASE(ATruncationBesideWritersAndReaders) {
   ExploreNamed("ATruncationBesideWritersAndReaders");
 }
 
-BOOST_AUTO_TEST_CASE(ASnapshotAfterATruncationWasSeen) {
-  ExploreNamed("ASnapshotAfterATruncationWasSeen");
-}
 BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
 }
+BOOST_AUTO_TEST_CASE(ATruncationThenASnapshot) { ExploreNamed("ATruncationThenASnapshot"); }
+BOOST_AUTO_TEST_CASE(ARenameThenASnapshot) { ExploreNamed("ARenameThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ATruncationBesideASplit) { ExploreNamed("ATruncationBesideASplit"); }
 BOOST_AUTO_TEST_CASE(ADropBesideBatchesOverTables) { ExploreNamed("ADropBesideBatchesOverTables"); }
 BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) { ExploreNamed("IncrementsBesideAFlush"); }

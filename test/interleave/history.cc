@@ -66,7 +66,7 @@ std::string History::Describe() const {
                    [](const Operation* a, const Operation* b) { return a->begin < b->begin; });
   std::string text;
   for (const Operation* operation : sorted) {
-    text += "\n    " + std::to_string(operation->begin) + " to " +
+    text += "\n    moments " + std::to_string(operation->begin) + " to " +
             std::to_string(operation->end) + ", " + operation->text;
   }
   return text;

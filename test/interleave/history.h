@@ -32,15 +32,12 @@ class History {
  public:
   struct Operation {
     std::string text;  ///< "thread 2: get a -> a{c=1}".
-    uint64_t begin = 0, end = 0;  ///< Moments.
+    uint64_t begin = 0, end = 0;
     /// Lets the state take the operation; false: the answer does not fit this state.
     std::function<bool(ModelState*)> apply;
     bool may_be_left_out = false;  ///< It failed, and may have had its effect or not.
   };
 
-  /// The next moment: each is later than all before, also where a thread does one thing right after
-  /// another.
-  uint64_t Now() { return ++now_; }
   void Add(Operation operation) { operations_.push_back(std::move(operation)); }
   /// The last one added failed, and may have had its effect or not.
   void LetLastBeLeftOut() { operations_.back().may_be_left_out = true; }
@@ -52,7 +49,6 @@ class History {
   bool Search(const ModelState& state, std::vector<bool>* done, size_t left) const;
   std::string Describe() const;
 
-  uint64_t now_ = 0;
   std::vector<Operation> operations_;
 };
 

@@ -9,11 +9,11 @@ namespace {
 
 /// Operations on one number, which the state keeps as its last timestamp.
 struct HistoryFixture {
-  uint64_t Begin() { return history.Now(); }
+  uint64_t Begin() { return ++moment; }
   void Wrote(int64_t value, uint64_t begin) {
     history.Add({.text = "write " + std::to_string(value),
                  .begin = begin,
-                 .end = history.Now(),
+                 .end = ++moment,
                  .apply = [value](ModelState* state) {
                    state->last_timestamp = value;
                    return true;
@@ -22,11 +22,12 @@ struct HistoryFixture {
   void Read(int64_t value, uint64_t begin) {
     history.Add({.text = "read " + std::to_string(value),
                  .begin = begin,
-                 .end = history.Now(),
+                 .end = ++moment,
                  .apply = [value](ModelState* state) { return state->last_timestamp == value; }});
   }
   bool IsExplained() const { return history.Check({}).empty(); }
 
+  uint64_t moment = 0;
   History history;
 };
 

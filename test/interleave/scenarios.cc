@@ -443,19 +443,6 @@ EngineScenario ATruncationBesideWritersAndReaders() {
   return scenario;
 }
 
-// Who has seen the empty table takes no snapshot of what it was before.
-EngineScenario ASnapshotAfterATruncationWasSeen() {
-  EngineScenario scenario{.name = "ASnapshotAfterATruncationWasSeen",
-                          .plan = {.tuning = QuietTuning()}};
-  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
-  scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.Truncate(); }},
-            {[&] { world.Get("a"); }, [&] { world.TakeSnapshot(); },
-             [&] { world.ReadSnapshot("0"); }, [&] { world.ReleaseSnapshot(); }}};
-  };
-  return scenario;
-}
-
 EngineScenario ATruncationBesideFlushesAndMerges() {
   EngineScenario scenario{.name = "ATruncationBesideFlushesAndMerges",
                           .plan = {.tuning = QuietTuning()}};
@@ -488,6 +475,31 @@ EngineScenario ATruncationBesideASplit() {
             {[&] {
               world.Write({{"a", "1"}, {"k", "1"}});
             }}};
+  };
+  return scenario;
+}
+
+// What a reader has found empty is empty at a snapshot that it takes afterwards.
+EngineScenario ATruncationThenASnapshot() {
+  EngineScenario scenario{.name = "ATruncationThenASnapshot", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "1"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Truncate(); }},
+            {[&] { world.Get("a"); }, [&] { world.TakeSnapshot(); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
+// The same with a name that has gone.
+EngineScenario ARenameThenASnapshot() {
+  EngineScenario scenario{.name = "ARenameThenASnapshot",
+                          .plan = {.tuning = QuietTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) { world.Write({{"u/a", "1"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.RenameTable("u", "v"); }},
+            {[&] { world.LookFor("u"); }, [&] { world.TakeSnapshot(); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }}};
   };
   return scenario;
 }
@@ -644,9 +656,10 @@ std::vector<EngineScenario> EngineScenarios() {
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),
                                            ATruncationBesideWritersAndReaders(),
-                                           ASnapshotAfterATruncationWasSeen(),
                                            ATruncationBesideFlushesAndMerges(),
                                            ATruncationBesideASplit(),
+                                           ATruncationThenASnapshot(),
+                                           ARenameThenASnapshot(),
                                            ADropBesideBatchesOverTables(),
                                            ASyncFails(),
                                            AFlushSyncsBesideWriters(),

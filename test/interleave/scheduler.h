@@ -108,7 +108,6 @@ class Scheduler {
   }
   /// Adds to the trace of the run.
   void Note(uint64_t hash);
-  uint64_t steps() const { return outcome_.steps; }
   /// The choices so far.
   const Schedule& schedule() const { return outcome_.schedule; }
   ThreadId running() const { return running_; }

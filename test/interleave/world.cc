@@ -1,4 +1,5 @@
-// See world.h. Each call takes the scheduler's step count before and after as its begin and end.
+// See world.h. Each call has its begin and its end at moments of its own, so that calls of one
+// thread are in their order.
 #include "test/interleave/world.h"
 
 #include <algorithm>
@@ -64,8 +65,11 @@ std::string TextOf(const World::Rows& rows) {
 constexpr size_t kCacheShards = 16;  // Of the block cache.
 constexpr int64_t kNow = 1'700'000'000'000'000;
 
-std::vector<ModelRow> Expected(const ModelState& state, const std::optional<std::string>& value,
-                               const std::string& table = "t") {
+// Nothing where there is no such table.
+std::optional<std::vector<ModelRow>> Expected(const ModelState& state,
+                                              const std::optional<std::string>& value,
+                                              const std::string& table = "t") {
+  if (!state.tables.contains(table)) return std::nullopt;
   const ModelRead read{.now_micros = kNow, .columns = {}};
   if (!value.has_value()) return WithoutTimes(state.model.Scan(table, {}, read));
   return WithoutTimes(state.model.Query(table, Predicate::Equal("c", *value), {}, read));
@@ -100,12 +104,12 @@ class World::Call {
   Call(World* world, std::string text)
       : world_(*world),
         text_("thread " + std::to_string(world->scheduler_.running()) + ": " + std::move(text)),
-        begin_(world->history_.Now()) {
+        begin_(world->NextMoment()) {
     world_.scheduler_.Label(text_);
   }
 
   /// The call has returned.
-  void End() { end_ = world_.history_.Now(); }
+  void End() { end_ = world_.NextMoment(); }
   /// Records it with its result.
   void Record(const std::string& answer, std::function<bool(ModelState*)> apply) {
     if (end_ == 0) End();
@@ -235,14 +239,12 @@ std::string World::Finish() {
     engine_.reset();
     executor_.Drain();
     history_.Add({.text = "the end of the database",
-                  .begin = history_.Now(),
-                  .end = history_.Now() + 1,
+                  .begin = NextMoment(),
+                  .end = NextMoment(),
                   .apply = [](ModelState* state) {
                     state->closed = false;
                     return true;
                   }});
-    scheduler_.Yield(Point::kEnd);
-    scheduler_.Yield(Point::kEnd);
     Open();
   }
   held_.clear();
@@ -394,6 +396,17 @@ void World::Get(const std::string& row) {
   });
 }
 
+void World::LookFor(const std::string& table) {
+  Call call(this, "look for " + table);
+  const auto found = engine_->Get({}, table, "a");
+  call.End();
+  const bool is_there = found.status().code() != StatusCode::kNotFound;
+  if (is_there && !found.has_value()) return call.RecordStatus(found.status(), nullptr);
+  call.Record(is_there ? "there" : "no such table", [table, is_there](ModelState* state) {
+    return !state->closed && is_there == state->tables.contains(table);
+  });
+}
+
 void World::Scan() {
   Call call(this, "scan");
   auto cursor = engine_->Scan({}, "t", {});
@@ -422,7 +435,7 @@ void World::Count(const std::string& value) {
   call.End();
   if (!count.has_value()) return call.RecordStatus(count.status(), nullptr);
   call.Record(std::to_string(*count), [count = *count, value](ModelState* state) {
-    return !state->closed && count == Expected(*state, value).size();
+    return !state->closed && count == Expected(*state, value)->size();
   });
 }
 
@@ -454,6 +467,11 @@ void World::ReadSnapshot(const std::string& value) {
       auto cursor = asked.has_value() ? engine_->Query(read, table, Predicate::Equal("c", *asked),
                                                        {.use_index = "by_c"})
                                       : engine_->Scan(read, table, {});
+      if (cursor.status().code() == StatusCode::kNotFound) {
+        found->second.seen->push_back({table, asked, std::nullopt});
+        call.Record("no such table", [](ModelState*) { return true; });
+        continue;
+      }
       if (!cursor.has_value()) {
         call.RecordStatus(cursor.status(), nullptr);
         continue;
@@ -509,6 +527,16 @@ void World::DropTable(const std::string& name) {
   });
 }
 
+void World::RenameTable(const std::string& from, const std::string& to) {
+  Call call(this, "rename table " + from + " to " + to);
+  const Status status = engine_->RenameTable(from, to);
+  call.RecordStatus(status, [from, to](ModelState* state) {
+    state->model.Rename(from, to);
+    state->tables.insert(to);
+    return state->tables.erase(from) == 1;
+  });
+}
+
 void World::Truncate() {
   Call call(this, "truncate");
   const Status status = engine_->TruncateTable("t");
@@ -524,7 +552,7 @@ void World::Close() {
   closes_.emplace_back(call.begin(), ~uint64_t{0});
   const Status status = engine_->Close();
   call.End();
-  closes_[at].second = history_.Now();
+  closes_[at].second = NextMoment();
   if (status.code() == StatusCode::kBusy) {
     return call.Record("busy", [](ModelState* state) { return !state->closed; });
   }

@@ -82,6 +82,8 @@ class World {
   /// Puts `value` into the column "c" if it is `expected` (empty: absent).
   void CheckAndPut(const std::string& row, const std::string& expected, const std::string& value);
   void Get(const std::string& row);
+  /// Whether there is a table of this name.
+  void LookFor(const std::string& table);
   void Scan();
   /// Rows whose "c" is `value`, by the index.
   void Query(const std::string& value);
@@ -97,6 +99,7 @@ class World {
   void MergeRegions();
   void CreateTable(const std::string& name);
   void DropTable(const std::string& name);
+  void RenameTable(const std::string& from, const std::string& to);
   /// "t".
   void Truncate();
   void Close();
@@ -109,7 +112,7 @@ class World {
   struct Seen {
     std::string table;
     std::optional<std::string> value;
-    std::vector<ModelRow> rows;
+    std::optional<std::vector<ModelRow>> rows;  ///< Nothing: there is no such table.
   };
   struct Held {
     std::optional<Snapshot> snapshot;
@@ -129,6 +132,8 @@ class World {
   std::vector<ModelRow> Collect(Result<Cursor> cursor, const std::string& context);
   void Expect(const Status& status, const std::string& context);
   void Problem(const std::string& what);
+  /// Later than all before it.
+  uint64_t NextMoment() { return ++moments_; }
 
   WorldPlan plan_;
   Scheduler& scheduler_;
@@ -139,8 +144,9 @@ class World {
   std::unique_ptr<engine::Engine> engine_;
   ModelState start_;  // Before the threads run.
   bool recording_ = false;
+  uint64_t moments_ = 0;
   History history_;
-  std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Moments at which Close began and ended.
+  std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Moments: Close began and ended.
   std::map<ThreadId, Held> held_;                      // By the thread that took the snapshot.
   std::string problems_;
 };

@@ -111,6 +111,13 @@ std::string ModelRow::Describe() const {
 
 void Model::CreateTable(const TableOptions& options) { tables_[options.name].options = options; }
 
+void Model::Rename(const std::string& from, const std::string& to) {
+  auto table = tables_.extract(from);
+  table.key() = to;
+  table.mapped().options.name = to;
+  tables_.insert(std::move(table));
+}
+
 size_t Model::FamilyOf(const TableOptions& options, std::string_view family) {
   for (size_t i = 0; i < options.families.size(); ++i) {
     if (family.empty() || options.families[i].name == family) return i;

@@ -81,6 +81,7 @@ class Model {
  public:
   void CreateTable(const TableOptions& options);
   void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
+  void Rename(const std::string& from, const std::string& to);
   /// Conditions on a column keep the type that they had.
   void ChangeIndexes(const std::string& table,
                      const std::function<void(std::vector<IndexOptions>*)>& change);
