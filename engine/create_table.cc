@@ -59,12 +59,24 @@ Status AddFamilies(const TableOptions& options, format::TableRecord* table) {
   return {};
 }
 
+Status FamilyNotFound(const format::TableRecord& table, std::string_view family) {
+  return Status::NotFound("table " + base::Quote(table.name) + " has no family " +
+                          base::Quote(family));
+}
+
+format::FamilyRecord* FindFamilyIn(std::string_view family, format::TableRecord* table) {
+  for (format::FamilyRecord& record : table->families) {
+    if (!record.dropped && record.options.name == family) return &record;
+  }
+  return nullptr;
+}
+
 // The family and the type of a column that a declaration names.
 Result<const format::FamilyRecord*> CheckColumn(const std::string& where, const std::string& family,
                                                 const std::string& qualifier, ColumnType type,
                                                 const format::TableRecord& table) {
   const format::FamilyRecord* record =
-      family.empty() ? &table.families.front() : table.FindFamily(family);
+      family.empty() ? &table.first_family() : table.FindFamily(family);
   if (record == nullptr) return Invalid(where + "there is no family " + base::Quote(family));
   if (qualifier.size() > kQualifierBytesMax) {
     return Invalid(where + "its qualifier has " + std::to_string(qualifier.size()) +
@@ -225,11 +237,76 @@ Result<std::vector<std::string>> RegionStarts(const TableOptions& options) {
   return starts;
 }
 
+Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table) {
+  RETURN_IF_ERROR(CheckFamily(options));
+  const std::string where = "table " + base::Quote(table->name);
+  if (table->FindFamily(options.name) != nullptr) {
+    return Status::AlreadyExists(where + " has a family " + base::Quote(options.name) + " already");
+  }
+  if (table->family_count() == kFamiliesMax) {
+    return Invalid(where + " has " + std::to_string(kFamiliesMax) + " families, the limit");
+  }
+  uint32_t next = 0;
+  for (const format::FamilyRecord& family : table->families) {
+    next = std::max(next, family.id.value + 1U);
+  }
+  if (next > format::kFamilyIdMax) {
+    return Invalid(where + " has had " + std::to_string(format::kFamilyIdMax + 1) +
+                   " families, the limit with those that were dropped");
+  }
+  table->families.push_back(
+      {.id = format::FamilyId(static_cast<uint8_t>(next)), .options = options});
+  return {};
+}
+
+Status AlterFamilyIn(const FamilyOptions& options, format::TableRecord* table) {
+  RETURN_IF_ERROR(CheckFamily(options));
+  format::FamilyRecord* const family = FindFamilyIn(options.name, table);
+  if (family == nullptr) return FamilyNotFound(*table, options.name);
+  const std::string where = "family " + base::Quote(options.name) + ": ";
+  const FamilyOptions& now = family->options;
+  if (options.max_versions > now.max_versions) {
+    return Status::Unsupported(where + std::to_string(options.max_versions) +
+                               " versions are more than the " + std::to_string(now.max_versions) +
+                               " of now; which would come back depends on merges");
+  }
+  const bool lives_longer =
+      now.ttl_micros != 0 && (options.ttl_micros == 0 || options.ttl_micros > now.ttl_micros);
+  if (lives_longer) {
+    return Status::Unsupported(
+        where + "the time to live would be longer than the " + std::to_string(now.ttl_micros) +
+        " microseconds of now; which cells would come back depends on merges");
+  }
+  family->options = options;
+  return {};
+}
+
+Status DropFamilyOf(std::string_view name, format::TableRecord* table) {
+  format::FamilyRecord* const family = FindFamilyIn(name, table);
+  if (family == nullptr) return FamilyNotFound(*table, name);
+  const std::string where = "family " + base::Quote(name) + " cannot be dropped: ";
+  for (const format::IndexRecord& index : table->indexes) {
+    for (const format::IndexColumnRecord& column : index.columns) {
+      if (column.family != family->id) continue;
+      return Invalid(where + "index " + base::Quote(index.name) +
+                     " is over one of its columns; drop it first");
+    }
+  }
+  if (table->family_count() == 1) {
+    return Invalid(where + "it is the only one of table " + base::Quote(table->name));
+  }
+  std::erase_if(table->columns, [family](const format::ColumnTypeRecord& column) {
+    return column.family == family->id;
+  });
+  family->dropped = true;
+  return {};
+}
+
 TableOptions OptionsOf(const format::TableRecord& table) {
   TableOptions options;
   options.name = table.name;
   for (const format::FamilyRecord& family : table.families) {
-    options.families.push_back(family.options);
+    if (!family.dropped) options.families.push_back(family.options);
   }
   const auto name_of = [&table](format::FamilyId id) {
     const format::FamilyRecord* family = table.FindFamily(id);

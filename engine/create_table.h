@@ -29,6 +29,15 @@ Status RemoveIndexFrom(std::string_view index, format::TableRecord* table);
 /// Errors: kInvalidArgument (an unknown family or type, a qualifier that is too long, too many
 /// columns with types).
 Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table);
+/// Adds a family to the record; its id is one that the table has never had. Errors:
+/// kInvalidArgument, kAlreadyExists (a family of that name).
+Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table);
+/// The family of that name gets these options. Errors: kNotFound, kInvalidArgument, kUnsupported
+/// (more versions, a longer time to live).
+Status AlterFamilyIn(const FamilyOptions& options, format::TableRecord* table);
+/// Marks the family as dropped; types of its columns go. Errors: kNotFound, kInvalidArgument (an
+/// index is over one of its columns; it is the last family).
+Status DropFamilyOf(std::string_view family, format::TableRecord* table);
 /// The keys at which the regions of a new table start, in order; the first, which holds the
 /// smallest keys, starts at the empty one. Errors: kInvalidArgument (split keys that are empty, too
 /// long, repeated, or too many); the message names which.

@@ -138,6 +138,18 @@ Status Database::SetColumnType(std::string_view table, const ColumnOptions& colu
   return Entered(*engine_, [&] { return engine_->SetColumnType(table, column); });
 }
 
+Status Database::AddFamily(std::string_view table, const FamilyOptions& family) {
+  return Entered(*engine_, [&] { return engine_->AddFamily(table, family); });
+}
+
+Status Database::AlterFamily(std::string_view table, const FamilyOptions& family) {
+  return Entered(*engine_, [&] { return engine_->AlterFamily(table, family); });
+}
+
+Status Database::DropFamily(std::string_view table, std::string_view family) {
+  return Entered(*engine_, [&] { return engine_->DropFamily(table, family); });
+}
+
 Result<std::vector<CompactionPlan>> Database::PlanCompaction(std::string_view table) {
   return Entered(*engine_, [&] { return engine_->PlanCompaction(table); });
 }

@@ -30,6 +30,9 @@ class Engine {
   virtual Status CreateIndex(std::string_view table, const IndexOptions& index) = 0;
   virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
   virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
+  virtual Status AddFamily(std::string_view table, const FamilyOptions& family) = 0;
+  virtual Status AlterFamily(std::string_view table, const FamilyOptions& family) = 0;
+  virtual Status DropFamily(std::string_view table, std::string_view family) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options,
                                                         std::string_view table,

@@ -210,7 +210,7 @@ void EngineImpl::BuildMaintenance() {
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .removed = [this] { maintenance_->Removed(); },
-      .indexes_changed = [this](const Table& table) { maintenance_->IndexesChanged(table); }});
+      .record_changed = [this](const Table& table) { maintenance_->RecordChanged(table); }});
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -326,6 +326,21 @@ Status EngineImpl::DropIndex(std::string_view table, std::string_view index) {
 Status EngineImpl::SetColumnType(std::string_view table, const ColumnOptions& column) {
   return ChangeTable(table,
                      [&](format::TableRecord* record) { return SetColumnTypeIn(column, record); });
+}
+
+Status EngineImpl::AddFamily(std::string_view table, const FamilyOptions& family) {
+  return ChangeTable(table,
+                     [&](format::TableRecord* record) { return AddFamilyTo(family, record); });
+}
+
+Status EngineImpl::AlterFamily(std::string_view table, const FamilyOptions& family) {
+  return ChangeTable(table,
+                     [&](format::TableRecord* record) { return AlterFamilyIn(family, record); });
+}
+
+Status EngineImpl::DropFamily(std::string_view table, std::string_view family) {
+  return ChangeTable(table,
+                     [&](format::TableRecord* record) { return DropFamilyOf(family, record); });
 }
 
 // Threads: the commit leader.

@@ -75,6 +75,9 @@ class EngineImpl final : public Engine {
   Status CreateIndex(std::string_view table, const IndexOptions& index) override;
   Status DropIndex(std::string_view table, std::string_view index) override;
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
+  Status AddFamily(std::string_view table, const FamilyOptions& family) override;
+  Status AlterFamily(std::string_view table, const FamilyOptions& family) override;
+  Status DropFamily(std::string_view table, std::string_view family) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options, std::string_view table,
                                                 std::string_view row, std::string_view family,

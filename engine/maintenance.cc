@@ -127,7 +127,7 @@ void Maintenance::SwitchAndSchedule(Region* region) {
   ungated_bytes_ = deps_.tuning.memstores_total_bytes;  // The throttle is updated after this group.
 }
 
-void Maintenance::IndexesChanged(const Table& table) {
+void Maintenance::RecordChanged(const Table& table) {
   for (const auto& region : table.regions) SwitchAndSchedule(region.get());
   ScheduleRewrites();
 }

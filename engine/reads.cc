@@ -54,11 +54,14 @@ Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
 }
 
 // A region that is split or merged meanwhile has no rows any more, nor has one of a table that is
-// dropped: the table, which has what the region became by then, is found again.
+// dropped: the table, which has what the region became by then, is found again. So it is where its
+// record changed before all regions were pinned: merges may have left out cells of a family that the
+// former record has.
 template <typename Chooser>
 Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SchemaHistory::Pin* schema,
                                            const Chooser& regions_of) {
   while (true) {
+    const uint64_t changes = database_.regions->changes();
     std::shared_ptr<const FormerTable> former;
     ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table, TableAt(schema, name, &former));
     if (former != nullptr) return PinFormer(*former, regions_of);
@@ -69,7 +72,7 @@ Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SchemaHi
       view.regions.push_back(region->version());
       is_current &= !view.regions.back()->is_retired;
     }
-    if (is_current) return view;
+    if (is_current && database_.regions->changes() == changes) return view;
   }
 }
 
@@ -172,12 +175,15 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
     return view.RegionOf(row);
   }
   RegionView view;
+  uint64_t changes = 0;
   do {
+    changes = database_.regions->changes();
     const std::shared_ptr<const Table> table = database_.regions->Find(name);
     if (table == nullptr) return TableNotFound(name);
     view.table = table->record;
     view.region = table->RegionOf(row).version();
-  } while (view.region->is_retired);  // It was split meanwhile: the table has its parts by now.
+    // It was split, or its record changed meanwhile: see PinRegionsOf.
+  } while (view.region->is_retired || database_.regions->changes() != changes);
   view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
   if (time_.TakeChange()) ReportClock();
   return view;

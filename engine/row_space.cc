@@ -34,12 +34,11 @@ uint64_t SizeOf(const Cell& cell) {
   return bytes;
 }
 
-// The time to live of a family; 0: none.
-int64_t TtlOf(const format::TableRecord& table, format::FamilyId id) {
-  for (const format::FamilyRecord& family : table.families) {
-    if (family.id == id) return family.options.ttl_micros;
-  }
-  return 0;
+// The largest timestamp of a family that has expired; nullopt: none has.
+std::optional<int64_t> ExpiredThrough(const format::TableRecord& table, format::FamilyId id,
+                                      int64_t now_micros) {
+  const format::FamilyRecord* family = table.FindFamily(id);
+  return family == nullptr ? std::nullopt : family->ExpiredThrough(now_micros);
 }
 
 // The rows of one run of a region, file by file.
@@ -88,8 +87,8 @@ class Measurer {
   Status AddRow(std::vector<std::unique_ptr<format::CellStream>> sources);
   void AddColumn(std::span<const Cell> family_deletes, std::span<const Cell> cells);
   bool HasExpired(const Cell& put) const {
-    const int64_t ttl = TtlOf(table_, put.family);
-    return ttl > 0 && put.timestamp <= reader_.now_micros - ttl;
+    const auto expired = ExpiredThrough(table_, put.family, reader_.now_micros);
+    return expired.has_value() && put.timestamp <= *expired;
   }
   void CountLiveEntries(const Cell& newest);
   void Mark(const format::ReadPoint& point, std::vector<bool>* seen);
@@ -227,13 +226,12 @@ double ExpiredShare(const format::TableRecord& table, const format::FileStatisti
   if (statistics.family_times.empty()) return 0;
   double sum = 0;
   for (const format::ColumnTimes& times : statistics.family_times) {
-    const int64_t ttl = TtlOf(table, times.family);
-    if (ttl == 0) continue;
-    const int64_t end = now_micros - ttl;  // What is not later has expired.
-    if (times.max_timestamp <= end) {
+    const auto end = ExpiredThrough(table, times.family, now_micros);
+    if (!end.has_value()) continue;
+    if (times.max_timestamp <= *end) {
       sum += 1;
-    } else if (times.min_timestamp <= end) {
-      sum += static_cast<double>(end - times.min_timestamp) /
+    } else if (times.min_timestamp <= *end) {
+      sum += static_cast<double>(*end - times.min_timestamp) /
              static_cast<double>(times.max_timestamp - times.min_timestamp);
     }
   }

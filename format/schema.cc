@@ -1,12 +1,12 @@
 // The codec of table records. A record is a list of fields (format/fields.h); a family, an index
-// and an index column are records nested in a field's bytes. Every field below is required; one
-// marked * occurs once per element of the list, in the list's order.
+// and an index column are records nested in a field's bytes. Every field below is required but
+// where it says otherwise; one marked * occurs once per element of the list, in the list's order.
 //
 //   RECORD        TAG  FIELD        BYTES
 //   table           1  id           varint u32
 //                   3  name         1 to 255 bytes, no control characters
 //                   5  hash secret  192 bytes
-//                   7  family *     family record, 1 to kFamiliesMax
+//                   7  family *     family record, 1 to 255; 1 to kFamiliesMax are not dropped
 //                   9  index *      index record, 0 to kIndexesMax
 //                  11  type *       type record, 0 to kColumnTypesMax, by family and qualifier
 //                  13  next index   varint u32, above every index id; left out where it is 1 more
@@ -17,6 +17,7 @@
 //                   7  TTL          varint, microseconds, below 2^63; 0: never
 //                   9  compression  varint: 0 none, 1 zstd
 //                  11  block size   varint, 512 to 1,048,576
+//                  13  dropped      varint, 1; left out of a family that was not dropped
 //   index           1  id           varint u32
 //                   3  name         as above
 //                   5  state        varint: 1 building, 2 ready, 3 dropping
@@ -34,6 +35,7 @@
 #include "format/schema.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "base/status_macros.h"
@@ -58,7 +60,8 @@ enum FamilyTag : uint64_t {
   kMaxVersions = 5,
   kTtl = 7,
   kCompression = 9,
-  kBlockSize = 11
+  kBlockSize = 11,
+  kDropped = 13
 };
 enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7 };
 enum ColumnTag : uint64_t { kColumnFamily = 1, kQualifier = 3, kType = 5, kDescending = 7 };
@@ -66,7 +69,6 @@ enum ColumnTag : uint64_t { kColumnFamily = 1, kQualifier = 3, kType = 5, kDesce
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
 constexpr size_t kIndexColumnsMax = 1;
-constexpr uint64_t kFamilyIdMax = 254;  // 255 is kKeysOwner.
 
 bool IsKnownType(uint64_t type) { return (type >= 1 && type <= 7) || (type >= 19 && type <= 23); }
 
@@ -89,6 +91,7 @@ std::string EncodeFamily(const FamilyRecord& family) {
   AppendNumberField(&out, kTtl, static_cast<uint64_t>(family.options.ttl_micros));
   AppendNumberField(&out, kCompression, static_cast<uint64_t>(family.options.compression));
   AppendNumberField(&out, kBlockSize, family.options.block_size_bytes);
+  if (family.dropped) AppendNumberField(&out, kDropped, 1);
   return out;
 }
 
@@ -127,6 +130,10 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
       case kBlockSize:
         options.block_size_bytes = static_cast<uint32_t>(fields.Number(kBlockSizeMax));
         if (options.block_size_bytes < kBlockSizeMin) fields.FailCorrupt("expected at least 512");
+        break;
+      case kDropped:
+        family.dropped = fields.Number(1) == 1;
+        if (!family.dropped) fields.FailCorrupt("expected 1 or no field, found 0");
         break;
       default:
         fields.Unknown();
@@ -263,15 +270,14 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
 }
 
 void AddFamily(FieldReader* fields, TableRecord* table) {
-  if (table->families.size() == kFamiliesMax) {
-    return fields->Fail(TooMany("families", kFamiliesMax));
-  }
   Result<FamilyRecord> family = DecodeFamily(fields->Repeated());
   if (!family) return fields->Fail(family.error());
-  for (const FamilyRecord& other : table->families) {
-    if (other.id == family->id || other.options.name == family->options.name) {
-      return fields->FailCorrupt("a family's id or name repeats");
-    }
+  const bool is_used = !family->dropped && table->FindFamily(family->options.name) != nullptr;
+  if (is_used || table->FindFamily(family->id) != nullptr) {
+    return fields->FailCorrupt("a family's id or name repeats");
+  }
+  if (!family->dropped && table->family_count() == kFamiliesMax) {
+    return fields->Fail(TooMany("families", kFamiliesMax));
   }
   table->families.push_back(std::move(*family));
 }
@@ -327,11 +333,31 @@ bool IsValidName(std::string_view name) {
          std::none_of(name.begin(), name.end(), is_control);
 }
 
+std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros) const {
+  if (dropped) return std::numeric_limits<int64_t>::max();
+  int64_t bound = 0;
+  if (options.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, options.ttl_micros, &bound)) {
+    return std::nullopt;
+  }
+  return bound;
+}
+
 const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
   for (const FamilyRecord& family : families) {
-    if (family.options.name == family_name) return &family;
+    if (!family.dropped && family.options.name == family_name) return &family;
   }
   return nullptr;
+}
+
+const FamilyRecord& TableRecord::first_family() const {
+  return *std::find_if(families.begin(), families.end(),
+                       [](const FamilyRecord& family) { return !family.dropped; });
+}
+
+size_t TableRecord::family_count() const {
+  return static_cast<size_t>(
+      std::count_if(families.begin(), families.end(),
+                    [](const FamilyRecord& family) { return !family.dropped; }));
 }
 
 const FamilyRecord* TableRecord::FindFamily(FamilyId family) const {
@@ -414,6 +440,9 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kTableId, kTableName, kSecret, kFamily}));
+  if (table.family_count() == 0) {
+    return Status::Corruption("table record: all families are dropped");
+  }
   table.next_index = std::max(table.next_index, LeastNextIndex(table));
   return table;
 }

@@ -18,9 +18,18 @@ namespace tandem::format {
 /// Bytes of the random secret that keys a table's row hashes (XXH3_64bits_withSecret).
 inline constexpr size_t kHashSecretBytes = 192;
 
+inline constexpr uint8_t kFamilyIdMax = 254;  ///< 255 is kKeysOwner.
+
 struct FamilyRecord {
   FamilyId id;
   FamilyOptions options;
+  /// It was dropped: no cell of it is visible, and merges leave its cells out. The record keeps it,
+  /// so that its id is never given out again and its cells are known wherever they are met.
+  bool dropped = false;
+
+  /// The largest timestamp that has expired at `now_micros`; nullopt: none has. In a family that was
+  /// dropped all have.
+  std::optional<int64_t> ExpiredThrough(int64_t now_micros) const;
 };
 
 /// The type that conditions and orders compare a column as.
@@ -58,9 +67,15 @@ struct TableRecord {
   /// An index that is added gets at least this id: ids of dropped ones are never given out again.
   IndexId next_index{1};
 
-  /// nullptr when there is none of that name (or id).
+  /// nullptr when there is none of that name that was not dropped.
   const FamilyRecord* FindFamily(std::string_view family_name) const;
+  /// nullptr when the id was never given out. It may have been dropped.
   const FamilyRecord* FindFamily(FamilyId family) const;
+  /// The first that was not dropped: the one that an empty name means.
+  const FamilyRecord& first_family() const;
+  /// How many were not dropped.
+  size_t family_count() const;
+  /// nullptr when there is none of that name (or id).
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
   /// What `columns` says, else the type of the first index over the column, else kBytes (rule 34).

@@ -143,12 +143,10 @@ Result<std::unique_ptr<IndexSection>> StoreFile::Impl::OpenIndex(IndexId index) 
 
 bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {
   for (const FamilyRecord& family : families) {
-    const int64_t ttl = family.options.ttl_micros;
-    if (ttl <= 0) continue;
+    const std::optional<int64_t> expired = family.ExpiredThrough(now_micros);
+    if (!expired.has_value()) continue;
     for (const ColumnTimes& times : impl_->statistics.family_times) {
-      // Without overflow: timestamp + ttl <= now.
-      const __int128 expires = static_cast<__int128>(times.min_timestamp) + ttl;
-      if (times.family == family.id && expires <= now_micros) return true;
+      if (times.family == family.id && times.min_timestamp <= *expired) return true;
     }
   }
   return false;

@@ -136,7 +136,7 @@ void Planner::NoteRegion() {
 }
 
 Result<format::FamilyId> Planner::FindFamily(std::string_view name) const {
-  if (name.empty()) return table_->record->families.front().id;
+  if (name.empty()) return table_->record->first_family().id;
   const format::FamilyRecord* family = table_->record->FindFamily(name);
   if (family == nullptr) {
     return Status::NotFound("table " + base::Quote(table_->record->name) + " has no family " +
@@ -169,7 +169,7 @@ void Planner::ForEachCell(Add&& add) const {
   switch (operation_.kind) {
     case BatchKind::kDeleteRow:
       for (const format::FamilyRecord& family : table_->record->families) {
-        add(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
+        if (!family.dropped) add(NewCell(format::CellKind::kDeleteFamily, family.id, {}));
       }
       return;
     case BatchKind::kDeleteFamily:

@@ -28,6 +28,20 @@ bool IsIndexedAs(const format::StoreFile& file, const format::TableRecord& table
   });
 }
 
+// Whether it has cells of a family that was dropped after it was written.
+bool HasDropped(const format::StoreFile& file, const format::TableRecord& table) {
+  return std::any_of(table.families.begin(), table.families.end(), [&](const auto& family) {
+    if (!family.dropped) return false;
+    const format::FamilyRecord* written = file.table().FindFamily(family.id);
+    return written != nullptr && !written->dropped &&
+           std::ranges::find(file.families(), family.id) != file.families().end();
+  });
+}
+
+bool IsAsTheTable(const format::StoreFile& file, const format::TableRecord& table) {
+  return IsIndexedAs(file, table) && !HasDropped(file, table);
+}
+
 }  // namespace
 
 bool Compactor::IsDue(const Region& region) const {
@@ -279,7 +293,7 @@ std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
     base::MutexLock lock(mutex_);
     for (const FileSlice& slice : inputs.version.files) {
       const format::StoreFile& store = slice.file->store();
-      if (!store.has_broken_section() && IsIndexedAs(store, *table)) continue;
+      if (!store.has_broken_section() && IsAsTheTable(store, *table)) continue;
       if (not_rewritten_.contains(store.number())) continue;
       run = slice.run;
       break;

@@ -1,6 +1,7 @@
 // What the publication of an edit needs is allocated before the edit, so that it cannot fail.
 #include "engine/jobs/schema_editor.h"
 
+#include <algorithm>
 #include <list>
 #include <utility>
 #include <vector>
@@ -27,6 +28,23 @@ std::vector<format::RegionRecord> EmptyRegions(const Table& table, format::Table
   return regions;
 }
 
+// Whether a read with the record `after` does not show some cells that it showed before.
+bool TakesCells(const format::TableRecord& before, const format::TableRecord& after) {
+  return std::any_of(before.families.begin(), before.families.end(), [&](const auto& family) {
+    const format::FamilyRecord& now = *after.FindFamily(family.id);
+    return now.dropped != family.dropped ||
+           now.options.max_versions != family.options.max_versions ||
+           now.options.ttl_micros != family.options.ttl_micros;
+  });
+}
+
+std::shared_ptr<FormerTable> FormerOf(const std::shared_ptr<const Table>& table) {
+  auto former = std::make_shared<FormerTable>();
+  former->table = table;
+  for (const auto& region : table->regions) former->versions.push_back(region->version());
+  return former;
+}
+
 }  // namespace
 
 // A table that goes, with its rows.
@@ -44,6 +62,14 @@ Status SchemaEditor::Drop(std::string_view table) { return Remove(table, Success
 Status SchemaEditor::Truncate(std::string_view table) {
   return Remove(table, Successor::kEmptyTable);
 }
+
+// A table that gets another record.
+struct SchemaEditor::NewRecord {
+  std::shared_ptr<const Table> table;
+  std::shared_ptr<format::TableRecord> record;
+  bool takes_cells = false;
+  std::shared_ptr<const Table> changed = nullptr;
+};
 
 // What it had is released outside the queue, and files that nobody reads with it.
 Status SchemaEditor::Remove(std::string_view name, Successor successor) {
@@ -88,10 +114,8 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
   for (const auto& [region_id, region] : catalog.regions) {
     if (region.table == id) edit->remove_regions.push_back(region_id);
   }
-  removal->former = std::make_shared<FormerTable>();
-  removal->former->table = removal->table;
+  removal->former = FormerOf(removal->table);
   for (const auto& region : table.regions) {
-    removal->former->versions.push_back(region->version());
     removal->retirements.push_back(region->PrepareRetirement());
   }
   removal->change.push_back(
@@ -140,30 +164,43 @@ Status SchemaEditor::RenameAlone(std::string_view from, const std::string& to) {
   if (deps_.regions->Find(to) != nullptr) {
     return Status::AlreadyExists("table " + base::Quote(to) + " exists already");
   }
-  RETURN_IF_ERROR(deps_.sync_log());
   auto record = std::make_shared<format::TableRecord>(*table->record);
   record->name = to;
-  auto renamed = std::make_shared<Table>(*table);
-  renamed->record = record;
+  NewRecord change{.table = table, .record = std::move(record)};
+  return ReplaceRecord(&change);
+}
+
+// The regions' versions are taken while no other edit is made.
+Status SchemaEditor::ReplaceRecord(NewRecord* change) {
+  const format::TableRecord& before = *change->table->record;
+  const bool is_renamed = before.name != change->record->name;
+  const bool needs_history = is_renamed || change->takes_cells;
+  if (needs_history) RETURN_IF_ERROR(deps_.sync_log());
+  auto changed = std::make_shared<Table>(*change->table);
+  changed->record = change->record;
+  change->changed = changed;
   RegionSet::Addition addition;
-  addition.by_id[record->id] = renamed;
-  addition.by_name[to] = renamed;
+  addition.by_id[before.id] = changed;
+  addition.by_name[change->record->name] = changed;
   std::list<SchemaHistory::Change> history;
-  history.push_back(
-      {.table = record->id, .name = table->record->name, .renamed = to, .former = nullptr});
-  CatalogEditor::Change change;
-  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    edit->put_tables.push_back(*record);
+  CatalogEditor::Change edit;
+  edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) {
+    out->put_tables.push_back(*change->record);
+    if (!needs_history) return Status();
+    history.push_back({.table = before.id,
+                       .name = before.name,
+                       .renamed = is_renamed ? change->record->name : std::string(),
+                       .former = is_renamed ? nullptr : FormerOf(change->table)});
     return Status();
   };
-  change.publish = [&] {
-    deps_.history->Add(std::move(history));
+  edit.publish = [&] {
+    if (needs_history) deps_.history->Add(std::move(history));
     deps_.regions->Change(std::move(addition));
-    deps_.history->Shown();
+    if (needs_history) deps_.history->Shown();
     deps_.applier->ForgetTables();
-    for (const auto& region : renamed->regions) region->SetTable(record);
+    for (const auto& region : changed->regions) region->SetTable(change->record);
   };
-  return Commit(change);
+  return needs_history ? Commit(edit) : deps_.editor->Commit(edit);
 }
 
 Status SchemaEditor::Change(std::string_view table,
@@ -178,26 +215,13 @@ Status SchemaEditor::ChangeAlone(std::string_view name,
   if (table == nullptr) return TableNotFound(name);
   auto record = std::make_shared<format::TableRecord>(*table->record);
   RETURN_IF_ERROR(change(record.get()));
-  auto changed = std::make_shared<Table>(*table);
-  changed->record = record;
-  RegionSet::Addition addition;
-  addition.by_id[record->id] = changed;
-  addition.by_name[record->name] = changed;
-  CatalogEditor::Change edit;
-  edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) {
-    out->put_tables.push_back(*record);
-    return Status();
-  };
-  edit.publish = [&] {
-    deps_.regions->Change(std::move(addition));
-    deps_.applier->ForgetTables();
-    for (const auto& region : changed->regions) region->SetTable(record);
-  };
-  RETURN_IF_ERROR(deps_.editor->Commit(edit));
+  const bool takes_cells = TakesCells(*table->record, *record);
+  NewRecord replacement{.table = table, .record = std::move(record), .takes_cells = takes_cells};
+  RETURN_IF_ERROR(ReplaceRecord(&replacement));
   Guarded([&] {
-    deps_.indexes_changed(*changed);
+    deps_.record_changed(*replacement.changed);
     return Status();
-  }).Ignore("memstores are read without the index until they are flushed");
+  }).Ignore("what memstores and files have of the former record is right, if slower");
   return {};
 }
 

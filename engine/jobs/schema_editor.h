@@ -13,11 +13,16 @@
 //   4. Files and memstores go with their last reader: a cursor has pinned them, and for snapshots
 //      the SchemaHistory keeps them.
 //
-// Indexes and types of columns change by one edit as well. Readers go on with the record that they
-// have; what a file or a memstore has of an index is asked there. So nothing waits, and the log
-// need not be synced: an operation is right before the edit and after it.
+// Indexes, types of columns and families change by one edit as well. Readers go on with the record
+// that they have; what a file or a memstore has of an index is asked there. So nothing waits, and
+// the log need not be synced: an operation is right before the edit and after it.
 //
-// If an edit that takes rows or a name fails, it may be on disk all the same. Until the manifest is
+// But where cells go, with a family that is dropped or by fewer versions or a shorter time to live,
+// the log is synced first, and the SchemaHistory keeps what the regions had: merges leave the cells
+// out from then on. A reader that found the former record pins regions after that only if the table
+// still has that record; else it looks again.
+//
+// If an edit that takes rows, cells or a name fails, it may be on disk all the same. Until the manifest is
 // certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it away with the
 // table.
 #pragma once
@@ -61,8 +66,8 @@ class SchemaEditor {
     std::function<void(Region&)> memstore_changed;
     /// Memory is free, and perhaps segments of the log are.
     std::function<void()> removed;
-    /// The table has other indexes. Threads: the commit leader.
-    std::function<void(const Table&)> indexes_changed;
+    /// The table has other indexes or families. Threads: the commit leader.
+    std::function<void(const Table&)> record_changed;
   };
   explicit SchemaEditor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 
@@ -71,8 +76,8 @@ class SchemaEditor {
   Status Truncate(std::string_view table);
   /// Requires: `to` is a valid name.
   Status Rename(std::string_view from, const std::string& to);
-  /// Changes the record of a table but for its id, name and families. `change` fails or leaves a
-  /// valid record. Errors: kNotFound (the table), those of `change`.
+  /// Changes the record of a table but for its id and name. `change` fails or leaves a valid record,
+  /// which shows no cell that the one before did not show. Errors: kNotFound (the table), those of `change`.
   Status Change(std::string_view table, const std::function<Status(format::TableRecord*)>& change);
 
  private:
@@ -83,6 +88,8 @@ class SchemaEditor {
   Status RemoveAlone(std::string_view name, Removal* removal);
   void PrepareRemoval(const format::Catalog& catalog, format::CatalogEdit* edit, Removal* removal);
   void PublishRemoval(Removal* removal);
+  struct NewRecord;
+  Status ReplaceRecord(NewRecord* change);
   Status RenameAlone(std::string_view from, const std::string& to);
   Status ChangeAlone(std::string_view name,
                      const std::function<Status(format::TableRecord*)>& change);

@@ -141,9 +141,8 @@ class Binder {
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
     leaf->is_row_key = predicate.is_row_key();
     if (leaf->is_row_key) return {};
-    const format::FamilyRecord* family = predicate.family().empty()
-                                             ? &table_.families.front()
-                                             : table_.FindFamily(predicate.family());
+    const format::FamilyRecord* family =
+        predicate.family().empty() ? &table_.first_family() : table_.FindFamily(predicate.family());
     if (family == nullptr) {
       return Status::NotFound("table '" + table_.name + "' has no family '" + predicate.family() +
                               "'");

@@ -14,7 +14,9 @@ bool ColumnSet::Family::Contains(std::string_view qualifier) const {
 
 ColumnSet ColumnSet::AllOf(const format::TableRecord& table) {
   ColumnSet columns;
-  for (const format::FamilyRecord& family : table.families) columns.AddFamily(family.id);
+  for (const format::FamilyRecord& family : table.families) {
+    if (!family.dropped) columns.AddFamily(family.id);
+  }
   return columns;
 }
 

@@ -23,7 +23,7 @@ class ColumnSet {
     bool operator==(const Family&) const = default;
   };
 
-  /// Every family of the table.
+  /// Every family of the table that was not dropped.
   static ColumnSet AllOf(const format::TableRecord& table);
 
   /// Inserts in place: fast for few columns, and for many in rising order.

@@ -81,6 +81,7 @@ Result<bool> PointReader::ReadPlain(const RowLocations::InFile& location, std::s
   if (!is_single_source) return false;
   if (cells_.capacity() == 0) cells_.reserve(kUsualCells);
   for (const format::FamilyRecord& family : view_.table->families) {
+    if (family.dropped) continue;
     ASSIGN_OR_RETURN(RowPart part, FindPart(location, family.id, &blocks_));
     if (part.data == nullptr) continue;
     const format::Projection all(part.data->names(), &part.data->blocks());

@@ -8,7 +8,7 @@ namespace tandem::engine {
 
 Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& locations) {
   for (const format::FamilyRecord& family : context_->schema.table->families) {
-    if (context_->schema.DecodesFamily(family.id)) continue;
+    if (family.dropped || context_->schema.DecodesFamily(family.id)) continue;
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }
@@ -17,6 +17,7 @@ Result<bool> ExistenceCheck::ExistsElsewhere(const RowLocations& locations) {
 
 Result<bool> ExistenceCheck::Exists(const RowLocations& locations) {
   for (const format::FamilyRecord& family : context_->schema.table->families) {
+    if (family.dropped) continue;
     ASSIGN_OR_RETURN(const bool shows, ShowsCells(locations, family.id));
     if (shows) return true;
   }

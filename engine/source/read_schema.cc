@@ -9,7 +9,7 @@ namespace tandem::engine {
 namespace {
 
 Result<format::FamilyId> FamilyNamed(const format::TableRecord& table, const std::string& name) {
-  if (name.empty()) return table.families.front().id;
+  if (name.empty()) return table.first_family().id;
   const format::FamilyRecord* family = table.FindFamily(name);
   if (family != nullptr) return family->id;
   return Status::NotFound("table '" + table.name + "' has no family '" + name + "'");

@@ -29,20 +29,11 @@ Shadow ShadowOfCell(const format::Cell& newer, const format::Cell& put) {
   return newer.kind == format::CellKind::kPut ? Shadow::kReplaced : Shadow::kDeleted;
 }
 
-const FamilyOptions* OptionsOf(const format::TableRecord& table, format::FamilyId id) {
-  const format::FamilyRecord* family = table.FindFamily(id);
-  return family == nullptr ? nullptr : &family->options;
-}
-
 // Puts at or below it are too old for the read.
-int64_t OldestWanted(const FamilyOptions* family, const format::ReadPoint& point) {
+int64_t OldestWanted(const format::FamilyRecord* family, const format::ReadPoint& point) {
   int64_t floor = point.since == kNoTimestamp ? kNoTimestamp : point.since - 1;
-  int64_t expired_at = 0;
-  if (family != nullptr && family->ttl_micros > 0 &&
-      !__builtin_sub_overflow(point.now_micros, family->ttl_micros, &expired_at)) {
-    floor = std::max(floor, expired_at);
-  }
-  return floor;
+  if (family == nullptr) return floor;
+  return std::max(floor, family->ExpiredThrough(point.now_micros).value_or(floor));
 }
 
 }  // namespace
@@ -174,10 +165,10 @@ TreeColumns::TreeColumns(const RowTrees* trees, size_t tree, const VersionsWante
       versions_(wanted.versions),
       as_of_(wanted.point.as_of),
       cursor_(RowTreeCursor::OverPuts(trees->trees_[tree].view.root)) {
-  const FamilyOptions* options = OptionsOf(*wanted.table, family->id);
-  kept_ = options == nullptr ? std::numeric_limits<uint32_t>::max() : options->max_versions;
+  const format::FamilyRecord* record = wanted.table->FindFamily(family->id);
+  kept_ = record == nullptr ? std::numeric_limits<uint32_t>::max() : record->options.max_versions;
   floor_ =
-      std::max(OldestWanted(options, wanted.point), trees->FamilyDeletedThrough(tree, family->id));
+      std::max(OldestWanted(record, wanted.point), trees->FamilyDeletedThrough(tree, family->id));
   cursor_.SetFloor(floor_);
 }
 

@@ -21,22 +21,12 @@ namespace {
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-/// The greatest timestamp at which a cell has expired; nullopt if no cell has.
-std::optional<int64_t> ExpiryBound(const FamilyOptions& family, int64_t now_micros) {
-  int64_t bound = 0;
-  if (family.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, family.ttl_micros, &bound)) {
-    return std::nullopt;
-  }
-  return bound;
-}
+/// A family that the table does not have, which only a damaged file can contain: keep everything.
+const FamilyRecord kUnknownFamily{.id = {}, .options = {.name = {}, .max_versions = 0xffff'ffff}};
 
-/// Options of a family that the table does not have, which only a damaged file can contain: keep
-/// everything.
-const FamilyOptions kUnknownFamily{.name = {}, .max_versions = 0xffff'ffff};
-
-const FamilyOptions& OptionsOf(std::span<const FamilyRecord> families, FamilyId id) {
+const FamilyRecord& FindFamily(std::span<const FamilyRecord> families, FamilyId id) {
   for (const FamilyRecord& family : families) {
-    if (family.id == id) return family.options;
+    if (family.id == id) return family;
   }
   return kUnknownFamily;
 }
@@ -72,7 +62,7 @@ template <typename Show>
 void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                     const ReadPoint& point, Show&& show) {
   FamilyMarkers family_markers;
-  const FamilyOptions* family = nullptr;
+  const FamilyRecord* family = nullptr;
   std::optional<int64_t> expired_at;
   const Cell* previous = nullptr;               // Of the same column.
   uint32_t versions = 0;                        // Shown of this column.
@@ -81,8 +71,8 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
   for (size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
     if (i == 0 || cell.family != cells[i - 1].family) {
-      family = &OptionsOf(families, cell.family);
-      expired_at = ExpiryBound(*family, point.now_micros);
+      family = &FindFamily(families, cell.family);
+      expired_at = family->ExpiredThrough(point.now_micros);
       family_markers.Clear();
       previous = nullptr;
     }
@@ -104,7 +94,7 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
       column_marker = std::max(column_marker, cell.sequence.value);
     } else if (cell.kind == CellKind::kDeleteCell) {
       cell_marker = std::max(cell_marker, cell.sequence.value);
-    } else if (!decided && versions < family->max_versions) {
+    } else if (!decided && versions < family->options.max_versions) {
       decided = true;
       if (expired_at.has_value() && cell.timestamp <= *expired_at) continue;
       const uint64_t sequence = cell.sequence.value;
@@ -123,7 +113,7 @@ bool ShowsEverything(std::span<const Cell> cells, const Retention& retention) {
     const Cell& cell = cells[i];
     if (cell.kind != CellKind::kPut) return false;
     if (i == 0 || cell.family != cells[i - 1].family) {
-      expired_at = ExpiryBound(OptionsOf(retention.families, cell.family), retention.now_micros);
+      expired_at = FindFamily(retention.families, cell.family).ExpiredThrough(retention.now_micros);
     } else if (cell.qualifier == cells[i - 1].qualifier) {
       return false;
     }

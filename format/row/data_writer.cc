@@ -20,8 +20,8 @@ constexpr size_t kExtentBytesMin = 128 << 10;
 }  // namespace
 
 DataWriter::DataWriter(base::File* file, const TableRecord& table, SectionWriter* out)
-    : file_(file), out_(out), keys_options_(table.families.front().options) {
-  const size_t families = table.families.size();
+    : file_(file), out_(out), keys_options_(table.first_family().options) {
+  const size_t families = table.family_count();
   const size_t extent_bytes =
       families == 1 ? 0 : std::clamp(kExtentsBytesMax / families, kExtentBytesMin, kExtentBytes);
   for (const FamilyRecord& family : table.families) {

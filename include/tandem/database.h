@@ -421,6 +421,23 @@ class Database {
   /// Sets the type that conditions on a column have from now on, durably; see ColumnOptions. Stored
   /// values stay as they are. Errors: kNotFound (table), kInvalidArgument; as CreateIndex.
   Status SetColumnType(std::string_view table, const ColumnOptions& column);
+  /// Adds a family to a table, durably. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument
+  /// (name, ranges, limits; a table has at most 255 families in its life, with those that were
+  /// dropped); as CreateIndex.
+  Status AddFamily(std::string_view table, const FamilyOptions& family);
+  /// Changes the family of that name, durably. Compression and block size are those of files that are
+  /// written from now on. Fewer versions or a shorter time to live hide cells from all reads that
+  /// begin later, and merges leave them out; open cursors and snapshots, and reads at these, go on
+  /// with what they had. Errors: kNotFound (table, family), kInvalidArgument (ranges), kUnsupported
+  /// (more versions or a longer time to live: which cells came back would depend on merges); as
+  /// CreateIndex, but after kIoError nothing commits until the change is known not to be on disk.
+  Status AlterFamily(std::string_view table, const FamilyOptions& family);
+  /// Drops a family with its cells, durably. Reads that begin later do not see them, rows that had
+  /// no others do not exist, and merges leave them out; open cursors and snapshots, and reads at
+  /// these, go on with what they had. A family of this name that is added later begins empty. Where
+  /// it was the first, an empty name means the next one. Errors: kNotFound (table, family),
+  /// kInvalidArgument (an index is over one of its columns; it is the last family); as AlterFamily.
+  Status DropFamily(std::string_view table, std::string_view family);
   /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).

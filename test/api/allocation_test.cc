@@ -263,6 +263,12 @@ BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   });
   FailEach("SetColumnType", [&] { return database->SetColumnType("t", {.qualifier = "added"}); });
   FailEach("DropIndex", [&] { return or_done(database->DropIndex("t", "added")); });
+  FailEach("AddFamily", [&]() -> Status {
+    const Status status = database->AddFamily("t", {.name = "added", .max_versions = 2});
+    return status.code() == StatusCode::kAlreadyExists ? Status() : status;
+  });
+  FailEach("AlterFamily", [&] { return database->AlterFamily("t", {.name = "added"}); });
+  FailEach("DropFamily", [&] { return or_done(database->DropFamily("t", "added")); });
   FailEach("RenameTable", [&] { return or_done(database->RenameTable("t", "u")); });
   BOOST_CHECK_EQUAL(database->RenameTable("t", "u").code(), StatusCode::kNotFound);
   FailEach("TruncateTable", [&] { return database->TruncateTable("u"); });

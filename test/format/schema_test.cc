@@ -85,6 +85,32 @@ BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
 }
 
+BOOST_AUTO_TEST_CASE(ADroppedFamilyKeepsItsIdAndLosesItsName) {
+  TableRecord table = SampleTable();
+  const std::string before = Encoded(table);
+  table.families.push_back({.id = FamilyId(3), .options = {.name = "g"}, .dropped = true});
+  table.families.push_back({.id = FamilyId(4), .options = {.name = "g"}});
+  const std::string bytes = Encoded(table);
+  BOOST_TEST(Hex(bytes).find("07 16 01 01 03 03 01 67 05 01 01 07 01 00 09 01 01 0B 02 80 40 "
+                             "0D 01 01 07 13 01 01 04 03 01 67") != std::string::npos,
+             Hex(bytes));
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST(decoded->FindFamily("g")->id.value == 4);
+  BOOST_TEST(decoded->FindFamily(FamilyId(3))->dropped);
+  BOOST_TEST(decoded->family_count() == 2u);
+  BOOST_TEST(*decoded->FindFamily(FamilyId(3))->ExpiredThrough(0) == INT64_MAX);
+  BOOST_TEST(!decoded->FindFamily(FamilyId(4))->ExpiredThrough(INT64_MAX).has_value());
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  table.families[0].dropped = true;
+  BOOST_TEST(DecodeTable(Encoded(table))->first_family().id.value == 4);
+  table.families[2].dropped = true;
+  BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
+  table.families[0].dropped = table.families[1].dropped = table.families[2].dropped = false;
+  BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
+}
+
 BOOST_AUTO_TEST_CASE(TheBytesAreTheGoldenOnes) {
   std::string bytes = Encoded(SampleTable());
   const size_t secret = bytes.find(std::string(kHashSecretBytes, 's'));

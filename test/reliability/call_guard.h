@@ -61,6 +61,15 @@ class GuardedEngine final : public engine::Engine {
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override {
     return Within(guard_, [&] { return engine_->SetColumnType(table, column); });
   }
+  Status AddFamily(std::string_view table, const FamilyOptions& family) override {
+    return Within(guard_, [&] { return engine_->AddFamily(table, family); });
+  }
+  Status AlterFamily(std::string_view table, const FamilyOptions& family) override {
+    return Within(guard_, [&] { return engine_->AlterFamily(table, family); });
+  }
+  Status DropFamily(std::string_view table, std::string_view family) override {
+    return Within(guard_, [&] { return engine_->DropFamily(table, family); });
+  }
   Status Write(const WriteOptions& options, const WriteBatch& batch) override {
     return Within(guard_, [&] { return engine_->Write(options, batch); });
   }

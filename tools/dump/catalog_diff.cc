@@ -29,7 +29,9 @@ void AddTable(const format::TableRecord& table, Properties* out) {
   properties[{"table", Text(table.id.value), "name"}] = table.name;
   for (const format::FamilyRecord& family : table.families) {
     const FamilyOptions& options = family.options;
-    properties[{"family", Format("{}:{}", table.name, options.name), "options"}] =
+    const std::string dropped =
+        family.dropped ? Format(" (dropped, id {})", family.id.value) : std::string();
+    properties[{"family", Format("{}:{}{}", table.name, options.name, dropped), "options"}] =
         Format("id {}, versions {}, ttl {}, compression {}, block size {}", family.id.value,
                options.max_versions, options.ttl_micros, CompressionName(options.compression),
                options.block_size_bytes);

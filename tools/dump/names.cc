@@ -141,7 +141,8 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
   writer->Begin("family", {"table", "table_id", "family", "family_id", "versions", "ttl_micros",
                            "compression", "block_size_bytes"});
   for (const format::FamilyRecord& family : table.families) {
-    writer->Add({table.name, table.id.value, family.options.name, family.id.value,
+    writer->Add({table.name, table.id.value,
+                 family.options.name + (family.dropped ? " (dropped)" : ""), family.id.value,
                  family.options.max_versions, family.options.ttl_micros,
                  CompressionName(family.options.compression), family.options.block_size_bytes});
   }

@@ -1,0 +1,278 @@
+// Families that are added, altered and dropped on a table with data: reads are right at once, in
+// memory, in files and after a restart, and readers from before finish on what they began with.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/tandem.h"
+#include "test/support/print.h"
+#include "test/support/temporary_directory.h"
+
+namespace tandem::test {
+namespace {
+
+struct FamilyChangeFixture {
+  FamilyChangeFixture() {
+    Open();
+    const TableOptions table{.name = "t", .families = {{.name = "d", .max_versions = 3}}};
+    BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  }
+
+  void Open() {
+    database.reset();
+    Options options;
+    options.create_if_missing = true;
+    options.memory_bytes = 16 << 20;
+    options.io = IoBackend::kPosix;
+    auto opened = Database::Open(directory.Path("db"), options);
+    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
+    database = *std::move(opened);
+  }
+  void Add(FamilyOptions family) {
+    BOOST_REQUIRE_EQUAL(database->AddFamily("t", family).ToString(), "OK");
+  }
+  void Drop(const std::string& family) {
+    BOOST_REQUIRE_EQUAL(database->DropFamily("t", family).ToString(), "OK");
+  }
+  Status TryPut(const std::string& row, const std::string& column, const std::string& value) {
+    const size_t colon = column.find(':');
+    WriteBatch batch;
+    batch.Put("t", row, column.substr(0, colon), column.substr(colon + 1), value);
+    return database->Write({}, batch);
+  }
+  void Put(const std::string& row, const std::string& column, const std::string& value) {
+    BOOST_REQUIRE_EQUAL(TryPut(row, column, value).ToString(), "OK");
+  }
+  static std::string TextOf(const RowView& row) {
+    std::string text(row.key());
+    for (const Cell& cell : row.cells()) {
+      text += " " + std::string(cell.family) + ":" + std::string(cell.qualifier) + "=" +
+              std::string(cell.value);
+    }
+    return text;
+  }
+  /// All rows, each as "row d:c=value"; one row by Get must agree.
+  std::string Rows(ReadOptions options = {}) {
+    std::string text;
+    auto cursor = database->Scan(options, "t", {});
+    BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
+    while (cursor->Next()) {
+      const std::string row = TextOf(cursor->row());
+      const auto found = database->Get(options, "t", cursor->row().key());
+      BOOST_REQUIRE_MESSAGE(found.has_value(), found.status().ToString());
+      BOOST_REQUIRE(found->has_value());
+      BOOST_CHECK_EQUAL(TextOf((*found)->view()), row);
+      text += (text.empty() ? "" : "; ") + row;
+    }
+    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+    return text;
+  }
+  uint64_t Count(std::string_view text) {
+    const auto count = database->Count({}, "t", *Predicate::Parse(text), {});
+    BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
+    return *count;
+  }
+  void Flush() { BOOST_REQUIRE_EQUAL(database->Flush().ToString(), "OK"); }
+  void Compact() { BOOST_REQUIRE_EQUAL(database->Compact("t").ToString(), "OK"); }
+  void CheckSound() {
+    const auto report = database->Verify(true);
+    BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
+    for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
+  }
+  uint64_t CellsInFiles() {
+    uint64_t cells = 0;
+    const DatabaseInfo info = *database->Info();
+    for (const RegionInfo& region : info.tables[0].regions) {
+      for (const FileInfo& file : region.files) cells += file.cells;
+    }
+    return cells;
+  }
+
+  TemporaryDirectory directory;
+  std::unique_ptr<Database> database;
+};
+
+BOOST_FIXTURE_TEST_SUITE(family_change, FamilyChangeFixture)
+
+BOOST_AUTO_TEST_CASE(AFamilyIsAddedBesideRowsInMemoryAndFiles) {
+  Put("a", "d:c", "1");
+  Flush();
+  Put("b", "d:c", "2");
+  BOOST_CHECK_EQUAL(TryPut("a", "e:x", "9").code(), StatusCode::kNotFound);
+  Add({.name = "e", .max_versions = 2});
+  BOOST_CHECK_EQUAL(Rows(), "a d:c=1; b d:c=2");
+  Put("a", "e:x", "8");
+  Put("a", "e:x", "9");
+  Put("c", "e:x", "7");
+  const std::string expected = "a d:c=1 e:x=9; b d:c=2; c e:x=7";
+  BOOST_CHECK_EQUAL(Rows(), expected);
+  BOOST_CHECK_EQUAL(Rows({.versions = 2}), "a d:c=1 e:x=9 e:x=8; b d:c=2; c e:x=7");
+  Open();  // A replay of operations on it.
+  BOOST_CHECK_EQUAL(Rows(), expected);
+  Flush();
+  BOOST_CHECK_EQUAL(Rows(), expected);
+  Compact();
+  BOOST_CHECK_EQUAL(Rows(), expected);
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_CASE(TheCellsOfADroppedFamilyAreGoneAndWithThemRowsOfNothingElse) {
+  Add({.name = "e"});
+  Put("a", "d:c", "1");
+  Put("a", "e:x", "2");
+  Put("b", "e:x", "3");
+  Flush();
+  Put("c", "d:c", "4");
+  Put("c", "e:x", "5");
+  Put("d", "e:x", "6");
+  BOOST_REQUIRE_EQUAL(Count("e:x IS NOT NULL"), 4u);
+  Drop("e");
+  const auto check = [this] {
+    BOOST_CHECK_EQUAL(Rows(), "a d:c=1; c d:c=4");
+    BOOST_CHECK_EQUAL(Count("d:zz IS NULL"), 2u);
+    BOOST_CHECK_EQUAL(Count("c = '4'"), 1u);
+    BOOST_CHECK(!database->Get({}, "t", "b")->has_value());
+    BOOST_CHECK(!database->Get({}, "t", "d")->has_value());
+    BOOST_CHECK_EQUAL(database->Get({.families = {"e"}}, "t", "a").status().code(),
+                      StatusCode::kNotFound);
+  };
+  check();
+  BOOST_CHECK_EQUAL(TryPut("a", "e:x", "9").code(), StatusCode::kNotFound);
+  Open();  // Its operations are still in the log.
+  check();
+  Flush();
+  check();
+  Compact();
+  check();
+  BOOST_CHECK_EQUAL(CellsInFiles(), 2u);
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_CASE(AFamilyOfTheSameNameBeginsEmpty) {
+  Add({.name = "e"});
+  Put("a", "e:x", "1");
+  Flush();
+  Put("b", "e:x", "2");
+  Drop("e");
+  Add({.name = "e"});
+  BOOST_CHECK_EQUAL(Rows(), "");
+  Put("a", "e:y", "3");
+  BOOST_CHECK_EQUAL(Rows(), "a e:y=3");
+  Open();
+  BOOST_CHECK_EQUAL(Rows(), "a e:y=3");
+  WriteBatch batch;
+  batch.DeleteRow("t", "a");
+  BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  BOOST_CHECK_EQUAL(Rows(), "");
+  Compact();
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_CASE(ReadersFromBeforeGoOnWithTheFamily) {
+  Add({.name = "e"});
+  Put("a", "d:c", "1");
+  Put("a", "e:x", "2");
+  Flush();
+  Put("b", "e:x", "3");
+  auto snapshot = database->TakeSnapshot();
+  BOOST_REQUIRE(snapshot.has_value());
+  auto cursor = database->Scan({}, "t", {});
+  BOOST_REQUIRE(cursor.has_value());
+  BOOST_REQUIRE(cursor->Next());
+  Drop("e");
+  Flush();
+  Compact();
+  Put("b", "d:c", "4");
+  const std::string before = "a d:c=1 e:x=2; b e:x=3";
+  BOOST_CHECK_EQUAL(Rows({.snapshot = &*snapshot}), before);
+  BOOST_CHECK_EQUAL(TextOf(cursor->row()), "a d:c=1 e:x=2");
+  BOOST_REQUIRE(cursor->Next());
+  BOOST_CHECK_EQUAL(TextOf(cursor->row()), "b e:x=3");
+  Add({.name = "e"});
+  Put("a", "e:x", "5");
+  BOOST_CHECK_EQUAL(Rows({.snapshot = &*snapshot}), before);
+  BOOST_CHECK_EQUAL(Rows(), "a d:c=1 e:x=5; b d:c=4");
+}
+
+BOOST_AUTO_TEST_CASE(TheFirstFamilyIsTheOneThatAnEmptyNameMeans) {
+  Add({.name = "e"});
+  Put("a", "d:c", "1");
+  Put("a", "e:c", "2");
+  BOOST_CHECK_EQUAL(Count("c = '1'"), 1u);
+  Drop("d");
+  BOOST_CHECK_EQUAL(Count("c = '1'"), 0u);
+  BOOST_CHECK_EQUAL(Count("c = '2'"), 1u);
+  BOOST_CHECK_EQUAL(Rows(), "a e:c=2");
+}
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeDroppedIsNamed) {
+  const auto drop = [this](const std::string& family) {
+    return database->DropFamily("t", family).ToString();
+  };
+  BOOST_CHECK_NE(drop("d").find("it is the only one of table 't'"), std::string::npos);
+  BOOST_CHECK_EQUAL(database->DropFamily("t", "e").code(), StatusCode::kNotFound);
+  BOOST_CHECK_EQUAL(database->DropFamily("u", "d").code(), StatusCode::kNotFound);
+  Add({.name = "e"});
+  const IndexOptions index{.name = "by_x", .columns = {{.family = "e", .qualifier = "x"}}};
+  BOOST_REQUIRE_EQUAL(database->CreateIndex("t", index).ToString(), "OK");
+  BOOST_CHECK_NE(drop("e").find("index 'by_x' is over one of its columns"), std::string::npos);
+  BOOST_REQUIRE_EQUAL(database->DropIndex("t", "by_x").ToString(), "OK");
+  Drop("e");
+}
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeAddedOrAlteredIsRefused) {
+  BOOST_CHECK_EQUAL(database->AddFamily("t", {.name = "d"}).code(), StatusCode::kAlreadyExists);
+  BOOST_CHECK_EQUAL(database->AddFamily("t", {.name = ""}).code(), StatusCode::kInvalidArgument);
+  BOOST_CHECK_EQUAL(database->AddFamily("t", {.name = "e", .max_versions = 0}).code(),
+                    StatusCode::kInvalidArgument);
+  BOOST_CHECK_EQUAL(database->AlterFamily("t", {.name = "e"}).code(), StatusCode::kNotFound);
+  BOOST_CHECK_EQUAL(database->AlterFamily("t", {.name = "d", .max_versions = 4}).code(),
+                    StatusCode::kUnsupported);
+  const FamilyOptions mortal{.name = "d", .max_versions = 3, .ttl_micros = 1'000'000'000};
+  BOOST_CHECK_EQUAL(database->AlterFamily("t", mortal).ToString(), "OK");
+  BOOST_CHECK_EQUAL(database->AlterFamily("t", {.name = "d", .max_versions = 3}).code(),
+                    StatusCode::kUnsupported);
+}
+
+// Ids of families are never given out twice: 255 of them are a table's life.
+BOOST_AUTO_TEST_CASE(IdsOfFamiliesEnd) {
+  for (int i = 1; i < 255; ++i) {
+    Add({.name = "e"});
+    Drop("e");
+  }
+  const Status refused = database->AddFamily("t", {.name = "e"});
+  BOOST_CHECK_EQUAL(refused.code(), StatusCode::kInvalidArgument);
+  BOOST_CHECK_NE(refused.ToString().find("has had 255 families"), std::string::npos);
+  Put("a", "d:c", "1");
+  Open();
+  BOOST_CHECK_EQUAL(Rows(), "a d:c=1");
+}
+
+BOOST_AUTO_TEST_CASE(FewerVersionsHideOlderOnesAtOnceButNotFromSnapshots) {
+  for (const char* value : {"1", "2", "3"}) Put("a", "d:c", value);
+  Flush();
+  Put("a", "d:c", "4");
+  const auto snapshot = database->TakeSnapshot();
+  const std::string before = "a d:c=4 d:c=3 d:c=2";
+  BOOST_REQUIRE_EQUAL(Rows({.versions = 9}), before);
+  const FamilyOptions fewer{
+      .name = "d", .compression = Compression::kNone, .block_size_bytes = 1024};
+  BOOST_REQUIRE_EQUAL(database->AlterFamily("t", fewer).ToString(), "OK");
+  BOOST_CHECK_EQUAL(Rows({.versions = 9}), "a d:c=4");
+  Flush();
+  Compact();
+  BOOST_CHECK_EQUAL(Rows({.versions = 9}), "a d:c=4");
+  BOOST_CHECK_EQUAL(Rows({.snapshot = &*snapshot, .versions = 9}), before);
+  const TableOptions now = database->Info()->tables[0].options;
+  BOOST_CHECK_EQUAL(now.families[0].block_size_bytes, 1024u);
+  BOOST_CHECK(now.families[0].compression == Compression::kNone);
+  CheckSound();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
