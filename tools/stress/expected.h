@@ -47,6 +47,7 @@ enum class Count : uint8_t {
   kIncrements,
   kChecked,
   kIndexChanges,
+  kFamilyChanges,
   kVerifications,
   kReopens,
   kRecoveries,

@@ -321,8 +321,25 @@ Status Worker::ChangeIndex(const std::string& table) {
   return In(Format("{} index {} of {}", drops ? "drop" : "create", index.name, table), status);
 }
 
+/// Adds a family that nobody writes to, or drops it, beside all that reads and writes the others.
+Status Worker::ChangeFamily(const std::string& table) {
+  const bool drops = dice_.Chance(50);
+  stressed_.Begin(drops ? "drop of a family" : "addition of a family");
+  stressed_.log->Add(Format("{} {} family extra of {}", thread_, drops ? "drop" : "add", table));
+  const Status status = drops ? stressed_.database->DropFamily(table, "extra")
+                              : stressed_.database->AddFamily(table, {.name = "extra"});
+  // Another thread may have done it before, and a table has a number of families in its life.
+  if (status.code() == (drops ? StatusCode::kNotFound : StatusCode::kAlreadyExists)) return {};
+  if (!drops && status.code() == StatusCode::kInvalidArgument) return {};
+  if (status.ok()) stressed_.expected->Add(Count::kFamilyChanges);
+  return In(Format("{} family extra of {}", drops ? "drop" : "add", table), status);
+}
+
 Status Worker::Care() {
-  if (dice_.Chance(30)) return ChangeIndex(dice_.Chance(50) ? kNorth : kSouth);
+  if (dice_.Chance(30)) {
+    const std::string changed = dice_.Chance(50) ? kNorth : kSouth;
+    return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
+  }
   const std::string table = dice_.Chance(10) ? kSums : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");

@@ -51,6 +51,7 @@ class Worker {
   Status Split(const std::string& table);
   Status MergeRegions(const std::string& table);
   Status ChangeIndex(const std::string& table);
+  Status ChangeFamily(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 
   const Stressed stressed_;
