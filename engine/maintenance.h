@@ -89,8 +89,8 @@ class Maintenance {
   /// among it.
   /// Threads: the commit leader.
   void AfterGroup();
-  /// The table has other indexes or families: memstores are switched to them, files are rewritten in
-  /// the background. Threads: the commit leader.
+  /// The table has other indexes or families: memstores are switched to them, files are rewritten
+  /// in the background. Threads: the commit leader.
   void RecordChanged(const Table& table);
   /// Schedules the rewriting of every file that has a broken section, or is older than an index.
   /// Cannot fail. Threads: any.

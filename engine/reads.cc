@@ -55,8 +55,8 @@ Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
 
 // A region that is split or merged meanwhile has no rows any more, nor has one of a table that is
 // dropped: the table, which has what the region became by then, is found again. So it is where its
-// record changed before all regions were pinned: merges may have left out cells of a family that the
-// former record has.
+// record changed before all regions were pinned: merges may have left out cells of a family that
+// the former record has.
 template <typename Chooser>
 Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SchemaHistory::Pin* schema,
                                            const Chooser& regions_of) {

@@ -27,8 +27,8 @@ struct FamilyRecord {
   /// so that its id is never given out again and its cells are known wherever they are met.
   bool dropped = false;
 
-  /// The largest timestamp that has expired at `now_micros`; nullopt: none has. In a family that was
-  /// dropped all have.
+  /// The largest timestamp that has expired at `now_micros`; nullopt: none has. In a family that
+  /// was dropped all have.
   std::optional<int64_t> ExpiredThrough(int64_t now_micros) const;
 };
 

@@ -153,7 +153,8 @@ class StoreFile {
   Status VerifyEndPadding() const;
 
   /// Whether some cell may have expired at `now_micros`: some family with a TTL has a Put whose
-  /// timestamp + ttl <= now (rule 16), or is of a family that was dropped. `families` are the table's current ones.
+  /// timestamp + ttl <= now (rule 16), or a family that was dropped has a Put. `families` are the
+  /// table's current ones.
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
 
  private:

@@ -65,9 +65,10 @@ class Compactor {
   /// Whether the region has a file that RewriteBroken would rewrite.
   bool HasBroken(const Region& region) EXCLUDES(mutex_) { return FindBroken(region).has_value(); }
   /// Rewrites runs from their rows, one at a time: those that have a file with a broken section, or
-  /// one that is older than an index or has cells of a family that was dropped since. Ends early when a merge is due, and has rewritten one then.
-  /// Errors: kBusy when the region is being compacted, which may do it; those of Compact. A file
-  /// that cannot be rewritten is left alone from then on.
+  /// one that is older than an index or has cells of a family that was dropped since. Ends early
+  /// when a merge is due, and has rewritten one then. Errors: kBusy when the region is being
+  /// compacted, which may do it; those of Compact. A file that cannot be rewritten is left alone
+  /// from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);
   /// Running and later merges end with kCancelled.
   void Cancel() EXCLUDES(mutex_) { EndMergesAbove(0); }

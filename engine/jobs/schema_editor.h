@@ -22,9 +22,9 @@
 // out from then on. A reader that found the former record pins regions after that only if the table
 // still has that record; else it looks again.
 //
-// If an edit that takes rows, cells or a name fails, it may be on disk all the same. Until the manifest is
-// certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it away with the
-// table.
+// If an edit that takes rows, cells or a name fails, it may be on disk all the same. Until the
+// manifest is certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it
+// away with the table.
 #pragma once
 
 #include <cstdint>
@@ -76,8 +76,9 @@ class SchemaEditor {
   Status Truncate(std::string_view table);
   /// Requires: `to` is a valid name.
   Status Rename(std::string_view from, const std::string& to);
-  /// Changes the record of a table but for its id and name. `change` fails or leaves a valid record,
-  /// which shows no cell that the one before did not show. Errors: kNotFound (the table), those of `change`.
+  /// Changes the record of a table but for its id and name. `change` fails or leaves a valid
+  /// record, which shows no cell that the one before did not show. Errors: kNotFound (the table),
+  /// those of `change`.
   Status Change(std::string_view table, const std::function<Status(format::TableRecord*)>& change);
 
  private:

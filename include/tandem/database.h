@@ -425,12 +425,13 @@ class Database {
   /// (name, ranges, limits; a table has at most 255 families in its life, with those that were
   /// dropped); as CreateIndex.
   Status AddFamily(std::string_view table, const FamilyOptions& family);
-  /// Changes the family of that name, durably. Compression and block size are those of files that are
-  /// written from now on. Fewer versions or a shorter time to live hide cells from all reads that
-  /// begin later, and merges leave them out; open cursors and snapshots, and reads at these, go on
-  /// with what they had. Errors: kNotFound (table, family), kInvalidArgument (ranges), kUnsupported
-  /// (more versions or a longer time to live: which cells came back would depend on merges); as
-  /// CreateIndex, but after kIoError nothing commits until the change is known not to be on disk.
+  /// Changes the family of that name, durably. Compression and block size are those of files that
+  /// are written from now on. Fewer versions or a shorter time to live hide cells from all reads
+  /// that begin later, and merges leave them out; open cursors and snapshots, and reads at these,
+  /// go on with what they had. Errors: kNotFound (table, family), kInvalidArgument (ranges),
+  /// kUnsupported (more versions or a longer time to live: which cells came back would depend on
+  /// merges); as CreateIndex, but after kIoError nothing commits until the change is known not to
+  /// be on disk.
   Status AlterFamily(std::string_view table, const FamilyOptions& family);
   /// Drops a family with its cells, durably. Reads that begin later do not see them, rows that had
   /// no others do not exist, and merges leave them out; open cursors and snapshots, and reads at
