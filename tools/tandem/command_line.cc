@@ -45,6 +45,7 @@ struct Arguments {
   TruncateVerbOptions truncate;
   RenameVerbOptions rename;
   AlterVerbOptions alter;
+  FamilyVerbOptions family;
   IndexVerbOptions index;
   ClockOptions clock;
   ExportOptions exported;
@@ -145,6 +146,9 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, IndexVerbOptions>) {
     verb->add_option("ACTION", options->action, "create, drop, build, list, verify or stats")
         ->required();
+  }
+  if constexpr (std::same_as<Options, FamilyVerbOptions>) {
+    verb->add_option("ACTION", options->action, "add, alter, drop or list")->required();
   }
   if constexpr (std::same_as<Options, VerifyOptions>) {
     verb->add_option("PATH", options->path, "Directory of the database, or one file")->required();
@@ -349,6 +353,11 @@ void Grammar::AddSchemaEdits() {
       ->add_option("--column", arguments_.alter.columns, kColumnHelp)
       ->allow_extra_args(false)
       ->required();
+  CLI::App* family = AddVerb("family", &arguments_.family);
+  family->add_option("FAMILY", arguments_.family.family,
+                     "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"
+                     "[,block-size=8KiB]; drop: NAME");
+  family->add_flag("--yes", arguments_.family.yes, "drop: do not ask");
   AddVerb("index", &arguments_.index)
       ->add_option("INDEX", arguments_.index.index,
                    "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");

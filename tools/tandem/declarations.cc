@@ -85,6 +85,26 @@ Status ApplyFamilySetting(std::string_view setting, FamilyOptions* family) {
   return {};
 }
 
+/// The name in NAME[,SETTING...], with the settings that a family has by itself.
+Result<FamilyOptions> ParseFamilyName(std::string_view text) {
+  const auto parts = SplitText(text, ',');
+  if (parts.empty() || parts[0].empty()) {
+    return Status::InvalidArgument(
+        Format("--family '{}': expected NAME[,versions=3,ttl=7d]", EscapeBytes(text)));
+  }
+  FamilyOptions family;
+  ASSIGN_OR_RETURN(family.name, ParseEscaped(parts[0]));
+  return family;
+}
+
+Status ApplyFamilySettings(std::string_view text, FamilyOptions* family) {
+  const auto parts = SplitText(text, ',');
+  for (size_t i = 1; i < parts.size(); ++i) {
+    RETURN_IF_ERROR(ApplyFamilySetting(parts[i], family));
+  }
+  return {};
+}
+
 /// Reads COLUMN, FAMILY:COLUMN.
 Result<ColumnName> ParseColumnName(std::string_view text) {
   const auto parts = SplitText(text, ':');
@@ -104,17 +124,20 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
 }  // namespace
 
 Result<FamilyOptions> ParseFamily(std::string_view text) {
-  const auto parts = SplitText(text, ',');
-  if (parts.empty() || parts[0].empty()) {
-    return Status::InvalidArgument(
-        Format("--family '{}': expected NAME[,versions=3,ttl=7d]", EscapeBytes(text)));
-  }
-  FamilyOptions family;
-  ASSIGN_OR_RETURN(family.name, ParseEscaped(parts[0]));
-  for (size_t i = 1; i < parts.size(); ++i) {
-    RETURN_IF_ERROR(ApplyFamilySetting(parts[i], &family));
-  }
+  ASSIGN_OR_RETURN(FamilyOptions family, ParseFamilyName(text));
+  RETURN_IF_ERROR(ApplyFamilySettings(text, &family));
   return family;
+}
+
+Result<FamilyOptions> ParseFamilyChange(std::string_view text,
+                                        const std::vector<FamilyOptions>& families) {
+  ASSIGN_OR_RETURN(const FamilyOptions named, ParseFamilyName(text));
+  for (FamilyOptions family : families) {
+    if (family.name != named.name) continue;
+    RETURN_IF_ERROR(ApplyFamilySettings(text, &family));
+    return family;
+  }
+  return Status::NotFound(Format("family '{}' does not exist", EscapeBytes(named.name)));
 }
 
 Result<ColumnOptions> ParseColumnType(std::string_view text) {

@@ -17,6 +17,10 @@ namespace tandem::tools {
 /// `NAME[,versions=3][,ttl=7d][,compression=none|zstd][,block-size=8KiB]`. Errors:
 /// kInvalidArgument.
 Result<FamilyOptions> ParseFamily(std::string_view text);
+/// The same for a family that exists, one of `families`: what is not named stays as it is. Errors:
+/// kInvalidArgument, kNotFound.
+Result<FamilyOptions> ParseFamilyChange(std::string_view text,
+                                        const std::vector<FamilyOptions>& families);
 /// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`. A family is needed where a type is given. Errors:
 /// kInvalidArgument.
 Result<IndexOptions> ParseIndex(std::string_view text);

@@ -191,6 +191,18 @@ Sets the type that conditions on a column have from now on. Stored values stay a
 are; one that is not of the type counts as absent. It needs no index, and no index changes
 it. A single condition is cast by itself: "total::int64 < 10".
 )"},
+    {"family",
+     R"(Example: tandem family add shop/ orders audit,versions=3
+         tandem family alter shop/ orders audit,versions=1,ttl=30d --yes
+         tandem family drop shop/ orders audit --yes
+
+add gives a table another family. alter changes what is named: compression and block size
+for files that are written from now on; versions and ttl at once, but only down, since
+what merges have left out does not come back. drop takes the family with its cells, and
+rows that had no others; indexes over its columns have to be dropped before. Where cells
+are lost, the verb asks first; elsewhere than at a terminal --yes is needed. Snapshots
+that a program holds go on with what they had.
+)"},
     {"index",
      R"(Example: tandem index create shop/ orders by_total=d:total:int64
          tandem index list shop/
@@ -304,7 +316,7 @@ Make      create    make a table, and the database where there is none
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
           drop, truncate, rename  remove a table, or all its rows; give it another name
-          index, alter  create, drop, build or list indexes; set types of columns
+          index, family, alter  indexes and families come and go; types of columns
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order

@@ -198,6 +198,15 @@ struct AlterVerbOptions {
   std::vector<std::string> columns;  ///< FAMILY:COLUMN:TYPE.
 };
 
+struct FamilyVerbOptions {
+  std::string action;  ///< add, alter, drop or list.
+  std::string path;
+  std::string table;
+  std::string family;  ///< add, alter: NAME[,SETTING...]; drop: its name; list: none.
+  bool yes = false;    ///< Do not ask.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct IndexVerbOptions {
   std::string action;  ///< create, drop, build, list, verify or stats.
   std::string path;    ///< Of the database; for verify also of a store file.
@@ -257,12 +266,14 @@ struct RestoreOptions {
 
 struct VersionOptions {};
 
-using VerbOptions = std::variant<
-    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, IndexVerbOptions, ClockOptions, SalvageVerbOptions,
-    CheckpointOptions, BackupOptions, RestoreOptions, StressOptions, ReplayOptions, VersionOptions>;
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, ClockOptions,
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -1,11 +1,15 @@
-// drop, truncate, rename and alter: what destroys rows asks before it does.
+// drop, truncate, rename, alter and family: what destroys cells asks before it does.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
@@ -40,27 +44,98 @@ bool ReadsYes(std::FILE* in) {
   return line == "yes";
 }
 
-// OK: the user agrees to lose the rows.
-template <typename Options>
-Status Confirm(const char* what, const Options& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
-  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
-  if (options.yes) return {};
-  const std::string destroyed = Describe(table);
+// OK: the user agrees to lose what is described.
+Status Confirm(const std::string& loss, const Context& context) {
   if (!IsTerminal(context.in) || !IsTerminal(context.err)) {
-    return Status::InvalidArgument(
-        Format("{} {}: nothing was done; --yes does it", what, destroyed));
+    return Status::InvalidArgument(Format("{}: nothing was done; --yes does it", loss));
   }
-  WriteBytes(context.err, Format("{} {}? There is no way back. 'yes' does it: ", what, destroyed));
+  WriteBytes(context.err, Format("{}? There is no way back. 'yes' does it: ", loss));
   std::fflush(context.err);
   if (ReadsYes(context.in)) return {};
   return Status::Cancelled("nothing was done");
 }
 
+// OK: the user agrees to lose the rows.
+template <typename Options>
+Status ConfirmRows(const char* what, const Options& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  if (options.yes) return {};
+  return Confirm(Format("{} {}", what, Describe(table)), context);
+}
+
+Status CheckArguments(const FamilyVerbOptions& options) {
+  constexpr std::string_view kActions[] = {"add", "alter", "drop", "list"};
+  if (std::ranges::find(kActions, options.action) == std::end(kActions)) {
+    return Status::InvalidArgument(
+        Format("family '{}': expected add, alter, drop or list", EscapeBytes(options.action)));
+  }
+  const bool takes_family = options.action != "list";
+  if (takes_family == !options.family.empty()) return {};
+  return Status::InvalidArgument(
+      Format("family {}: expected DB TABLE{}", options.action,
+             !takes_family              ? ""
+             : options.action == "drop" ? " NAME"
+                                        : " NAME[,versions=3][,ttl=7d][,compression=none|zstd]"));
+}
+
+// Fewer versions or a shorter time to live destroy cells, as a drop does.
+Status ConfirmFamily(const FamilyVerbOptions& options, const Context& context) {
+  if (options.action != "drop" && options.action != "alter") return {};
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  if (options.action == "drop") {
+    ASSIGN_OR_RETURN(const std::string name, ParseEscaped(options.family));
+    RETURN_IF_ERROR(CheckFamilyName(table, name));
+    if (options.yes) return {};
+    return Confirm(Format("this destroys all cells of family {} of table {}", base::Quote(name),
+                          base::Quote(table.options.name)),
+                   context);
+  }
+  ASSIGN_OR_RETURN(const FamilyOptions changed,
+                   ParseFamilyChange(options.family, table.options.families));
+  const auto before = std::ranges::find(table.options.families, changed.name, &FamilyOptions::name);
+  const bool destroys = changed.max_versions < before->max_versions ||
+                        (changed.ttl_micros != before->ttl_micros && changed.ttl_micros != 0);
+  if (!destroys || options.yes) return {};
+  return Confirm(Format("this destroys cells of family {} of table {} that are older than its new "
+                        "settings allow",
+                        base::Quote(changed.name), base::Quote(table.options.name)),
+                 context);
+}
+
+Result<ExitCode> ListFamilies(const FamilyVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  writer->Begin("family",
+                {"table", "family", "versions", "ttl_micros", "compression", "block_size_bytes"});
+  for (const FamilyOptions& family : table.options.families) {
+    writer->Add({table.options.name, family.name, family.max_versions, family.ttl_micros,
+                 CompressionName(family.compression), family.block_size_bytes});
+  }
+  writer->End();
+  return ExitCode::kDone;
+}
+
+Status ChangeFamily(const FamilyVerbOptions& options, const TableInfo& table, Database* database) {
+  if (options.action == "add") {
+    ASSIGN_OR_RETURN(const FamilyOptions family, ParseFamily(options.family));
+    return database->AddFamily(table.options.name, family);
+  }
+  if (options.action == "alter") {
+    ASSIGN_OR_RETURN(const FamilyOptions family,
+                     ParseFamilyChange(options.family, table.options.families));
+    return database->AlterFamily(table.options.name, family);
+  }
+  ASSIGN_OR_RETURN(const std::string name, ParseEscaped(options.family));
+  return database->DropFamily(table.options.name, name);
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context) {
-  RETURN_IF_ERROR(Confirm("this destroys", options, context));
+  RETURN_IF_ERROR(ConfirmRows("this destroys", options, context));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   RETURN_IF_ERROR(database->DropTable(options.table));
   RETURN_IF_ERROR(database->Close());
@@ -68,7 +143,7 @@ Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context)
 }
 
 Result<ExitCode> RunVerb(const TruncateVerbOptions& options, const Context& context) {
-  RETURN_IF_ERROR(Confirm("this destroys all rows of", options, context));
+  RETURN_IF_ERROR(ConfirmRows("this destroys all rows of", options, context));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   RETURN_IF_ERROR(database->TruncateTable(options.table));
   RETURN_IF_ERROR(database->Close());
@@ -94,6 +169,17 @@ Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context
   for (const ColumnOptions& column : columns) {
     RETURN_IF_ERROR(database->SetColumnType(table.options.name, column));
   }
+  RETURN_IF_ERROR(database->Close());
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> RunVerb(const FamilyVerbOptions& options, const Context& context) {
+  RETURN_IF_ERROR(CheckArguments(options));
+  if (options.action == "list") return ListFamilies(options, context);
+  RETURN_IF_ERROR(ConfirmFamily(options, context));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  RETURN_IF_ERROR(ChangeFamily(options, table, database.get()));
   RETURN_IF_ERROR(database->Close());
   return ExitCode::kDone;
 }
