@@ -70,6 +70,7 @@ class Script {
     return Add({.kind = Step::Kind::kDropAndCreate, .table = table});
   }
   Script& ToggleIndex() { return Add({.kind = Step::Kind::kToggleIndex, .table = "t"}); }
+  Script& RenewFamily() { return Add({.kind = Step::Kind::kRenewFamily, .table = "t"}); }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -425,6 +426,30 @@ Workload Families(uint64_t seed) {
       .Done();
 }
 
+// A family goes with cells in files, in memory and in the log, and with rows of nothing else; one
+// of the same name comes, and goes as well.
+Workload FamiliesThatGo(uint64_t seed) {
+  TableOptions table = Table("t");
+  table.families.push_back({.name = "m", .max_versions = 2, .block_size_bytes = 512});
+  const auto in_m = [](const std::string& row, const std::string& value) {
+    return Put(row, {{"x", value}}, "t", "m");
+  };
+  return Script("families-that-go", seed)
+      .Create(table)
+      .Written({Put("r1", {{"c", "a"}}), in_m("r1", "1"), in_m("r2", "1")})
+      .Flush()
+      .Write(Durability::kBuffered, {in_m("r1", "2"), in_m("r3", "2")})
+      .RenewFamily()
+      .Written({Put("r2", {{"c", "b"}}), in_m("r1", "3")})
+      .RunJob()
+      .Flush()
+      .Written({in_m("r3", "4")})
+      .RenewFamily()
+      .Synced({in_m("r4", "5")})
+      .Compact()
+      .Done();
+}
+
 // Memstores that fill up and are flushed by background jobs.
 Workload BackgroundFlushes(uint64_t seed) {
   Script script("background-flushes", seed);
@@ -464,6 +489,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
                                                MemoryBatchesSplit,
                                                RegionMerges,
                                                Removals,
+                                               FamiliesThatGo,
                                                Indexes};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));

@@ -56,7 +56,11 @@ std::string History::Lane::TextOf(const Content& content) const {
 
 History::State History::Lane::After(const State& state, const Batch& batch) const {
   State after{state.model, {}, batch};
-  if (!batch.emptied.empty()) after.model.Truncate(batch.emptied);
+  if (!batch.family.empty()) {
+    after.model.EmptyFamily(batch.emptied, batch.family);
+  } else if (!batch.emptied.empty()) {
+    after.model.Truncate(batch.emptied);
+  }
   for (const ModelOperation& operation : batch.operations) {
     after.model.Apply(operation, batch.micros, batch.micros);
   }
@@ -143,6 +147,14 @@ void History::Removing(const std::string& table, bool is_truncated) {
   open.push_back({.operations = {}, .durability = Durability::kSynced, .emptied = table});
   if (open.size() > kOpenMax) open.erase(open.begin());
   if (!is_truncated) std::erase(created_, table);
+}
+
+void History::DroppingFamily(const std::string& table, const std::string& family) {
+  current_ = 0;
+  std::vector<Batch>& open = lanes_[current_].open;
+  open.push_back(
+      {.operations = {}, .durability = Durability::kSynced, .emptied = table, .family = family});
+  if (open.size() > kOpenMax) open.erase(open.begin());
 }
 
 void History::Acknowledged() {

@@ -30,6 +30,8 @@ class History {
   /// As a batch that deletes all rows of the table, and is synced. Unless it is truncated, it may
   /// be gone from now on, until it is Created again. Requires: the table is in the first lane.
   void Removing(const std::string& table, bool is_truncated);
+  /// As a batch that deletes the cells of the family, and is synced. Requires: as Removing.
+  void DroppingFamily(const std::string& table, const std::string& family);
   /// The write that was announced last ended at that time.
   void Wrote(int64_t now_micros) { lanes_[current_].open.back().micros = now_micros; }
   void Acknowledged();
@@ -58,7 +60,8 @@ class History {
     /// A deletion that reads was tried before it: from then on a region may log everything, also
     /// when the deletion failed.
     bool follows_deletion = false;
-    std::string emptied = {};  ///< A table that loses all rows.
+    std::string emptied = {};  ///< A table that loses all rows, or
+    std::string family = {};   ///< the cells of this family.
     /// Whether anything is surely written, so that its durability says something of those before.
     bool surely_writes() const;
     bool is_logged() const;

@@ -37,6 +37,8 @@ Status Runner::Take(const Step& step) {
       return DropAndCreate(step);
     case Step::Kind::kToggleIndex:
       return ToggleIndex(step);
+    case Step::Kind::kRenewFamily:
+      return RenewFamily(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return {};
@@ -90,13 +92,39 @@ Status Runner::ToggleIndex(const Step& step) {
   return {};
 }
 
+// For the history a batch that deletes the cells of the family. The drop may have been made durable
+// though it failed: the next step needs the family in any case.
+Status Runner::RenewFamily(const Step& step) {
+  for (const TableOptions& options : workload_.tables) {
+    if (options.name != step.table || options.families.size() == 1) continue;
+    const std::string& family = options.families.back().name;
+    if (!machine_.engine().Info().read_only) history_.DroppingFamily(step.table, family);
+    lacks_a_family_ = step.table;
+    const Status status = machine_.engine().DropFamily(step.table, family);
+    RETURN_IF_ERROR(status);
+    history_.Acknowledged();
+    return CreateMissing();
+  }
+  return {};
+}
+
+// What failed to be created may have been made durable all the same.
 Status Runner::CreateMissing() {
-  if (missing_.empty()) return {};
-  const Status status = Create(missing_);
-  // One that failed may have been made durable all the same.
-  const bool exists = status.ok() || status.code() == StatusCode::kAlreadyExists;
-  if (exists) missing_.clear();
-  return exists ? Status() : status;
+  const auto exists = [](const Status& status) {
+    return status.ok() || status.code() == StatusCode::kAlreadyExists;
+  };
+  if (!missing_.empty()) {
+    const Status status = Create(missing_);
+    if (!exists(status)) return status;
+    missing_.clear();
+  }
+  for (const TableOptions& options : workload_.tables) {
+    if (options.name != lacks_a_family_) continue;
+    const Status status = machine_.engine().AddFamily(options.name, options.families.back());
+    if (!exists(status)) return status;
+  }
+  lacks_a_family_.clear();
+  return {};
 }
 
 Status Runner::Write(const Step& step) {

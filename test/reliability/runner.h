@@ -26,13 +26,15 @@ class Runner {
   Status Remove(const Step& step);
   Status DropAndCreate(const Step& step);
   Status ToggleIndex(const Step& step);
+  Status RenewFamily(const Step& step);
   Status CreateMissing();
   Status Create(const std::string& table);
 
   const Workload& workload_;
   Machine& machine_;
   History& history_;
-  std::string missing_;  ///< A table that was dropped and is to be created.
+  std::string missing_;         ///< A table that was dropped and is to be created.
+  std::string lacks_a_family_;  ///< A table whose last family was dropped, perhaps.
 };
 
 }  // namespace tandem::reliability

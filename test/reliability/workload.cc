@@ -76,6 +76,7 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   // What is not logged is lost region by region: the oracle does not know how it ends.
   if (choice == 11 && !plan.unlogged) {
     step.kind = dice->Chance(50)   ? Step::Kind::kToggleIndex
+                : dice->Chance(33) ? Step::Kind::kRenewFamily
                 : dice->Chance(50) ? Step::Kind::kTruncate
                                    : Step::Kind::kDropAndCreate;
     step.table = plan.options.name;
@@ -99,10 +100,18 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
 }  // namespace
 
 std::string Step::Describe() const {
-  constexpr const char* kNames[] = {"write",       "create table",    "flush",
-                                    "compact",     "split",           "merge regions",
-                                    "truncate",    "drop and create", "create or drop an index",
-                                    "run one job", "close and reopen"};
+  constexpr const char* kNames[] = {"write",
+                                    "create table",
+                                    "flush",
+                                    "compact",
+                                    "split",
+                                    "merge regions",
+                                    "truncate",
+                                    "drop and create",
+                                    "create or drop an index",
+                                    "drop and add a family",
+                                    "run one job",
+                                    "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";

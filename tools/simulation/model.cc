@@ -111,6 +111,21 @@ std::string ModelRow::Describe() const {
 
 void Model::CreateTable(const TableOptions& options) { tables_[options.name].options = options; }
 
+void Model::EmptyFamily(const std::string& name, const std::string& family) {
+  Table& table = tables_.at(name);
+  const size_t place = FamilyOf(table.options, family);
+  for (auto row = table.rows.begin(); row != table.rows.end();) {
+    auto columns = std::make_shared<Columns>(*row->second);
+    std::erase_if(*columns, [place](const auto& column) { return column.first.first == place; });
+    const bool is_empty = columns->empty();
+    row->second = std::move(columns);
+    row = is_empty ? table.rows.erase(row) : std::next(row);
+  }
+  std::erase_if(table.options.columns, [&](const ColumnOptions& column) {
+    return FamilyOf(table.options, column.family) == place;
+  });
+}
+
 void Model::Rename(const std::string& from, const std::string& to) {
   auto table = tables_.extract(from);
   table.key() = to;

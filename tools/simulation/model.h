@@ -81,6 +81,8 @@ class Model {
  public:
   void CreateTable(const TableOptions& options);
   void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
+  /// Takes away the cells of a family, and the types of its columns.
+  void EmptyFamily(const std::string& table, const std::string& family);
   void Rename(const std::string& from, const std::string& to);
   /// Conditions on a column keep the type that they had.
   void ChangeIndexes(const std::string& table,
