@@ -12,7 +12,11 @@ namespace tandem::test {
 namespace {
 
 void ApplyTo(Model* model, const JournalBatch& batch) {
-  if (!batch.emptied.empty()) model->Truncate(batch.emptied);
+  if (!batch.family.empty()) {
+    model->EmptyFamily(batch.emptied, batch.family);
+  } else if (!batch.emptied.empty()) {
+    model->Truncate(batch.emptied);
+  }
   for (const ModelOperation& operation : batch.operations) {
     model->Apply(operation, batch.timestamp, batch.now_micros);
   }

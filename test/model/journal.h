@@ -20,8 +20,9 @@ struct JournalBatch {
   /// After it; nullopt when Write failed, so that nobody knows.
   std::optional<uint64_t> last_sequence;
   bool is_logged = true;  ///< Whatever its region does.
-  /// A table of which it removes all rows.
+  /// A table of which it removes all rows, or all cells of `family`.
   std::string emptied = {};
+  std::string family = {};
   /// Whether it surely has an effect. A DeleteCell may have none, and then nothing is logged.
   bool surely_writes() const;
   /// Whether an operation depends on what is stored.

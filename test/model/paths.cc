@@ -108,7 +108,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
     RequireOk(section.status(), index.name);
     if (*section == nullptr) continue;
     const format::IndexColumnRecord& column = index.columns[0];
-    const std::string& family = plan.options.families[column.family.value].name;
+    const std::string& family = file.store->table().FindFamily(column.family)->options.name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);
     for (RequireOk(cursor->Seek({}), index.name); cursor->valid();
          RequireOk(cursor->Next(), index.name)) {

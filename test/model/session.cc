@@ -20,7 +20,8 @@ SessionAction::Kind PickReshaping(Dice* dice) {
 
 SessionAction::Kind PickSchemaEdit(Dice* dice) {
   using Kind = SessionAction::Kind;
-  constexpr Kind kKinds[] = {Kind::kTruncate, Kind::kDropAndCreate, Kind::kRenameTwice};
+  constexpr Kind kKinds[] = {Kind::kTruncate, Kind::kDropAndCreate, Kind::kRenameTwice,
+                             Kind::kRenewFamily};
   return kKinds[dice->Below(std::size(kKinds))];
 }
 

@@ -82,6 +82,7 @@ class Session {
   void RefuseBad(const SessionAction& action);
   Status Empty(const SessionAction& action);
   Status ChangeIndexes(const SessionAction& action);
+  Status RenewFamily(const SessionAction& action);
   void ApplyIndexes(TablePlan* plan, const std::function<void(std::vector<IndexOptions>*)>& change);
   void TakeIndexes(const DatabaseInfo& info);
   Status Flush(const std::string& table);

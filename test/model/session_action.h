@@ -23,6 +23,7 @@ struct SessionAction {
     kDropAndCreate,  ///< The table is dropped, and one of the same name created.
     kRenameTwice,    ///< To another name, and back.
     kChangeIndexes,  ///< One is created, dropped, or dropped and created again.
+    kRenewFamily,    ///< The last of several is dropped, and one of the same name added.
     kRunOne,
     kDrain,
     kTakeSnapshot,

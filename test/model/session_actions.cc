@@ -85,6 +85,8 @@ void Session::PerformMore(const SessionAction& action) {
       return;
     case Kind::kChangeIndexes:
       return RequireOk(ChangeIndexes(action), "changing an index of " + action.table);
+    case Kind::kRenewFamily:
+      return RequireOk(RenewFamily(action), "dropping and adding a family of " + action.table);
     case Kind::kOpenCursor:
       return OpenCursor(PlanOf(action.table));
     case Kind::kAdvanceCursor:
@@ -231,6 +233,55 @@ Status Session::ChangeIndexes(const SessionAction& action) {
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
+  return {};
+}
+
+// Indexes over its columns go first, some of them come again. Snapshots are let go: they would read
+// with the indexes of before, whatever comes.
+Status Session::RenewFamily(const SessionAction& action) {
+  TablePlan& plan = *std::find_if(tables_.begin(), tables_.end(), [&](const TablePlan& known) {
+    return known.options.name == action.table;
+  });
+  if (plan.options.families.size() == 1) return {};
+  const FamilyOptions family = plan.options.families.back();
+  std::vector<IndexOptions> over_it;
+  for (const IndexOptions& index : plan.options.indexes) {
+    if (index.columns[0].family == family.name) over_it.push_back(index);
+  }
+  if (!over_it.empty()) {
+    const Status refused = store_.engine().DropFamily(action.table, family.name);
+    if (refused.code() != StatusCode::kInvalidArgument) {
+      throw Failure("a family with an index was dropped: " + refused.ToString());
+    }
+  }
+  const auto drop = [](const IndexOptions& index) {
+    return [index](std::vector<IndexOptions>* known) {
+      std::erase_if(*known, [&](const IndexOptions& other) { return other.name == index.name; });
+    };
+  };
+  for (const IndexOptions& index : over_it) {
+    RETURN_IF_ERROR(store_.engine().DropIndex(action.table, index.name));
+    ApplyIndexes(&plan, drop(index));
+  }
+  snapshots_.clear();
+  RETURN_IF_ERROR(store_.engine().DropFamily(action.table, family.name));
+  model_.EmptyFamily(action.table, family.name);
+  plan.options = model_.table(action.table);
+  if (store_.simulated() != nullptr) {
+    JournalBatch entry;
+    entry.emptied = action.table;
+    entry.family = family.name;
+    entry.last_sequence = store_.engine().Info().last_sequence;
+    logged_->Append(std::move(entry));
+    logged_->MarkDurable();
+  }
+  ++counters_.schema_edits;
+  RETURN_IF_ERROR(store_.engine().AddFamily(action.table, family));
+  for (const IndexOptions& index : over_it) {
+    if (own_dice_.Chance(30)) continue;
+    RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
+    ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
+  }
   return {};
 }
 
