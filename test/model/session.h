@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Session {
     Snapshot snapshot;
     Model model;
     int64_t now_micros;
+    /// Tables whose rows were removed since: it reads them with the indexes of then.
+    std::set<std::string> former = {};
   };
   /// A cursor with the rows that it has still to give.
   struct HeldCursor {

@@ -195,6 +195,7 @@ Status Session::Empty(const SessionAction& action) {
     return status;
   }
   model_.Truncate(action.table);
+  for (HeldSnapshot& held : snapshots_) held.former.insert(action.table);
   ++counters_.schema_edits;
   if (!is_truncated) RETURN_IF_ERROR(store_.engine().CreateTable(PlanOf(action.table).options));
   if (store_.simulated() == nullptr) return {};
@@ -285,13 +286,15 @@ Status Session::RenewFamily(const SessionAction& action) {
   return {};
 }
 
-// Snapshots have the rows of their time, and the indexes of now.
+// Snapshots have the rows of their time, and the indexes of now unless the rows are gone since.
 void Session::ApplyIndexes(TablePlan* plan,
                            const std::function<void(std::vector<IndexOptions>*)>& change) {
   const std::string& table = plan->options.name;
   model_.ChangeIndexes(table, change);
   plan->options = model_.table(table);
-  for (HeldSnapshot& held : snapshots_) held.model.TakeSchema(plan->options);
+  for (HeldSnapshot& held : snapshots_) {
+    if (!held.former.contains(table)) held.model.TakeSchema(plan->options);
+  }
   ++counters_.schema_edits;
 }
 
@@ -401,7 +404,9 @@ void Session::CheckTable(const TablePlan& plan) {
 void Session::CheckSnapshot(const TablePlan& plan) {
   if (snapshots_.empty()) return;
   const HeldSnapshot& held = snapshots_[own_dice_.Below(snapshots_.size())];
-  checker_.CheckTable({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, plan, 3);
+  TablePlan then = plan;
+  then.options = held.model.table(plan.options.name);
+  checker_.CheckTable({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, then, 3);
   ++counters_.snapshot_checks;
 }
 
