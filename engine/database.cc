@@ -8,6 +8,8 @@
 #include "engine/default_environment.h"
 #include "engine/engine.h"
 #include "engine/open_handles.h"
+#include "engine/transaction_state.h"
+#include "tandem/transaction.h"
 
 namespace tandem {
 
@@ -267,6 +269,27 @@ Result<uint64_t> Database::Count(const ReadOptions& options, PreparedQuery* quer
 
 Result<Explanation> Database::Explain(const ReadOptions& options, PreparedQuery* query) {
   return Entered(*engine_, [&] { return engine_->Explain(options, query); });
+}
+
+Result<Transaction> Database::Begin() {
+  return Entered(*engine_, [&] { return engine::TransactionState::Begin(engine_.get()); });
+}
+
+Status Database::Transact(const std::function<Status(Transaction&)>& body,
+                          const TransactOptions& options) {
+  if (options.attempts_max == 0) {
+    return Guarded([] { return Status::InvalidArgument("attempts_max is 0, expected 1 or more"); });
+  }
+  for (uint32_t attempt = 1;; ++attempt) {
+    Result<Transaction> transaction = Begin();
+    if (!transaction.has_value()) return transaction.error();
+    Status status = body(*transaction);
+    if (status.ok()) status = transaction->Commit(options.write);
+    const bool is_over = status.code() != StatusCode::kConflict || attempt == options.attempts_max;
+    if (is_over) return status;
+    transaction->Rollback();
+    engine_->BackOff(attempt);
+  }
 }
 
 Result<Snapshot> Database::TakeSnapshot() {

@@ -66,6 +66,17 @@ class Engine {
   virtual Result<uint64_t> Count(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Snapshot> TakeSnapshot() = 0;
+  virtual Result<std::unique_ptr<TransactionState>> BeginTransaction() = 0;
+  /// Plans the batch, and adds it to what the transaction has written.
+  virtual Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
+                                  TransactionState* state) = 0;
+  /// kConflict if somebody else is known to have changed the row since.
+  virtual Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
+                                std::string_view row) = 0;
+  virtual Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
+                                   const TransactionState& state) = 0;
+  /// Waits before the next attempt after a conflict, from attempt 1 on, for a random time.
+  virtual void BackOff(uint32_t attempt) = 0;
   virtual Status Flush(std::string_view table) = 0;
   virtual Status Compact(std::string_view table) = 0;
   virtual Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table) = 0;

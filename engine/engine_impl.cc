@@ -155,6 +155,8 @@ void EngineImpl::BuildComponents() {
   };
   database_.files->set_broken_sink(broken_sink);
   BuildMaintenance();
+  transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
+                                                        [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
       Scrubber::Dependencies{.regions = regions,
                              .monitor = &monitor_,

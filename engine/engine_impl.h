@@ -110,6 +110,14 @@ class EngineImpl final : public Engine {
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override;
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override;
   Result<Snapshot> TakeSnapshot() override;
+  Result<std::unique_ptr<TransactionState>> BeginTransaction() override;
+  Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
+                          TransactionState* state) override;
+  Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
+                        std::string_view row) override;
+  Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
+                           const TransactionState& state) override;
+  void BackOff(uint32_t attempt) override;
   Status Flush(std::string_view table) override;
   Status Compact(std::string_view table) override;
   Result<std::vector<CompactionPlan>> PlanCompaction(std::string_view table) override;
@@ -150,8 +158,22 @@ class EngineImpl final : public Engine {
   void Shutdown();
 
   // writes.cc
+  /// Plans again when a table was dropped, truncated, renamed or got another record since.
+  /// Requires: the call is inside, until after the plan is gone, which refers to tables.
   template <typename MakePlan>
-  Result<WritePlan> WritePlanned(const WriteOptions& options, const MakePlan& make_plan);
+  Result<WritePlan> WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
+    // A function that refers to the callable has no copy of it to allocate.
+    const std::function<Result<WritePlan>()> by_reference = std::cref(make_plan);
+    return WriteAsPlanned(options, by_reference);
+  }
+  Result<WritePlan> WriteAsPlanned(const WriteOptions& options,
+                                   const std::function<Result<WritePlan>()>& make_plan);
+
+  // transactions.cc
+  void ExpireTransactions();
+  Status CheckTable(const SnapshotPoint& point, std::string_view table);
+  Status AddTablesRead(const SnapshotPoint& point, const TransactionState& state, WritePlan* plan);
+  Result<WritePlan> PlanInTransaction(const SnapshotPoint& point, const WriteBatch& batch);
 
   // info.cc
   FilesInfo OpenFiles() const;
@@ -170,10 +192,10 @@ class EngineImpl final : public Engine {
   Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
                                                std::string_view name,
                                                std::shared_ptr<const FormerTable>* former) const;
-  /// The table with the regions that `regions_of` chooses of a const Table&. `schema`: nullptr is
-  /// the present.
+  /// The table with the regions that `regions_of` chooses of a const Table&, by the schema of the
+  /// point, or the present one, and with a transaction's own writes.
   template <typename Chooser>
-  Result<TableView> PinRegionsOf(std::string_view table, const SchemaHistory::Pin* schema,
+  Result<TableView> PinRegionsOf(std::string_view table, const SnapshotPoint& point,
                                  const Chooser& regions_of);
   SnapshotPoint TakePoint();
   Result<SnapshotPoint> PointOf(const Snapshot& snapshot) const;
@@ -232,6 +254,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<SchemaEditor> schema_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
+  std::unique_ptr<BackgroundTask> transaction_limit_;
   bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.

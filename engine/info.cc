@@ -168,6 +168,9 @@ DatabaseInfo EngineImpl::Info() {
   info.scrubbed_bytes = counters.scrubbed_bytes;
   info.scrub_findings = counters.scrub_findings;
   info.oldest_unverified_micros = scrubber_->OldestMicros();
+  for (const auto& [sequence, taken] : handles_->transactions()) {
+    info.transactions.push_back({.sequence = sequence, .age_micros = clock.now_micros - taken});
+  }
   // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
   info.memory = Describe(*database_.memory);

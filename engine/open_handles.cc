@@ -35,11 +35,13 @@ std::string List(const std::vector<std::string>& open, std::string_view noun,
 
 SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles, SnapshotPoint pinned)
     : handles(std::move(open_handles)), point(std::move(pinned)) {
+  if (point.own != nullptr) return;  // Listed with its transaction.
   base::MutexLock lock(handles->mutex_);
   handles->snapshots_.insert(TakenBy(*point.registration));
 }
 
 SnapshotState::~SnapshotState() {
+  if (point.own != nullptr) return;
   base::MutexLock lock(handles->mutex_);
   const auto found = handles->snapshots_.find(TakenBy(*point.registration));
   if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
@@ -110,6 +112,94 @@ std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> so
   return cursor;
 }
 
+OpenTransaction::OpenTransaction(Snapshot snapshot, int64_t begun_micros)
+    : begun_micros_(begun_micros),
+      snapshot_(std::make_unique<const Snapshot>(std::move(snapshot))) {}
+
+Result<const Snapshot*> OpenTransaction::Enter() {
+  if (!gate_.Enter()) return Status::Closed("the transaction's database is closed");
+  base::MutexLock lock(mutex_);
+  if (is_expired_) {
+    gate_.Leave();
+    return Status::Cancelled("the transaction was open for too long (transaction_age_max_micros)");
+  }
+  is_entered_ = true;
+  return snapshot_.get();
+}
+
+void OpenTransaction::Leave() {
+  std::unique_ptr<const Snapshot> released;
+  {
+    base::MutexLock lock(mutex_);
+    is_entered_ = false;
+    if (is_expired_) released = std::move(snapshot_);
+  }
+  released.reset();
+  gate_.Leave();
+}
+
+void OpenTransaction::Expire() {
+  std::unique_ptr<const Snapshot> released;
+  base::MutexLock lock(mutex_);
+  is_expired_ = true;
+  if (!is_entered_) released = std::move(snapshot_);
+}
+
+void OpenTransaction::Close() {
+  gate_.Close();
+  Expire();
+}
+
+std::optional<OpenHandles::Taken> OpenTransaction::taken() const {
+  base::MutexLock lock(mutex_);
+  if (snapshot_ == nullptr) return std::nullopt;
+  return TakenBy(*snapshot_->state().point.registration);
+}
+
+std::shared_ptr<OpenTransaction> OpenHandles::NewTransaction(Snapshot snapshot,
+                                                             int64_t begun_micros) {
+  auto open = std::make_shared<OpenTransaction>(std::move(snapshot), begun_micros);
+  base::MutexLock lock(mutex_);
+  transactions_.insert(open);
+  return open;
+}
+
+void OpenHandles::EndTransaction(const std::shared_ptr<OpenTransaction>& open) {
+  {
+    base::MutexLock lock(mutex_);
+    transactions_.erase(open);
+  }
+  open->Expire();
+}
+
+std::optional<int64_t> OpenHandles::ExpireTransactions(int64_t begun_micros) {
+  std::vector<std::shared_ptr<OpenTransaction>> expired;
+  std::optional<int64_t> oldest;
+  {
+    base::MutexLock lock(mutex_);
+    for (const auto& open : transactions_) {
+      if (!open->taken().has_value()) continue;
+      if (open->begun_micros() <= begun_micros) {
+        expired.push_back(open);
+      } else if (!oldest.has_value() || open->begun_micros() < *oldest) {
+        oldest = open->begun_micros();
+      }
+    }
+  }
+  for (const auto& open : expired) open->Expire();
+  return oldest;
+}
+
+std::vector<OpenHandles::Taken> OpenHandles::transactions() const {
+  std::vector<Taken> all;
+  base::MutexLock lock(mutex_);
+  for (const auto& open : transactions_) {
+    if (const auto taken = open->taken()) all.push_back(*taken);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 std::unique_ptr<format::RowBatch> OpenHandles::TakeBatch() {
   {
     base::MutexLock lock(mutex_);
@@ -136,7 +226,10 @@ std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(SnapshotPoint point) {
 }
 
 Status OpenHandles::CheckNoneOpen() const {
-  std::vector<std::string> cursors, pins, snapshots;
+  std::vector<std::string> cursors, pins, snapshots, transactions;
+  for (const auto& [sequence, time] : this->transactions()) {
+    transactions.push_back(std::to_string(sequence));
+  }
   {
     base::MutexLock lock(mutex_);
     for (const auto& open : sources_) cursors.push_back(base::Quote(open->table));
@@ -145,13 +238,14 @@ Status OpenHandles::CheckNoneOpen() const {
     }
     for (const auto& [sequence, time] : snapshots_) snapshots.push_back(std::to_string(sequence));
   }
-  const size_t count = cursors.size() + pins.size() + snapshots.size();
+  const size_t count = cursors.size() + pins.size() + snapshots.size() + transactions.size();
   if (count == 0) return {};
   std::sort(cursors.begin(), cursors.end());
   std::sort(pins.begin(), pins.end());
   std::string open;
-  for (const std::string& part : {List(cursors, "cursor", ""), List(pins, "pinned row", ""),
-                                  List(snapshots, "snapshot", "sequence ")}) {
+  for (const std::string& part :
+       {List(cursors, "cursor", ""), List(pins, "pinned row", ""),
+        List(snapshots, "snapshot", "sequence "), List(transactions, "transaction", "sequence ")}) {
     if (!open.empty() && !part.empty()) open += " and ";
     open += part;
   }
@@ -159,8 +253,11 @@ Status OpenHandles::CheckNoneOpen() const {
 }
 
 std::vector<OpenHandles::Taken> OpenHandles::snapshots() const {
+  std::vector<Taken> all = transactions();
   base::MutexLock lock(mutex_);
-  return {snapshots_.begin(), snapshots_.end()};
+  all.insert(all.end(), snapshots_.begin(), snapshots_.end());
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 std::vector<std::string> OpenHandles::cursors() const {
@@ -179,8 +276,10 @@ std::vector<std::string> OpenHandles::cursors() const {
 void OpenHandles::Invalidate() {
   std::set<std::shared_ptr<OpenSource>> sources;
   std::set<std::shared_ptr<PinSource>> pins;
+  std::set<std::shared_ptr<OpenTransaction>> transactions;
   {
     base::MutexLock lock(mutex_);
+    transactions.swap(transactions_);
     sources.swap(sources_);
     pins.swap(pins_);
     snapshots_.clear();
@@ -193,6 +292,7 @@ void OpenHandles::Invalidate() {
     pin->gate.Close();
     pin->reader.Release();
   }
+  for (const auto& open : transactions) open->Close();
 }
 
 }  // namespace tandem::engine

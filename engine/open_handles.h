@@ -20,11 +20,13 @@
 #include "engine/read/row_source.h"
 #include "engine/region/schema_history.h"
 #include "engine/region/snapshots.h"
+#include "tandem/database.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
 
 class OpenHandles;
+class OwnWrites;
 
 /// What a cursor holds of the database, shared with the list so that it can be cut off.
 struct OpenSource {
@@ -112,6 +114,7 @@ class OpenPin {
 struct SnapshotPoint {
   std::shared_ptr<const SnapshotRegistry::Registration> registration;
   std::shared_ptr<const SchemaHistory::Pin> schema;
+  std::shared_ptr<const OwnWrites> own;  ///< What a transaction adds to it; null: it is none.
 };
 
 /// The state of a Snapshot. Lifetime: may outlive its database.
@@ -123,6 +126,33 @@ struct SnapshotState {
 
   const std::shared_ptr<OpenHandles> handles;  ///< Also says which database it belongs to.
   const SnapshotPoint point;
+};
+
+/// What a Transaction holds of the database, shared with the list so that it can be cut off.
+/// Threads: any; Enter and Leave by one at a time.
+class OpenTransaction {
+ public:
+  OpenTransaction(Snapshot snapshot, int64_t begun_micros);
+
+  /// The snapshot that it reads, kept until Leave. Errors: kClosed; kCancelled (it has expired).
+  Result<const Snapshot*> Enter() EXCLUDES(mutex_);
+  void Leave() EXCLUDES(mutex_);
+  /// From now on Enter fails. Does not wait: the snapshot is released by Leave if one is due.
+  void Expire() EXCLUDES(mutex_);
+  /// The same, as closed, and waits for Leave.
+  void Close() EXCLUDES(mutex_);
+
+  int64_t begun_micros() const { return begun_micros_; }  ///< By the monotonic clock.
+  /// Its snapshot's sequence and time; nullopt: it is released.
+  std::optional<std::pair<uint64_t, int64_t>> taken() const EXCLUDES(mutex_);
+
+ private:
+  const int64_t begun_micros_;
+  Gate gate_;
+  mutable base::Mutex mutex_;
+  std::unique_ptr<const Snapshot> snapshot_ GUARDED_BY(mutex_);
+  bool is_entered_ GUARDED_BY(mutex_) = false;
+  bool is_expired_ GUARDED_BY(mutex_) = false;
 };
 
 /// Threads: any. Held by shared_ptr: handles keep it alive.
@@ -139,13 +169,22 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   /// Lists the pin, which counts while it holds a row.
   std::unique_ptr<OpenPin> NewPin(std::string_view table) EXCLUDES(mutex_);
   std::unique_ptr<SnapshotState> NewSnapshot(SnapshotPoint point);
+  /// Lists the transaction until EndTransaction. `snapshot` is of a point with own writes.
+  std::shared_ptr<OpenTransaction> NewTransaction(Snapshot snapshot, int64_t begun_micros)
+      EXCLUDES(mutex_);
+  void EndTransaction(const std::shared_ptr<OpenTransaction>& open) EXCLUDES(mutex_);
+  /// Expires those that began at that time or before. Returns when the oldest of the others began;
+  /// nullopt: there is none.
+  std::optional<int64_t> ExpireTransactions(int64_t begun_micros) EXCLUDES(mutex_);
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
   /// A snapshot's sequence and the time at which it was taken.
   using Taken = std::pair<uint64_t, int64_t>;
-  /// The open snapshots, the oldest first.
+  /// The open snapshots and those of transactions, the oldest first.
   std::vector<Taken> snapshots() const EXCLUDES(mutex_);
+  /// Those of transactions alone.
+  std::vector<Taken> transactions() const EXCLUDES(mutex_);
   /// The table of each open cursor and each pinned row, in order.
   std::vector<std::string> cursors() const EXCLUDES(mutex_);
   /// Releases what the open cursors hold and forgets all snapshots; waits for a Next that is
@@ -167,7 +206,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   std::vector<std::unique_ptr<format::RowBatch>> batches_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<PinSource>> pins_ GUARDED_BY(mutex_);
-  /// The open snapshots; none after Invalidate.
+  std::set<std::shared_ptr<OpenTransaction>> transactions_ GUARDED_BY(mutex_);
+  /// The open snapshots but those of transactions; none after Invalidate.
   std::multiset<Taken> snapshots_ GUARDED_BY(mutex_);
 };
 

@@ -11,6 +11,7 @@
 #include "engine/query/plan.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
+#include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
@@ -58,21 +59,28 @@ Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
 // record changed before all regions were pinned: merges may have left out cells of a family that
 // the former record has.
 template <typename Chooser>
-Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SchemaHistory::Pin* schema,
+Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SnapshotPoint& point,
                                            const Chooser& regions_of) {
   while (true) {
     const uint64_t changes = database_.regions->changes();
     std::shared_ptr<const FormerTable> former;
-    ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table, TableAt(schema, name, &former));
-    if (former != nullptr) return PinFormer(*former, regions_of);
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table,
+                     TableAt(point.schema.get(), name, &former));
     TableView view;
-    view.table = table->record;
     bool is_current = true;
-    for (const auto& region : regions_of(*table)) {
-      view.regions.push_back(region->version());
-      is_current &= !view.regions.back()->is_retired;
+    if (former != nullptr) {
+      view = PinFormer(*former, regions_of);
+    } else {
+      view.table = table->record;
+      for (const auto& region : regions_of(*table)) {
+        view.regions.push_back(region->version());
+        is_current &= !view.regions.back()->is_retired;
+      }
+      is_current &= database_.regions->changes() == changes;
     }
-    if (is_current && database_.regions->changes() == changes) return view;
+    if (!is_current) continue;
+    if (point.own != nullptr) point.own->AddTo(&view);
+    return view;
   }
 }
 
@@ -105,7 +113,7 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
   } else {
     ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
   }
-  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point.schema.get(), regions_of));
+  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
   view.point = point.registration->point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   if (time_.TakeChange()) ReportClock();
@@ -147,7 +155,7 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
     const auto regions_of = [&wanted](const Table& found) {
       return found.RegionsOf(wanted.rows, wanted.regions_max, wanted.from_end);
     };
-    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, point.schema.get(), regions_of));
+    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, point, regions_of));
     view.point = point.registration->point();
     view.registration = point.registration;
     return view;

@@ -9,14 +9,12 @@
 
 namespace tandem::engine {
 
-// Plans again when a table was dropped, truncated, renamed or got another record since. Requires:
-// the call is inside, until after the plan is gone, which refers to tables.
-template <typename MakePlan>
-Result<WritePlan> EngineImpl::WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
+Result<WritePlan> EngineImpl::WriteAsPlanned(const WriteOptions& options,
+                                             const std::function<Result<WritePlan>()>& make_plan) {
   RETURN_IF_ERROR(health_.CheckWritable());
   while (true) {
     ASSIGN_OR_RETURN(WritePlan plan, make_plan());
-    if (plan.operation_count == 0 && !plan.condition.has_value()) return plan;
+    if (plan.operation_count == 0 && !plan.reads()) return plan;
     RETURN_IF_ERROR(gate_->Admit(
         {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = options.no_wait}));
     RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));

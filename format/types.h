@@ -43,5 +43,14 @@ struct Hash128 {
 };
 
 inline constexpr SequenceNumber kSequenceMax{~uint64_t{0}};
+/// From here on sequences are those of a transaction's own writes before it commits. Such cells are
+/// in no log and no file, and in memstores that only the transaction's readers have, above all
+/// other sources: a reader that meets one sees it.
+inline constexpr SequenceNumber kFirstOwnSequence{uint64_t{1} << 63};
+
+/// Whether a cell of that sequence exists for a reader at `reader`.
+inline bool IsSeenAt(SequenceNumber cell, SequenceNumber reader) {
+  return cell <= reader || cell >= kFirstOwnSequence;
+}
 
 }  // namespace tandem::format

@@ -313,7 +313,7 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
                             format::SequenceNumber max_sequence,
                             std::vector<const MemRow*>* rows) const {
   std::vector<const void*> found;
-  impl_->buffers[index].Collect(range, max_sequence, &found);
+  impl_->buffers[index].Collect(range, SeenThrough(max_sequence), &found);
   rows->reserve(rows->size() + found.size());
   for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
   impl_->Live(*table_, index).Asked(found.size());
@@ -343,8 +343,9 @@ LiveEntries& Memstore::Impl::Live(const format::TableRecord& table, size_t index
 }
 
 bool Memstore::CollectLiveIndex(size_t index, const format::KeyRange& range,
-                                format::SequenceNumber max_sequence,
+                                format::SequenceNumber reader,
                                 std::vector<const MemRow*>* rows) const {
+  const format::SequenceNumber max_sequence = SeenThrough(reader);
   LiveEntries& live = impl_->Live(*table_, index);
   const std::shared_ptr<const StampedBits> dead = live.DeadAsOf(max_sequence, row_count());
   if (dead == nullptr) return false;
@@ -361,7 +362,8 @@ bool Memstore::CollectLiveIndex(size_t index, const format::KeyRange& range,
 }
 
 std::optional<uint64_t> Memstore::CountLiveIndex(size_t index, const format::KeyRange& range,
-                                                 format::SequenceNumber max_sequence) const {
+                                                 format::SequenceNumber reader) const {
+  const format::SequenceNumber max_sequence = SeenThrough(reader);
   LiveEntries& live = impl_->Live(*table_, index);
   const std::shared_ptr<const StampedBits> dead = live.DeadAsOf(max_sequence, row_count());
   if (dead == nullptr) return std::nullopt;

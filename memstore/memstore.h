@@ -89,6 +89,11 @@ class Memstore {
   /// Bounds of the sequences applied. Requires: !empty().
   format::SequenceNumber min_sequence() const;
   format::SequenceNumber max_sequence() const;
+  /// The sequence up to which a reader at `reader` sees the memstore: that one, but everything that
+  /// it has now if it holds a transaction's own writes.
+  format::SequenceNumber SeenThrough(format::SequenceNumber reader) const {
+    return empty() || min_sequence() < format::kFirstOwnSequence ? reader : max_sequence();
+  }
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
 
@@ -100,6 +105,8 @@ class Memstore {
   /// For each hash a row that has it, nullptr where none has. Requires: as many rows as hashes.
   void FindEach(std::span<const uint64_t> row_hashes, std::span<const MemRow*> rows) const;
   static std::string_view Key(const MemRow* row);
+  /// Of the cells of the row. Requires: it has some, as a row that Find returns.
+  static format::SequenceNumber NewestSequence(const MemRow* row);
   /// Whether the row has a cell with sequence <= `max_sequence`. A row that an iterator meets may
   /// have none yet, and Find may not know it then.
   static bool HasCells(const MemRow* row, format::SequenceNumber max_sequence);

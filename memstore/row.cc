@@ -32,7 +32,7 @@ const MemCell* OldestTreeAfter(const MemCell* tree, format::SequenceNumber seque
 // Where the row begins for a reader at `sequence`: a cell, a tree, or nullptr.
 const MemCell* FirstAt(const MemRow* row, format::SequenceNumber sequence, uint64_t* looked_at) {
   const MemCell* cell = row->newest.load(std::memory_order_acquire);
-  for (; cell != nullptr && cell->sequence > sequence; cell = cell->older) {
+  for (; cell != nullptr && !format::IsSeenAt(cell->sequence, sequence); cell = cell->older) {
     ++*looked_at;
     if (IsTree(cell)) cell = OldestTreeAfter(cell, sequence);
   }
@@ -78,6 +78,10 @@ const MemCell* NewestInTree(const MemCell* first, const RowTreeNode* root,
 }
 
 }  // namespace
+
+format::SequenceNumber Memstore::NewestSequence(const MemRow* row) {
+  return row->newest.load(std::memory_order_acquire)->sequence;
+}
 
 bool Memstore::HasCells(const MemRow* row, format::SequenceNumber max_sequence) {
   uint64_t looked_at = 0;

@@ -10,6 +10,7 @@
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "engine/commit/group_writes.h"
+#include "engine/commit/row_checks.h"
 
 namespace tandem::engine {
 namespace {
@@ -98,7 +99,7 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
     request.hold = &hold;
     request.reads_alone = reads >= kReadsMax;
     if (!request.reads_alone) {
-      RETURN_IF_ERROR(ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan));
+      RETURN_IF_ERROR(Read(plan));
       if (plan->is_stale) return {};
     }
     RETURN_IF_ERROR(Submit(&request));
@@ -118,6 +119,12 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
         break;
     }
   }
+}
+
+// What the plan depends on in files.
+Status CommitQueue::Read(WritePlan* plan) {
+  if (plan->checks != nullptr) return CheckGoneRows(*deps_.regions, deps_.snapshots, plan);
+  return ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan);
 }
 
 Status CommitQueue::SubmitAlone(const std::function<Status()>& task) {
@@ -278,13 +285,16 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
 // Leaves `plan.batch` empty if there is nothing to write, or not yet.
 Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   WritePlan* plan = request->plan;
-  plan->batch.Clear();
+  if (plan->checks == nullptr) plan->batch.Clear();
   // Regions may have been split since the batch was planned.
   for (auto& table : plan->tables) table = deps_.regions->Find(table->record->id);
   if (point.reads_alone) {
-    RETURN_IF_ERROR(ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan));
+    const Status read = Read(plan);
+    if (!read.ok()) plan->batch.Clear();
+    RETURN_IF_ERROR(read);
   }
-  Result<Completion> completion = CompleteWrite(point, plan);
+  Result<Completion> completion =
+      plan->checks != nullptr ? CheckRows(*point.earlier, *plan) : CompleteWrite(point, plan);
   if (!completion.has_value()) {
     plan->batch.Clear();
     return completion.error();

@@ -16,6 +16,9 @@
 // its writer reads again; after three times the leader reads for it, in a group of its own. So
 // everybody gets through.
 //
+// A transaction goes the same way (row_checks.h): its batch is complete when it queues, and the
+// leader asks whether rows that it depends on have changed. If so, it ends with kConflict.
+//
 // What a batch depends on must be in the log or in store files first. If the leader finds that
 // something is not, the batch is left out: its region logs everything from then on, and the writer
 // flushes the region and queues again (engine/region/unlogged.h;
@@ -119,6 +122,7 @@ class CommitQueue {
 
   Status SubmitAlone(const std::function<Status()>& task);
   Status CommitReader(WritePlan* plan, Durability durability);
+  Status Read(WritePlan* plan);
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);

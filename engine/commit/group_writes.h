@@ -21,6 +21,9 @@ class GroupWrites {
   /// sequences do not decrease.
   void Add(const format::TableRecord& table, std::string_view row,
            const std::vector<format::Cell>& cells);
+  bool Has(format::TableId table, std::string_view row) const {
+    return rows_.find({table, row}) != rows_.end();
+  }
   /// Appends the cells of the column and the DeleteFamily markers of its family. Returns whether
   /// there were any.
   bool Append(format::TableId table, std::string_view row, const format::Cell& column,

@@ -113,6 +113,11 @@ void WriteBatch::DeleteRow(std::string_view table, std::string_view row,
   Add(static_cast<uint8_t>(BatchKind::kDeleteRow), {table, row, {}}, timestamp, {});
 }
 
+void WriteBatch::Add(const WriteBatch& other) {
+  bytes_.append(other.bytes_);
+  operations_ += other.operations_;
+}
+
 void WriteBatch::Clear() {
   bytes_.clear();
   operations_ = 0;

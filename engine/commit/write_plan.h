@@ -63,6 +63,8 @@ struct ReadSet {
   std::vector<std::shared_ptr<const void>> pins;  ///< Of the cells.
 };
 
+struct RowChecks;
+
 /// Threads: one at a time. Lifetime: not longer than the WriteBatch.
 struct WritePlan {
   uint64_t changes = 0;   ///< RegionSet::changes() before the names were resolved.
@@ -78,11 +80,14 @@ struct WritePlan {
   std::vector<PlannedOperation> unresolved;
   std::optional<Condition> condition;
   ReadSet read_set;
+  /// Of a transaction, whose operations are all encoded; may be null (row_checks.h). Lifetime: the
+  /// caller's. Its tables are among `tables`.
+  RowChecks* checks = nullptr;
   bool holds = true;                ///< The condition. Set by CommitQueue::Commit, as
   std::vector<std::string> values;  ///< the new values of increments (as text) and appends.
 
   /// Whether what it writes depends on stored data.
-  bool reads() const { return !unresolved.empty() || condition.has_value(); }
+  bool reads() const { return !unresolved.empty() || condition.has_value() || checks != nullptr; }
 };
 
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of

@@ -80,7 +80,7 @@ class Finder {
   }
 
   bool IsSeen(const Memstore& memstore) const {
-    return !memstore.empty() && memstore.min_sequence() <= view_.point.sequence;
+    return !memstore.empty() && format::IsSeenAt(memstore.min_sequence(), view_.point.sequence);
   }
   bool IsSeen(const format::StoreFile& file) const {
     return file.statistics().min_sequence <= view_.point.sequence;

@@ -163,7 +163,9 @@ Result<bool> CandidateIterator::Locate(std::vector<CandidateStream::Row>* locate
   const auto overlap =
       MemstoreOverlap::Of(*cluster_.memstores[0], *source.file, context_->resources.overlap_memory);
   overlap->Asked(memstore_rows_.size());
-  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(context_->view.point.sequence, source.file));
+  const format::SequenceNumber seen =
+      cluster_.memstores[0]->SeenThrough(context_->view.point.sequence);
+  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(seen, source.file));
   if (!covers) return false;
   const std::shared_ptr<const std::vector<uint32_t>> ordinals = overlap->Ordinals();
   constexpr size_t kAhead = 16;

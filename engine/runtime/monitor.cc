@@ -129,6 +129,8 @@ Statistics Monitor::Counters() const {
   Statistics statistics;
   statistics.gets = calls(Call::kGet);
   statistics.multi_gets = calls(Call::kMultiGet);
+  statistics.transactions = calls(Call::kTransaction);
+  statistics.transaction_conflicts = calls(Call::kConflict);
   statistics.scans = calls(Call::kScan);
   statistics.queries = calls(Call::kQuery);
   statistics.counts = calls(Call::kCount);

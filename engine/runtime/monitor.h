@@ -43,7 +43,7 @@ class Monitor {
   void ScrubFound(const ScrubFindingEvent& event);
   void CountScrubbed(uint64_t bytes) { Add(scrubbed_bytes_, bytes); }
 
-  enum class Call : uint8_t { kGet, kMultiGet, kScan, kQuery, kCount };
+  enum class Call : uint8_t { kGet, kMultiGet, kScan, kQuery, kCount, kTransaction, kConflict };
   void CountCall(Call call) { Add(calls_[static_cast<size_t>(call)]); }
   void CountWrite(uint64_t operations, uint64_t bytes);
   void CountDelayedWrite() { Add(delayed_writes_); }
@@ -71,7 +71,7 @@ class Monitor {
   const std::function<void(std::string_view)> log_;
   const std::shared_ptr<EventListener> listener_;
 
-  std::array<Counter, 5> calls_{};
+  std::array<Counter, 7> calls_{};
   Counter batches_{0}, operations_{0}, batch_bytes_{0};
   Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
   Counter freed_bytes_{0}, freeing_micros_{0};  // Of memstores, by the last flushes.

@@ -44,7 +44,9 @@ Status MemstoreVerdicts::Begin() {
   for (size_t i = 0; i < known_.size(); ++i) {
     known_[i].overlap = MemstoreOverlap::Of(*cluster_.memstores[i], *source_.file,
                                             context_.resources.overlap_memory);
-    ASSIGN_OR_RETURN(const bool covers, known_[i].overlap->Covers(sequence_, source_.file));
+    known_[i].seen_through = cluster_.memstores[i]->SeenThrough(sequence_);
+    ASSIGN_OR_RETURN(const bool covers,
+                     known_[i].overlap->Covers(known_[i].seen_through, source_.file));
     if (covers) known_[i].bits = known_[i].overlap->BitsFor(puts_.has_value() ? index_ : nullptr);
   }
   return {};
@@ -63,7 +65,7 @@ Status MemstoreVerdicts::Ask(std::span<const uint32_t> candidates,
       continue;
     }
     for (size_t j = 0; j < verdicts.size(); ++j) {
-      const std::optional<MemstoreVerdict> here = known.bits->At(candidates[j], sequence_);
+      const std::optional<MemstoreVerdict> here = known.bits->At(candidates[j], known.seen_through);
       if (here.has_value()) {
         verdicts[j] = std::max(verdicts[j], *here);
       } else {
@@ -100,7 +102,7 @@ bool MemstoreVerdicts::SiftByBits(std::span<uint32_t> all, size_t* at, SiftedInt
   const uint32_t group = all[*at] / StampedBits::kGroupBits;
   const uint32_t first = group * StampedBits::kGroupBits;
   StampedBits::Words dead, touched;
-  if (!known_[0].bits->ReadGroup(group, sequence_, &dead, &touched)) return false;
+  if (!known_[0].bits->ReadGroup(group, known_[0].seen_through, &dead, &touched)) return false;
   size_t next = *at, kept = *into.kept;
   const bool has_touched =
       std::any_of(touched.begin(), touched.end(), [](uint64_t word) { return word != 0; });

@@ -61,6 +61,7 @@ class MemstoreVerdicts {
   struct Known {
     std::shared_ptr<MemstoreOverlap> overlap;
     std::optional<MemstoreOverlap::Bits> bits;
+    format::SequenceNumber seen_through;
   };
 
   const ReadContext& context_;

@@ -72,7 +72,7 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
 
 void AddMemstore(const TableView& view, const std::shared_ptr<const Memstore>& memstore,
                  const format::KeyRange& rows, std::vector<Placed>* placed) {
-  if (memstore->empty() || memstore->min_sequence() > view.point.sequence) return;
+  if (memstore->empty() || !format::IsSeenAt(memstore->min_sequence(), view.point.sequence)) return;
   Memstore::Iterator row(memstore.get());
   row.SeekToFirst();
   const std::string_view min_key = row.key();

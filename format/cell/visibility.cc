@@ -76,7 +76,7 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
       family_markers.Clear();
       previous = nullptr;
     }
-    if (cell.sequence > point.sequence) continue;
+    if (!IsSeenAt(cell.sequence, point.sequence)) continue;
     if (cell.kind == CellKind::kDeleteFamily) {
       family_markers.Add(cell.timestamp, cell.sequence.value);
       continue;

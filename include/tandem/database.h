@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -55,11 +56,15 @@ class OpenCursor;
 class OpenPin;
 struct PreparedState;
 struct SnapshotState;
+class OpenTransaction;
+struct TransactionState;
 }  // namespace tandem::engine
 
 #pragma GCC visibility push(default)
 
 namespace tandem {
+
+class Transaction;
 
 /// The state of the whole database at one point in time. Reads through it see no later write, and
 /// no cell expires in it. Move-only. Compaction keeps what a snapshot needs until it is destroyed,
@@ -74,6 +79,7 @@ class Snapshot {
 
  private:
   friend class engine::EngineImpl;
+  friend class engine::OpenTransaction;
   explicit Snapshot(std::unique_ptr<engine::SnapshotState> state);
   const engine::SnapshotState& state() const { return *state_; }
 
@@ -295,6 +301,12 @@ enum class ClockState : uint8_t {
   kDoubted,
 };
 
+/// A transaction that is open. Merges keep what it sees.
+struct OpenTransactionInfo {
+  uint64_t sequence = 0;   ///< The last operation of others that it sees.
+  int64_t age_micros = 0;  ///< By the database's time.
+};
+
 /// A description of the database. The parts are read one after the other, not at one instant. Later
 /// versions add fields, so a program refers to fields by name.
 struct DatabaseInfo {
@@ -318,7 +330,8 @@ struct DatabaseInfo {
   ClockState clock_state = ClockState::kRight;
   int64_t clock_micros = 0;  ///< The wall clock, since 1970.
   int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
-  std::vector<TableInfo> tables;  ///< In the order of their creation.
+  std::vector<OpenTransactionInfo> transactions;  ///< The oldest first.
+  std::vector<TableInfo> tables;                  ///< In the order of their creation.
 };
 
 /// A backup (tandem/backup.h).
@@ -532,6 +545,14 @@ class Database {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
+  /// Begins a transaction at the current state (tandem/transaction.h).
+  Result<Transaction> Begin();
+  /// Runs `body` in a transaction and commits it. On kConflict, of the body or the commit, it waits
+  /// for a short random time and runs both again in a new transaction, so `body` must have no other
+  /// effects. Rolls back and returns if `body` returns another error. Errors: kConflict (after
+  /// TransactOptions::attempts_max attempts), those of `body`, Begin and Commit.
+  Status Transact(const std::function<Status(Transaction&)>& body,
+                  const TransactOptions& options = {});
 
   /// Writes the table's memstores to files and waits until they are durable. An empty name: all
   /// tables. Errors: kNotFound, kReadOnly, kNoSpace (the flush is retried in the background).

@@ -10,10 +10,11 @@ namespace tandem {
 inline constexpr size_t kRowKeyBytesMax = 65'535;    ///< A row key has 1 to this many bytes.
 inline constexpr size_t kQualifierBytesMax = 2'048;  ///< A qualifier has 0 to this many bytes.
 inline constexpr size_t kNameBytesMax = 255;         ///< Tables, families, indexes: 1 to this.
-inline constexpr size_t kValueBytesMax = 16 * 1024 * 1024;       ///< One value.
-inline constexpr size_t kIndexKeyBytesMax = 2'048;               ///< An indexed value, as encoded.
-inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;       ///< One WriteBatch.
-inline constexpr uint64_t kRowPieceBytes = 1024 * 1024;          ///< Cells of one piece of a row.
+inline constexpr size_t kValueBytesMax = 16 * 1024 * 1024;  ///< One value.
+inline constexpr size_t kIndexKeyBytesMax = 2'048;          ///< An indexed value, as encoded.
+inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;  ///< One WriteBatch.
+inline constexpr size_t kTransactionRowsMax = 65'536;       ///< Rows read and operations written.
+inline constexpr uint64_t kRowPieceBytes = 1024 * 1024;     ///< Cells of one piece of a row.
 inline constexpr uint64_t kWholeRowBytesMax = 64 * 1024 * 1024;  ///< A row that is read whole.
 inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of one table.
 inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split keys of a table.

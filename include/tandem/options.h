@@ -64,6 +64,9 @@ struct Options {
   /// years; do not set it on machines that may start with a wrong time. Cells that expire by a
   /// wrong clock are lost for good, and the database's time never goes back.
   bool accept_clock = false;
+  /// A transaction that is open for longer is cut off: its snapshot is released, so that merges can
+  /// let go of what it pinned, and its calls return kCancelled. 0: no limit.
+  int64_t transaction_age_max_micros = 3'600'000'000;
   /// Receives one line for each notable event (recovery, fallback, failed background work). Keys
   /// and values never appear in it. May be empty. Threads, errors and what it may call: as an
   /// EventListener.
@@ -87,6 +90,12 @@ enum class Durability : uint8_t {
 struct WriteOptions {
   Durability durability = Durability::kWritten;
   bool no_wait = false;  ///< kBusy with the reason instead of waiting for flushes or merges.
+};
+
+/// How Database::Transact commits, and how often it tries.
+struct TransactOptions {
+  WriteOptions write = {};
+  uint32_t attempts_max = 100;  ///< At least 1.
 };
 
 /// A column asked for. An empty family is the table's first.

@@ -61,6 +61,9 @@ struct Statistics {
   uint64_t writes_that_flushed = 0;  ///< Depended on operations that are in no log.
   uint64_t writes_alone = 0;         ///< Read files while no other write went on.
 
+  uint64_t transactions = 0;           ///< That committed and wrote.
+  uint64_t transaction_conflicts = 0;  ///< That did not, because others changed rows or tables.
+
   // Successful work: what was written, and the sum of the times, which may overlap.
   uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;
   uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;

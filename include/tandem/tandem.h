@@ -14,6 +14,7 @@
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
+#include "tandem/transaction.h"
 #include "tandem/verify.h"
 #include "tandem/version.h"
 #include "tandem/write_batch.h"

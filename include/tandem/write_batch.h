@@ -66,6 +66,8 @@ class WriteBatch {
   void DeleteRow(std::string_view table, std::string_view row,
                  std::optional<int64_t> timestamp = std::nullopt);
 
+  /// Adds the operations of another batch.
+  void Add(const WriteBatch& other);
   /// Empties the batch; its memory is kept for the next operations.
   void Clear();
   size_t operation_count() const { return operations_; }

@@ -146,6 +146,15 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Count, prepared", [&] { return database->Count({}, &prepared).status(); });
   FailEach("Explain, prepared", [&] { return database->Explain({}, &prepared).status(); });
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
+  FailEach("Begin", [&] { return database->Begin().status(); });
+  std::optional<Transaction> transaction(*database->Begin());
+  FailEach("Get in a transaction", [&] { return transaction->Get({}, "t", "row7").status(); });
+  FailEach("Put in a transaction", [&] { return transaction->Put("t", "own", "d", "c", "value"); });
+  FailEach("Count in a transaction", [&] {
+    const auto count = transaction->Count({}, "t", Predicate::Equal("c", "value"));
+    return count.has_value() && *count != 31 ? Status::Corruption("a put is lost") : count.status();
+  });
+  transaction.reset();
   FailEach("Verify", [&] { return database->Verify(true).status(); });
   FailEach("VerifyIndex", [&] { return database->VerifyIndex("t", "i").status(); });
   FailEach("GetIndexStatistics", [&] { return database->GetIndexStatistics("t", "i").status(); });

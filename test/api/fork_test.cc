@@ -90,6 +90,7 @@ struct Handles {
     snapshot.emplace(*database->TakeSnapshot());
     cursor.emplace(*database->Scan({}, "t", {}));
     BOOST_REQUIRE(cursor->Next());
+    transaction.emplace(*database->Begin());
     batch.Put("t", "row", "d", "c", "1");
   }
   Status Put(int row, Durability durability) {
@@ -103,6 +104,7 @@ struct Handles {
   std::unique_ptr<Database> database;
   std::optional<Snapshot> snapshot;
   std::optional<Cursor> cursor;
+  std::optional<Transaction> transaction;
   WriteBatch batch;
 };
 
@@ -129,6 +131,11 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Count({}, "t", *predicate).status().code(),
       database.Explain({}, "t", *predicate).status().code(),
       database.TakeSnapshot().status().code(),
+      database.Begin().status().code(),
+      database.Transact([](Transaction&) { return Status(); }).code(),
+      handles->transaction->Get({}, "t", "100001").status().code(),
+      handles->transaction->Put("t", "row", "d", "c", "1").code(),
+      handles->transaction->Commit().code(),
       database.CreateTable(table).code(),
       database.DropTable("t").code(),
       database.TruncateTable("t").code(),
@@ -164,6 +171,9 @@ int CallThatIsNotBusy(Handles* handles) {
 void Destroy(Handles* handles) {
   Cursor moved = *std::move(handles->cursor);
   handles->cursor.reset();
+  Transaction transaction = *std::move(handles->transaction);
+  handles->transaction.reset();
+  transaction = Transaction(std::move(transaction));
   Snapshot other = *std::move(handles->snapshot);
   handles->snapshot.reset();
   moved = Cursor(std::move(moved));
@@ -239,6 +249,7 @@ BOOST_AUTO_TEST_CASE(AChildOfABusyParentTouchesNothing) {
                       StatusCode::kBusy);  // The handles are open.
     handles.cursor.reset();
     handles.snapshot.reset();
+    handles.transaction.reset();
     BOOST_CHECK_EQUAL(handles.database->Verify(true)->findings.size(), 0u);
     BOOST_CHECK_EQUAL(handles.database->Close().ToString(), "OK");
   }
@@ -278,6 +289,7 @@ BOOST_AUTO_TEST_CASE(AChildHasDatabasesOfItsOwn) {
     if (InChild([&] { return CallThatIsNotBusy(&own); }) != 0) return 3;
     own.cursor.reset();
     own.snapshot.reset();
+    own.transaction.reset();
     if (!own.database->Verify(true)->findings.empty()) return 4;
     return own.database->Close().ok() ? 0 : 5;
   });
@@ -300,6 +312,7 @@ BOOST_AUTO_TEST_CASE(AParentClosesAndOpensWhileItsChildLives) {
   }
   handles->cursor.reset();
   handles->snapshot.reset();
+  handles->transaction.reset();
   BOOST_CHECK_EQUAL(handles->database->Close().ToString(), "OK");
   handles.reset();
   {

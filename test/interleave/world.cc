@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "base/status_macros.h"
+#include "engine/transaction_state.h"
 #include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
@@ -377,6 +379,41 @@ void World::CheckAndPut(const std::string& row, const std::string& expected,
     if (done) state->model.Apply(put, ++state->last_timestamp, kNow);
     return true;
   });
+}
+
+void World::CopyInTransaction(const std::string& from, const std::string& to,
+                              Durability durability) {
+  Call call(this, "copy " + from + " to " + to);
+  std::map<std::string, std::string> seen;
+  ModelOperation put;
+  const auto run = [&]() -> Status {
+    ASSIGN_OR_RETURN(Transaction transaction, engine::TransactionState::Begin(engine_.get()));
+    for (const std::string& row : {from, to}) {
+      ASSIGN_OR_RETURN(const std::optional<Row> found, transaction.Get({}, "t", row));
+      seen[row] = found.has_value() ? std::string(found->Find("d", "c").value_or("")) : "";
+    }
+    put = OperationOf({to, seen[from] + "+"});
+    RETURN_IF_ERROR(transaction.Put("t", to, "d", "c", seen[from] + "+"));
+    return transaction.Commit({.durability = durability});
+  };
+  const Status status = run();
+  call.End();
+  if (status.code() == StatusCode::kConflict) {
+    return call.Record("conflict", [](ModelState* state) { return !state->closed; });
+  }
+  const auto apply = [seen, put](ModelState* state) {
+    for (const auto& [row, value] : seen) {
+      const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "c"}, kNow);
+      if (before.value_or("") != value) return false;
+    }
+    if (state->closed) return false;
+    state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!status.ok()) return call.RecordStatus(status, nullptr);
+  if (!recording_) apply(&start_);
+  call.Record(seen[from] + "+", apply);
+  if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
 void World::Get(const std::string& row) {

@@ -81,6 +81,10 @@ class World {
   void DeleteCell(const std::string& row);
   /// Puts `value` into the column "c" if it is `expected` (empty: absent).
   void CheckAndPut(const std::string& row, const std::string& expected, const std::string& value);
+  /// Puts what the column "c" of `from` has, with "+" after it, into that of `to`, by a transaction
+  /// that reads both. On a conflict nothing happens.
+  void CopyInTransaction(const std::string& from, const std::string& to,
+                         Durability durability = Durability::kWritten);
   void Get(const std::string& row);
   /// Whether there is a table of this name.
   void LookFor(const std::string& table);

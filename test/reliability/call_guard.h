@@ -7,6 +7,7 @@
 
 #include "base/guarded.h"
 #include "engine/engine.h"
+#include "engine/transaction_state.h"
 
 namespace tandem::reliability {
 
@@ -134,6 +135,22 @@ class GuardedEngine final : public engine::Engine {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override {
     return Within(guard_, [&] { return engine_->Explain(options, query); });
   }
+  Result<std::unique_ptr<engine::TransactionState>> BeginTransaction() override {
+    return Within(guard_, [&] { return engine_->BeginTransaction(); });
+  }
+  Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
+                          engine::TransactionState* state) override {
+    return Within(guard_, [&] { return engine_->AddToTransaction(snapshot, batch, state); });
+  }
+  Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
+                        std::string_view row) override {
+    return Within(guard_, [&] { return engine_->CheckUnchanged(snapshot, table, row); });
+  }
+  Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
+                           const engine::TransactionState& state) override {
+    return Within(guard_, [&] { return engine_->CommitTransaction(options, snapshot, state); });
+  }
+  void BackOff(uint32_t attempt) override { engine_->BackOff(attempt); }
   Result<Snapshot> TakeSnapshot() override {
     return Within(guard_, [&] { return engine_->TakeSnapshot(); });
   }

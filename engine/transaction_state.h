@@ -1,0 +1,57 @@
+// The state of a Transaction. What it holds of the database is shared with the list of open
+// handles, so that it can be cut off: when the database goes away, or when the transaction has been
+// open for too long.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/open_handles.h"
+#include "engine/transaction/own_writes.h"
+#include "tandem/status.h"
+#include "tandem/transaction.h"
+#include "tandem/write_batch.h"
+
+namespace tandem::engine {
+
+class Engine;
+
+/// Threads: one at a time.
+struct TransactionState {
+  explicit TransactionState(std::shared_ptr<OpenHandles> open_handles)
+      : handles(std::move(open_handles)) {}
+  ~TransactionState() { End(); }
+  TransactionState(const TransactionState&) = delete;
+  TransactionState& operator=(const TransactionState&) = delete;
+  /// A transaction whose calls go to `engine`, which outlives it or is closed before.
+  static Result<Transaction> Begin(Engine* engine);
+  /// Releases what it holds of the database. Does nothing the second time.
+  void End();
+
+  using RowName = std::pair<std::string, std::string>;  ///< Table and key.
+
+  const std::shared_ptr<OpenHandles> handles;
+  Engine* engine = nullptr;
+  std::shared_ptr<OpenTransaction> open;  ///< Null: it has ended.
+  std::shared_ptr<OwnWrites> own;
+  int64_t timestamp = 0;  ///< Of cells without one, until it commits.
+  /// Read by Get; true: for update.
+  std::map<RowName, bool> rows_read;
+  /// What was written, by savepoint: those before the first one, then after each.
+  std::vector<WriteBatch> writes = std::vector<WriteBatch>(1);
+  bool own_is_stale = false;  ///< `own` has to be made from `writes` again.
+};
+
+inline void TransactionState::End() {
+  if (open != nullptr) handles->EndTransaction(open);
+  open.reset();
+  own.reset();
+  rows_read.clear();
+  writes.clear();
+}
+
+}  // namespace tandem::engine

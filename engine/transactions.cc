@@ -1,0 +1,227 @@
+// Transactions: they read as a snapshot does, with their own writes above it, and commit as one
+// batch whose rows nobody else may have changed (engine/commit/row_checks.h).
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/quote.h"
+#include "base/status_macros.h"
+#include "engine/commit/batch_reader.h"
+#include "engine/commit/row_checks.h"
+#include "engine/create_table.h"
+#include "engine/engine_impl.h"
+#include "engine/transaction_state.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+// Of a table. More are made one again.
+constexpr size_t kOwnMemstoresMax = 8;
+
+std::set<std::string_view> TablesOf(const WriteBatch& batch) {
+  std::set<std::string_view> tables;
+  BatchReader reader(batch);
+  BatchOperation operation;
+  while (reader.Next(&operation)) tables.insert(operation.table);
+  return tables;
+}
+
+size_t OperationsOf(const TransactionState& state) {
+  size_t count = 0;
+  for (const WriteBatch& part : state.writes) count += part.operation_count();
+  return count;
+}
+
+WriteBatch AllWrites(const TransactionState& state) {
+  WriteBatch all;
+  for (const WriteBatch& part : state.writes) all.Add(part);
+  return all;
+}
+
+// The rows that were read or written, each once, by table and row. Requires: the tables exist.
+std::vector<RowCheck> ChecksOf(const TransactionState& state, const WriteBatch& writes,
+                               const RegionSet& regions, format::SequenceNumber sequence) {
+  std::map<TransactionState::RowName, bool> rows;  // True: it was read.
+  for (const auto& [name, for_update] : state.rows_read) rows.insert({name, true});
+  BatchReader reader(writes);
+  BatchOperation operation;
+  while (reader.Next(&operation)) {
+    rows.insert({{std::string(operation.table), std::string(operation.row)}, false});
+  }
+  std::vector<RowCheck> checks;
+  for (const auto& [name, was_read] : rows) {
+    const std::shared_ptr<const Table> table = regions.Find(name.first);
+    if (table == nullptr) continue;
+    checks.push_back({.table = table->record->id,
+                      .row = name.second,
+                      .was_read = was_read,
+                      .unchanged_through = sequence});
+  }
+  std::sort(checks.begin(), checks.end(), [](const RowCheck& a, const RowCheck& b) {
+    return std::pair(a.table, std::string_view(a.row)) <
+           std::pair(b.table, std::string_view(b.row));
+  });
+  return checks;
+}
+
+bool IsForUpdate(const TransactionState& state) {
+  return std::any_of(state.rows_read.begin(), state.rows_read.end(),
+                     [](const auto& row) { return row.second; });
+}
+
+}  // namespace
+
+void EngineImpl::ExpireTransactions() {
+  const int64_t now = environment_.clock->MonotonicMicros();
+  const int64_t age_max = options_.transaction_age_max_micros;
+  const std::optional<int64_t> oldest = handles_->ExpireTransactions(now - age_max);
+  if (oldest.has_value())
+    transaction_limit_->Schedule(std::max<int64_t>(*oldest + age_max - now, 1));
+}
+
+Result<std::unique_ptr<TransactionState>> EngineImpl::BeginTransaction() {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  auto state = std::make_unique<TransactionState>(handles_);
+  state->own = std::make_shared<OwnWrites>();
+  SnapshotPoint point = TakePoint();
+  point.own = state->own;
+  // After all that it sees.
+  state->timestamp = std::max(time_.last_timestamp() + 1, time_.Now());
+  state->open = handles_->NewTransaction(Snapshot(handles_->NewSnapshot(std::move(point))),
+                                         environment_.clock->MonotonicMicros());
+  if (options_.transaction_age_max_micros > 0) {
+    transaction_limit_->Schedule(options_.transaction_age_max_micros);
+  }
+  return state;
+}
+
+// Whether the name means the same rows as at the point. One that never was a table's is left to who
+// looks for it.
+Status EngineImpl::CheckTable(const SnapshotPoint& point, std::string_view name) {
+  std::shared_ptr<const FormerTable> former;
+  const Result<std::shared_ptr<const Table>> then = TableAt(point.schema.get(), name, &former);
+  const std::shared_ptr<const Table> now = database_.regions->Find(name);
+  const bool was_there = then.has_value();
+  if (!was_there && then.error().code() != StatusCode::kNotFound) return then.error();
+  if (!was_there && now == nullptr) return {};
+  if (was_there && former == nullptr && now != nullptr && (*then)->record->id == now->record->id) {
+    return {};
+  }
+  return Status::Conflict(
+      "table " + base::Quote(name) +
+      " was dropped, truncated, renamed or altered since the transaction began");
+}
+
+Result<WritePlan> EngineImpl::PlanInTransaction(const SnapshotPoint& point,
+                                                const WriteBatch& batch) {
+  Result<WritePlan> plan = PlanWrite(batch, *database_.regions);
+  for (const std::string_view table : TablesOf(batch)) {
+    RETURN_IF_ERROR(CheckTable(point, table));
+  }
+  return plan;
+}
+
+Status EngineImpl::AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
+                                    TransactionState* state) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
+  if (state->own_is_stale || state->own->memstores() > kOwnMemstoresMax) {
+    state->own_is_stale = true;
+    ASSIGN_OR_RETURN(const WritePlan all, PlanInTransaction(point, AllWrites(*state)));
+    state->own->Clear();
+    state->own->Add(all, state->timestamp);
+    state->own_is_stale = false;
+  }
+  if (batch.operation_count() == 0) return {};
+  if (OperationsOf(*state) + state->rows_read.size() + batch.operation_count() >
+      kTransactionRowsMax) {
+    return Status::OverBudget("a transaction reads and writes at most " +
+                              std::to_string(kTransactionRowsMax) + " rows");
+  }
+  size_t bytes = batch.size_bytes();
+  for (const WriteBatch& part : state->writes) bytes += part.size_bytes();
+  if (bytes > kBatchBytesMax) {
+    return Status::InvalidArgument("the transaction has " + std::to_string(bytes) +
+                                   " bytes, the limit is " + std::to_string(kBatchBytesMax));
+  }
+  ASSIGN_OR_RETURN(const WritePlan plan, PlanInTransaction(point, batch));
+  state->writes.back().Add(batch);
+  // If memory ends in between, the next call makes all of it again.
+  state->own_is_stale = true;
+  state->own->Add(plan, state->timestamp);
+  state->own_is_stale = false;
+  return {};
+}
+
+Status EngineImpl::CheckUnchanged(const Snapshot& snapshot, std::string_view name,
+                                  std::string_view row) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
+  RETURN_IF_ERROR(CheckTable(point, name));
+  while (const std::shared_ptr<const Table> table = database_.regions->Find(name)) {
+    const std::shared_ptr<const RegionVersion> version = table->RegionOf(row).version();
+    if (version->is_retired) continue;
+    if (!IsNewer(*version, *table->record, row, point.registration->point().sequence)) return {};
+    return ChangedByOthers(*table->record, row);
+  }
+  return TableNotFound(name);
+}
+
+Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
+                                     const TransactionState& state) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
+  const WriteBatch writes = AllWrites(state);
+  if (writes.operation_count() == 0 && !IsForUpdate(state)) return {};
+  RowChecks checks{.point = point.registration->point(), .rows = {}};
+  const auto make_plan = [&]() -> Result<WritePlan> {
+    ASSIGN_OR_RETURN(WritePlan plan, PlanInTransaction(point, writes));
+    RETURN_IF_ERROR(AddTablesRead(point, state, &plan));
+    if (checks.rows.empty()) {
+      checks.rows = ChecksOf(state, writes, *database_.regions, checks.point.sequence);
+    }
+    plan.checks = &checks;
+    return plan;
+  };
+  const Status status = WritePlanned(options, make_plan).status();
+  if (status.ok()) monitor_.CountCall(Monitor::Call::kTransaction);
+  if (status.code() == StatusCode::kConflict) monitor_.CountCall(Monitor::Call::kConflict);
+  return status;
+}
+
+void EngineImpl::BackOff(uint32_t attempt) {
+  constexpr uint64_t kFirstMicros = 50, kMostMicros = 10'000;
+  const uint64_t most = std::min(kFirstMicros << std::min(attempt, 10u), kMostMicros);
+  environment_.clock->SleepMicros(static_cast<int64_t>(environment_.random->Next64() % most));
+}
+
+// So that the leader finds the regions of their rows.
+Status EngineImpl::AddTablesRead(const SnapshotPoint& point, const TransactionState& state,
+                                 WritePlan* plan) {
+  std::string_view last;
+  for (const auto& [name, for_update] : state.rows_read) {
+    if (name.first == last) continue;
+    last = name.first;
+    RETURN_IF_ERROR(CheckTable(point, last));
+    std::shared_ptr<const Table> table = database_.regions->Find(last);
+    if (table == nullptr) return TableNotFound(last);
+    const bool is_there =
+        std::any_of(plan->tables.begin(), plan->tables.end(),
+                    [&](const auto& known) { return known->record->id == table->record->id; });
+    if (!is_there) plan->tables.push_back(std::move(table));
+  }
+  return {};
+}
+
+}  // namespace tandem::engine

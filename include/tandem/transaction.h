@@ -1,0 +1,113 @@
+// Transactions over rows of any tables: optimistic, validated when they commit (backward
+// validation, Kung and Robinson 1981). No row is locked, so nobody waits for a transaction, and
+// there are no deadlocks; of two that change one row at the same time, the second to commit gets
+// kConflict.
+//
+// What it sees: the state when it began, plus its own writes. Get, GetForUpdate, Scan, Query and
+// Count agree on this, by index too.
+//
+// What Commit checks: that no row it read by Get or GetForUpdate, and no row it wrote, was changed
+// by anybody else since it began. So transactions that read rows by Get alone are serializable, in
+// the order of their commits. One that writes nothing always commits: it read one state. What Scan,
+// Query and Count read is not checked. Two transactions that each count the rows of a query and
+// then insert one of them may both commit; to exclude that, let both Get and Put a row that stands
+// for the set. Table definitions are not part of it: a transaction whose table is dropped,
+// truncated or renamed, or loses a family, conflicts.
+//
+// Checks need no files: rows whose memstore was flushed since they were read are read again before
+// the commit, and a flush alone is never a conflict.
+//
+//   Result<Transaction> transaction = database->Begin();
+//   auto row = transaction->Get({}, "accounts", "ann");
+//   ...
+//   transaction->Put("accounts", "ann", "d", "balance", "90");
+//   Status status = transaction->Commit();  // kConflict: begin again, or use Database::Transact.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "tandem/database.h"
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// Move-only. Ends at Commit, at Rollback, or when it is destroyed, which rolls it back. While it
+/// is open, merges keep what it sees, as for a snapshot, and Close is refused; see
+/// Options::transaction_age_max_micros. May outlive its Database, and all calls are then kClosed.
+/// Threads: one at a time; its cursors may be anywhere, and may outlive it.
+/// Errors of all calls: kInvalidArgument (it has ended; a row key out of limits; ReadOptions with a
+/// snapshot), kCancelled (it was open for too long), kOverBudget (more than kTransactionRowsMax
+/// rows read by Get and operations written), kClosed, kOutOfMemory.
+class Transaction {
+ public:
+  Transaction(Transaction&&) noexcept;
+  Transaction& operator=(Transaction&&) noexcept;
+  ~Transaction();
+
+  /// As of Database. Commit checks that nobody else changed the row, also one that does not exist.
+  Result<std::optional<Row>> Get(const ReadOptions& options, std::string_view table,
+                                 std::string_view row);
+  /// As Get, for a row that will be changed: kConflict at once if somebody else has changed it
+  /// since the transaction began and that is known without reading a file. Commit checks the row
+  /// even if the transaction writes nothing. Nothing is locked.
+  Result<std::optional<Row>> GetForUpdate(const ReadOptions& options, std::string_view table,
+                                          std::string_view row);
+  /// As of Database. What they return is not checked at commit. A cursor sees the writes of the
+  /// transaction up to its own begin.
+  Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
+  Result<Cursor> Query(const ReadOptions& options, std::string_view table,
+                       const Predicate& predicate, const QueryOptions& query = {});
+  Result<uint64_t> Count(const ReadOptions& options, std::string_view table,
+                         const Predicate& predicate, const QueryOptions& query = {});
+
+  /// As of WriteBatch, but checked at once. Cells without a timestamp have a provisional one until
+  /// Commit gives them all the same, later one. Errors (nothing is written then): those of
+  /// Database::Write that need no disk; kConflict (the table was dropped, truncated or renamed).
+  Status Put(std::string_view table, std::string_view row, std::string_view family,
+             std::string_view qualifier, std::string_view value,
+             std::optional<int64_t> timestamp = std::nullopt);
+  Status PutColumns(std::string_view table, std::string_view row, std::string_view family,
+                    std::span<const ColumnValue> columns,
+                    std::optional<int64_t> timestamp = std::nullopt);
+  Status DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
+                      std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
+  Status DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
+                      std::optional<int64_t> timestamp = std::nullopt);
+  Status DeleteRow(std::string_view table, std::string_view row,
+                   std::optional<int64_t> timestamp = std::nullopt);
+
+  /// Marks the writes so far. Savepoints nest.
+  Status SetSavepoint();
+  /// Takes back what was written since the last savepoint, and removes it. Rows that were read stay
+  /// checked. Errors: kInvalidArgument (there is no savepoint).
+  Status RollbackToSavepoint();
+
+  /// Applies all writes atomically, as one batch. Ends the transaction, except after kBusy (only
+  /// with no_wait), kNoSpace and kOutOfMemory: then it may be called again. Durability::kMemory is
+  /// as kBuffered. Errors: kConflict (nothing was written: a row or a table was changed by somebody
+  /// else; begin again), those of Database::Write.
+  Status Commit(const WriteOptions& options = {});
+  /// Drops all writes and ends the transaction. Does nothing if it has ended.
+  void Rollback();
+
+ private:
+  friend struct engine::TransactionState;
+  explicit Transaction(std::unique_ptr<engine::TransactionState> state);
+  template <typename Call>
+  auto InState(Call&& call)
+      -> decltype(call(std::declval<const Snapshot&>(), std::declval<engine::TransactionState*>()));
+  template <typename Add>
+  Status Write(Add&& add);
+
+  std::unique_ptr<engine::TransactionState> state_;
+};
+
+}  // namespace tandem
+
+#pragma GCC visibility pop
