@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <deque>
 
+#include "engine/transaction_state.h"
 #include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
@@ -71,6 +72,15 @@ Snapshot TakenSnapshot(TestEngine* engine) {
   return std::move(*snapshot);
 }
 
+/// With a row read and another written.
+Transaction BegunTransaction(TestEngine* engine) {
+  auto transaction = engine::TransactionState::Begin(&**engine);
+  BOOST_REQUIRE_EQUAL(transaction.status().ToString(), "OK");
+  BOOST_REQUIRE(transaction->Get({}, "t", RowKey(1)).has_value());
+  BOOST_REQUIRE(transaction->Put("t", RowKey(2), "d", "c", "own").ok());
+  return std::move(*transaction);
+}
+
 BOOST_AUTO_TEST_SUITE(Memory)
 
 BOOST_AUTO_TEST_CASE(WhatIsGoneLeavesNothing) {
@@ -82,6 +92,10 @@ BOOST_AUTO_TEST_CASE(WhatIsGoneLeavesNothing) {
          .n = 16,
          .bound = AtMost(1024),
          .measure = Added([](TestEngine* engine) { (void)BegunQuery(engine); })});
+  Check({.cost = "bytes left by n transactions that were begun and dropped",
+         .n = 16,
+         .bound = AtMost(1024),
+         .measure = Added([](TestEngine* engine) { (void)BegunTransaction(engine); })});
   Check({.cost = "bytes left by n snapshots that were taken and dropped",
          .n = 16,
          .bound = AtMost(1024),
@@ -101,6 +115,31 @@ BOOST_AUTO_TEST_CASE(WhatIsHeldTakesLittleEach) {
          .n = 16,
          .bound = AtMostLinear(0, 512),
          .measure = Held<Snapshot>(TakenSnapshot)});
+}
+
+// A cursor holds the memstore of own writes that it reads, so the next put goes into another one.
+BOOST_AUTO_TEST_CASE(ATransactionHasAFewMemstores) {
+  const auto memstores = [](uint64_t n) {
+    TestEngine engine;
+    CreateTable(&engine);
+    const auto state = std::move(*(*engine).BeginTransaction());
+    const Snapshot* snapshot = *state->open->Enter();
+    ReadOptions options;
+    options.snapshot = snapshot;
+    std::vector<Cursor> cursors;
+    for (uint64_t i = 0; i < n; ++i) {
+      WriteBatch batch;
+      batch.Put("t", RowKey(i), "d", "c", "own");
+      BOOST_REQUIRE((*engine).AddToTransaction(*snapshot, batch, state.get()).ok());
+      cursors.push_back(*(*engine).Scan(options, "t", {}));
+    }
+    state->open->Leave();
+    return static_cast<double>(state->own->memstores());
+  };
+  Check({.cost = "memstores of a transaction after n puts, a scan begun after each",
+         .n = 16,
+         .bound = AtMost(9),
+         .measure = memstores});
 }
 
 // What readers keep with a memstore, and its log of changes.

@@ -12,6 +12,7 @@ using Field = uint64_t Counters::*;
 const std::vector<std::pair<const char*, Field>>& Fields() {
   static const std::vector<std::pair<const char*, Field>> kFields = {
       {"operations", &Counters::operations},
+      {"transactions", &Counters::transactions},
       {"refused", &Counters::refused},
       {"checks", &Counters::checks},
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},

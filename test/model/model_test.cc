@@ -98,6 +98,7 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.cursors_finished > 0u);
   BOOST_TEST(counters.refused > 0u);
+  BOOST_TEST(counters.transactions > 0u);
   if (test.disk != DiskKind::kSimulated) return;
   BOOST_TEST(counters.power_cuts > 0u);
   BOOST_TEST(counters.kills > 0u);

@@ -80,6 +80,8 @@ class Session {
   void PerformMore(const SessionAction& action);
   void NoteIn(RunTrace* trace);
   /// An error is a failure of the disk, or of the engine.
+  Status Apply(const SessionAction& action);
+  Status ApplyInTransaction(const SessionAction& action);
   Status Write(SessionAction action);
   void Acknowledge(const SessionAction& action, JournalBatch entry);
   void RefuseBad(const SessionAction& action);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/transaction_state.h"
 #include "test/model/paths.h"
 #include "test/model/session.h"
 
@@ -130,16 +131,36 @@ void Session::BringClockBack() {
   is_clock_ahead_ = false;
 }
 
+Status Session::Apply(const SessionAction& action) {
+  constexpr uint64_t kOneIn = 4;
+  const bool reads = std::any_of(action.batch.begin(), action.batch.end(),
+                                 [](const ModelOperation& operation) { return operation.reads(); });
+  const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
+  if (!reads && !may_be_lost && action.seed % kOneIn == 0) return ApplyInTransaction(action);
+  WriteBatch encoded;
+  for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
+  return store_.engine().Write({.durability = action.durability}, encoded);
+}
+
+// The same batch. Each row is read before it is written.
+Status Session::ApplyInTransaction(const SessionAction& action) {
+  ASSIGN_OR_RETURN(Transaction transaction, engine::TransactionState::Begin(&store_.engine()));
+  for (const ModelOperation& operation : action.batch) {
+    RETURN_IF_ERROR(transaction.Get({}, operation.table, operation.row).status());
+    RETURN_IF_ERROR(operation.AddTo(&transaction));
+  }
+  ++counters_.transactions;
+  return transaction.Commit({.durability = action.durability});
+}
+
 // An index of any type may refuse what the generator makes.
 Status Session::Write(SessionAction action) {
   std::erase_if(action.batch, [this](const auto& operation) { return model_.Refuses(operation); });
   if (action.batch.empty()) return {};
-  WriteBatch encoded;
-  for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
-  Status status = store_.engine().Write({.durability = action.durability}, encoded);
+  Status status = Apply(action);
   if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
     store_.executor().Drain();
-    status = store_.engine().Write({.durability = action.durability}, encoded);
+    status = Apply(action);
   }
   JournalBatch entry;
   entry.operations = action.batch;

@@ -49,6 +49,9 @@ class Script {
   Script& Write(Durability durability, std::vector<ModelOperation> batch) {
     return Add({.batch = std::move(batch), .durability = durability});
   }
+  Script& InTransaction(Durability durability, std::vector<ModelOperation> batch) {
+    return Add({.batch = std::move(batch), .durability = durability, .in_transaction = true});
+  }
   Script& Synced(std::vector<ModelOperation> batch) {
     return Write(Durability::kSynced, std::move(batch));
   }
@@ -395,6 +398,23 @@ Workload Updates(uint64_t seed) {
       .Done();
 }
 
+// What is read is unlogged, in a memstore, in a file, and of two tables.
+Workload Transactions(uint64_t seed) {
+  return Script("transactions", seed)
+      .Create(Table("t", 2))
+      .Unlogged("t")
+      .Write(Durability::kMemory, {Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}})})
+      .InTransaction(Durability::kSynced, {Put("p", {{"c", "2"}}), Put("r", {{"c", "2"}})})
+      .Flush()
+      .InTransaction(Durability::kWritten,
+                     {Delete(Kind::kDeleteRow, "q", ""), Put("q", {{"n", "3"}})})
+      .Write(Durability::kMemory, {Put("p", {{"c", "3"}})})
+      .InTransaction(Durability::kSynced, {Put("p", {{"c", "4"}}), Put("p", {{"c", "5"}})})
+      .Reopen()
+      .InTransaction(Durability::kBuffered, {Put("p", {{"c", "6"}})})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -466,31 +486,13 @@ Workload BackgroundFlushes(uint64_t seed) {
 }  // namespace
 
 std::vector<Workload> FixedWorkloads(uint64_t seed) {
-  constexpr Workload (*kMakers[])(uint64_t) = {Puts,
-                                               BufferedTail,
-                                               Batches,
-                                               MemoryBatchesRead,
-                                               Updates,
-                                               IndexUpdates,
-                                               Deletes,
-                                               Flushes,
-                                               Compaction,
-                                               LogRoll,
-                                               Creations,
-                                               Reopenings,
-                                               MemoryWrites,
-                                               LargeValues,
-                                               Families,
-                                               BackgroundFlushes,
-                                               ManifestRoll,
-                                               MemoryBatches,
-                                               ManySegments,
-                                               Splits,
-                                               MemoryBatchesSplit,
-                                               RegionMerges,
-                                               Removals,
-                                               FamiliesThatGo,
-                                               Indexes};
+  constexpr Workload (*kMakers[])(uint64_t) = {
+      Puts,         BufferedTail,       Batches,      MemoryBatchesRead, Updates,
+      Transactions, IndexUpdates,       Deletes,      Flushes,           Compaction,
+      LogRoll,      Creations,          Reopenings,   MemoryWrites,      LargeValues,
+      Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
+      Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
+      Indexes};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

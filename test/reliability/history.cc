@@ -137,7 +137,7 @@ void History::Writing(const Step& step, int64_t now_micros) {
                   .micros = now_micros,
                   .follows_deletion = lanes_[current_].tried_deletion});
   lanes_[current_].tried_deletion |=
-      !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
+      step.in_transaction || !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
   if (open.size() > kOpenMax) open.erase(open.begin());
 }
 

@@ -2,6 +2,7 @@
 #include "test/reliability/runner.h"
 
 #include "base/status_macros.h"
+#include "engine/transaction_state.h"
 
 namespace tandem::reliability {
 namespace {
@@ -127,14 +128,27 @@ Status Runner::CreateMissing() {
   return {};
 }
 
-Status Runner::Write(const Step& step) {
-  machine_.clock().Advance(kStepMicros);
+Status Runner::Apply(const Step& step) {
+  engine::Engine& engine = machine_.engine();
+  if (step.in_transaction) {
+    ASSIGN_OR_RETURN(Transaction transaction, engine::TransactionState::Begin(&engine));
+    for (const test::ModelOperation& operation : step.batch) {
+      RETURN_IF_ERROR(transaction.Get({}, operation.table, operation.row).status());
+      RETURN_IF_ERROR(operation.AddTo(&transaction));
+    }
+    return transaction.Commit({.durability = step.durability});
+  }
   WriteBatch batch;
   for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  return engine.Write({.durability = step.durability}, batch);
+}
+
+Status Runner::Write(const Step& step) {
+  machine_.clock().Advance(kStepMicros);
   // A database that is read-only writes nothing, so that nothing of the step can ever show.
   const bool is_refused = machine_.engine().Info().read_only;
   if (!is_refused) history_.Writing(step, machine_.clock().WallMicros());
-  const Status status = machine_.engine().Write({.durability = step.durability}, batch);
+  const Status status = Apply(step);
   if (is_refused) {
     return status.ok() ? Status::InvalidArgument("a read-only database takes a write") : status;
   }

@@ -21,6 +21,7 @@ class Runner {
 
  private:
   Status Write(const Step& step);
+  Status Apply(const Step& step);
   Status Split(const Step& step);
   Status MergeRegions(const Step& step);
   Status Remove(const Step& step);

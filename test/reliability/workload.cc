@@ -66,6 +66,9 @@ Step RandomWrite(const std::vector<TablePlan>& plans, const TablePlan& plan, Dic
     const bool takes_other = dice->Chance(33) && other.unlogged == plan.unlogged;
     step.batch.push_back(Generator(dice, takes_other ? &other : &plan).Operation(0));
   }
+  const bool reads = std::any_of(step.batch.begin(), step.batch.end(),
+                                 [](const ModelOperation& operation) { return operation.reads(); });
+  step.in_transaction = !in_memory && !reads && dice->Chance(33);
   return step;
 }
 
@@ -113,6 +116,7 @@ std::string Step::Describe() const {
                                     "run one job",
                                     "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
+  if (in_transaction) text += " in a transaction";
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";
   return table.empty() ? text : text + " " + table;

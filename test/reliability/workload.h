@@ -31,8 +31,9 @@ struct Step {
   Kind kind = Kind::kWrite;
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
   Durability durability = Durability::kWritten;  ///< kWrite.
-  std::string table{};                           ///< kCreateTable, kCompact, kFlush; empty for all.
-  std::string key{};                             ///< kSplit, kMergeRegions.
+  bool in_transaction = false;  ///< kWrite: one that reads each row first. None of the batch reads.
+  std::string table{};          ///< kCreateTable, kCompact, kFlush; empty for all.
+  std::string key{};            ///< kSplit, kMergeRegions.
 
   std::string Describe() const;
 };

@@ -81,6 +81,27 @@ void ModelOperation::AddTo(WriteBatch* batch) const {
   }
 }
 
+Status ModelOperation::AddTo(Transaction* transaction) const {
+  switch (kind) {
+    case Kind::kPut: {
+      std::vector<ColumnValue> values;
+      for (const auto& [qualifier, value] : columns) values.push_back({qualifier, value});
+      return transaction->PutColumns(table, row, family, values, timestamp);
+    }
+    case Kind::kDeleteColumn:
+      return transaction->DeleteColumn(table, row, family, columns[0].first, timestamp);
+    case Kind::kDeleteFamily:
+      return transaction->DeleteFamily(table, row, family, timestamp);
+    case Kind::kDeleteRow:
+      return transaction->DeleteRow(table, row, timestamp);
+    case Kind::kIncrement:
+    case Kind::kAppend:
+    case Kind::kDeleteCell:
+      break;
+  }
+  return Status::InvalidArgument("a transaction has no such operation");
+}
+
 std::string ModelOperation::Describe() const {
   constexpr const char* kNames[] = {"Put",       "DeleteCell", "DeleteColumn", "DeleteFamily",
                                     "DeleteRow", "Increment",  "Append"};

@@ -19,6 +19,7 @@
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/transaction.h"
 #include "tandem/write_batch.h"
 
 namespace tandem::test {
@@ -46,6 +47,8 @@ struct ModelOperation {
     return kind == Kind::kDeleteCell || kind == Kind::kIncrement || kind == Kind::kAppend;
   }
   void AddTo(WriteBatch* batch) const;
+  /// Requires: !reads().
+  Status AddTo(Transaction* transaction) const;
   std::string Describe() const;
 };
 
