@@ -47,6 +47,59 @@ BOOST_AUTO_TEST_CASE(ATransactionReadsItsOwnWrites) {
   BOOST_CHECK_EQUAL(Scan(), "a=1 b=4 d=1 x=1");
 }
 
+// A query of a few rows that are cached, of a table of one family, needs no plan.
+BOOST_AUTO_TEST_CASE(QueriesOfFewRowsSeeOwnWrites) {
+  TableOptions table{.name = "u", .families = {{.name = "d"}}};
+  table.indexes = {{.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}}};
+  BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  for (int i = 10; i < 40; ++i)
+    batch.Put("u", "row" + std::to_string(i), "d", "c", std::to_string(i));
+  BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  Compact();
+  Transaction transaction = Begin();
+  const auto query = [&transaction](const std::string& value) {
+    return RowsOf(transaction.Query({}, "u", Predicate::Equal("c", value)));
+  };
+  BOOST_CHECK_EQUAL(query("20"), "row20=20");
+  BOOST_REQUIRE(transaction.Put("u", "own", "d", "c", "20").ok());
+  BOOST_REQUIRE(transaction.Put("u", "row21", "d", "c", "99").ok());
+  BOOST_REQUIRE(transaction.DeleteRow("u", "row22").ok());
+  BOOST_CHECK_EQUAL(query("20"), "own=20 row20=20");
+  BOOST_CHECK_EQUAL(query("21"), "");
+  BOOST_CHECK_EQUAL(query("22"), "");
+  BOOST_CHECK_EQUAL(query("23"), "row23=23");
+  BOOST_CHECK_EQUAL(query("99"), "row21=99");
+}
+
+// Enough rows and questions that readers derive what they know of a memstore and a file.
+BOOST_AUTO_TEST_CASE(QueriesOverManyOwnWritesAgreeWithScans) {
+  constexpr int kRows = 4000;
+  const auto key = [](uint64_t i) { return "row" + std::to_string(10'000 + i); };
+  const auto value = [](uint64_t i) { return std::to_string(1000 + i); };
+  TestRandom random("own writes");
+  for (int i = 0; i < kRows; ++i) Put(key(i), value(random.Below(1000)));
+  Compact();
+  for (int i = 0; i < kRows / 10; ++i) Put(key(random.Below(kRows)), value(random.Below(1000)));
+  Transaction transaction = Begin();
+  for (size_t round = 0; round < Trials(24); ++round) {
+    for (int i = 0; i < 60; ++i) {
+      const std::string row = key(random.Below(kRows * 2));
+      if (random.OneIn(4)) {
+        BOOST_REQUIRE(transaction.DeleteRow("t", row).ok());
+      } else {
+        PutIn(&transaction, row, value(random.Below(1000)));
+      }
+      Put(key(random.Below(kRows)), value(random.Below(1000)));  // Which it does not see.
+    }
+    if (round % 8 == 7) Flush();
+    for (const uint64_t width : {10, 100, 800}) {
+      const uint64_t low = random.Below(1000 - width);
+      (void)Query(&transaction, "c >= " + value(low) + " AND c < " + value(low + width));
+    }
+  }
+}
+
 // All puts of one transaction have one timestamp, before and after its commit.
 BOOST_AUTO_TEST_CASE(VersionsAreThoseOfOneBatch) {
   Put("a", "1");

@@ -23,10 +23,7 @@ Status CheckBetween(const std::string& where, uint64_t low, uint64_t high, uint6
 }
 
 /// Both counters of a row, which are equal; 0 where it does not exist.
-Result<uint64_t> ReadSum(const Stressed& stressed, uint32_t counter) {
-  stressed.Begin("get of counters");
-  const auto row = stressed.database->Get({}, kSums, SumKey(counter));
-  const std::string where = Format("sums: counters of {}", SumKey(counter));
+Result<uint64_t> SumIn(const Result<std::optional<Row>>& row, const std::string& where) {
   if (!row.has_value()) return In(where, row.error());
   if (!row->has_value()) return uint64_t{0};
   const std::optional<std::string_view> sum = (*row)->Find("d", kColumns[0]);
@@ -37,29 +34,78 @@ Result<uint64_t> ReadSum(const Stressed& stressed, uint32_t counter) {
   return std::stoull(std::string(*sum));
 }
 
-}  // namespace
+Result<uint64_t> ReadSum(const Stressed& stressed, uint32_t counter) {
+  stressed.Begin("get of counters");
+  return SumIn(stressed.database->Get({}, kSums, SumKey(counter)),
+               Format("sums: counters of {}", SumKey(counter)));
+}
 
-Status IncrementSum(const Stressed& stressed, uint32_t counter, Durability durability,
-                    uint64_t* last) {
-  CounterState& state = stressed.expected->counter(counter);
-  const std::string key = SumKey(counter);
-  stressed.log->Add(Format("increment {}", key));
-  const uint64_t acked = state.acked;
-  ++state.begun;
+using Sums = std::array<uint64_t, 2>;
+
+Result<Sums> AddOne(const Stressed& stressed, const std::string& key, const WriteOptions& options) {
   stressed.Begin("increment");
-  WriteOptions options;
-  options.durability = durability;
   const std::array<ColumnDelta, 2> deltas = {ColumnDelta{kColumns[0], 1},
                                              ColumnDelta{kColumns[1], 1}};
   const auto sums = stressed.database->IncrementColumns(options, kSums, key, "d", deltas);
-  const std::string where = "sums: increment of " + key;
+  if (!sums.has_value()) return sums.error();
+  return Sums{static_cast<uint64_t>((*sums)[0]), static_cast<uint64_t>((*sums)[1])};
+}
+
+// The transaction finds its own sum by the index before it commits.
+Status AddOneIn(Transaction* transaction, const std::string& key, uint64_t* sum) {
+  const std::string where = "sums: transaction on " + key;
+  ASSIGN_OR_RETURN(const uint64_t before, SumIn(transaction->Get({}, kSums, key), where));
+  *sum = before + 1;
+  const std::string text = std::to_string(*sum);
+  const std::array<ColumnValue, 2> columns = {ColumnValue{kColumns[0], text},
+                                              ColumnValue{kColumns[1], text}};
+  RETURN_IF_ERROR(transaction->PutColumns(kSums, key, "d", columns));
+  QueryOptions query;
+  query.use_index = "sum";
+  const Predicate own =
+      Predicate::And({Predicate::Equal("d:sum", text), Predicate::Equal("_row", key)});
+  ASSIGN_OR_RETURN(const uint64_t count, transaction->Count({}, kSums, own, query));
+  return CheckBetween(where + ": rows of its own sum by index", 1, 1, count);
+}
+
+Result<Sums> AddOneInTransaction(const Stressed& stressed, const std::string& key,
+                                 const WriteOptions& options) {
+  constexpr uint32_t kAttemptsMax = 1'000'000;  // Others may be faster for long.
+  stressed.Begin("increment in a transaction");
+  uint64_t sum = 0;
+  Status found;  // A mismatch is no conflict to try again after.
+  const auto add = [&](Transaction& transaction) {
+    found = AddOneIn(&transaction, key, &sum);
+    return IsMismatch(found) ? Status::Cancelled("a mismatch was found") : found;
+  };
+  const Status status =
+      stressed.database->Transact(add, {.write = options, .attempts_max = kAttemptsMax});
+  if (IsMismatch(found)) return found;
+  if (!status.ok()) return status;
+  return Sums{sum, sum};
+}
+
+}  // namespace
+
+Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uint64_t* last) {
+  CounterState& state = stressed.expected->counter(increment.counter);
+  const std::string key = SumKey(increment.counter);
+  const char* how = increment.in_transaction ? " in a transaction" : "";
+  stressed.log->Add(Format("increment {}{}", key, how));
+  const uint64_t acked = state.acked;
+  ++state.begun;
+  WriteOptions options;
+  options.durability = increment.durability;
+  const auto sums = increment.in_transaction ? AddOneInTransaction(stressed, key, options)
+                                             : AddOne(stressed, key, options);
+  const std::string where = "sums: increment of " + key + how;
   if (!sums.has_value()) return In(where, sums.error());
-  const auto sum = static_cast<uint64_t>((*sums)[0]);
+  const uint64_t sum = (*sums)[0];
   RETURN_IF_ERROR(CheckBetween(where, std::max(acked, *last) + 1, state.begun, sum));
-  RETURN_IF_ERROR(CheckBetween(where + ", its twin", sum, sum, static_cast<uint64_t>((*sums)[1])));
+  RETURN_IF_ERROR(CheckBetween(where + ", its twin", sum, sum, (*sums)[1]));
   *last = sum;
   ++state.acked;
-  if (durability >= Durability::kWritten) {
+  if (increment.durability >= Durability::kWritten) {
     uint64_t kept = state.kept;
     while (kept < sum && !state.kept.compare_exchange_weak(kept, sum)) {
     }

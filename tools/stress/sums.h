@@ -9,9 +9,14 @@
 
 namespace tandem::stress {
 
+/// How a counter is incremented.
+struct SumIncrement {
+  uint32_t counter = 0;
+  Durability durability = Durability::kWritten;
+  bool in_transaction = false;  ///< By one that reads it and puts the sum.
+};
 /// Increments both counters of a row. `*last` is what the thread's last increment of it returned.
-Status IncrementSum(const Stressed& stressed, uint32_t counter, Durability durability,
-                    uint64_t* last);
+Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uint64_t* last);
 /// Reads every counter, by key and by index. Requires: nobody writes.
 Status CheckSums(const Stressed& stressed);
 /// After the end of a process: what was kept is there, and not more than was begun; goes on from

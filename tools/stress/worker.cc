@@ -48,7 +48,10 @@ Durability Worker::Level() {
 
 Status Worker::Increment() {
   const auto counter = static_cast<uint32_t>(dice_.Below(kCounters));
-  return IncrementSum(stressed_, counter, Level(), &sums_[counter]);
+  const Durability durability = Level();
+  return IncrementSum(
+      stressed_, {.counter = counter, .durability = durability, .in_transaction = dice_.Chance(30)},
+      &sums_[counter]);
 }
 
 Status Worker::Write() {
