@@ -56,6 +56,9 @@ BOOST_AUTO_TEST_CASE(ATruncationBesideWritersAndReaders) {
 BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
 }
+BOOST_AUTO_TEST_CASE(AFamilyGoesBesideASnapshotAndAMerge) {
+  ExploreNamed("AFamilyGoesBesideASnapshotAndAMerge");
+}
 BOOST_AUTO_TEST_CASE(ATruncationThenASnapshot) { ExploreNamed("ATruncationThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ARenameThenASnapshot) { ExploreNamed("ARenameThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ATruncationBesideASplit) { ExploreNamed("ATruncationBesideASplit"); }

@@ -443,6 +443,22 @@ EngineScenario ATruncationBesideWritersAndReaders() {
   return scenario;
 }
 
+// Merges leave out what the family had; a snapshot from before sees all of it.
+EngineScenario AFamilyGoesBesideASnapshotAndAMerge() {
+  EngineScenario scenario{
+      .name = "AFamilyGoesBesideASnapshotAndAMerge",
+      .plan = {.tuning = QuietTuning(), .two_regions = true, .two_families = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"a:e", "1"}, {"z", "0"}, {"z:e", "1"}});
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("0"); }},
+            {[&] { world.DropFamily(); }, [&] { world.Compact(); }}};
+  };
+  return scenario;
+}
+
 EngineScenario ATruncationBesideFlushesAndMerges() {
   EngineScenario scenario{.name = "ATruncationBesideFlushesAndMerges",
                           .plan = {.tuning = QuietTuning()}};
@@ -706,6 +722,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            BatchesOverTables(),
                                            ChangesOfTheCatalog(),
                                            ATruncationBesideWritersAndReaders(),
+                                           AFamilyGoesBesideASnapshotAndAMerge(),
                                            ATruncationBesideFlushesAndMerges(),
                                            ATruncationBesideASplit(),
                                            ATruncationThenASnapshot(),

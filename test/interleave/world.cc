@@ -33,12 +33,13 @@ uint64_t HashOf(std::string_view text) {
   return hash;
 }
 
-TableOptions TableNamed(const std::string& name, bool two_regions) {
+TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
   options.families.push_back({.name = "d"});
   options.indexes.push_back({.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}});
-  if (two_regions) options.split_keys = {"m"};
+  if (plan.two_regions) options.split_keys = {"m"};
+  if (plan.two_families) options.families.push_back({.name = "e"});
   return options;
 }
 
@@ -52,6 +53,10 @@ ModelOperation OperationOf(const std::pair<std::string, std::string>& row) {
     return operation;
   }
   operation.family = "d";
+  if (const size_t colon = operation.row.find(':'); colon != std::string::npos) {
+    operation.family = operation.row.substr(colon + 1);
+    operation.row.resize(colon);
+  }
   operation.columns = {{"c", row.second}};
   return operation;
 }
@@ -173,8 +178,8 @@ World::World(const WorldPlan& plan, Scheduler* scheduler)
   Open();
   for (const std::string table : {"t", "u"}) {
     if (table == "u" && !plan_.two_tables) break;
-    Expect(engine_->CreateTable(TableNamed(table, plan_.two_regions)), "create table " + table);
-    start_.model.CreateTable(TableNamed(table, plan_.two_regions));
+    Expect(engine_->CreateTable(TableNamed(table, plan_)), "create table " + table);
+    start_.model.CreateTable(TableNamed(table, plan_));
     start_.tables.insert(table);
   }
 }
@@ -548,8 +553,8 @@ void World::MergeRegions() {
 
 void World::CreateTable(const std::string& name) {
   Call call(this, "create table " + name);
-  const Status status = engine_->CreateTable(TableNamed(name, plan_.two_regions));
-  call.RecordStatus(status, [name, options = TableNamed(name, false)](ModelState* state) {
+  const Status status = engine_->CreateTable(TableNamed(name, plan_));
+  call.RecordStatus(status, [name, options = TableNamed(name, plan_)](ModelState* state) {
     state->model.CreateTable(options);
     return state->tables.insert(name).second;
   });
@@ -579,6 +584,15 @@ void World::Truncate() {
   const Status status = engine_->TruncateTable("t");
   call.RecordStatus(status, [](ModelState* state) {
     state->model.Truncate("t");
+    return true;
+  });
+}
+
+void World::DropFamily() {
+  Call call(this, "drop the family 'e'");
+  const Status status = engine_->DropFamily("t", "e");
+  call.RecordStatus(status, [](ModelState* state) {
+    state->model.EmptyFamily("t", "e");
     return true;
   });
 }

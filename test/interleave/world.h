@@ -45,8 +45,9 @@ class ScheduledExecutor final : public base::Executor {
 /// What a scenario starts from and how it is checked.
 struct WorldPlan {
   engine::Tuning tuning{};
-  bool two_regions = false;  ///< Keys up to "m", and from "m" on.
-  bool two_tables = false;   ///< "t" and "u".
+  bool two_regions = false;   ///< Keys up to "m", and from "m" on.
+  bool two_tables = false;    ///< "t" and "u".
+  bool two_families = false;  ///< Tables have a family "e" as well.
   /// One of this many first syncs fails, or none: the scheduler picks. Calls may fail then, and
   /// the world ends with a power cut that takes what is not synced.
   uint32_t failing_syncs = 0;
@@ -57,7 +58,8 @@ struct WorldPlan {
 };
 
 /// Tables have a family "d" and the index "by_c" over d:c; values are short texts. Reads are of the
-/// table "t", those at snapshots of all. A row "u/a" is the row "a" of the table "u".
+/// table "t", those at snapshots of all. A row "u/a" is the row "a" of the table "u", and
+/// "a:e" is the row "a", of which the column of the family "e" is written.
 class World {
  public:
   World(const WorldPlan& plan, Scheduler* scheduler);
@@ -106,6 +108,8 @@ class World {
   void RenameTable(const std::string& from, const std::string& to);
   /// "t".
   void Truncate();
+  /// The family "e" of "t". Nobody may write to it meanwhile or afterwards.
+  void DropFamily();
   void Close();
 
   engine::Engine& engine() { return *engine_; }
