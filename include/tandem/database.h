@@ -1,10 +1,11 @@
 // The database: tables of rows with secondary indexes in one directory.
 //
-// Threads: a Database may be used from any thread, by many at a time; a Cursor, WriteBatch or
-// Snapshot by one at a time (many readers may share one Snapshot through ReadOptions::snapshot).
-// Threads of the engine run in the background from Open until Close or destruction. Several
-// databases may be open in one process. The library prints nothing, installs no signal handlers and
-// has no global state. It reports through Options::log, Options::listener and GetStatistics.
+// Threads: a Database may be used from any thread, by many at a time; a Cursor, WriteBatch,
+// Transaction or Snapshot by one at a time (many readers may share one Snapshot through
+// ReadOptions::snapshot). Threads of the engine run in the background from Open until Close or
+// destruction. Several databases may be open in one process. The library prints nothing, installs
+// no signal handlers and has no global state. It reports through Options::log, Options::listener
+// and GetStatistics.
 //
 // Errors: calls of Database and Cursor throw nothing; a failed allocation is kOutOfMemory. Values
 // that the caller owns (Row, Predicate, WriteBatch, options) throw std::bad_alloc as a std::string
@@ -412,7 +413,8 @@ class Database {
   /// can be used again at once. Errors: kNotFound; kReadOnly, kIoError, kNoSpace: the table is
   /// still there, and a crash before the next write may show it dropped.
   Status DropTable(std::string_view table);
-  /// As DropTable, but leaves an empty table of the same name, definition and regions.
+  /// As DropTable, but leaves an empty table of the same name, definition and regions. Snapshots
+  /// that were taken before read by the definition, and by the indexes, that the table had then.
   Status TruncateTable(std::string_view table);
   /// Gives a table another name, durably. Snapshots that were taken before have it under the old
   /// one. A batch that names the old one is refused from then on. Errors: kNotFound, kAlreadyExists

@@ -61,7 +61,7 @@ struct Statistics {
   uint64_t writes_that_flushed = 0;  ///< Depended on operations that are in no log.
   uint64_t writes_alone = 0;         ///< Read files while no other write went on.
 
-  uint64_t transactions = 0;           ///< That committed and wrote.
+  uint64_t transactions = 0;           ///< That committed with something to write or to check.
   uint64_t transaction_conflicts = 0;  ///< That did not, because others changed rows or tables.
 
   // Successful work: what was written, and the sum of the times, which may overlap.

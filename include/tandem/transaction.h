@@ -14,8 +14,8 @@
 // for the set. Table definitions are not part of it: a transaction whose table is dropped,
 // truncated or renamed, or loses a family, conflicts.
 //
-// Checks need no files: rows whose memstore was flushed since they were read are read again before
-// the commit, and a flush alone is never a conflict.
+// A flush, merge or split is no conflict: rows that left their memstore meanwhile are read again
+// before the commit, which itself reads no files while other writers wait.
 //
 //   Result<Transaction> transaction = database->Begin();
 //   auto row = transaction->Get({}, "accounts", "ann");

@@ -136,7 +136,7 @@ Status Session::Apply(const SessionAction& action) {
   const bool reads = std::any_of(action.batch.begin(), action.batch.end(),
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
-  if (!reads && !may_be_lost && action.seed % kOneIn == 0) return ApplyInTransaction(action);
+  if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
   WriteBatch encoded;
   for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
   return store_.engine().Write({.durability = action.durability}, encoded);
