@@ -255,6 +255,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<BackgroundTask> transaction_limit_;
+  std::atomic<bool> limit_is_due_{false};  // It is scheduled; sequentially consistent.
   bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.

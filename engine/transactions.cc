@@ -78,12 +78,15 @@ bool IsForUpdate(const TransactionState& state) {
 
 }  // namespace
 
+// Scheduling wakes a thread, which costs more than the rest of a begin: the limit is scheduled only
+// when it is not due anyway. A transaction that begins meanwhile is in the list, or schedules it.
 void EngineImpl::ExpireTransactions() {
+  limit_is_due_ = false;
   const int64_t now = environment_.clock->MonotonicMicros();
   const int64_t age_max = options_.transaction_age_max_micros;
   const std::optional<int64_t> oldest = handles_->ExpireTransactions(now - age_max);
-  if (oldest.has_value())
-    transaction_limit_->Schedule(std::max<int64_t>(*oldest + age_max - now, 1));
+  if (!oldest.has_value() || limit_is_due_.exchange(true)) return;
+  transaction_limit_->Schedule(std::max<int64_t>(*oldest + age_max - now, 1));
 }
 
 Result<std::unique_ptr<TransactionState>> EngineImpl::BeginTransaction() {
@@ -97,7 +100,7 @@ Result<std::unique_ptr<TransactionState>> EngineImpl::BeginTransaction() {
   state->timestamp = std::max(time_.last_timestamp() + 1, time_.Now());
   state->open = handles_->NewTransaction(Snapshot(handles_->NewSnapshot(std::move(point))),
                                          environment_.clock->MonotonicMicros());
-  if (options_.transaction_age_max_micros > 0) {
+  if (options_.transaction_age_max_micros > 0 && !limit_is_due_.exchange(true)) {
     transaction_limit_->Schedule(options_.transaction_age_max_micros);
   }
   return state;
