@@ -19,6 +19,9 @@ void ExploreNamed(const std::string& name) {
 
 BOOST_AUTO_TEST_SUITE(interleave)
 
+BOOST_AUTO_TEST_CASE(AFamilyGoesBesideASnapshotAndAMerge) {
+  ExploreNamed("AFamilyGoesBesideASnapshotAndAMerge");
+}
 BOOST_AUTO_TEST_CASE(WritersReaderAndFlush) { ExploreNamed("WritersReaderAndFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAFlush) { ExploreNamed("ReadsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideACompaction) { ExploreNamed("ReadsBesideACompaction"); }
@@ -55,9 +58,6 @@ BOOST_AUTO_TEST_CASE(ATruncationBesideWritersAndReaders) {
 
 BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
-}
-BOOST_AUTO_TEST_CASE(AFamilyGoesBesideASnapshotAndAMerge) {
-  ExploreNamed("AFamilyGoesBesideASnapshotAndAMerge");
 }
 BOOST_AUTO_TEST_CASE(ATruncationThenASnapshot) { ExploreNamed("ATruncationThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ARenameThenASnapshot) { ExploreNamed("ARenameThenASnapshot"); }
