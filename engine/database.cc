@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/open_handles.h"
 #include "engine/transaction_state.h"
+#include "tandem/bulk_load.h"
 #include "tandem/transaction.h"
 
 namespace tandem {
@@ -269,6 +270,10 @@ Result<uint64_t> Database::Count(const ReadOptions& options, PreparedQuery* quer
 
 Result<Explanation> Database::Explain(const ReadOptions& options, PreparedQuery* query) {
   return Entered(*engine_, [&] { return engine_->Explain(options, query); });
+}
+
+Result<BulkLoad> Database::BeginBulkLoad(std::string_view table) {
+  return Entered(*engine_, [&] { return engine_->BeginBulkLoad(table); });
 }
 
 Result<Transaction> Database::Begin() {

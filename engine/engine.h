@@ -8,9 +8,12 @@
 #include <string>
 
 #include "engine/runtime/environment.h"
+#include "tandem/bulk_load.h"
 #include "tandem/database.h"
 
 namespace tandem::engine {
+
+class BulkLoader;
 
 /// See Database for the meaning of each call.
 class Engine {
@@ -66,6 +69,9 @@ class Engine {
   virtual Result<uint64_t> Count(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Snapshot> TakeSnapshot() = 0;
+  virtual Result<BulkLoad> BeginBulkLoad(std::string_view table) = 0;
+  virtual Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) = 0;
+  virtual Status CommitBulkLoad(BulkLoader* loader) = 0;
   virtual Result<std::unique_ptr<TransactionState>> BeginTransaction() = 0;
   /// Plans the batch, and adds it to what the transaction has written.
   virtual Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,

@@ -155,6 +155,7 @@ void EngineImpl::BuildComponents() {
   };
   database_.files->set_broken_sink(broken_sink);
   BuildMaintenance();
+  BuildBulkWork(work);
   transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
                                                         [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
@@ -231,6 +232,18 @@ void EngineImpl::BuildMaintenance() {
       .merge_with_neighbour =
           [this](const Region& region) { return region_merger_->MergeIfDue(region); },
       .tuning = tuning_});
+}
+
+void EngineImpl::BuildBulkWork(const FileWork& files) {
+  bulk_work_ = std::make_unique<BulkWork>(BulkWork{
+      .files = files,
+      .regions = database_.regions.get(),
+      .queue = queue_.get(),
+      .flusher = flusher_.get(),
+      .flush = [this](const auto& regions) { return maintenance_->Flush(regions); },
+      .sync_log = [this] { return SyncLog(); },
+      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
+      .begin = [this](Region& region) { maintenance_->Begin(region); }});
 }
 
 // Reads continue without the section; a writable database rewrites the file, reported or not.
@@ -513,6 +526,7 @@ void EngineImpl::Shutdown() {
   if (history_ != nullptr) history_->End();
   scrubber_.reset();
   maintenance_.reset();
+  bulk_work_.reset();
   schema_.reset();
   region_merger_.reset();
   splitter_.reset();

@@ -38,6 +38,7 @@
 #include "engine/commit/group_log.h"
 #include "engine/commit/write_throttle.h"
 #include "engine/engine.h"
+#include "engine/jobs/bulk_loader.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
 #include "engine/jobs/overlap_builder.h"
@@ -110,6 +111,9 @@ class EngineImpl final : public Engine {
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override;
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override;
   Result<Snapshot> TakeSnapshot() override;
+  Result<BulkLoad> BeginBulkLoad(std::string_view table) override;
+  Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) override;
+  Status CommitBulkLoad(BulkLoader* loader) override;
   Result<std::unique_ptr<TransactionState>> BeginTransaction() override;
   Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
                           TransactionState* state) override;
@@ -140,6 +144,7 @@ class EngineImpl final : public Engine {
   static Status Closed();
   void BuildComponents();
   void BuildMaintenance();
+  void BuildBulkWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
@@ -252,11 +257,12 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<SchemaEditor> schema_;
+  std::unique_ptr<BulkWork> bulk_work_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<BackgroundTask> transaction_limit_;
   std::atomic<bool> limit_is_due_{false};  // It is scheduled; sequentially consistent.
-  bool is_open_ = false;  // Set by Start, cleared by Close when no call is inside.
+  bool is_open_ = false;                   // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };

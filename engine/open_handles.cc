@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/jobs/bulk_loader.h"
 
 namespace tandem::engine {
 namespace {
@@ -190,6 +191,31 @@ std::optional<int64_t> OpenHandles::ExpireTransactions(int64_t begun_micros) {
   return oldest;
 }
 
+OpenLoad::OpenLoad(std::unique_ptr<BulkLoader> loader)
+    : table_(loader->table()->name), loader_(std::move(loader)) {}
+OpenLoad::~OpenLoad() = default;
+
+void OpenLoad::End() {
+  gate_.Close();
+  loader_.reset();
+}
+
+std::shared_ptr<OpenLoad> OpenHandles::NewLoad(std::unique_ptr<BulkLoader> loader) {
+  auto open = std::make_shared<OpenLoad>(std::move(loader));
+  base::MutexLock lock(mutex_);
+  loads_.insert(open);
+  return open;
+}
+
+// Whoever takes it off the list ends it; the other is Invalidate.
+void OpenHandles::EndLoad(const std::shared_ptr<OpenLoad>& open) {
+  {
+    base::MutexLock lock(mutex_);
+    if (loads_.erase(open) == 0) return;
+  }
+  open->End();
+}
+
 std::vector<OpenHandles::Taken> OpenHandles::transactions() const {
   std::vector<Taken> all;
   base::MutexLock lock(mutex_);
@@ -226,7 +252,7 @@ std::unique_ptr<SnapshotState> OpenHandles::NewSnapshot(SnapshotPoint point) {
 }
 
 Status OpenHandles::CheckNoneOpen() const {
-  std::vector<std::string> cursors, pins, snapshots, transactions;
+  std::vector<std::string> cursors, pins, snapshots, transactions, loads;
   for (const auto& [sequence, time] : this->transactions()) {
     transactions.push_back(std::to_string(sequence));
   }
@@ -237,15 +263,19 @@ Status OpenHandles::CheckNoneOpen() const {
       if (pin->holds_row.load(std::memory_order_relaxed)) pins.push_back(base::Quote(pin->table));
     }
     for (const auto& [sequence, time] : snapshots_) snapshots.push_back(std::to_string(sequence));
+    for (const auto& open : loads_) loads.push_back(base::Quote(open->table()));
   }
-  const size_t count = cursors.size() + pins.size() + snapshots.size() + transactions.size();
+  const size_t count =
+      cursors.size() + pins.size() + snapshots.size() + transactions.size() + loads.size();
   if (count == 0) return {};
   std::sort(cursors.begin(), cursors.end());
   std::sort(pins.begin(), pins.end());
+  std::sort(loads.begin(), loads.end());
   std::string open;
   for (const std::string& part :
        {List(cursors, "cursor", ""), List(pins, "pinned row", ""),
-        List(snapshots, "snapshot", "sequence "), List(transactions, "transaction", "sequence ")}) {
+        List(snapshots, "snapshot", "sequence "), List(transactions, "transaction", "sequence "),
+        List(loads, "bulk load", "")}) {
     if (!open.empty() && !part.empty()) open += " and ";
     open += part;
   }
@@ -277,9 +307,11 @@ void OpenHandles::Invalidate() {
   std::set<std::shared_ptr<OpenSource>> sources;
   std::set<std::shared_ptr<PinSource>> pins;
   std::set<std::shared_ptr<OpenTransaction>> transactions;
+  std::set<std::shared_ptr<OpenLoad>> loads;
   {
     base::MutexLock lock(mutex_);
     transactions.swap(transactions_);
+    loads.swap(loads_);
     sources.swap(sources_);
     pins.swap(pins_);
     snapshots_.clear();
@@ -293,6 +325,7 @@ void OpenHandles::Invalidate() {
     pin->reader.Release();
   }
   for (const auto& open : transactions) open->Close();
+  for (const auto& open : loads) open->End();
 }
 
 }  // namespace tandem::engine

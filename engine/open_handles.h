@@ -27,6 +27,7 @@ namespace tandem::engine {
 
 class OpenHandles;
 class OwnWrites;
+class BulkLoader;
 
 /// What a cursor holds of the database, shared with the list so that it can be cut off.
 struct OpenSource {
@@ -155,6 +156,24 @@ class OpenTransaction {
   bool is_expired_ GUARDED_BY(mutex_) = false;
 };
 
+/// What a BulkLoad holds of the database, shared with the list so that it can be cut off.
+class OpenLoad {
+ public:
+  explicit OpenLoad(std::unique_ptr<BulkLoader> loader);
+  ~OpenLoad();
+  Gate& gate() { return gate_; }
+  /// Requires: the caller is inside the gate.
+  BulkLoader& loader() { return *loader_; }
+  const std::string& table() const { return table_; }
+  /// From now on the gate is closed. Waits for those inside, and deletes what was not linked.
+  void End();
+
+ private:
+  const std::string table_;
+  Gate gate_;
+  std::unique_ptr<BulkLoader> loader_;
+};
+
 /// Threads: any. Held by shared_ptr: handles keep it alive.
 class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
  public:
@@ -176,6 +195,10 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   /// Expires those that began at that time or before. Returns when the oldest of the others began;
   /// nullopt: there is none.
   std::optional<int64_t> ExpireTransactions(int64_t begun_micros) EXCLUDES(mutex_);
+
+  /// Lists the load until EndLoad.
+  std::shared_ptr<OpenLoad> NewLoad(std::unique_ptr<BulkLoader> loader) EXCLUDES(mutex_);
+  void EndLoad(const std::shared_ptr<OpenLoad>& open) EXCLUDES(mutex_);
 
   /// OK, or kBusy "2 cursors (of 'a', 'b') and 1 snapshot (of sequence 7) are open".
   Status CheckNoneOpen() const EXCLUDES(mutex_);
@@ -207,6 +230,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<PinSource>> pins_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<OpenTransaction>> transactions_ GUARDED_BY(mutex_);
+  std::set<std::shared_ptr<OpenLoad>> loads_ GUARDED_BY(mutex_);
   /// The open snapshots but those of transactions; none after Invalidate.
   std::multiset<Taken> snapshots_ GUARDED_BY(mutex_);
 };

@@ -48,8 +48,11 @@ enum class FileKind : uint8_t {
 /// Feature of `compatible`: a store file's block indexes have tops
 /// (format/row/block_index_writer.h).
 inline constexpr uint64_t kCompatibleBlockIndexTops = 1;
-/// Features of `incompatible` and `read_compatible` that this build knows: none.
-inline constexpr uint64_t kKnownIncompatible = 0;
+/// Feature of `incompatible`: all cells of a store file have one sequence, the smallest of its
+/// statistics, and are stored with sequence 0.
+inline constexpr uint64_t kIncompatibleOneSequence = 1;
+/// Features of `incompatible` and `read_compatible` that this build knows.
+inline constexpr uint64_t kKnownIncompatible = kIncompatibleOneSequence;
 inline constexpr uint64_t kKnownReadCompatible = 0;
 
 struct FileHeader {

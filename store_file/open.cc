@@ -189,6 +189,9 @@ Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> f
   impl->sections = *std::move(sections);
   RETURN_IF_ERROR(ReadSchema(impl.get()));
   RETURN_IF_ERROR(ReadStatistics(impl.get()));
+  if ((header.incompatible & kIncompatibleOneSequence) != 0) {
+    impl->blocks.set_first_sequence(impl->statistics.min_sequence.value);
+  }
   return std::make_shared<StoreFile>(Private(), std::move(impl));
 }
 

@@ -80,6 +80,7 @@ struct StoreFileWriter::Impl {
   KeyHashList hashes;
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;
+  std::vector<IndexSummary> sections;  // Of the indexes, once they are written.
   // When memory was counted last: what was written, and what the collected entries took.
   uint64_t counted_at_bytes = 0, entry_bytes = 0;
 };
@@ -213,6 +214,7 @@ Status StoreFileWriter::Impl::Start() {
   FileHeader header;
   header.kind = FileKind::kStore;
   header.compatible = kCompatibleBlockIndexTops;
+  if (spec.one_sequence) header.incompatible = kIncompatibleOneSequence;
   header.alignment_log2 = static_cast<uint8_t>(std::countr_zero(spec.alignment));
   header.database = spec.database;
   header.number = spec.number;
@@ -224,6 +226,32 @@ Status StoreFileWriter::Impl::Start() {
 }
 
 Result<StoreFileSummary> StoreFileWriter::Finish() {
+  DCHECK(!impl_->spec.one_sequence);
+  RETURN_IF_ERROR(WriteSections());
+  return WriteRest();
+}
+
+// The sync is the long one: that of FinishAt has only the end to wait for.
+Status StoreFileWriter::FinishRows() {
+  Impl& impl = *impl_;
+  DCHECK(impl.spec.one_sequence);
+  RETURN_IF_ERROR(WriteSections());
+  RETURN_IF_ERROR(impl.out.Flush());
+  RETURN_IF_ERROR(impl.file->DataSync());
+  impl.hashes = {};
+  impl.indexes.clear();
+  impl.CountMemory();
+  return {};
+}
+
+Result<StoreFileSummary> StoreFileWriter::FinishAt(SequenceNumber sequence) {
+  DCHECK(impl_->spec.one_sequence);
+  WidenSequences(sequence, sequence);
+  return WriteRest();
+}
+
+// What depends on the rows, but for the statistics.
+Status StoreFileWriter::WriteSections() {
   Impl& impl = *impl_;
   CHECK(row_count() > 0);
   SectionWriter* out = &impl.out;
@@ -235,20 +263,26 @@ Result<StoreFileSummary> StoreFileWriter::Finish() {
   RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
   RETURN_IF_ERROR(impl.WriteFilter());
 
-  StoreFileSummary summary;
-  summary.statistics = impl.statistics.Statistics();
   for (const auto& index : impl.indexes) {
     if (!index->is_complete()) continue;
     impl.CountMemory(uint64_t{row_count()} * kPostingBytes + index->sort_bytes());
     ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
-    summary.indexes.push_back(std::move(section));
+    impl.sections.push_back(std::move(section));
   }
+  return {};
+}
+
+Result<StoreFileSummary> StoreFileWriter::WriteRest() {
+  Impl& impl = *impl_;
+  StoreFileSummary summary;
+  summary.statistics = impl.statistics.Statistics();
+  summary.indexes = std::move(impl.sections);
   RETURN_IF_ERROR(impl.WriteStatistics());
-  RETURN_IF_ERROR(WriteSummaries(summary.indexes, out));
+  RETURN_IF_ERROR(WriteSummaries(summary.indexes, &impl.out));
   RETURN_IF_ERROR(impl.WriteSchema());
   RETURN_IF_ERROR(impl.WriteEnd());
-  summary.size_bytes = out->offset();
-  summary.hash = out->hash();
+  summary.size_bytes = impl.out.offset();
+  summary.hash = impl.out.hash();
   return summary;
 }
 

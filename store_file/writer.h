@@ -6,6 +6,9 @@
 // While some family has every row so far, its blocks carry the keys. When the last such family
 // first lacks a row, the keys of the rows before it are read back from its blocks, and from then on
 // the keys are written as blocks of their own.
+// A file whose cells all get one sequence that is not known yet (StoreFileSpec::one_sequence) is
+// finished in two steps: FinishRows writes and syncs all but the end, Finish needs no time then.
+//
 // Finish syncs the file; its name becomes durable with the directory, which the caller syncs
 // before the manifest names it.
 #pragma once
@@ -35,6 +38,8 @@ struct StoreFileSpec {
   const TableRecord* table = nullptr;  ///< Outlives the writer.
   std::string region_start;
   uint32_t alignment = 4096;  ///< Of sections; 64 in tests.
+  /// The cells are added with sequence 0, and all have that of FinishAt.
+  bool one_sequence = false;
   /// Makes room for the writer and counts what it takes; outlives it. May be null.
   BlockCache* cache = nullptr;
 };
@@ -90,8 +95,15 @@ class StoreFileWriter {
 
   /// Writes everything else and syncs the file. Requires: at least one row.
   Result<StoreFileSummary> Finish();
+  /// The same in two steps, for a file of one sequence: after the first, no row may be added, and
+  /// the memory that they took is free.
+  Status FinishRows();
+  Result<StoreFileSummary> FinishAt(SequenceNumber sequence);
 
  private:
+  Status WriteSections();
+  Result<StoreFileSummary> WriteRest();
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -94,6 +94,11 @@ class CommitQueue {
   /// An edit that removes rows failed: a crash may show it or not. Nothing is committed before that
   /// is settled, for a crash could take it back. Threads: the commit leader.
   void NoteDoubt() { catalog_in_doubt_ = true; }
+  /// A sequence for rows that come in files: no operation of the log has it. Threads: the commit
+  /// leader.
+  format::SequenceNumber TakeSequence() {
+    return format::SequenceNumber(last_sequence_.fetch_add(1, std::memory_order_acq_rel) + 1);
+  }
   /// Makes every logged operation up to `sequence` durable. Others commit meanwhile.
   Status SyncThrough(format::SequenceNumber sequence);
   /// Writes what is buffered to the operating system.

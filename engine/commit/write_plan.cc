@@ -247,6 +247,11 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
   Planner planner(batch, regions, false);
   RETURN_IF_ERROR(planner.Plan());
   if (!planner.met_reader()) return planner.TakePlan(changes);
+  return PlanUnlogged(batch, regions);
+}
+
+Result<WritePlan> PlanUnlogged(const WriteBatch& batch, const RegionSet& regions) {
+  const uint64_t changes = regions.changes();
   Planner keeping(batch, regions, true);
   RETURN_IF_ERROR(keeping.Plan());
   return keeping.TakePlan(changes);

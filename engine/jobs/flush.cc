@@ -188,13 +188,20 @@ void Flusher::Forget(const Region& region) {
 
 Status Flusher::FlushInTurn(Region& region, const std::function<void()>& flushed) {
   while (true) {
-    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region));
+    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region, LogState::kToBeSynced));
     if (!had_one) return {};
     flushed();
   }
 }
 
-Result<bool> Flusher::FlushOldest(Region& region) {
+Status Flusher::FlushAlone(Region& region) {
+  while (true) {
+    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region, LogState::kSynced));
+    if (!had_one) return {};
+  }
+}
+
+Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
   const std::shared_ptr<const RegionVersion> version = region.version();
   if (version->memstores.size() < 2) return false;
   RETURN_IF_ERROR(work_.health->CheckWritable());
@@ -205,7 +212,7 @@ Result<bool> Flusher::FlushOldest(Region& region) {
                    .memstore_bytes = memstore.size_bytes()};
   const Status status = Guarded([&] {
     return work_.monitor->RunFlush(&event, [&]() -> Status {
-      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version));
+      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version, log));
       const RunSize size = SizeOf(files);
       event.files = size.files;
       event.rows = size.rows;
@@ -220,9 +227,12 @@ Result<bool> Flusher::FlushOldest(Region& region) {
 }
 
 // The four steps for the version's oldest memstore.
-Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version) {
+Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version,
+                                             LogState log) {
   const Memstore& memstore = *version.memstores.front();
-  RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
+  if (log == LogState::kToBeSynced) {
+    RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
+  }
   ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version));
   const Status installed = Install(region, memstore, files);
   if (installed.ok()) return files;

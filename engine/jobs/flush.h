@@ -35,14 +35,17 @@ class Flusher {
   Status Flush(Region& region, const std::function<void()>& flushed);
   /// The same. Requires: the caller has the region's flush turn.
   Status FlushInTurn(Region& region, const std::function<void()>& flushed);
+  /// The same for the commit leader, who has synced the log.
+  Status FlushAlone(Region& region);
   /// As Flush, but leaves the work to a thread that is flushing the region already.
   Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
   /// Deletes what was written for the region and not installed. Requires: the region is retired.
   void Forget(const Region& region) EXCLUDES(mutex_);
 
  private:
-  Result<bool> FlushOldest(Region& region);
-  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version);
+  enum class LogState : uint8_t { kToBeSynced, kSynced };
+  Result<bool> FlushOldest(Region& region, LogState log);
+  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log);
   Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version);
   Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
 

@@ -26,17 +26,24 @@ RunSize SizeOf(const FinishedRun& files) {
 }
 
 void InsertRun(const FinishedRun& files, uint64_t join_bytes, size_t at, RegionVersion* version) {
-  const bool joins =
-      !files.empty() &&
-      IsAfterRun(*version, at, files.front().file->store().statistics().min_key) &&
-      std::all_of(files.begin(), files.end(), [join_bytes](const FinishedFile& file) {
-        return file.file->store().size_bytes() >= join_bytes;
-      });
-  const uint32_t run = joins ? version->files[at - 1].run : NewRun(*version);
   std::vector<FileSlice> slices;
   for (const FinishedFile& file : files) {
-    slices.push_back({.file = file.file, .low = 0, .high = file.record.rows, .run = run});
+    slices.push_back({.file = file.file, .low = 0, .high = file.record.rows});
   }
+  InsertRun(std::move(slices), join_bytes, at, version);
+}
+
+void InsertRun(std::vector<FileSlice> slices, uint64_t join_bytes, size_t at,
+               RegionVersion* version) {
+  const bool joins =
+      !slices.empty() &&
+      IsAfterRun(*version, at,
+                 std::max(slices.front().file->store().statistics().min_key, version->start_key)) &&
+      std::all_of(slices.begin(), slices.end(), [join_bytes](const FileSlice& slice) {
+        return slice.file->store().size_bytes() >= join_bytes;
+      });
+  const uint32_t run = joins ? version->files[at - 1].run : NewRun(*version);
+  for (FileSlice& slice : slices) slice.run = run;
   version->files.insert(version->files.begin() + static_cast<ptrdiff_t>(at), slices.begin(),
                         slices.end());
 }
@@ -47,6 +54,10 @@ void AddFiles(const FinishedRun& files, format::CatalogEdit* edit) {
 
 RunWriter::~RunWriter() {
   DiscardUnfinished();
+  for (OpenFile& file : held_) {
+    file.writer.reset();
+    work_.files->Discard(file.number);
+  }
   for (FinishedFile& file : finished_) {
     file.file.reset();
     work_.files->Discard(file.record.number);
@@ -56,29 +67,56 @@ RunWriter::~RunWriter() {
 Result<format::StoreFileWriter*> RunWriter::NextFile() {
   DiscardUnfinished();
   ASSIGN_OR_RETURN(NewFile created, work_.files->Create());
-  number_ = created.number;
-  id_ = created.id;
+  current_.number = created.number;
+  current_.id = created.id;
   const uint32_t alignment = expected_bytes_ < kSmallRunBytes
                                  ? std::min(work_.section_alignment, kSmallAlignment)
                                  : work_.section_alignment;
-  writer_.emplace(std::move(created.file),
-                  format::StoreFileSpec{.number = number_,
-                                        .id = id_,
-                                        .database = work_.database,
-                                        .table = table_.get(),
-                                        .region_start = region_.start_key(),
-                                        .alignment = alignment,
-                                        .cache = work_.files->cache()});
-  return &*writer_;
+  current_.writer = std::make_unique<format::StoreFileWriter>(
+      std::move(created.file), format::StoreFileSpec{.number = created.number,
+                                                     .id = created.id,
+                                                     .database = work_.database,
+                                                     .table = table_.get(),
+                                                     .region_start = region_start_,
+                                                     .alignment = alignment,
+                                                     .one_sequence = one_sequence_,
+                                                     .cache = work_.files->cache()});
+  return &*current_.writer;
 }
 
 Status RunWriter::Finished(const format::StoreFileSummary& summary) {
+  RETURN_IF_ERROR(AddFinished(current_, summary));
+  current_.writer.reset();
+  work_.files->cache()->Freed(summary.size_bytes);
+  return {};
+}
+
+Status RunWriter::AddFinished(const OpenFile& file, const format::StoreFileSummary& summary) {
   FinishedFile finished;
-  finished.record = RecordOf(number_, id_, table_->id, summary);
+  finished.record = RecordOf(file.number, file.id, table_->id, summary);
   ASSIGN_OR_RETURN(finished.file, work_.files->Open(finished.record));
   finished_.push_back(std::move(finished));
-  writer_.reset();
-  work_.files->cache()->Freed(summary.size_bytes);
+  return {};
+}
+
+Status RunWriter::Hold() {
+  RETURN_IF_ERROR(current_.writer->FinishRows());
+  std::list<OpenFile> held;
+  held.emplace_back().number = current_.number;
+  held.back().id = current_.id;
+  held.back().writer = std::move(current_.writer);
+  current_.writer.reset();
+  held_.splice(held_.end(), held);
+  return {};
+}
+
+Status RunWriter::FinishHeld(format::SequenceNumber sequence) {
+  while (!held_.empty()) {
+    OpenFile& file = held_.front();
+    ASSIGN_OR_RETURN(const format::StoreFileSummary summary, file.writer->FinishAt(sequence));
+    RETURN_IF_ERROR(AddFinished(file, summary));
+    held_.pop_front();
+  }
   return {};
 }
 
@@ -88,9 +126,9 @@ FinishedRun RunWriter::Take() {
 }
 
 void RunWriter::DiscardUnfinished() {
-  if (!writer_.has_value()) return;
-  writer_.reset();
-  work_.files->Discard(number_);
+  if (current_.writer == nullptr) return;
+  current_.writer.reset();
+  work_.files->Discard(current_.number);
 }
 
 }  // namespace tandem::engine

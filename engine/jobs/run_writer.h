@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compaction/merge.h"
@@ -55,6 +58,9 @@ RunSize SizeOf(const FinishedRun& files);
 /// has `join_bytes` and all their keys are after those of that run: a load in key order then never
 /// has a second run to merge with. Smaller ones stay runs, so that merges make them fewer.
 void InsertRun(const FinishedRun& files, uint64_t join_bytes, size_t at, RegionVersion* version);
+/// The same for parts of files.
+void InsertRun(std::vector<FileSlice> slices, uint64_t join_bytes, size_t at,
+               RegionVersion* version);
 void AddFiles(const FinishedRun& files, format::CatalogEdit* edit);
 
 /// Threads: one at a time.
@@ -62,7 +68,11 @@ class RunWriter final : public compaction::MergeOutput {
  public:
   /// Both outlive it.
   RunWriter(const FileWork& work, const Region& region)
-      : work_(work), region_(region), table_(region.table()) {}
+      : work_(work), region_start_(region.start_key()), table_(region.table()) {}
+  /// For files of one sequence each, which is not known yet: they are finished by Hold and
+  /// FinishHeld. `work` outlives it.
+  RunWriter(const FileWork& work, std::shared_ptr<const format::TableRecord> table)
+      : work_(work), one_sequence_(true), table_(std::move(table)) {}
   /// Deletes the files that Take did not hand out.
   ~RunWriter() override;
 
@@ -71,21 +81,36 @@ class RunWriter final : public compaction::MergeOutput {
   void ExpectBytes(uint64_t bytes) { expected_bytes_ = bytes; }
   Result<format::StoreFileWriter*> NextFile() override;
   Status Finished(const format::StoreFileSummary& summary) override;
+  /// The rows of the current file are complete: what can be written before its sequence is known is
+  /// written.
+  Status Hold();
+  /// Finishes the files that wait for their sequence.
+  Status FinishHeld(format::SequenceNumber sequence);
+  /// The start key of the region that the next file is written for.
+  void SetRegionStart(std::string start) { region_start_ = std::move(start); }
   /// The file that was finished last. Requires: there is one.
   const FinishedFile& last() const { return finished_.back(); }
+  bool holds_files() const { return !held_.empty(); }
+  const FinishedRun& finished() const { return finished_; }
   /// The files that were finished. An unfinished one is deleted.
   FinishedRun Take();
 
  private:
+  struct OpenFile {
+    format::FileNumber number;
+    format::FileId id;
+    std::unique_ptr<format::StoreFileWriter> writer;
+  };
+  Status AddFinished(const OpenFile& file, const format::StoreFileSummary& summary);
   void DiscardUnfinished();
 
   const FileWork& work_;
-  const Region& region_;
+  const bool one_sequence_ = false;
+  std::string region_start_;
   const std::shared_ptr<const format::TableRecord> table_;
   uint64_t expected_bytes_ = UINT64_MAX;
-  format::FileNumber number_;  // Of the file that writer_ writes.
-  format::FileId id_;
-  std::optional<format::StoreFileWriter> writer_;
+  OpenFile current_;  // Its writer is there while it is open.
+  std::list<OpenFile> held_;
   FinishedRun finished_;
 };
 

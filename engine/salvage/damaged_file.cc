@@ -23,6 +23,7 @@ struct Identity {
   FileNumber number;
   FileId id;
   std::optional<uint32_t> alignment;  // nullopt: the header is broken.
+  bool one_sequence = false;          // As far as the header says.
 };
 
 // The identity of the file, from its header or, if that is broken, from what is known of it.
@@ -47,7 +48,8 @@ Result<Identity> Identify(base::File& file, const KnownFile& known, Status* brok
   if (known.database.has_value() && header->database != *known.database) {
     return CorruptionAt(file.name(), 40, "database id is that of another database");
   }
-  return Identity{header->number, header->id, uint32_t{1} << header->alignment_log2};
+  return Identity{header->number, header->id, uint32_t{1} << header->alignment_log2,
+                  (header->incompatible & kIncompatibleOneSequence) != 0};
 }
 
 // The sections of a good table block, with the alignment of the header or any that fits.
@@ -76,6 +78,10 @@ Result<std::unique_ptr<DamagedFile>> DamagedFile::Open(std::unique_ptr<base::Fil
   RETURN_IF_ERROR(opened->FindSections(identity.alignment));
   RETURN_IF_ERROR(opened->ReadSchema(known.table));
   RETURN_IF_ERROR(opened->ReadStatistics());
+  if (identity.one_sequence) {
+    opened->blocks_.set_first_sequence(
+        opened->statistics_.has_value() ? opened->statistics_->min_sequence.value : 0);
+  }
   RETURN_IF_ERROR(opened->FindOwners());
   return opened;
 }

@@ -33,6 +33,7 @@ struct BlockPlace {
   FileId file;
   uint64_t offset = 0;
   base::BlockPool* pool = nullptr;  ///< For the decoded block; nullptr: the heap.
+  uint64_t first_sequence = 0;      ///< Is added to the sequences of its cells.
 };
 
 /// Appends header and payload to `*out`, without padding, and returns their size. The payload is

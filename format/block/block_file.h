@@ -41,11 +41,17 @@ class BlockFile {
   /// Charges `bytes` that are kept in memory for this file; the cache makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
   /// The location of a block at `offset`, for its decoder.
-  BlockPlace PlaceAt(uint64_t offset) const { return {name_, id_, offset}; }
+  BlockPlace PlaceAt(uint64_t offset) const {
+    return {name_, id_, offset, nullptr, first_sequence_};
+  }
   /// The same for a block that stays in memory.
   BlockPlace KeptPlaceAt(uint64_t offset) const {
-    return {name_, id_, offset, cache_ == nullptr ? nullptr : &cache_->pool()};
+    return {name_, id_, offset, cache_ == nullptr ? nullptr : &cache_->pool(), first_sequence_};
   }
+  /// What is added to the sequences that its cells are stored with (kIncompatibleOneSequence).
+  uint64_t first_sequence() const { return first_sequence_; }
+  /// Requires: no cell was read yet.
+  void set_first_sequence(uint64_t sequence) { first_sequence_ = sequence; }
   /// A kCorruption that names this file and `offset`.
   Status Corrupt(uint64_t offset, std::string_view what) const;
 
@@ -58,6 +64,7 @@ class BlockFile {
   FileNumber number_;
   FileId id_;
   BlockCache* cache_;
+  uint64_t first_sequence_ = 0;
 };
 
 }  // namespace tandem::format

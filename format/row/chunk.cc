@@ -48,7 +48,7 @@ class ChunkReader {
 
 Status ChunkReader::ReadFixedPart() {
   base_timestamp_ = reader_.U64();
-  base_sequence_ = reader_.U64();
+  base_sequence_ = reader_.U64() + place_.file->first_sequence();
   const uint64_t key_hash = reader_.U64();
   const uint32_t number = reader_.U32();
   name_bytes_ = reader_.U32();

@@ -28,10 +28,11 @@ Result<RowBlockRef> RowBlock::Decode(const BlockPlace& place, FamilyId family,
   RETURN_IF_ERROR(DecodeBlockInto(place, kind, stored, rows.get()));
   rows->family_ = family;
   if (wide) {
-    ASSIGN_OR_RETURN(WideHead head, WideHead::Parse(*rows, family));
+    ASSIGN_OR_RETURN(WideHead head, WideHead::Parse(*rows, family, place.first_sequence));
     rows->wide_ = std::make_unique<const WideHead>(std::move(head));
   } else {
     RETURN_IF_ERROR(rows->Parse());
+    rows->base_sequence_ += place.first_sequence;
   }
   return RowBlockRef(std::move(rows));
 }

@@ -26,13 +26,14 @@ bool InOrder(const Fence& a, const Fence& b) {
 
 }  // namespace
 
-Result<WideHead> WideHead::Parse(const Block& block, FamilyId family) {
+Result<WideHead> WideHead::Parse(const Block& block, FamilyId family, uint64_t first_sequence) {
   if (block.count != 1 || block.flags != 0) return block.Corrupt("head of a wide row: wrong count");
   WideHead head;
   head.family_ = family;
   ByteReader reader(block.raw());
   head.base_timestamp_ = reader.U64();
-  head.base_sequence_ = reader.U64();
+  head.base_sequence_ = reader.U64() + first_sequence;
+  head.first_sequence_ = first_sequence;
   head.key_hash_ = reader.U64();
   head.totals_.cells = reader.U64();
   head.totals_.bytes = reader.U64();
@@ -110,7 +111,8 @@ Fence WideHead::FenceAt(uint32_t i) const {
   fence.chunk.offset = LoadAt<uint64_t>(fences_, at);
   fence.chunk.stored_bytes = LoadAt<uint32_t>(fences_, at + kFenceStoredAt);
   fence.timestamp = LoadAt<int64_t>(fences_, at + kFenceTimestampAt);
-  fence.sequence = SequenceNumber(LoadAt<uint64_t>(fences_, at + kFenceSequenceAt));
+  fence.sequence =
+      SequenceNumber(first_sequence_ + LoadAt<uint64_t>(fences_, at + kFenceSequenceAt));
   fence.qualifier = names_.substr(begin, end - begin);
   return fence;
 }

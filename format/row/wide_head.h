@@ -39,8 +39,9 @@ struct Fence {
 class WideHead {
  public:
   WideHead() = default;
-  /// Checks everything but the markers. Errors: kCorruption.
-  static Result<WideHead> Parse(const Block& block, FamilyId family);
+  /// Checks everything but the markers. `first_sequence` is that of the file (BlockPlace). Errors:
+  /// kCorruption.
+  static Result<WideHead> Parse(const Block& block, FamilyId family, uint64_t first_sequence);
 
   const WideRowTotals& totals() const { return totals_; }
   std::string_view key() const { return key_; }
@@ -62,6 +63,7 @@ class WideHead {
   FamilyId family_;
   uint64_t base_timestamp_ = 0;
   uint64_t base_sequence_ = 0;
+  uint64_t first_sequence_ = 0;
   uint64_t key_hash_ = 0;
   uint32_t fence_count_ = 0;
   uint32_t marker_count_ = 0;

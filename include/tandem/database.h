@@ -65,6 +65,7 @@ struct TransactionState;
 
 namespace tandem {
 
+class BulkLoad;
 class Transaction;
 
 /// The state of the whole database at one point in time. Reads through it see no later write, and
@@ -547,6 +548,8 @@ class Database {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
+  /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kReadOnly.
+  Result<BulkLoad> BeginBulkLoad(std::string_view table);
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin();
   /// Runs `body` in a transaction and commits it. On kConflict, of the body or the commit, it waits

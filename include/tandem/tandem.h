@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tandem/backup.h"
+#include "tandem/bulk_load.h"
 #include "tandem/database.h"
 #include "tandem/encoding.h"
 #include "tandem/event_listener.h"

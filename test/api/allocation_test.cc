@@ -146,6 +146,7 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Count, prepared", [&] { return database->Count({}, &prepared).status(); });
   FailEach("Explain, prepared", [&] { return database->Explain({}, &prepared).status(); });
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
+  FailEach("BeginBulkLoad", [&] { return database->BeginBulkLoad("t").status(); });
   FailEach("Begin", [&] { return database->Begin().status(); });
   std::optional<Transaction> transaction(*database->Begin());
   FailEach("Get in a transaction", [&] { return transaction->Get({}, "t", "row7").status(); });

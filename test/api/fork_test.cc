@@ -92,6 +92,8 @@ struct Handles {
     BOOST_REQUIRE(cursor->Next());
     transaction.emplace(*database->Begin());
     batch.Put("t", "row", "d", "c", "1");
+    load.emplace(*database->BeginBulkLoad("t"));
+    BOOST_REQUIRE_EQUAL(load->Add(batch).code(), kOk);
   }
   Status Put(int row, Durability durability) {
     WriteBatch put;
@@ -105,6 +107,7 @@ struct Handles {
   std::optional<Snapshot> snapshot;
   std::optional<Cursor> cursor;
   std::optional<Transaction> transaction;
+  std::optional<BulkLoad> load;
   WriteBatch batch;
 };
 
@@ -132,6 +135,9 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Explain({}, "t", *predicate).status().code(),
       database.TakeSnapshot().status().code(),
       database.Begin().status().code(),
+      database.BeginBulkLoad("t").status().code(),
+      handles->load->Add(handles->batch).code(),
+      handles->load->Commit().code(),
       database.Transact([](Transaction&) { return Status(); }).code(),
       handles->transaction->Get({}, "t", "100001").status().code(),
       handles->transaction->Put("t", "row", "d", "c", "1").code(),
@@ -174,6 +180,9 @@ void Destroy(Handles* handles) {
   Transaction transaction = *std::move(handles->transaction);
   handles->transaction.reset();
   transaction = Transaction(std::move(transaction));
+  BulkLoad load = *std::move(handles->load);
+  handles->load.reset();
+  load = BulkLoad(std::move(load));
   Snapshot other = *std::move(handles->snapshot);
   handles->snapshot.reset();
   moved = Cursor(std::move(moved));
@@ -250,6 +259,7 @@ BOOST_AUTO_TEST_CASE(AChildOfABusyParentTouchesNothing) {
     handles.cursor.reset();
     handles.snapshot.reset();
     handles.transaction.reset();
+    handles.load.reset();
     BOOST_CHECK_EQUAL(handles.database->Verify(true)->findings.size(), 0u);
     BOOST_CHECK_EQUAL(handles.database->Close().ToString(), "OK");
   }
@@ -290,6 +300,7 @@ BOOST_AUTO_TEST_CASE(AChildHasDatabasesOfItsOwn) {
     own.cursor.reset();
     own.snapshot.reset();
     own.transaction.reset();
+    own.load.reset();
     if (!own.database->Verify(true)->findings.empty()) return 4;
     return own.database->Close().ok() ? 0 : 5;
   });
@@ -313,6 +324,7 @@ BOOST_AUTO_TEST_CASE(AParentClosesAndOpensWhileItsChildLives) {
   handles->cursor.reset();
   handles->snapshot.reset();
   handles->transaction.reset();
+  handles->load.reset();
   BOOST_CHECK_EQUAL(handles->database->Close().ToString(), "OK");
   handles.reset();
   {

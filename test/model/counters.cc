@@ -13,6 +13,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
   static const std::vector<std::pair<const char*, Field>> kFields = {
       {"operations", &Counters::operations},
       {"transactions", &Counters::transactions},
+      {"bulk loads", &Counters::bulk_loads},
       {"refused", &Counters::refused},
       {"checks", &Counters::checks},
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},

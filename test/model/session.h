@@ -139,7 +139,8 @@ class Session {
   std::string indexes_in_doubt_;  ///< The table whose indexes were changed when the power failed.
   std::vector<HeldSnapshot> snapshots_;
   std::vector<HeldCursor> cursors_;
-  int64_t now_micros_ = 0;       ///< The engine's time, which never goes back.
+  int64_t now_micros_ = 0;               ///< The engine's time, which never goes back.
+  std::optional<int64_t> begun_micros_;  ///< When the current bulk load began.
   bool is_clock_ahead_ = false;  ///< Too far to be believed: the engine's time does not go on.
   int64_t last_timestamp_ = 0;   ///< The last one that the engine assigned.
   uint64_t step_ = 0;

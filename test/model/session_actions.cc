@@ -6,6 +6,7 @@
 #include "engine/transaction_state.h"
 #include "test/model/paths.h"
 #include "test/model/session.h"
+#include "tools/simulation/bulk_load.h"
 
 namespace tandem::test {
 
@@ -137,6 +138,10 @@ Status Session::Apply(const SessionAction& action) {
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
   if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
+  if (!may_be_lost && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
+    ++counters_.bulk_loads;
+    return LoadInBulk(&store_.engine(), action.batch, [this] { begun_micros_ = now(); });
+  }
   WriteBatch encoded;
   for (const ModelOperation& operation : action.batch) operation.AddTo(&encoded);
   return store_.engine().Write({.durability = action.durability}, encoded);
@@ -157,6 +162,7 @@ Status Session::ApplyInTransaction(const SessionAction& action) {
 Status Session::Write(SessionAction action) {
   std::erase_if(action.batch, [this](const auto& operation) { return model_.Refuses(operation); });
   if (action.batch.empty()) return {};
+  begun_micros_.reset();
   Status status = Apply(action);
   if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
     store_.executor().Drain();
@@ -165,7 +171,7 @@ Status Session::Write(SessionAction action) {
   JournalBatch entry;
   entry.operations = action.batch;
   entry.now_micros = now();
-  entry.timestamp = std::max(now_micros_, last_timestamp_ + 1);
+  entry.timestamp = std::max(begun_micros_.value_or(now_micros_), last_timestamp_ + 1);
   entry.is_logged = action.durability != Durability::kMemory || entry.reads();
   written_ += action.batch.size();
   counters_.operations += action.batch.size();

@@ -135,6 +135,16 @@ class GuardedEngine final : public engine::Engine {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override {
     return Within(guard_, [&] { return engine_->Explain(options, query); });
   }
+  // The load's calls go to the engine itself.
+  Result<BulkLoad> BeginBulkLoad(std::string_view table) override {
+    return Within(guard_, [&] { return engine_->BeginBulkLoad(table); });
+  }
+  Status AddToBulkLoad(const WriteBatch& batch, engine::BulkLoader* loader) override {
+    return Within(guard_, [&] { return engine_->AddToBulkLoad(batch, loader); });
+  }
+  Status CommitBulkLoad(engine::BulkLoader* loader) override {
+    return Within(guard_, [&] { return engine_->CommitBulkLoad(loader); });
+  }
   Result<std::unique_ptr<engine::TransactionState>> BeginTransaction() override {
     return Within(guard_, [&] { return engine_->BeginTransaction(); });
   }

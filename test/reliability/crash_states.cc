@@ -132,6 +132,7 @@ std::optional<Finding> CrashEnumerator::Run() {
   disk.control().SetHook([&](const DiskEvent& event) {
     if (!Changes(event)) return;
     ++counts_.operations;
+    if (machine_ != nullptr) history_->UnderWay(machine_->clock().WallMicros());
     const std::string where =
         "before operation " + std::to_string(counts_.operations) + ", " + test::Describe(event);
     AtOperation({&disk, 0, false}, where);
@@ -144,6 +145,7 @@ std::optional<Finding> CrashEnumerator::Run() {
 void CrashEnumerator::TakeSteps(SimulatedDisk* disk) {
   Surface surface(settings_, disk);
   Machine machine(SetupOf(surface.files(), 0));
+  machine_ = &machine;
   Runner runner(workload_, &machine, &*history_);
   for (const Step& step : workload_.steps) {
     if (finding_.has_value() || settings_.is_over()) break;
@@ -157,6 +159,7 @@ void CrashEnumerator::TakeSteps(SimulatedDisk* disk) {
     AtOperation({disk, 0, false}, "after step " + std::to_string(steps_taken_));
   }
   disk->KillProcess();
+  machine_ = nullptr;
 }
 
 bool CrashEnumerator::IsNew(const SimulatedDisk& crashed, bool killed) {

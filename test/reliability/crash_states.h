@@ -73,6 +73,7 @@ class CrashEnumerator {
   const Workload& workload_;
   const CrashSettings& settings_;
   std::optional<History> history_;
+  Machine* machine_ = nullptr;  // That takes the steps.
   int64_t now_micros_ = kFirstMicros;
   uint64_t steps_taken_ = 0;
   std::unordered_set<uint64_t> seen_;

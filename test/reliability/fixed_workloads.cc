@@ -52,6 +52,9 @@ class Script {
   Script& InTransaction(Durability durability, std::vector<ModelOperation> batch) {
     return Add({.batch = std::move(batch), .durability = durability, .in_transaction = true});
   }
+  Script& InBulk(std::vector<ModelOperation> batch) {
+    return Add({.batch = std::move(batch), .durability = Durability::kSynced, .in_bulk = true});
+  }
   Script& Synced(std::vector<ModelOperation> batch) {
     return Write(Durability::kSynced, std::move(batch));
   }
@@ -415,6 +418,24 @@ Workload Transactions(uint64_t seed) {
       .Done();
 }
 
+// Over rows in memory, in a file, and of two regions.
+Workload BulkLoads(uint64_t seed) {
+  return Script("bulk loads", seed)
+      .Create(Table("t", 2))
+      .InBulk({Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}})})
+      .Written({Put("p", {{"c", "2"}}), Put("r", {{"c", "2"}})})
+      .Split("q")
+      .InBulk({Put("p", {{"c", "3"}}), Put("r", {{"v", Repeated('v', 2500)}})})
+      .Write(Durability::kBuffered, {Put("p", {{"c", "4"}})})
+      .Flush()
+      .Written({Delete(Kind::kDeleteRow, "q", "")})
+      .InBulk({Put("q", {{"n", "5"}}), Put("q", {{"c", "5"}})})
+      .Compact()
+      .Reopen()
+      .InBulk({Put("p", {{"c", "6"}})})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -492,7 +513,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       LogRoll,      Creations,          Reopenings,   MemoryWrites,      LargeValues,
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
-      Indexes};
+      Indexes,      BulkLoads};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -10,7 +10,7 @@ namespace {
 using test::ModelOperation;
 
 // Of more open batches than these, the older ones are taken not to have happened.
-constexpr size_t kOpenMax = 4;
+constexpr size_t kOpenMax = 8;
 
 bool SurelyWrites(const ModelOperation& operation) {
   return operation.kind != ModelOperation::Kind::kDeleteCell;
@@ -138,11 +138,13 @@ void History::Writing(const Step& step, int64_t now_micros) {
                   .follows_deletion = lanes_[current_].tried_deletion});
   lanes_[current_].tried_deletion |=
       step.in_transaction || !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
+  takes_time_ = true;
   if (open.size() > kOpenMax) open.erase(open.begin());
 }
 
 void History::Removing(const std::string& table, bool is_truncated) {
   current_ = 0;
+  takes_time_ = false;
   std::vector<Batch>& open = lanes_[current_].open;
   open.push_back({.operations = {}, .durability = Durability::kSynced, .emptied = table});
   if (open.size() > kOpenMax) open.erase(open.begin());
@@ -151,6 +153,7 @@ void History::Removing(const std::string& table, bool is_truncated) {
 
 void History::DroppingFamily(const std::string& table, const std::string& family) {
   current_ = 0;
+  takes_time_ = false;
   std::vector<Batch>& open = lanes_[current_].open;
   open.push_back(
       {.operations = {}, .durability = Durability::kSynced, .emptied = table, .family = family});
@@ -158,6 +161,7 @@ void History::DroppingFamily(const std::string& table, const std::string& family
 }
 
 void History::Acknowledged() {
+  takes_time_ = false;
   Lane& lane = lanes_[current_];
   lane.states.push_back(lane.After(lane.states.back(), lane.open.back()));
   // Those that failed before it did not happen: it would have been before them.

@@ -32,8 +32,16 @@ class History {
   void Removing(const std::string& table, bool is_truncated);
   /// As a batch that deletes the cells of the family, and is synced. Requires: as Removing.
   void DroppingFamily(const std::string& table, const std::string& family);
-  /// The write that was announced last ended at that time.
-  void Wrote(int64_t now_micros) { lanes_[current_].open.back().micros = now_micros; }
+  /// The write that was announced last has that time.
+  void Wrote(int64_t now_micros) {
+    lanes_[current_].open.back().micros = now_micros;
+    takes_time_ = false;
+  }
+  /// The same, unless it has its time: a write that waits takes it afterwards.
+  void UnderWay(int64_t now_micros) {
+    if (takes_time_ && !lanes_[current_].open.empty())
+      lanes_[current_].open.back().micros = now_micros;
+  }
   void Acknowledged();
   /// Everything that changed `table` is durable; an empty name: any table.
   void Flushed(const std::string& table);
@@ -95,6 +103,7 @@ class History {
 
   std::vector<Lane> lanes_;  // All logged, not all logged.
   size_t current_ = 0;       // The lane of the write that was announced last.
+  bool takes_time_ = false;  ///< The last write, until it has its time.
   std::vector<std::string> created_;
 };
 

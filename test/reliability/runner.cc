@@ -3,6 +3,7 @@
 
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
+#include "tools/simulation/bulk_load.h"
 
 namespace tandem::reliability {
 namespace {
@@ -138,6 +139,10 @@ Status Runner::Apply(const Step& step) {
     }
     return transaction.Commit({.durability = step.durability});
   }
+  if (step.in_bulk) {
+    return test::LoadInBulk(&engine, step.batch,
+                            [this] { history_.Wrote(machine_.clock().WallMicros()); });
+  }
   WriteBatch batch;
   for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
   return engine.Write({.durability = step.durability}, batch);
@@ -153,7 +158,7 @@ Status Runner::Write(const Step& step) {
     return status.ok() ? Status::InvalidArgument("a read-only database takes a write") : status;
   }
   // A writer that has to wait sleeps, and takes its time afterwards.
-  history_.Wrote(machine_.clock().WallMicros());
+  history_.UnderWay(machine_.clock().WallMicros());
   if (status.ok()) history_.Acknowledged();
   return status;
 }

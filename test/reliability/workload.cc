@@ -5,6 +5,7 @@
 
 #include "tools/generator/generator.h"
 #include "tools/generator/tuning.h"
+#include "tools/simulation/bulk_load.h"
 
 namespace tandem::reliability {
 namespace {
@@ -69,6 +70,9 @@ Step RandomWrite(const std::vector<TablePlan>& plans, const TablePlan& plan, Dic
   const bool reads = std::any_of(step.batch.begin(), step.batch.end(),
                                  [](const ModelOperation& operation) { return operation.reads(); });
   step.in_transaction = !in_memory && !reads && dice->Chance(33);
+  step.in_bulk =
+      !step.in_transaction && !plan.unlogged && test::MayBeLoaded(step.batch) && dice->Chance(25);
+  if (step.in_bulk) step.durability = Durability::kSynced;
   return step;
 }
 
@@ -117,6 +121,7 @@ std::string Step::Describe() const {
                                     "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (in_transaction) text += " in a transaction";
+  if (in_bulk) text += " in bulk";
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";
   return table.empty() ? text : text + " " + table;
