@@ -31,7 +31,9 @@ Status Importer::Add(InputBuffer* input) {
   const Status read = ReadAll(reader.get(), input);
   const Status commit = Commit();
   summary_.skipped += reader->skipped();
-  return read.ok() ? commit : read;
+  const Status& status = read.ok() ? commit : read;
+  if (!status.ok()) load_.reset();  // Its rows are all loaded, or none.
+  return status;
 }
 
 Status Importer::ReadAll(RecordReader* reader, InputBuffer* input) {
@@ -57,6 +59,7 @@ Status Importer::Take(const Record& record) {
     problem = job_.row_key.Build(record.fields, &key_);
   }
   if (!problem.empty()) return Reject(record.line, problem);
+  if (job_.bulk) RETURN_IF_ERROR(CheckOrder(record.line));
   Pending pending{record.line, kept_->Copy(key_), pending_operations_.size(), 0};
   if (!record.fields.empty()) {
     const size_t begin = pending_columns_.size();
@@ -102,9 +105,11 @@ Status Importer::Commit() {
   if (pending_.empty()) return {};
   batch_.Clear();
   for (const Pending& record : pending_) AddToBatch(record);
-  Status status = database_->Write({.durability = Durability::kWritten}, batch_);
+  Status status = WriteCollected();
   if (status.ok()) {
-    for (const Pending& record : pending_) keys_.Prefetch(record.key);
+    if (!job_.bulk) {
+      for (const Pending& record : pending_) keys_.Prefetch(record.key);
+    }
     for (const Pending& record : pending_) Count(record);
   } else if (status.code() == StatusCode::kInvalidArgument) {
     status = CommitOneByOne();
@@ -121,11 +126,31 @@ Status Importer::Commit() {
   return {};
 }
 
+Status Importer::WriteCollected() {
+  if (!job_.bulk) return database_->Write({.durability = Durability::kWritten}, batch_);
+  if (!load_.has_value()) {
+    ASSIGN_OR_RETURN(load_, database_->BeginBulkLoad(job_.table));
+  }
+  return load_->Add(batch_);
+}
+
+/// Of the row keys of a bulk load.
+Status Importer::CheckOrder(uint64_t line) {
+  if (key_ < last_key_) {
+    return Status::InvalidArgument(
+        Format("{}:{}: row '{}' follows row '{}': --bulk takes rows in the order of their keys; "
+               "leave it out",
+               name_, line, EscapeBytes(key_), EscapeBytes(last_key_)));
+  }
+  last_key_ = key_;
+  return {};
+}
+
 Status Importer::CommitOneByOne() {
   for (const Pending& record : pending_) {
     batch_.Clear();
     AddToBatch(record);
-    const Status status = database_->Write({.durability = Durability::kWritten}, batch_);
+    const Status status = WriteCollected();
     if (status.code() == StatusCode::kInvalidArgument) {
       RETURN_IF_ERROR(Reject(record.line, status.message()));
     } else {
@@ -145,9 +170,17 @@ void Importer::AddToBatch(const Pending& record) {
   }
 }
 
+/// The keys of a bulk load are sorted: an equal one is the last one.
+bool Importer::IsNew(std::string_view key) {
+  if (!job_.bulk) return keys_.Insert(key);
+  if (key == counted_key_) return false;
+  counted_key_ = key;
+  return true;
+}
+
 void Importer::Count(const Pending& record) {
   ++summary_.records;
-  if (!keys_.Insert(record.key)) ++summary_.repeated;
+  if (!IsNew(record.key)) ++summary_.repeated;
   summary_.bytes += record.key.size();
   for (size_t i = record.begin; i < record.end; ++i) {
     const PendingOperation& operation = pending_operations_[i];
@@ -174,7 +207,9 @@ Status Importer::Reject(uint64_t line, std::string_view problem) {
 // Merging is left to the engine's policy: the work is in proportion to the table, not to what was
 // imported.
 Status Importer::Finish() {
-  const Status status = job_.compact ? database_->Compact(job_.table) : Status();
+  Status status = load_.has_value() ? load_->Commit() : Status();
+  load_.reset();
+  if (status.ok() && job_.compact) status = database_->Compact(job_.table);
   progress_.Wipe();
   return status;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "tandem/bulk_load.h"
 #include "tandem/database.h"
 #include "tools/tandem/context.h"
 #include "tools/tandem/key_set.h"
@@ -30,6 +31,7 @@ struct ImportJob {
   RowKeyTemplate row_key;
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
+  bool bulk = false;         ///< Into store files, all at once. Rows must rise.
   bool compact = false;      ///< Merge the table's files at the end.
   size_t batch_rows = 500;
   std::vector<FamilyOptions> families;  ///< Of the table.
@@ -59,7 +61,8 @@ class Importer {
   /// Imports a whole stream. Errors: kInvalidArgument (strict, or the stream as a whole),
   /// kCancelled (Ctrl-C; what was collected is written first), and those of Database::Write.
   Status Add(InputBuffer* input);
-  /// Wipes the line of progress, and merges the table's files where the job says so.
+  /// Shows the rows of a bulk load, wipes the line of progress, and merges the table's files where
+  /// the job says so.
   Status Finish();
   ImportSummary summary() const;
 
@@ -81,8 +84,11 @@ class Importer {
   Status TakeCells(std::span<const Cell> cells);
   void AddColumn(const ColumnValue& column);
   Status Commit();
+  Status WriteCollected();
+  Status CheckOrder(uint64_t line);
   Status CommitOneByOne();
   void AddToBatch(const Pending& record);
+  bool IsNew(std::string_view key);
   void Count(const Pending& record);
   Status Reject(uint64_t line, std::string_view problem);
 
@@ -95,6 +101,9 @@ class Importer {
   VersionCounter versions_;
   std::string name_;  ///< Of the stream, for messages.
   std::string key_;
+  std::string last_key_;          ///< That a bulk load was given,
+  std::string counted_key_;       ///< and that it has taken.
+  std::optional<BulkLoad> load_;  ///< Of the job, once it has begun.
   WriteBatch batch_;
   std::vector<Pending> pending_;
   std::vector<PendingOperation> pending_operations_;

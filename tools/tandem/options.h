@@ -32,6 +32,7 @@ struct ImportOptions {
   std::string family;  ///< Empty: the table's first.
   bool strict = false;
   bool acknowledge = false;
+  bool bulk = false;
   bool compact = false;
   uint64_t batch_rows = 500;
   OutputMode output = OutputMode::kTable;

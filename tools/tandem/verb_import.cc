@@ -63,10 +63,11 @@ void WriteSummary(const ImportSummary& summary, const ImportOptions& options,
 }
 
 /// What is in the table after an interrupted import, and how to continue.
-Status Interrupted(const Status& status, const ImportSummary& summary) {
+Status Interrupted(const Status& status, const ImportSummary& summary, bool bulk) {
   const bool stopped = status.code() == StatusCode::kCancelled;
   if (!stopped && status.code() != StatusCode::kInvalidArgument) return status;
   if (summary.records == 0) return status;
+  if (bulk) return Status(status.code(), Format("{}; no row was loaded", status.message()));
   return Status(status.code(),
                 Format("{}; records written: {}, which stay; the same import again overwrites "
                        "them and goes on",
@@ -81,9 +82,14 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
                 .row_key = {},
                 .strict = options.strict,
                 .acknowledge = options.acknowledge,
+                .bulk = options.bulk,
                 .compact = options.compact,
                 .batch_rows = options.batch_rows,
                 .families = {}};
+  if (options.bulk && options.acknowledge) {
+    return Status::InvalidArgument(
+        "--acknowledge: the rows of --bulk are written together, at the end; leave one out");
+  }
   ASSIGN_OR_RETURN(job.row_key, RowKeyTemplate::Parse(options.row));
   InputBuffer nothing(context.in, "");
   RETURN_IF_ERROR(NewRecordReader({options.format}, &nothing).status());
@@ -158,7 +164,7 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   const size_t runs = MostRuns(*database, options.table);
   const Status closed = database->Close();  // It flushes what was imported.
   const ImportSummary summary = importer.summary();
-  if (!status.ok()) return Interrupted(status, summary);
+  if (!status.ok()) return Interrupted(status, summary, options.bulk);
   RETURN_IF_ERROR(closed);
   SayWhatIsLost(summary, context);
   SayHowManyRuns(runs, options, context);
