@@ -41,6 +41,7 @@ char* Arena::Allocate(size_t size, size_t alignment) {
   char* block = NewBlock(block_bytes);
   size_bytes_.fetch_add(block_bytes, std::memory_order_relaxed);
   if (!alone) {
+    current_ = block;
     next_ = block + size;
     left_ = block_bytes - size;
   }
@@ -60,6 +61,15 @@ std::string_view Arena::Copy(std::string_view bytes) {
   char* copy = Allocate(bytes.size(), 1);
   std::memcpy(copy, bytes.data(), bytes.size());
   return {copy, bytes.size()};
+}
+
+void Arena::Reset() {
+  const auto is_other = [this](const auto& block) { return block.get() != current_; };
+  std::erase_if(blocks_, is_other);
+  std::erase_if(mapped_, is_other);
+  left_ += static_cast<size_t>(next_ - current_);
+  next_ = current_;
+  size_bytes_.store(left_, std::memory_order_relaxed);
 }
 
 }  // namespace tandem::base

@@ -66,7 +66,7 @@ namespace engine {
 
 // It waits for merges as a writer does, for each load is a run more. Its timestamp is assigned as a
 // batch's would be.
-Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name) {
+Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoadOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
@@ -79,7 +79,11 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name) {
     time_.AssignTimestamps(timestamp, 1);
     return Status();
   }));
-  auto loader = std::make_unique<BulkLoader>(*bulk_work_, table->record, timestamp, time_.Now());
+  auto loader =
+      std::make_unique<BulkLoader>(*bulk_work_, BulkLoader::Spec{.table = table->record,
+                                                                 .timestamp = timestamp,
+                                                                 .now_micros = time_.Now(),
+                                                                 .any_order = options.any_order});
   return BulkLoad(handles_, this, handles_->NewLoad(std::move(loader)));
 }
 
@@ -87,8 +91,8 @@ Status EngineImpl::AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
-  ASSIGN_OR_RETURN(const WritePlan plan, PlanUnlogged(batch, *database_.regions));
-  return loader->Add(plan.unresolved);
+  ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions, loader->TakeBuffer()));
+  return loader->Add(batch, std::move(plan));
 }
 
 Status EngineImpl::CommitBulkLoad(BulkLoader* loader) {

@@ -272,8 +272,8 @@ Result<Explanation> Database::Explain(const ReadOptions& options, PreparedQuery*
   return Entered(*engine_, [&] { return engine_->Explain(options, query); });
 }
 
-Result<BulkLoad> Database::BeginBulkLoad(std::string_view table) {
-  return Entered(*engine_, [&] { return engine_->BeginBulkLoad(table); });
+Result<BulkLoad> Database::BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) {
+  return Entered(*engine_, [&] { return engine_->BeginBulkLoad(table, options); });
 }
 
 Result<Transaction> Database::Begin() {

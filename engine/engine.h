@@ -69,7 +69,8 @@ class Engine {
   virtual Result<uint64_t> Count(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Snapshot> TakeSnapshot() = 0;
-  virtual Result<BulkLoad> BeginBulkLoad(std::string_view table) = 0;
+  virtual Result<BulkLoad> BeginBulkLoad(std::string_view table,
+                                         const BulkLoadOptions& options) = 0;
   virtual Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) = 0;
   virtual Status CommitBulkLoad(BulkLoader* loader) = 0;
   virtual Result<std::unique_ptr<TransactionState>> BeginTransaction() = 0;

@@ -237,6 +237,8 @@ void EngineImpl::BuildMaintenance() {
 void EngineImpl::BuildBulkWork(const FileWork& files) {
   bulk_work_ = std::make_unique<BulkWork>(BulkWork{
       .files = files,
+      .jobs = jobs_.get(),
+      .sort_bytes = tuning_.sort_bytes,
       .regions = database_.regions.get(),
       .queue = queue_.get(),
       .flusher = flusher_.get(),

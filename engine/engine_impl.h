@@ -111,7 +111,7 @@ class EngineImpl final : public Engine {
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override;
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override;
   Result<Snapshot> TakeSnapshot() override;
-  Result<BulkLoad> BeginBulkLoad(std::string_view table) override;
+  Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) override;
   Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) override;
   Status CommitBulkLoad(BulkLoader* loader) override;
   Result<std::unique_ptr<TransactionState>> BeginTransaction() override;

@@ -20,6 +20,7 @@ class ByteReader {
   bool ok() const { return ok_; }
   size_t offset() const { return offset_; }
   size_t remaining() const { return bytes_.size() - offset_; }
+  std::string_view rest() const { return bytes_.substr(offset_); }
   /// True when nothing failed and every byte was read.
   bool done() const { return ok_ && offset_ == bytes_.size(); }
 

@@ -37,6 +37,46 @@ inline void AppendLengthPrefixed(std::string* out, std::string_view bytes) {
   AppendVarint(out, bytes.size());
   out->append(bytes);
 }
+
+/// Appends many pieces to a string with one check of its size. Appending them one by one costs
+/// several times as much where they are short.
+class TailWriter {
+ public:
+  /// Makes room for `bytes_max` bytes; what was not used is cut off at the end. `out` outlives it
+  /// and is not touched meanwhile. Requires: no more is written.
+  TailWriter(std::string* out, size_t bytes_max) : out_(out) {
+    const size_t begin = out->size();
+    out->resize(begin + bytes_max);
+    next_ = out->data() + begin;
+  }
+  ~TailWriter() { out_->resize(static_cast<size_t>(next_ - out_->data())); }
+  TailWriter(const TailWriter&) = delete;
+  TailWriter& operator=(const TailWriter&) = delete;
+
+  void Bytes(std::string_view bytes) {
+    if (!bytes.empty()) std::memcpy(next_, bytes.data(), bytes.size());
+    next_ += bytes.size();
+  }
+  template <typename T>
+  void Fixed(T value) {
+    std::memcpy(next_, &value, sizeof(T));
+    next_ += sizeof(T);
+  }
+  void Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *next_++ = static_cast<char>(value | 0x80);
+    *next_++ = static_cast<char>(value);
+  }
+  void LengthPrefixed(std::string_view bytes) {
+    Varint(bytes.size());
+    Bytes(bytes);
+  }
+
+ private:
+  std::string* const out_;
+  char* next_;
+};
+inline constexpr size_t kVarintBytesMax = 10;
+
 /// Signed to unsigned so that small magnitudes stay small.
 inline uint64_t ZigZag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);

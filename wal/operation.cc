@@ -26,6 +26,8 @@ using format::CellKind;
 constexpr uint8_t kKindMask = 0x07;
 constexpr uint8_t kOwnTimestamp = 0x08;
 constexpr size_t kCellBytesMin = 2;
+// Of a cell without its qualifier and value: flags, family, timestamp and two lengths.
+constexpr size_t kCellHeadBytesMax = 2 + sizeof(int64_t) + 2 * format::kVarintBytesMax;
 
 bool HasQualifier(CellKind kind) { return kind != CellKind::kDeleteFamily; }
 
@@ -54,23 +56,40 @@ Cell ReadCell(format::ByteReader* reader, const Operation& operation, int64_t ba
 }  // namespace
 
 void BatchEncoder::BeginOperation(format::TableId table, std::string_view row) {
-  format::AppendVarint(&bytes_, table.value);
-  format::AppendLengthPrefixed(&bytes_, row);
-  count_at_ = bytes_.size();
-  cells_ = 0;
-  format::AppendU32(&bytes_, cells_);
+  {
+    format::TailWriter out(&bytes_, 2 * format::kVarintBytesMax + row.size() + sizeof(cells_));
+    out.Varint(table.value);
+    out.LengthPrefixed(row);
+    cells_ = 0;
+    out.Fixed(cells_);
+  }
+  count_at_ = bytes_.size() - sizeof(cells_);
   ++operations_;
 }
 
 void BatchEncoder::AddCell(const Cell& cell, std::optional<int64_t> timestamp) {
   DCHECK(operations_ > 0);
   const uint8_t kind = static_cast<uint8_t>(cell.kind);
-  format::AppendU8(&bytes_, timestamp ? kind | kOwnTimestamp : kind);
-  format::AppendU8(&bytes_, cell.family.value);
-  if (timestamp) format::AppendU64(&bytes_, static_cast<uint64_t>(*timestamp));
-  if (HasQualifier(cell.kind)) format::AppendLengthPrefixed(&bytes_, cell.qualifier);
-  if (cell.kind == CellKind::kPut) format::AppendLengthPrefixed(&bytes_, cell.value);
+  {
+    format::TailWriter out(&bytes_, kCellHeadBytesMax + cell.qualifier.size());
+    out.Fixed(static_cast<uint8_t>(timestamp ? kind | kOwnTimestamp : kind));
+    out.Fixed(cell.family.value);
+    if (timestamp) out.Fixed(static_cast<uint64_t>(*timestamp));
+    if (HasQualifier(cell.kind)) out.LengthPrefixed(cell.qualifier);
+    if (cell.kind == CellKind::kPut) out.Varint(cell.value.size());
+  }
+  if (cell.kind == CellKind::kPut) bytes_.append(cell.value);
   format::StoreAt(&bytes_, count_at_, ++cells_);
+}
+
+void BatchEncoder::AddAll(const BatchEncoder& other) {
+  bytes_.append(other.bytes_);
+  operations_ += other.operations_;
+}
+
+void BatchEncoder::AddEncoded(std::string_view operation) {
+  bytes_.append(operation);
+  ++operations_;
 }
 
 void BatchEncoder::Clear() {
@@ -91,9 +110,14 @@ GroupReader::GroupReader(std::string_view payload, format::SequenceNumber first_
 
 GroupReader GroupReader::OfBatch(const BatchEncoder& batch, format::SequenceNumber first_sequence,
                                  int64_t timestamp) {
+  return OfBatch(batch.bytes(), batch.operation_count(), first_sequence, timestamp);
+}
+
+GroupReader GroupReader::OfBatch(std::string_view bytes, uint32_t operation_count,
+                                 format::SequenceNumber first_sequence, int64_t timestamp) {
   GroupReader reader({}, first_sequence, timestamp);
-  reader.left_in_batch_ = batch.operation_count();
-  reader.batch_ = format::ByteReader(batch.bytes());
+  reader.left_in_batch_ = operation_count;
+  reader.batch_ = format::ByteReader(bytes);
   return reader;
 }
 

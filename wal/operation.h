@@ -24,6 +24,10 @@ class BatchEncoder {
   /// Adds a cell to the operation begun last. `cell.sequence` is ignored; if `timestamp` is nullopt
   /// the cell gets the batch's.
   void AddCell(const format::Cell& cell, std::optional<int64_t> timestamp);
+  /// Adds all operations of another batch. Those of both are complete.
+  void AddAll(const BatchEncoder& other);
+  /// Adds an operation as GroupReader::rest_of_batch has it.
+  void AddEncoded(std::string_view operation);
   uint32_t operation_count() const { return operations_; }
   /// The batch's bytes; complete after each operation.
   const std::string& bytes() const { return bytes_; }
@@ -56,12 +60,17 @@ class GroupReader {
   /// Walks one batch that is in no payload. Lifetime: the batch's.
   static GroupReader OfBatch(const BatchEncoder& batch, format::SequenceNumber first_sequence,
                              int64_t timestamp);
+  /// The same for the bytes of a batch of so many operations.
+  static GroupReader OfBatch(std::string_view bytes, uint32_t operation_count,
+                             format::SequenceNumber first_sequence, int64_t timestamp);
   /// False at the end or when malformed; status() says which.
   bool Next(Operation* operation);
   /// kCorruption when the bytes are malformed. `sequences()` is the number of operations read.
   const Status& status() const { return status_; }
   uint32_t sequences() const { return sequences_; }
   uint32_t batches() const { return batches_; }
+  /// The bytes of the current batch's operations that were not read yet.
+  std::string_view rest_of_batch() const { return batch_.rest(); }
 
  private:
   bool BeginBatch();

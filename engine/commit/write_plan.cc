@@ -49,8 +49,12 @@ Kind KindOf(BatchKind kind) {
 
 class Planner {
  public:
-  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations)
-      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {}
+  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations,
+          wal::BatchEncoder buffer = {})
+      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {
+    buffer.Clear();
+    plan_.batch = std::move(buffer);
+  }
 
   /// The table and row of a condition on the batch.
   Status Begin(std::string_view table, std::string_view row);
@@ -242,9 +246,10 @@ std::string Planner::Where(std::string_view qualifier) const {
 
 }  // namespace
 
-Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions) {
+Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions,
+                            wal::BatchEncoder buffer) {
   const uint64_t changes = regions.changes();
-  Planner planner(batch, regions, false);
+  Planner planner(batch, regions, false, std::move(buffer));
   RETURN_IF_ERROR(planner.Plan());
   if (!planner.met_reader()) return planner.TakePlan(changes);
   return PlanUnlogged(batch, regions);

@@ -92,7 +92,9 @@ struct WritePlan {
 
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
 /// limits; a qualifier twice in one operation; a value that does not fit its index's type).
-Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions);
+/// `buffer` gives its memory to the plan's encoding.
+Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions,
+                            wal::BatchEncoder buffer = {});
 /// The same for a batch that is not logged: all its operations are in `unresolved`.
 Result<WritePlan> PlanUnlogged(const WriteBatch& batch, const RegionSet& regions);
 /// Of a batch that is applied if the row satisfies the predicate. Errors: as PlanWrite and

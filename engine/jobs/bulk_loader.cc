@@ -1,5 +1,4 @@
-// A row is written when the next one begins, since several operations may be on it. Of a row that
-// is not complete when its batch ends, the bytes are copied.
+// Rows are checked and encoded on the caller's thread; files are written behind a queue.
 #include "engine/jobs/bulk_loader.h"
 
 #include <algorithm>
@@ -9,133 +8,146 @@
 #include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "format/cell/visibility.h"
+#include "engine/commit/batch_reader.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
 
-// A file ends with its region if it has that size: smaller ones would be many in a table of many
-// regions, and regions may share a file.
-constexpr uint64_t kFileBytesMin = 4 << 20;
+// What one batch of the queue has: a heap takes so little from memory that was freed, not from the
+// system.
+constexpr uint64_t kBatchBytes = 64 << 10;
 
 Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
 
-uint64_t BytesOf(const PlannedOperation& operation) {
+uint64_t BytesOf(const BatchOperation& operation) {
   uint64_t bytes = 0;
-  for (const format::Cell& cell : operation.cells) {
-    bytes += cell.qualifier.size() + cell.value.size();
+  for (const ColumnValue& column : operation.columns) {
+    bytes += column.qualifier.size() + column.value.size();
   }
   return bytes;
 }
 
-}  // namespace
-
-Status BulkLoader::Check(std::span<const PlannedOperation> operations) const {
-  std::string_view last = key_;
-  uint64_t row_bytes = row_bytes_;
-  for (const PlannedOperation& operation : operations) {
-    if (operation.table != table_->id) {
-      return Invalid("a bulk load of table " + base::Quote(table_->name) +
-                     " takes rows of no other table, or the table was dropped or truncated");
+// The parts of the files that lie in the region.
+Result<std::vector<FileSlice>> SlicesOf(const FinishedRun& files, const Region& region) {
+  std::vector<FileSlice> slices;
+  const std::string& end = region.end_key();
+  for (const FinishedFile& file : files) {
+    format::StoreFile& store = file.file->store();
+    const format::FileStatistics& statistics = store.statistics();
+    FileSlice slice{.file = file.file, .low = 0, .high = file.record.rows};
+    if (statistics.min_key < region.start_key()) {
+      ASSIGN_OR_RETURN(slice.low, store.LowerBound(region.start_key()));
     }
-    const bool is_put =
-        !operation.reads() &&
-        std::all_of(operation.cells.begin(), operation.cells.end(),
-                    [](const auto& cell) { return cell.kind == format::CellKind::kPut; });
-    if (!is_put)
-      return Invalid("row " + base::Quote(operation.row) + ": a bulk load takes puts alone");
-    if (operation.row < last) {
-      return Invalid("row " + base::Quote(operation.row) + " follows row " + base::Quote(last) +
-                     ": a bulk load takes rows in rising order");
+    if (!end.empty() && statistics.max_key >= end) {
+      ASSIGN_OR_RETURN(slice.high, store.LowerBound(end));
     }
-    if (operation.row != last) row_bytes = 0;
-    last = operation.row;
-    row_bytes += BytesOf(operation);
-    if (row_bytes > kBatchBytesMax) {
-      return Invalid("row " + base::Quote(operation.row) +
-                     " has more bytes than a bulk load takes, kBatchBytesMax: " +
-                     std::to_string(kBatchBytesMax));
-    }
+    if (slice.low < slice.high) slices.push_back(std::move(slice));
   }
-  return {};
+  return slices;
 }
 
-Status BulkLoader::Add(std::span<const PlannedOperation> operations) {
+}  // namespace
+
+BulkLoader::BulkLoader(const BulkWork& work, Spec spec)
+    : work_(work),
+      spec_(std::move(spec)),
+      queue_(work.jobs, [this](wal::BatchEncoder batch) { return Write(std::move(batch)); }) {
+  NewRun();
+}
+
+BulkFiles& BulkLoader::NewRun() {
+  return runs_.emplace_back(
+      work_.files, work_.regions,
+      BulkFiles::Spec{
+          .table = spec_.table, .timestamp = spec_.timestamp, .now_micros = spec_.now_micros});
+}
+
+// The queue's other end.
+Status BulkLoader::Write(wal::BatchEncoder batch) {
+  return sorter_ != nullptr ? sorter_->Add(std::move(batch)) : runs_.back().Add(std::move(batch));
+}
+
+Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const WritePlan& plan) const {
+  const bool is_of_table =
+      std::all_of(plan.tables.begin(), plan.tables.end(),
+                  [&](const auto& table) { return table->record->id == spec_.table->id; });
+  if (!is_of_table) {
+    return Invalid("a bulk load of table " + base::Quote(spec_.table->name) +
+                   " takes rows of no other table, or the table was dropped or truncated");
+  }
+  Added added{.least_key = {}, .greatest_key = {}, .last_key = last_key_, .row_bytes = row_bytes_};
+  BatchReader reader(batch);
+  BatchOperation operation;
+  while (reader.Next(&operation)) {
+    const std::string_view row = operation.row;
+    if (operation.kind != BatchKind::kPut) {
+      return Invalid("row " + base::Quote(row) + ": a bulk load takes puts alone");
+    }
+    const int order = row.compare(added.last_key);
+    if (order < 0 && !spec_.any_order) {
+      return Invalid("row " + base::Quote(row) + " follows row " + base::Quote(added.last_key) +
+                     ": a bulk load takes rows in rising order");
+    }
+    added.falls |= order < 0;
+    if (order != 0) added.row_bytes = 0;
+    if (added.least_key.empty() || row < added.least_key) added.least_key = row;
+    if (row > added.greatest_key) added.greatest_key = row;
+    added.last_key = row;
+    added.row_bytes += BytesOf(operation);
+    if (added.row_bytes > kBatchBytesMax) return RowTooLarge(row);
+  }
+  return added;
+}
+
+Status BulkLoader::Add(const WriteBatch& batch, WritePlan plan) {
   RETURN_IF_ERROR(broken_);
-  RETURN_IF_ERROR(Check(operations));
-  const Status status = Guarded([&]() -> Status {
-    for (const PlannedOperation& operation : operations) RETURN_IF_ERROR(Take(operation));
-    KeepRow();
-    return {};
-  });
+  ASSIGN_OR_RETURN(const Added added, Check(batch, plan));
+  const Status status = Guarded([&] { return Take(added, plan.batch); });
+  buffer_ = std::move(plan.batch);
   if (!status.ok()) broken_ = status;
   return status;
 }
 
-Status BulkLoader::Take(const PlannedOperation& operation) {
-  if (operation.row != key_) {
-    RETURN_IF_ERROR(WriteRow());
-    key_ = operation.row;
-    if (first_key_.empty()) first_key_ = key_;
-  }
-  row_bytes_ += BytesOf(operation);
-  const uint64_t number = cells_.empty() ? 1 : cells_.back().sequence.value + 1;
-  for (format::Cell cell : operation.cells) {
-    cell.timestamp = operation.timestamp.value_or(timestamp_);
-    cell.sequence = format::SequenceNumber(number);
-    cells_.push_back(cell);
-  }
+Status BulkLoader::Take(const Added& added, const wal::BatchEncoder& batch) {
+  if (added.least_key.empty()) return {};
+  if (added.falls && sorter_ == nullptr) RETURN_IF_ERROR(BeginSorting());
+  if (least_key_.empty() || added.least_key < least_key_) least_key_ = added.least_key;
+  if (added.greatest_key > greatest_key_) greatest_key_ = added.greatest_key;
+  last_key_ = added.last_key;
+  row_bytes_ = added.row_bytes;
+  batch_.AddAll(batch);
+  return batch_.bytes().size() < std::min(kBatchBytes, work_.sort_bytes / 4) ? Status() : Pass();
+}
+
+Status BulkLoader::Pass() {
+  is_passed_ = true;
+  wal::BatchEncoder next;
+  next.Reserve(batch_.bytes().size());
+  std::swap(next, batch_);
+  return queue_.Push(std::move(next));
+}
+
+// What was passed rises and stays as it is; what was not is sorted with the rest.
+Status BulkLoader::BeginSorting() {
+  RETURN_IF_ERROR(queue_.Drain());
+  if (is_passed_) RETURN_IF_ERROR(runs_.back().End());
+  sorter_ = std::make_unique<BulkSorter>(work_.files.files, work_.sort_bytes);
   return {};
 }
 
-void BulkLoader::KeepRow() {
-  if (!bytes_.has_value()) bytes_.emplace();
-  for (; copied_ < cells_.size(); ++copied_) {
-    format::Cell& cell = cells_[copied_];
-    cell.qualifier = bytes_->Copy(cell.qualifier);
-    cell.value = bytes_->Copy(cell.value);
+// The sorted rows go through the queue as well, so that merging and writing take a processor each.
+Status BulkLoader::EndRuns() {
+  RETURN_IF_ERROR(Pass());
+  RETURN_IF_ERROR(queue_.Drain());
+  if (sorter_ != nullptr) {
+    const std::unique_ptr<BulkSorter> sorter = std::move(sorter_);
+    if (runs_.back().run().holds_files()) NewRun();
+    RETURN_IF_ERROR(
+        sorter->Finish([this](wal::BatchEncoder batch) { return queue_.Push(std::move(batch)); }));
+    RETURN_IF_ERROR(queue_.Drain());
   }
-}
-
-Status BulkLoader::WriteRow() {
-  if (cells_.empty()) return {};
-  format::SortCells(cells_);
-  kept_.clear();
-  format::RetainCells(
-      cells_, {.families = table_->families, .snapshots = {}, .now_micros = now_micros_}, &kept_);
-  if (!kept_.empty()) {
-    for (format::Cell& cell : kept_) cell.sequence = {};
-    RETURN_IF_ERROR(PrepareFile());
-    RETURN_IF_ERROR(writer_->AddRow(key_, kept_).status());
-  }
-  cells_.clear();
-  row_bytes_ = copied_ = 0;
-  bytes_.reset();
-  return {};
-}
-
-// The current file takes the next row, which is complete, or another one is begun.
-Status BulkLoader::PrepareFile() {
-  const bool is_past_region = writer_ != nullptr && !region_end_.empty() && key_ >= region_end_;
-  const bool is_full = writer_ != nullptr && work_.files.limits.AreReached(*writer_);
-  if (is_full || (is_past_region && writer_->size_bytes() >= kFileBytesMin)) {
-    RETURN_IF_ERROR(Hold());
-  }
-  if (writer_ != nullptr && !is_past_region) return {};
-  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
-  if (table == nullptr) return TableNotFound(table_->name);
-  const Region& region = table->RegionOf(key_);
-  region_end_ = region.end_key();
-  if (writer_ != nullptr) return {};
-  run_.SetRegionStart(region.start_key());
-  ASSIGN_OR_RETURN(writer_, run_.NextFile());
-  return {};
-}
-
-Status BulkLoader::Hold() {
-  writer_ = nullptr;
-  return run_.Hold();
+  return runs_.back().End();
 }
 
 Status BulkLoader::Link() {
@@ -146,9 +158,10 @@ Status BulkLoader::Link() {
 }
 
 Status BulkLoader::LinkRows() {
-  RETURN_IF_ERROR(WriteRow());
-  if (writer_ != nullptr) RETURN_IF_ERROR(Hold());
-  if (!run_.holds_files()) return {};
+  RETURN_IF_ERROR(EndRuns());
+  const bool holds_files = std::any_of(runs_.begin(), runs_.end(),
+                                       [](BulkFiles& files) { return files.run().holds_files(); });
+  if (!holds_files) return {};
   bool again = true;
   while (again) RETURN_IF_ERROR(TryLink(&again));
   return {};
@@ -156,9 +169,9 @@ Status BulkLoader::LinkRows() {
 
 Status BulkLoader::TryLink(bool* again) {
   *again = false;
-  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
-  if (table == nullptr) return TableNotFound(table_->name);
-  const auto found = table->RegionsOf(first_key_, key_);
+  const std::shared_ptr<const Table> table = work_.regions->Find(spec_.table->id);
+  if (table == nullptr) return TableNotFound(spec_.table->name);
+  const auto found = table->RegionsOf(least_key_, greatest_key_);
   const Regions regions(found.begin(), found.end());
   RETURN_IF_ERROR(work_.flush(regions));
   Status status;
@@ -176,14 +189,17 @@ Status BulkLoader::TryLink(bool* again) {
 // a memstore, and the next flush waits until they no longer do.
 Status BulkLoader::LinkAlone(const Regions& regions, bool* again) {
   RETURN_IF_ERROR(work_.files.health->CheckWritable());
-  if (work_.regions->Find(table_->id) == nullptr) return TableNotFound(table_->name);
+  if (work_.regions->Find(spec_.table->id) == nullptr) return TableNotFound(spec_.table->name);
   *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
     return region->is_retired() || region->shares_memstore();
   });
   if (*again) return {};
   RETURN_IF_ERROR(FlushRest(regions));
-  const format::SequenceNumber sequence = work_.queue->TakeSequence();
-  RETURN_IF_ERROR(run_.FinishHeld(sequence));
+  format::SequenceNumber sequence;
+  for (BulkFiles& files : runs_) {
+    sequence = work_.queue->TakeSequence();
+    RETURN_IF_ERROR(files.run().FinishHeld(sequence));
+  }
   ASSIGN_OR_RETURN(const std::vector<Part> parts, PartsOf(regions));
   return Commit(parts, sequence);
 }
@@ -201,36 +217,29 @@ Status BulkLoader::FlushRest(const Regions& regions) {
 Result<std::vector<BulkLoader::Part>> BulkLoader::PartsOf(const Regions& regions) const {
   std::vector<Part> parts;
   for (const auto& region : regions) {
-    Part part{.region = region.get(), .slices = {}};
-    for (const FinishedFile& file : run_.finished()) {
-      format::StoreFile& store = file.file->store();
-      const std::string& end = region->end_key();
-      const format::FileStatistics& statistics = store.statistics();
-      FileSlice slice{.file = file.file, .low = 0, .high = file.record.rows};
-      if (statistics.min_key < region->start_key()) {
-        ASSIGN_OR_RETURN(slice.low, store.LowerBound(region->start_key()));
-      }
-      if (!end.empty() && statistics.max_key >= end) {
-        ASSIGN_OR_RETURN(slice.high, store.LowerBound(end));
-      }
-      if (slice.low < slice.high) part.slices.push_back(std::move(slice));
+    Part part{.region = region.get(), .runs = {}};
+    for (const BulkFiles& files : runs_) {
+      ASSIGN_OR_RETURN(std::vector<FileSlice> slices, SlicesOf(files.finished(), *region));
+      if (!slices.empty()) part.runs.push_back(std::move(slices));
     }
-    if (!part.slices.empty()) parts.push_back(std::move(part));
+    if (!part.runs.empty()) parts.push_back(std::move(part));
   }
   return parts;
 }
 
 // If the edit fails, it may be on disk all the same: nothing is committed until that is certain.
 Status BulkLoader::Commit(const std::vector<Part>& parts, format::SequenceNumber sequence) {
-  const auto add_run = [&](const Part& part, RegionVersion* version) {
-    InsertRun(part.slices, work_.files.join_bytes, version->files.size(), version);
+  const auto add_runs = [&](const Part& part, RegionVersion* version) {
+    for (const auto& slices : part.runs) {
+      InsertRun(slices, work_.files.join_bytes, version->files.size(), version);
+    }
   };
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    AddFiles(run_.finished(), edit);
+    for (const BulkFiles& files : runs_) AddFiles(files.finished(), edit);
     for (const Part& part : parts) {
       RegionVersion after = *part.region->version();
-      add_run(part, &after);
+      add_runs(part, &after);
       edit->put_regions.push_back(RecordOf(*part.region, after, part.region->flushed_through()));
     }
     return Status();
@@ -238,7 +247,7 @@ Status BulkLoader::Commit(const std::vector<Part>& parts, format::SequenceNumber
   change.publish = [&] {
     for (const Part& part : parts) {
       part.region->Update([&](RegionVersion* version) {
-        add_run(part, version);
+        add_runs(part, version);
         version->changed_through = sequence;
       });
     }
@@ -249,7 +258,7 @@ Status BulkLoader::Commit(const std::vector<Part>& parts, format::SequenceNumber
     work_.queue->NoteDoubt();
     return status;
   }
-  run_.Take();
+  for (BulkFiles& files : runs_) files.run().Take();
   return {};
 }
 

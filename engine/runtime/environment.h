@@ -33,6 +33,7 @@ struct Tuning {
   uint64_t overlap_bytes = 40 << 20;       ///< Overlap bitmaps and what they are built from.
   uint64_t merge_window_bytes = 16 << 20;  ///< What one merge reads of all its inputs at once.
   uint64_t merge_entry_bytes = 40 << 20;   ///< Index entries that one merge collects at once.
+  uint64_t sort_bytes = 80 << 20;          ///< What sorting the rows of a bulk load takes.
   uint64_t read_buffer_bytes = 64 << 20;   ///< What all cursors together read ahead.
   uint64_t log_segment_bytes = 64 << 20;   ///< A segment is rolled when it passes this.
   uint32_t log_former_segments = 16;       ///< Log segments of earlier opens that may stay.

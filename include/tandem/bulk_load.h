@@ -1,9 +1,9 @@
-// Bulk loads: rows in key order go straight into store files with their index sections, beside the
-// write-ahead log and the memstores, and appear in the table all at once.
+// Bulk loads: rows go straight into store files with their index sections, beside the write-ahead
+// log and the memstores, and appear in the table all at once.
 //
 //   Result<BulkLoad> load = database->BeginBulkLoad("orders");
 //   WriteBatch batch;
-//   while (...) {                        // In the order of row keys.
+//   while (...) {                        // In the order of row keys, or with any_order.
 //     batch.Clear();
 //     batch.Put("orders", row, "d", "customer", customer);
 //     Status status = load->Add(batch);
@@ -38,18 +38,20 @@ class BulkLoad {
   ~BulkLoad();
 
   /// Adds the puts of `batch`, whose row keys rise from one to the next and from those added
-  /// before; operations on one row follow one another, and of two cells of one column and timestamp
-  /// the later one counts. Cells without a timestamp have that of BeginBulkLoad: a write to the
-  /// same column after it is newer, also one that was made before Commit. If a table gets another
-  /// index meanwhile, it is built for the rows after Commit. Errors: those of Database::Write that
-  /// need no disk, kInvalidArgument (rows that fall, of another table, above kBatchBytesMax; an
-  /// operation other than a put) with nothing added of the batch; kIoError, kNoSpace, kOutOfMemory,
+  /// before, unless BulkLoadOptions::any_order allows that they fall; of two cells of one column
+  /// and timestamp the later one counts. Rows are written in the background. Cells without a
+  /// timestamp have that of BeginBulkLoad: a write to the same column after it is newer, also one
+  /// that was made before Commit. If a table gets another index meanwhile, it is built for the rows
+  /// after Commit. Errors: those of Database::Write that need no disk, kInvalidArgument (rows that
+  /// fall, of another table, above kBatchBytesMax; an operation other than a put) with nothing
+  /// added of the batch; kIoError, kNoSpace, kOutOfMemory, also of rows that were added before,
   /// which end the load; kClosed.
   Status Add(const WriteBatch& batch);
   /// Makes all rows visible at once, and durable. Flushes the regions that they belong to; writers
   /// wait while the ends of the files are written. Ends the load. Errors (the table is unchanged,
   /// but after kIoError a crash may show the rows): kNotFound (the table was dropped, truncated or
-  /// renamed), kReadOnly, kNoSpace, kIoError, kOutOfMemory; kInvalidArgument (it has ended).
+  /// renamed), kReadOnly, kNoSpace, kIoError, kOutOfMemory; kInvalidArgument (it has ended; with
+  /// any_order: the parts of a row are above kBatchBytesMax together).
   Status Commit();
   /// Removes what was added and ends the load. Does nothing if it has ended.
   void Abandon();

@@ -549,7 +549,7 @@ class Database {
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kReadOnly.
-  Result<BulkLoad> BeginBulkLoad(std::string_view table);
+  Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin();
   /// Runs `body` in a transaction and commits it. On kConflict, of the body or the commit, it waits

@@ -98,6 +98,13 @@ struct TransactOptions {
   uint32_t attempts_max = 100;  ///< At least 1.
 };
 
+struct BulkLoadOptions {
+  /// Row keys may fall, and a row may come in several places. From the first that falls on, rows
+  /// are sorted: in an eighth of Options::memory_bytes, and what has no room there in files of the
+  /// database's directory, which are removed at the end. Off: such rows are refused.
+  bool any_order = false;
+};
+
 /// A column asked for. An empty family is the table's first.
 struct ColumnName {
   std::string family = {};

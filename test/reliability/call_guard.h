@@ -136,8 +136,8 @@ class GuardedEngine final : public engine::Engine {
     return Within(guard_, [&] { return engine_->Explain(options, query); });
   }
   // The load's calls go to the engine itself.
-  Result<BulkLoad> BeginBulkLoad(std::string_view table) override {
-    return Within(guard_, [&] { return engine_->BeginBulkLoad(table); });
+  Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) override {
+    return Within(guard_, [&] { return engine_->BeginBulkLoad(table, options); });
   }
   Status AddToBulkLoad(const WriteBatch& batch, engine::BulkLoader* loader) override {
     return Within(guard_, [&] { return engine_->AddToBulkLoad(batch, loader); });

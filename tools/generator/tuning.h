@@ -18,6 +18,7 @@ inline engine::Tuning SmallTuning() {
   tuning.section_alignment = 64;
   tuning.compaction_runs = 4;
   tuning.scan_regions = 1;
+  tuning.sort_bytes = 1 << 10;
   return tuning;
 }
 

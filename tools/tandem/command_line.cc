@@ -246,7 +246,7 @@ void Grammar::AddImport() {
   verb->add_flag("--acknowledge", import.acknowledge,
                  "Print the count of records written after each batch");
   verb->add_flag("--bulk", import.bulk,
-                 "All rows or none, past the log; row keys must rise");
+                 "All rows or none, past the log; fastest where row keys rise");
   verb->add_flag("--compact", import.compact, "Then merge the table's files, as compact does");
   verb->add_option("--batch", import.batch_rows, "Rows written together; default 500")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));

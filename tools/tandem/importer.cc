@@ -21,8 +21,7 @@ Importer::Importer(Database* database, ImportJob job, const Context& context)
       job_(std::move(job)),
       context_(context),
       progress_(context),
-      versions_(job_.families),
-      kept_(std::in_place) {}
+      versions_(job_.families) {}
 
 Status Importer::Add(InputBuffer* input) {
   name_ = input->name();
@@ -42,7 +41,7 @@ Status Importer::ReadAll(RecordReader* reader, InputBuffer* input) {
     ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
     if (!more) return {};
     RETURN_IF_ERROR(Take(record));
-    if (pending_.size() >= job_.batch_rows || kept_->size_bytes() >= kPendingBytesMax) {
+    if (pending_.size() >= job_.batch_rows || kept_.size_bytes() >= kPendingBytesMax) {
       RETURN_IF_ERROR(Commit());
       progress_.Update(summary_.records, input->consumed_bytes(), input->total_bytes());
     }
@@ -59,8 +58,7 @@ Status Importer::Take(const Record& record) {
     problem = job_.row_key.Build(record.fields, &key_);
   }
   if (!problem.empty()) return Reject(record.line, problem);
-  if (job_.bulk) RETURN_IF_ERROR(CheckOrder(record.line));
-  Pending pending{record.line, kept_->Copy(key_), pending_operations_.size(), 0};
+  Pending pending{record.line, kept_.Copy(key_), pending_operations_.size(), 0};
   if (!record.fields.empty()) {
     const size_t begin = pending_columns_.size();
     pending_operations_.push_back({job_.family, record.timestamp, begin, begin});
@@ -86,7 +84,7 @@ Status Importer::TakeCells(std::span<const Cell> cells) {
                           last->timestamp == cell.timestamp && last->qualifier < cell.qualifier;
     if (!together) {
       const size_t begin = pending_columns_.size();
-      pending_operations_.push_back({kept_->Copy(cell.family), cell.timestamp, begin, begin});
+      pending_operations_.push_back({kept_.Copy(cell.family), cell.timestamp, begin, begin});
     }
     AddColumn({cell.qualifier, cell.value});
     versions_.See(key_, cell);
@@ -97,7 +95,7 @@ Status Importer::TakeCells(std::span<const Cell> cells) {
 
 /// To the operation that was begun last.
 void Importer::AddColumn(const ColumnValue& column) {
-  pending_columns_.push_back({kept_->Copy(column.qualifier), kept_->Copy(column.value)});
+  pending_columns_.push_back({kept_.Copy(column.qualifier), kept_.Copy(column.value)});
   pending_operations_.back().end = pending_columns_.size();
 }
 
@@ -107,7 +105,7 @@ Status Importer::Commit() {
   for (const Pending& record : pending_) AddToBatch(record);
   Status status = WriteCollected();
   if (status.ok()) {
-    if (!job_.bulk) {
+    if (!rises_) {
       for (const Pending& record : pending_) keys_.Prefetch(record.key);
     }
     for (const Pending& record : pending_) Count(record);
@@ -117,7 +115,7 @@ Status Importer::Commit() {
   pending_.clear();
   pending_operations_.clear();
   pending_columns_.clear();
-  kept_.emplace();
+  kept_.Reset();
   RETURN_IF_ERROR(status);
   if (job_.acknowledge) {
     WriteBytes(context_.out, Format("{}\n", summary_.records));
@@ -129,21 +127,9 @@ Status Importer::Commit() {
 Status Importer::WriteCollected() {
   if (!job_.bulk) return database_->Write({.durability = Durability::kWritten}, batch_);
   if (!load_.has_value()) {
-    ASSIGN_OR_RETURN(load_, database_->BeginBulkLoad(job_.table));
+    ASSIGN_OR_RETURN(load_, database_->BeginBulkLoad(job_.table, {.any_order = true}));
   }
   return load_->Add(batch_);
-}
-
-/// Of the row keys of a bulk load.
-Status Importer::CheckOrder(uint64_t line) {
-  if (key_ < last_key_) {
-    return Status::InvalidArgument(
-        Format("{}:{}: row '{}' follows row '{}': --bulk takes rows in the order of their keys; "
-               "leave it out",
-               name_, line, EscapeBytes(key_), EscapeBytes(last_key_)));
-  }
-  last_key_ = key_;
-  return {};
 }
 
 Status Importer::CommitOneByOne() {
@@ -170,11 +156,18 @@ void Importer::AddToBatch(const Pending& record) {
   }
 }
 
-/// The keys of a bulk load are sorted: an equal one is the last one.
+/// While keys rise, an equal one is the last one; their hashes are kept for the set.
 bool Importer::IsNew(std::string_view key) {
-  if (!job_.bulk) return keys_.Insert(key);
-  if (key == counted_key_) return false;
-  counted_key_ = key;
+  if (!rises_) return keys_.Insert(key);
+  if (key < last_key_) {
+    rises_ = false;
+    for (const uint64_t hash : rising_hashes_) keys_.InsertHash(hash);
+    rising_hashes_ = {};
+    return keys_.Insert(key);
+  }
+  if (key == last_key_) return false;
+  last_key_ = key;
+  rising_hashes_.push_back(KeySet::HashOf(key));
   return true;
 }
 

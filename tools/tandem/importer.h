@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ struct ImportJob {
   RowKeyTemplate row_key;
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
-  bool bulk = false;         ///< Into store files, all at once. Rows must rise.
+  bool bulk = false;         ///< Into store files, all at once.
   bool compact = false;      ///< Merge the table's files at the end.
   size_t batch_rows = 500;
   std::vector<FamilyOptions> families;  ///< Of the table.
@@ -85,7 +86,6 @@ class Importer {
   void AddColumn(const ColumnValue& column);
   Status Commit();
   Status WriteCollected();
-  Status CheckOrder(uint64_t line);
   Status CommitOneByOne();
   void AddToBatch(const Pending& record);
   bool IsNew(std::string_view key);
@@ -101,15 +101,16 @@ class Importer {
   VersionCounter versions_;
   std::string name_;  ///< Of the stream, for messages.
   std::string key_;
-  std::string last_key_;          ///< That a bulk load was given,
-  std::string counted_key_;       ///< and that it has taken.
-  std::optional<BulkLoad> load_;  ///< Of the job, once it has begun.
+  bool rises_ = true;                   ///< Row keys did so far;
+  std::string last_key_;                ///< the last one,
+  std::deque<uint64_t> rising_hashes_;  ///< and hashes of all.
+  std::optional<BulkLoad> load_;        ///< Of the job, once it has begun.
   WriteBatch batch_;
   std::vector<Pending> pending_;
   std::vector<PendingOperation> pending_operations_;
   std::vector<ColumnValue> pending_columns_;
   /// Copies of the collected records, so that a refused batch can be taken apart.
-  std::optional<base::Arena> kept_;
+  base::Arena kept_;
 };
 
 }  // namespace tandem::tools

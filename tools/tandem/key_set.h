@@ -18,17 +18,18 @@ namespace tandem::tools {
 class KeySet {
  public:
   KeySet() : tables_(size_t{1} << kTableBits) {}
+  static uint64_t HashOf(std::string_view key) { return std::hash<std::string_view>()(key); }
 
   /// False when it was there already.
-  bool Insert(std::string_view key) {
-    const uint64_t hash = std::hash<std::string_view>()(key);
+  bool Insert(std::string_view key) { return InsertHash(HashOf(key)); }
+  bool InsertHash(uint64_t hash) {
     const bool is_new = TableOf(hash).Insert(RestOf(hash));
     size_ += is_new ? 1 : 0;
     return is_new;
   }
   /// Has the processor fetch what Insert of the key will look at.
   void Prefetch(std::string_view key) {
-    const uint64_t hash = std::hash<std::string_view>()(key);
+    const uint64_t hash = HashOf(key);
     TableOf(hash).Prefetch(RestOf(hash));
   }
   size_t size() const { return size_; }

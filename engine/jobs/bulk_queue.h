@@ -1,0 +1,44 @@
+// The encoded operations of a bulk load on their way from the caller to its files, so that reading
+// the input and writing files take a processor each.
+//
+// A background task writes what waits. Where it gets no thread, or is behind, the caller writes
+// instead of waiting: a load needs no free thread to go on. Whoever writes has the turn, which one
+// thread has at a time, so batches are written in their order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "engine/runtime/background.h"
+#include "tandem/status.h"
+#include "wal/operation.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: its task may run until it is destroyed.
+class BulkQueue {
+ public:
+  /// Writes a batch. Threads: one at a time, not always the same.
+  using Write = std::function<Status(wal::BatchEncoder batch)>;
+
+  /// `jobs` is stopped before what `write` refers to is destroyed.
+  BulkQueue(BackgroundJobs* jobs, Write write);
+  /// Drops what waits.
+  ~BulkQueue();
+  BulkQueue(const BulkQueue&) = delete;
+  BulkQueue& operator=(const BulkQueue&) = delete;
+
+  /// Adds a batch, which is written later. Writes others while more than a few MiB wait. Errors:
+  /// those of `write` for earlier batches; nothing is written after one.
+  Status Push(wal::BatchEncoder batch);
+  /// Returns when everything is written. Errors: as Push.
+  Status Drain();
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;  // Shared with the task.
+  BackgroundTask task_;
+};
+
+}  // namespace tandem::engine
