@@ -10,9 +10,6 @@
 
 namespace tandem::reliability {
 
-/// What every read of a model takes for now.
-inline constexpr int64_t kModelNow = 1'700'000'000'000'000;
-
 /// A run of one script.
 class ShapeMaker {
  public:
@@ -30,12 +27,13 @@ class ShapeMaker {
   }
   void Write(const std::vector<test::ModelOperation>& operations,
              Durability durability = Durability::kSynced) {
+    // Past every timestamp, so that an operation without one takes the time of its batch.
+    world_.clock().Advance(kStepMicros);
+    const int64_t now = world_.clock().WallMicros();
     WriteBatch batch;
     for (const test::ModelOperation& operation : operations) operation.AddTo(&batch);
     Require(world_.engine().Write({.durability = durability}, batch), "Write");
-    for (const test::ModelOperation& operation : operations) {
-      model_.Apply(operation, kModelNow, kModelNow);
-    }
+    for (const test::ModelOperation& operation : operations) model_.Apply(operation, now, now);
     states_.push_back(model_);
   }
   void Flush() {
@@ -96,8 +94,8 @@ class ShapeMaker {
       AddRead({.kind = ShapeRead::Kind::kScan, .table = table.name, .versions = 5});
       AddRead({.kind = ShapeRead::Kind::kScan, .table = table.name, .reverse = true});
       for (const IndexOptions& index : table.indexes) AddIndexReads(table, index);
-      for (const test::ModelRow& row :
-           model_.Scan(table.name, {}, {.now_micros = kModelNow, .columns = {}})) {
+      for (const test::ModelRow& row : model_.Scan(
+               table.name, {}, {.now_micros = world_.clock().WallMicros(), .columns = {}})) {
         AddRead({.kind = ShapeRead::Kind::kGet, .table = table.name, .row = row.key});
       }
       AddRead({.kind = ShapeRead::Kind::kGet, .table = table.name, .row = "nobody"});
@@ -132,8 +130,10 @@ class ShapeMaker {
   void Check(const ShapeRead& read) {
     const ShapeAnswer answer = Ask(world_.engine(), read);
     Require(answer.status, read.Describe());
-    if (answer.text != Ask(model_, read)) {
-      throw std::runtime_error(shape_.name + ": " + read.Describe() + " is not what was written");
+    const std::string expected = Ask(model_, read);
+    if (answer.text != expected) {
+      throw std::runtime_error(shape_.name + ": " + read.Describe() + " answers " + answer.text +
+                               " where " + expected + " was written");
     }
   }
   void AddAnswers() {
@@ -143,6 +143,8 @@ class ShapeMaker {
       for (const ShapeRead& read : shape_.reads) answers.push_back(Ask(model, read));
     }
   }
+
+  static constexpr int64_t kStepMicros = 1000;  // Between two writes.
 
   Shape shape_;
   SimulatedEngine world_;

@@ -28,6 +28,7 @@ class SimulatedEngine {
   Status Open(bool read_only);
   /// Requires: it is open.
   engine::Engine& engine() { return *engine_; }
+  test::ManualClock& clock() { return clock_; }
   /// Closes cleanly. Errors: as Engine::Close.
   Status Close();
   /// Lets go of the engine without closing, as the end of the process does.
