@@ -52,7 +52,9 @@ Result<std::vector<FileSlice>> SlicesOf(const FinishedRun& files, const Region& 
 BulkLoader::BulkLoader(const BulkWork& work, Spec spec)
     : work_(work),
       spec_(std::move(spec)),
-      queue_(work.jobs, [this](wal::BatchEncoder batch) { return Write(std::move(batch)); }) {
+      queue_(
+          work.jobs, [this](wal::BatchEncoder batch) { return Write(std::move(batch)); },
+          work.files.files->cache()->Charge(base::MemoryPart::kFileWriters, 0)) {
   NewRun();
 }
 
@@ -132,7 +134,9 @@ Status BulkLoader::Pass() {
 Status BulkLoader::BeginSorting() {
   RETURN_IF_ERROR(queue_.Drain());
   if (is_passed_) RETURN_IF_ERROR(runs_.back().End());
-  sorter_ = std::make_unique<BulkSorter>(work_.files.files, work_.sort_bytes);
+  // One half fills while the other one, which is in the sorter, is sorted and written.
+  queue_.LetWait(work_.sort_bytes / 2);
+  sorter_ = std::make_unique<BulkSorter>(work_.files.files, work_.sort_bytes / 2);
   return {};
 }
 

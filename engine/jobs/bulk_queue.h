@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/memory_account.h"
 #include "engine/runtime/background.h"
 #include "tandem/status.h"
 #include "wal/operation.h"
@@ -22,15 +23,18 @@ class BulkQueue {
   /// Writes a batch. Threads: one at a time, not always the same.
   using Write = std::function<Status(wal::BatchEncoder batch)>;
 
-  /// `jobs` is stopped before what `write` refers to is destroyed.
-  BulkQueue(BackgroundJobs* jobs, Write write);
+  /// `jobs` is stopped before what `write` refers to is destroyed. `charge` is for what waits.
+  BulkQueue(BackgroundJobs* jobs, Write write, base::MemoryCharge charge = {});
   /// Drops what waits.
   ~BulkQueue();
   BulkQueue(const BulkQueue&) = delete;
   BulkQueue& operator=(const BulkQueue&) = delete;
 
-  /// Adds a batch, which is written later. Writes others while more than a few MiB wait. Errors:
-  /// those of `write` for earlier batches; nothing is written after one.
+  /// So many bytes may wait from now on, or a few MiB if that is more: where some writes take much
+  /// longer than others, the caller goes on meanwhile.
+  void LetWait(uint64_t bytes);
+  /// Adds a batch, which is written later. Writes others while more wait than may. Errors: those of
+  /// `write` for earlier batches; nothing is written after one.
   Status Push(wal::BatchEncoder batch);
   /// Returns when everything is written. Errors: as Push.
   Status Drain();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -70,6 +71,23 @@ BOOST_AUTO_TEST_CASE(CopyIsIndependentOfItsSource) {
   source.assign("changed");
   BOOST_TEST(copy == "row key");
   BOOST_TEST(arena.Copy("").empty());
+}
+
+BOOST_AUTO_TEST_CASE(AResetArenaKeepsOneBlock) {
+  Arena arena;
+  arena.Reset();
+  BOOST_CHECK_EQUAL(arena.size_bytes(), 0u);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::string_view> copies;
+    for (int i = 0; i < 20'000; ++i) copies.push_back(arena.Copy(std::to_string(i)));
+    arena.Allocate(1 << 20);  // A block of its own.
+    for (int i = 0; i < 20'000; ++i) BOOST_REQUIRE_EQUAL(copies[i], std::to_string(i));
+    const size_t filled = arena.size_bytes();
+    arena.Reset();
+    BOOST_CHECK_GT(arena.size_bytes(), 0u);
+    BOOST_CHECK_LE(arena.size_bytes(), 256u << 10);
+    BOOST_CHECK_GT(filled, arena.size_bytes());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
