@@ -21,12 +21,12 @@
 namespace tandem::format {
 
 struct IndexedCopySpec {
-  FileNumber number;
-  FileId id;
+  FileNumber number = {};
+  FileId id = {};
   const TableRecord* table = nullptr;     ///< As it is now.
   uint64_t entry_bytes_max = UINT64_MAX;  ///< The memory that the entries of new indexes may take.
   /// Called now and then with the bytes read since the last call; an error ends the copy.
-  std::function<Status(uint64_t bytes)> passed;
+  std::function<Status(uint64_t bytes)> passed = {};
 };
 
 /// False: the file has a section that this code does not know, or one of an index that goes before

@@ -42,7 +42,8 @@ struct BlockPlace {
 uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
                      std::string* out);
 
-/// Appends `stored`, header and payload of a block of another place, with the checksum of a new one.
+/// Appends `stored`, header and payload of a block of another place, with the checksum of a new
+/// one.
 /// Requires: CheckStoredBlock accepted it where it was.
 void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out);
 /// Checks the sizes and the checksum of `stored`, exactly header and payload, and none of its other
