@@ -216,8 +216,9 @@ not that of its column serves conditions that are cast: "total::int64 < 10"; see
 drop removes an index; its bytes go as files are merged. list shows, for each index, how
 many files are without it, how many bytes of them are left to read and about how long
 that takes, and how many rows have a cell of the column and no entry: a value that does
-not fit, or a delete marker; build says how to list them. verify compares indexes with their rows, entry by entry, and
-their queries with a scan; it takes DB [TABLE [NAME]], or FILE [NAME] of one store file.
+not fit, or a delete marker; build says how to list them. verify compares indexes with
+their rows, entry by entry, and their queries with a scan; it takes DB [TABLE [NAME]], or
+FILE [NAME] of one store file.
 stats reads the indexes of files whole; rows in memory do not count: flush first. values
 are the distinct ones, above 65,535 an estimate (0.4 %). block_changes is how often the row
 of the next entry lies in another data block: about blocks where rows lie in the order of
