@@ -140,7 +140,8 @@ void EngineImpl::BuildComponents() {
       IndexBuilder::Dependencies{.work = work,
                                  .regions = regions,
                                  .clock = environment_.clock,
-                                 .bytes_per_second = options_.index_build_bytes_per_second});
+                                 .bytes_per_second = options_.index_build_bytes_per_second,
+                                 .runs_max = tuning_.compaction_runs});
   compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs, index_builder_.get());
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);

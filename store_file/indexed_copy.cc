@@ -117,8 +117,8 @@ class FamilyCollector {
 void FamilyCollector::Add(const IndexColumnRecord& column, IndexSectionWriter* entries) {
   entries_.push_back(entries);
   const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
-  if (place == columns_.end() || *place != column.qualifier)
-    columns_.insert(place, column.qualifier);
+  if (place != columns_.end() && *place == column.qualifier) return;
+  columns_.insert(place, column.qualifier);
 }
 
 Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }

@@ -7,6 +7,7 @@
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
+#include "engine/region/region_runs.h"
 #include "store_file/indexed_copy.h"
 
 namespace tandem::engine {
@@ -121,7 +122,7 @@ Status IndexBuilder::AddInTurn(Addition* addition) {
 
 Status IndexBuilder::WriteCopy(Addition* addition) {
   format::StoreFile& from = addition->file->store();
-  ASSIGN_OR_RETURN(const NewFile created, deps_.work.files->Create());
+  ASSIGN_OR_RETURN(NewFile created, deps_.work.files->Create());
   const format::IndexedCopySpec spec{
       .number = created.number,
       .id = created.id,
@@ -131,11 +132,14 @@ Status IndexBuilder::WriteCopy(Addition* addition) {
   const Status written = Guarded([&]() -> Status {
     ASSIGN_OR_RETURN(const format::StoreFileSummary summary,
                      format::CopyWithIndexes(&from, created.file.get(), spec));
+    created.file.reset();
     addition->copy.record = RecordOf(created.number, created.id, addition->table->id, summary);
     ASSIGN_OR_RETURN(addition->copy.file, deps_.work.files->Open(addition->copy.record));
     return {};
   });
-  if (!written.ok()) deps_.work.files->Discard(created.number);
+  if (written.ok()) return written;
+  created.file.reset();
+  deps_.work.files->Discard(created.number);
   return written;
 }
 
@@ -160,7 +164,18 @@ Status IndexBuilder::CheckWanted(const Addition& addition) {
       return Status::Cancelled("index '" + index.name + "' was dropped");
     }
   }
+  for (const auto& region : addition.sharers) {
+    if (!region->IsAwaited(Region::Work::kCompaction)) continue;
+    return Status::Busy(region->Describe() + " is to be compacted, split or merged");
+  }
   return {};
+}
+
+// Whether merges of the region wait for the copy to end: writers wait for them at last.
+bool IndexBuilder::HoldsUpMerges(const Addition& addition) const {
+  return std::ranges::any_of(addition.sharers, [this](const auto& region) {
+    return RunCount(*region->version()) > deps_.runs_max;
+  });
 }
 
 // Each copy takes its place in the line of all that share the limit, and waits for it.
@@ -177,7 +192,7 @@ Status IndexBuilder::Throttle(const Addition& addition, uint64_t bytes) {
   }
   while (true) {
     const int64_t left = until - deps_.clock->MonotonicMicros();
-    if (left <= 0) return {};
+    if (left <= 0 || HoldsUpMerges(addition)) return {};
     RETURN_IF_ERROR(CheckWanted(addition));
     deps_.clock->SleepMicros(std::min(left, kSleepMicros));
   }

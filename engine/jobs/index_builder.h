@@ -35,18 +35,21 @@ class IndexBuilder {
     FileWork work;
     RegionSet* regions = nullptr;
     base::Clock* clock = nullptr;
-    uint64_t bytes_per_second = 0;  ///< Of all copies together; 0: no limit.
+    /// Of all copies together; 0: no limit. It does not hold while a region that has a part of the
+    /// file has more runs than `runs_max`.
+    uint64_t bytes_per_second = 0;
+    uint32_t runs_max = 8;  ///< Of an idle region (compaction::MergePolicy).
   };
   explicit IndexBuilder(const Dependencies& dependencies) : deps_(dependencies) {}
 
   /// Whether `region` is the first of its table that has rows of the file.
   bool IsFirstWith(const Region& region, format::FileNumber file) const;
-  /// Replaces the file of `slice` by a copy with the indexes that the table has now. Requires: the
-  /// caller has the region's compaction turn; format::CanCopyWithIndexes. Errors: kBusy when a
-  /// region that shares the file is being compacted, split or merged; kCancelled when `cancelled`
-  /// is set, the region retires or the table loses an index; kOverBudget when the entries need more
-  /// memory than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays.
-  /// Returns the size of the copy in bytes.
+  /// Replaces the file of `slice` by a copy with the indexes that the table has now, and returns the
+  /// size of the copy in bytes. Requires: the caller has the region's compaction turn;
+  /// format::CanCopyWithIndexes. Errors: kBusy when a region that shares the file is being
+  /// compacted, split or merged, or a thread waits to do so; kCancelled when `cancelled` is set, the
+  /// region retires or the table loses an index; kOverBudget when the entries need more memory than
+  /// a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays.
   Result<uint64_t> AddIndexes(Region& region, const FileSlice& slice,
                               const std::atomic<bool>& cancelled) EXCLUDES(mutex_);
   /// Another `bytes` of files from before an index were rewritten.
@@ -67,6 +70,7 @@ class IndexBuilder {
   Status WriteCopy(Addition* addition) EXCLUDES(mutex_);
   Status Passed(const Addition& addition, uint64_t bytes) EXCLUDES(mutex_);
   static Status CheckWanted(const Addition& addition);
+  bool HoldsUpMerges(const Addition& addition) const;
   Status Throttle(const Addition& addition, uint64_t bytes) EXCLUDES(mutex_);
   static bool AreAllThatRefer(const Addition& addition, const format::Catalog& catalog);
   Status Install(const Addition& addition);

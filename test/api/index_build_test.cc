@@ -254,6 +254,25 @@ BOOST_AUTO_TEST_CASE(CloseAndDropEndABuild) {
   BOOST_REQUIRE_EQUAL(database->DropTable("t").ToString(), "OK");
 }
 
+// A copy holds the turns of all regions that share its file, for long where it is slow.
+BOOST_AUTO_TEST_CASE(ABuildGivesWayToSplitsAndCompactions) {
+  Open(64 << 10);
+  CreateTable();
+  PutRows(0, 20'000);
+  BOOST_REQUIRE(database->Split("t", {.key = RowOf(10'000)}).has_value());
+  CreateIndex();
+  const uint64_t bytes = InfoOf("by_n").bytes_older;
+  while (InfoOf("by_n").bytes_older == bytes) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto begin = steady_clock::now();
+  BOOST_REQUIRE(database->Split("t", {.key = RowOf(15'000)}).has_value());
+  BOOST_REQUIRE_EQUAL(database->Compact("t").ToString(), "OK");
+  BOOST_CHECK(steady_clock::now() - begin < std::chrono::seconds(15));
+  BOOST_CHECK_EQUAL(InfoOf("by_n").files_older, 0u);
+  CheckSound();
+}
+
 BOOST_AUTO_TEST_CASE(BuildsGoBesideWritesSplitsMergesAndCheckpoints) {
   Open();
   CreateTable();
