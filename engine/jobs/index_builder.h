@@ -44,12 +44,12 @@ class IndexBuilder {
 
   /// Whether `region` is the first of its table that has rows of the file.
   bool IsFirstWith(const Region& region, format::FileNumber file) const;
-  /// Replaces the file of `slice` by a copy with the indexes that the table has now, and returns the
-  /// size of the copy in bytes. Requires: the caller has the region's compaction turn;
+  /// Replaces the file of `slice` by a copy with the indexes that the table has now, and returns
+  /// the size of the copy in bytes. Requires: the caller has the region's compaction turn;
   /// format::CanCopyWithIndexes. Errors: kBusy when a region that shares the file is being
-  /// compacted, split or merged, or a thread waits to do so; kCancelled when `cancelled` is set, the
-  /// region retires or the table loses an index; kOverBudget when the entries need more memory than
-  /// a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays.
+  /// compacted, split or merged, or a thread waits to do so; kCancelled when `cancelled` is set,
+  /// the region retires or the table loses an index; kOverBudget when the entries need more memory
+  /// than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays.
   Result<uint64_t> AddIndexes(Region& region, const FileSlice& slice,
                               const std::atomic<bool>& cancelled) EXCLUDES(mutex_);
   /// Another `bytes` of files from before an index were rewritten.
