@@ -79,7 +79,7 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name) {
     time_.AssignTimestamps(timestamp, 1);
     return Status();
   }));
-  auto loader = std::make_unique<BulkLoader>(*bulk_work_, table->record, timestamp, time_.Now());
+  auto loader = std::make_unique<BulkLoader>(*load_work_, table->record, timestamp, time_.Now());
   return BulkLoad(handles_, this, handles_->NewLoad(std::move(loader)));
 }
 

@@ -155,7 +155,7 @@ void EngineImpl::BuildComponents() {
   };
   database_.files->set_broken_sink(broken_sink);
   BuildMaintenance();
-  BuildBulkWork(work);
+  BuildLoadWork(work);
   transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
                                                         [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
@@ -234,14 +234,15 @@ void EngineImpl::BuildMaintenance() {
       .tuning = tuning_});
 }
 
-void EngineImpl::BuildBulkWork(const FileWork& files) {
-  bulk_work_ = std::make_unique<BulkWork>(BulkWork{
+void EngineImpl::BuildLoadWork(const FileWork& files) {
+  load_work_ = std::make_unique<LoadWork>(LoadWork{
       .files = files,
       .regions = database_.regions.get(),
       .queue = queue_.get(),
       .flusher = flusher_.get(),
       .flush = [this](const auto& regions) { return maintenance_->Flush(regions); },
       .sync_log = [this] { return SyncLog(); },
+      .prepare = [this](const Table& table) { maintenance_->Prepare(table); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
 }
@@ -273,22 +274,14 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
 // One edit adds the table and its regions, each from its start key to the next one's.
 Status EngineImpl::CreateTableAlone(format::TableRecord record,
                                     const std::vector<std::string>& starts) {
-  if (database_.regions->Find(record.name) != nullptr) {
-    return Status::AlreadyExists("table " + base::Quote(record.name) + " exists already");
-  }
-  std::vector<format::RegionRecord> regions;
+  if (database_.regions->Find(record.name) != nullptr) return TableExists(record.name);
   // Prepared before the edit: once that is durable, the table must appear even without free memory.
   RegionSet::Addition addition;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
-    for (size_t i = 0; i < starts.size(); ++i) {
-      format::RegionRecord& region = regions.emplace_back();
-      region.id = format::RegionId(edit->counters->next_region_id++);
-      region.table = record.id;
-      region.start_key = starts[i];
-      if (i + 1 < starts.size()) region.end_key = starts[i + 1];
-    }
+    std::vector<format::RegionRecord> regions =
+        format::NewRegions(record.id, starts, &*edit->counters);
     edit->put_tables.push_back(record);
     edit->put_regions = regions;
     addition = database_.regions->Prepare(record, std::move(regions));
@@ -526,7 +519,7 @@ void EngineImpl::Shutdown() {
   if (history_ != nullptr) history_->End();
   scrubber_.reset();
   maintenance_.reset();
-  bulk_work_.reset();
+  load_work_.reset();
   schema_.reset();
   region_merger_.reset();
   splitter_.reset();

@@ -3,7 +3,6 @@
 #include "engine/jobs/bulk_loader.h"
 
 #include <algorithm>
-#include <list>
 #include <utility>
 
 #include "base/guarded.h"
@@ -14,10 +13,6 @@
 
 namespace tandem::engine {
 namespace {
-
-// A file ends with its region if it has that size: smaller ones would be many in a table of many
-// regions, and regions may share a file.
-constexpr uint64_t kFileBytesMin = 4 << 20;
 
 Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
 
@@ -30,6 +25,14 @@ uint64_t BytesOf(const PlannedOperation& operation) {
 }
 
 }  // namespace
+
+BulkLoader::BulkLoader(const LoadWork& work, std::shared_ptr<const format::TableRecord> table,
+                       int64_t timestamp, int64_t now_micros)
+    : work_(work),
+      table_(std::move(table)),
+      timestamp_(timestamp),
+      now_micros_(now_micros),
+      files_(work.files, table_, RegionsOfTable(*work.regions, table_)) {}
 
 Status BulkLoader::Check(std::span<const PlannedOperation> operations) const {
   std::string_view last = key_;
@@ -77,7 +80,6 @@ Status BulkLoader::Take(const PlannedOperation& operation) {
   if (operation.row != key_) {
     RETURN_IF_ERROR(WriteRow());
     key_ = operation.row;
-    if (first_key_.empty()) first_key_ = key_;
   }
   row_bytes_ += BytesOf(operation);
   const uint64_t number = cells_.empty() ? 1 : cells_.back().sequence.value + 1;
@@ -106,36 +108,13 @@ Status BulkLoader::WriteRow() {
       cells_, {.families = table_->families, .snapshots = {}, .now_micros = now_micros_}, &kept_);
   if (!kept_.empty()) {
     for (format::Cell& cell : kept_) cell.sequence = {};
-    RETURN_IF_ERROR(PrepareFile());
-    RETURN_IF_ERROR(writer_->AddRow(key_, kept_).status());
+    ASSIGN_OR_RETURN(format::StoreFileWriter * writer, files_.WriterFor(key_));
+    RETURN_IF_ERROR(writer->AddRow(key_, kept_).status());
   }
   cells_.clear();
   row_bytes_ = copied_ = 0;
   bytes_.reset();
   return {};
-}
-
-// The current file takes the next row, which is complete, or another one is begun.
-Status BulkLoader::PrepareFile() {
-  const bool is_past_region = writer_ != nullptr && !region_end_.empty() && key_ >= region_end_;
-  const bool is_full = writer_ != nullptr && work_.files.limits.AreReached(*writer_);
-  if (is_full || (is_past_region && writer_->size_bytes() >= kFileBytesMin)) {
-    RETURN_IF_ERROR(Hold());
-  }
-  if (writer_ != nullptr && !is_past_region) return {};
-  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
-  if (table == nullptr) return TableNotFound(table_->name);
-  const Region& region = table->RegionOf(key_);
-  region_end_ = region.end_key();
-  if (writer_ != nullptr) return {};
-  run_.SetRegionStart(region.start_key());
-  ASSIGN_OR_RETURN(writer_, run_.NextFile());
-  return {};
-}
-
-Status BulkLoader::Hold() {
-  writer_ = nullptr;
-  return run_.Hold();
 }
 
 Status BulkLoader::Link() {
@@ -147,110 +126,8 @@ Status BulkLoader::Link() {
 
 Status BulkLoader::LinkRows() {
   RETURN_IF_ERROR(WriteRow());
-  if (writer_ != nullptr) RETURN_IF_ERROR(Hold());
-  if (!run_.holds_files()) return {};
-  bool again = true;
-  while (again) RETURN_IF_ERROR(TryLink(&again));
-  return {};
-}
-
-Status BulkLoader::TryLink(bool* again) {
-  *again = false;
-  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
-  if (table == nullptr) return TableNotFound(table_->name);
-  const auto found = table->RegionsOf(first_key_, key_);
-  const Regions regions(found.begin(), found.end());
-  RETURN_IF_ERROR(work_.flush(regions));
-  Status status;
-  {
-    std::list<RegionJobLock> turns;
-    for (const auto& region : regions) turns.emplace_back(*region, Region::Work::kFlush);
-    status = work_.queue->RunAlone([&] { return LinkAlone(regions, again); });
-  }
-  // Also after an error: a memstore may wait for its flush.
-  for (const auto& region : regions) work_.begin(*region);
-  return status;
-}
-
-// Regions that were split or merged meanwhile are looked for again; two that are being merged share
-// a memstore, and the next flush waits until they no longer do.
-Status BulkLoader::LinkAlone(const Regions& regions, bool* again) {
-  RETURN_IF_ERROR(work_.files.health->CheckWritable());
-  if (work_.regions->Find(table_->id) == nullptr) return TableNotFound(table_->name);
-  *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
-    return region->is_retired() || region->shares_memstore();
-  });
-  if (*again) return {};
-  RETURN_IF_ERROR(FlushRest(regions));
-  const format::SequenceNumber sequence = work_.queue->TakeSequence();
-  RETURN_IF_ERROR(run_.FinishHeld(sequence));
-  ASSIGN_OR_RETURN(const std::vector<Part> parts, PartsOf(regions));
-  return Commit(parts, sequence);
-}
-
-Status BulkLoader::FlushRest(const Regions& regions) {
-  RETURN_IF_ERROR(work_.sync_log());
-  for (const auto& region : regions) {
-    region->SwitchMemstore();
-    work_.memstore_changed(*region);
-    RETURN_IF_ERROR(work_.flusher->FlushAlone(*region));
-  }
-  return {};
-}
-
-Result<std::vector<BulkLoader::Part>> BulkLoader::PartsOf(const Regions& regions) const {
-  std::vector<Part> parts;
-  for (const auto& region : regions) {
-    Part part{.region = region.get(), .slices = {}};
-    for (const FinishedFile& file : run_.finished()) {
-      format::StoreFile& store = file.file->store();
-      const std::string& end = region->end_key();
-      const format::FileStatistics& statistics = store.statistics();
-      FileSlice slice{.file = file.file, .low = 0, .high = file.record.rows};
-      if (statistics.min_key < region->start_key()) {
-        ASSIGN_OR_RETURN(slice.low, store.LowerBound(region->start_key()));
-      }
-      if (!end.empty() && statistics.max_key >= end) {
-        ASSIGN_OR_RETURN(slice.high, store.LowerBound(end));
-      }
-      if (slice.low < slice.high) part.slices.push_back(std::move(slice));
-    }
-    if (!part.slices.empty()) parts.push_back(std::move(part));
-  }
-  return parts;
-}
-
-// If the edit fails, it may be on disk all the same: nothing is committed until that is certain.
-Status BulkLoader::Commit(const std::vector<Part>& parts, format::SequenceNumber sequence) {
-  const auto add_run = [&](const Part& part, RegionVersion* version) {
-    InsertRun(part.slices, work_.files.join_bytes, version->files.size(), version);
-  };
-  CatalogEditor::Change change;
-  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    AddFiles(run_.finished(), edit);
-    for (const Part& part : parts) {
-      RegionVersion after = *part.region->version();
-      add_run(part, &after);
-      edit->put_regions.push_back(RecordOf(*part.region, after, part.region->flushed_through()));
-    }
-    return Status();
-  };
-  change.publish = [&] {
-    for (const Part& part : parts) {
-      part.region->Update([&](RegionVersion* version) {
-        add_run(part, version);
-        version->changed_through = sequence;
-      });
-    }
-    work_.files.snapshots->Publish(sequence);
-  };
-  const Status status = work_.files.editor->Commit(change);
-  if (!status.ok()) {
-    work_.queue->NoteDoubt();
-    return status;
-  }
-  run_.Take();
-  return {};
+  RETURN_IF_ERROR(files_.Complete());
+  return LinkLoad(work_, &files_);
 }
 
 }  // namespace tandem::engine
