@@ -65,6 +65,23 @@ Status NoExport(const std::string& path, const std::string& what) {
                                  ", but no export, which is a closed database of one table");
 }
 
+// The files of an export are disjoint, in the order of their keys. Where they are not, they hold a
+// history, or are not what ExportFiles wrote.
+Status CheckDisjoint(const std::string& path, const Table& table) {
+  for (const auto& region : table.regions) {
+    const std::vector<FileSlice> files = region->version()->files;
+    for (size_t i = 1; i < files.size(); ++i) {
+      const format::StoreFile& before = files[i - 1].file->store();
+      const format::StoreFile& file = files[i].file->store();
+      if (before.statistics().max_key < file.statistics().min_key) continue;
+      return Status::InvalidArgument("'" + path + "': " + StoreFileName(before.number()) + " and " +
+                                     StoreFileName(file.number()) +
+                                     " overlap, but the files of an export have no key in common");
+    }
+  }
+  return {};
+}
+
 /// A new directory for a database, which is removed with all that is in it unless it is kept.
 class DraftDirectory {
  public:
@@ -91,10 +108,11 @@ class DraftDirectory {
   void Keep() { made_ = false; }
 
  private:
-  // ROOT goes first, so that what is left never opens.
+  // ROOT goes first, durably, so that what is left is never taken for a database.
   Status RemoveFiles() {
     ASSIGN_OR_RETURN(const auto directory, file_system_->OpenDirectory(path_, /*create=*/false));
     directory->Remove(kRootName).Ignore("it may not be there yet");
+    RETURN_IF_ERROR(directory->Sync());
     ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(directory.get()));
     for (const LocalFile& file : files) RETURN_IF_ERROR(directory->Remove(file.name));
     return {};
@@ -278,6 +296,7 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   if (tables.size() != 1) {
     return NoExport(path, "a database of " + std::to_string(tables.size()) + " tables");
   }
+  RETURN_IF_ERROR(CheckDisjoint(path, *tables.front()));
   const format::TableRecord& record = *tables.front()->record;
   RETURN_IF_ERROR(CheckDefinitions(record, *table->record));
   RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(record.name)));
